@@ -1,4 +1,4 @@
-"""A page as one look sees it: its blocks, what each is, where it stands, and whether it is a page at all.
+"""A page in one check: its blocks, their kinds and places, and whether it is a page at all.
 
-Start with `page.py`; `blocks.py` makes the blocks of what `walk.py` reads. All of it is pure.
+Start with `page.py`; `blocks.py` builds the blocks from the output of `walk.py`. All of it is pure.
 """

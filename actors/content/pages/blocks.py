@@ -20,10 +20,10 @@ _LINKED = 0.6
 
 
 class Blocks(Struct, frozen=True):
-    """Texts, their traits and how many characters stand in links. `partial`: depth or a cap cut some off.
+    """Texts, their traits, and the number of characters in links. partial: depth or a cap cut some off.
 
-    `places` says of each where it stands in a table or a document with paths; () when none does. `json` says of each
-    whether it is a line of JSON, as opposed to a text that was chosen there; () when none is.
+    places: of each block in a table or in a document with paths; () without any. json: for each block, whether it is a
+    line of JSON and not a text chosen from it; () without any.
     """
 
     texts: tuple[str, ...]
@@ -35,12 +35,11 @@ class Blocks(Struct, frozen=True):
 
 
 def read_blocks(root: markup.Element, *, judge_furniture: bool = True) -> Blocks:
-    """Return the blocks under an element. Without `judge_furniture` none is marked (the user chose the element)."""
+    """Return the blocks under an element. judge_furniture: whether to mark furniture; off for a user's choice."""
     return blocks_of(walk(root, judge_furniture=judge_furniture))
 
 
 def blocks_of(walked: WalkedTree) -> Blocks:
-    """Return the blocks of what was read under an element."""
     texts, traits, linked = list[str](), list[int](), list[int]()
     files, cells, tables, characters = list[str](), dict[int, int](), Tables(), 0
     is_full, is_probe = False, markup.is_probe

@@ -1,7 +1,7 @@
 """Calendars (iCalendar, RFC 5545) as lines, one for each event, task or journal entry. Pure.
 
-What programs write anew at each export (UID, DTSTAMP, SEQUENCE, CREATED, LAST-MODIFIED), who is invited, alarms and the
-rules of time zones are no part of it: nobody who reads a calendar sees them.
+Leaves out parts that readers of a calendar do not see: the fields that programs renew on each export (UID, DTSTAMP,
+SEQUENCE, CREATED, LAST-MODIFIED), attendees, alarms and time zone rules.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ _USUAL: Final = frozenset({"CONFIRMED", "OPAQUE", "NEEDS-ACTION"})
 
 
 class Property(NamedTuple):
-    """A value as it is written, and the time zone that is named for it ("" for none)."""
+    """A raw value, and its time zone ("" for none)."""
 
     value: str
     zone: str = ""
 
 
 def entries_of(text: str) -> Iterator[str]:
-    """Yield each entry of a calendar as one line: when, what, where, and the rest, as far as it has them."""
+    """Yield each entry of a calendar as one line: time, title, place, and the rest, as far as present."""
     held: dict[str, Property] | None = None
-    within = 0  # components inside of an entry: its alarms
+    within = 0  # components inside an entry: its alarms
     for line in _FOLD.sub("", text).splitlines():
         found = _LINE.fullmatch(line.strip("\r"))
         if found is None:
@@ -72,7 +72,7 @@ def _parts(held: Mapping[str, Property]) -> Iterator[str]:
 
 
 def _span(start: Property, end: Property) -> str:
-    """Return from when to when; the day once where it is one, the zone once where both have it."""
+    """Return the period; one day or one shared zone appears only once."""
     first, last = _moment(start), _moment(end if start.value == "" else _inclusive(end))
     if not last or last == first:
         return first
@@ -86,9 +86,9 @@ def _span(start: Property, end: Property) -> str:
 
 
 def _inclusive(end: Property) -> Property:
-    """Return the last day of what lasts whole days: the RFC names the day after it."""
+    """Return the last day of a whole-day entry: the RFC names the day after it."""
     day = _DAY.fullmatch(end.value.strip())
-    try:  # not strptime, which imports more of Python when it is first used: a jailed worker may not
+    try:  # strptime would import more of Python on first use, which a jailed worker may not do
         return Property(f"{date(*map(int, day.groups())) - timedelta(days=1):%Y%m%d}") if day else end
     except (ValueError, OverflowError):
         return end

@@ -1,7 +1,7 @@
-"""A page as it was before a change: the delta that an event has is taken back.
+"""A page before a change: reverts the delta of an event.
 
-Whoever applies every delta holds the told texts (`churn`), so taking the deltas back one by one gives every earlier
-state whole. Paragraphs that became one another are followed by their threads.
+A reader that applies every delta holds the reported texts (`churn`), so reverting the deltas one by one gives every
+earlier state in full. A thread connects the wordings of one paragraph.
 """
 
 from __future__ import annotations
@@ -16,9 +16,7 @@ _NOWHERE = Context()
 
 @dataclass(slots=True, eq=False)
 class Paragraph:
-    """A text of one or more versions. thread: the same in all wordings that became one another. context: as far as an
-    event has told it.
-    """
+    """A text in one version. thread: shared by all wordings of a paragraph. context: the last one from an event."""
 
     text: str
     thread: object = field(default_factory=object)
@@ -26,9 +24,9 @@ class Paragraph:
 
 
 def undone(after: Sequence[Paragraph], delta: Delta) -> list[Paragraph] | None:
-    """Return the paragraphs before a change; None when the delta is cut or does not fit what is there.
+    """Return the paragraphs before a change; None if the delta is truncated or does not fit.
 
-    The paragraphs after it learn their contexts from it.
+    The paragraphs after it get their contexts from it.
     """
     stats = delta.stats
     if delta.truncated or len(after) != stats.unchanged + stats.added + stats.changed:
@@ -37,7 +35,7 @@ def undone(after: Sequence[Paragraph], delta: Delta) -> list[Paragraph] | None:
 
 
 def taken_back(after: Sequence[Paragraph], ops: Sequence[Op]) -> list[Paragraph] | None:
-    """Return the paragraphs before these steps; None when they do not fit."""
+    """Return the paragraphs before these steps; None if they do not fit."""
     kept: list[Paragraph] = []
     done = 0
     for op in sorted((op for op in ops if op.op != "delete"), key=_para):

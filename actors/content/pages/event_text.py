@@ -1,4 +1,4 @@
-"""The text of a page as an event carries it: the main text and whatever else its difference names, in page order."""
+"""The text of a page in an event: the main text and any other text of the difference, in page order."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from storage.records.event import CONTENT_CAP, Diff
 
 
 class EventText(NamedTuple):
-    """whole: the uncut text, of which the hashes are. content: what an event carries of it, `truncated` if not all."""
+    """whole: the full text, which is hashed. content: the part in the event. truncated: whether they differ."""
 
     whole: str
     content: str
@@ -21,15 +21,15 @@ class EventText(NamedTuple):
 
 
 def event_text(blocks: Blocks, texts: Sequence[str], diff: Diff | None, *, whole: bool = False) -> EventText:
-    """Return the text of a page with this difference. texts: the blocks' in their normal form. whole: all is text.
+    """Return the text of a page with this difference. texts: the blocks', normalised. whole: all is text.
 
-    Where it is longer than what an event carries, the texts that the difference names are kept before others.
+    If it exceeds the size of an event, the texts of the difference take precedence.
     """
     chosen = set(range(len(blocks.texts))) if whole else set(main_blocks(blocks))
     named = _named(blocks, texts, diff, chosen) if diff is not None else set[int]()
     order = sorted(chosen | named)
     lines = [texts[i] for i in order]
-    # A page's blocks are lines; a document's may be more than one, and need to be seen as they were.
+    # A page's blocks are lines; a document's may have several lines, and keep them.
     text = normalise("\n".join(blocks.texts[i] for i in order)) if whole or not all(lines) else "\n".join(lines)
     content, truncated = cap(text)
     if truncated and named:
@@ -38,8 +38,7 @@ def event_text(blocks: Blocks, texts: Sequence[str], diff: Diff | None, *, whole
 
 
 def _named(blocks: Blocks, texts: Sequence[str], diff: Diff, chosen: set[int]) -> set[int]:
-    """Return the blocks with the texts that the difference shows of the new page; in furniture only those that are
-    nowhere else."""
+    """Return the blocks with the new texts of the difference; furniture only if the text is nowhere else."""
     wanted = dict.fromkeys((*diff.added, *(change.after for change in diff.changed)))
     found: dict[str, list[int]] = {text: [] for text in wanted}
     for i, text in enumerate(texts):
@@ -55,7 +54,7 @@ def _named(blocks: Blocks, texts: Sequence[str], diff: Diff, chosen: set[int]) -
 
 
 def _cut(texts: Sequence[str], named: Sequence[bool]) -> str:
-    """Return as many texts as an event carries, in their order, those that are named first to be kept."""
+    """Fill an event with texts in page order; those named in the difference take precedence."""
     room = CONTENT_CAP
     kept: dict[int, str] = {}
     for wish in (True, False):

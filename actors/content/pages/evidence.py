@@ -1,7 +1,7 @@
-"""Evidence, in one look, that another page stands in the place of the watched one.
+"""Evidence, from one check, that another page is in the watched one's place.
 
-None of it decides by itself. Titles, canonical links and languages change with a page, too; words about errors and
-logins stand in pages that are about errors and logins.
+None of it decides alone. Titles, canonical links and languages change with a page too, and words about errors and
+logins occur in pages about errors and logins.
 """
 
 from __future__ import annotations
@@ -35,21 +35,21 @@ SHELL_IDS = frozenset(
 )
 _SEPARATORS = re.compile(r"\s+[|•·–—\-~»«:/>]+\s+|\s*[|•·»«]\s*|:\s+")
 _WORD = re.compile(r"[^\s.,;:!?|·•–—\-\"'()\[\]{}«»…]+")
-"""Not by word characters: the vowel signs of Indian scripts are none."""
+"""Not `\\w`: it lacks the vowel signs of Indian scripts."""
 _SAME_TITLE = 1 / 3
-# Straight quotes; no soft hyphens; Persian's zero-width space between parts of a word; the dot of a Turkish capital I.
+# Straight quotes; no soft hyphens; Persian's zero-width non-joiner as a space; no dot of a Turkish capital I.
 _SPELLING = str.maketrans(
     {**dict.fromkeys("\u2018\u2019\u02bc", "'"), "\u200c": " ", **dict.fromkeys("\u00ad\u200b\u0307")}
 )
 
 
 class Evidence(Struct, frozen=True):
-    """What a page says of itself beside its content. Each field is empty where the page says nothing.
+    """A page's statements about itself, apart from its content; empty if missing.
 
-    title: of the `title` element, as it is. canonical: path and query of the canonical link, without the host.
-    refresh_after: seconds until the page sends its reader to `refresh_to`, None where it does not; a page that reloads
-    itself has no `refresh_to`. language: as declared, in lower case. shell: hardly any text, a root element and scripts
-    that would fill it.
+    title: of the `title` element, normalised. canonical: path and query of the canonical link, without the host.
+    refresh_after: seconds until the page forwards to `refresh_to`, None without a refresh; a page that reloads itself
+    has no `refresh_to`. language: as declared, in lower case. shell: hardly any text, a root element and scripts to
+    fill it.
     """
 
     title: str = ""
@@ -61,7 +61,7 @@ class Evidence(Struct, frozen=True):
 
     @property
     def leads_away(self) -> bool:
-        """Return whether the page sends its reader to another within seconds."""
+        """Whether the page forwards to another within seconds."""
         return bool(self.refresh_to) and self.refresh_after is not None and self.refresh_after <= _LONGEST_REFRESH
 
 
@@ -69,7 +69,7 @@ NO_EVIDENCE = Evidence()
 
 
 def evidence_of(root: Element, blocks: Blocks) -> Evidence:
-    """Return what a tree with these blocks says of whose page it is."""
+    """Collect the evidence from a tree with these blocks."""
     title = next((element for element in root.iter("title") if element.getparent().tag != "svg"), None)
     after, target = _refresh(root)
     return Evidence(
@@ -107,7 +107,7 @@ def path_of(address: str) -> str:
 def _refresh(root: Element) -> tuple[int | None, str]:
     for meta in root.iter("meta"):
         if (meta.get("http-equiv") or "").strip().lower() == "refresh" and _is_unconditional(meta):
-            # White space folded first: the expressions cannot run long on it then.
+            # Fold white space first, to keep the expressions fast.
             found = _REFRESH.fullmatch(" ".join((meta.get("content") or "")[:_MOST_ADDRESS].split()))
             if found:
                 target = (found[2] or "").strip()
@@ -118,12 +118,12 @@ def _refresh(root: Element) -> tuple[int | None, str]:
 
 
 def _is_unconditional(element: Element) -> bool:
-    """Return whether an element holds for readers with scripts: not in a noscript."""
+    """Whether an element applies to browsers with scripts: it is not in a noscript."""
     return not any(above.tag == "noscript" for above in element.iterancestors())
 
 
 def _is_shell(root: Element, blocks: Blocks) -> bool:
-    """Return whether a page is an empty shell: hardly any words, and scripts with an element that waits, or many."""
+    """Whether a page is an empty shell: hardly any words, and many scripts, or some and an element that waits."""
     if len(blocks.texts) > _SHELL_WORDS or sum(map(words_in, blocks.texts)) > _SHELL_WORDS:
         return False
     scripts = sum(1 for _ in root.iter("script"))
@@ -135,18 +135,18 @@ def _waits(element: Element) -> bool:
 
 
 def kind_of(text: str) -> str:
-    """Return what a page is that says this text in its title or as one of its few words; "" when it says nothing."""
+    """Return the kind of page whose title or few words contain this text; "" if it names none."""
     return _kind(_folded(text[:300]))
 
 
 def asks_for_consent(text: str) -> bool:
-    """Return whether `kind_of` says so: one search for most texts, not one for each kind."""
+    """Whether `kind_of` returns "consent"; most texts need only one search."""
     folded = _folded(text[:300])
     return _patterns_for(folded)["consent"].search(folded) is not None and _kind(folded) == "consent"
 
 
 def kind_of_head(text: str) -> str:
-    """Return as what a title or heading gives its page away when a part of it says little else; "" when none does."""
+    """Return the kind that a part of a title or heading names with few other words; "" if none does."""
     folded = _folded(text[:300])
     return next((kind for part in _SEPARATORS.split(folded) if (kind := _kind(part, folded))), "")
 
@@ -157,7 +157,7 @@ def _folded(text: str) -> str:
 
 def _phrases(kind: str, languages: Iterable[str]) -> list[str]:
     found = {phrase for name in languages for phrase in WORDS[name].get(kind, ())}
-    # The longest first: an alternation takes the first that fits.
+    # The longest first: an alternation takes the first match.
     return sorted((_folded(phrase) for phrase in found), key=lambda phrase: (-len(phrase), phrase))
 
 
@@ -175,14 +175,14 @@ def _pattern(kind: str, *, ascii_only: bool = False) -> re.Pattern[str]:
 
 _PATTERNS = {kind: _pattern(kind) for kind in KINDS}
 _ASCII_PATTERNS = {kind: _pattern(kind, ascii_only=True) for kind in KINDS}
-"""For text of ASCII alone, in which the other phrases cannot stand: half of all, and tried at each of its words."""
+"""For ASCII text, which cannot contain half of the phrases, each otherwise tried at every word."""
 _CODE = re.compile(r"(?:(?:http|error|erreur|fehler|fejl|virhe)\W{0,3})*(?:40\d|41\d|429|451|50\d|52\d)[^\w$€£¥%]*")
 _MOST_BESIDE = 3
-"""Words beside the phrase with which a part of a title still says nothing else: "Oops! Page not found"."""
+"""Extra words that a part of a title may have around the phrase: "Oops! Page not found"."""
 
 
 def _kind(text: str, head: str = "") -> str:
-    """Return the kind of a folded text; of one that is part of a `head` only when it says little else."""
+    """Return the kind of a folded text; part of a `head` must contain little else."""
     if not text:
         return ""
     if _CODE.fullmatch(text) and _words(head) - _words(text) <= _MOST_BESIDE:
@@ -206,10 +206,10 @@ def _words(text: str) -> int:
 
 
 def titles_differ(old: str, new: str) -> bool:
-    """Return whether two titles are those of two pages; False where one of them is empty.
+    """Whether two titles belong to two pages; False if one is empty.
 
-    Compared is what they do not share between bars and dashes (the site's name); under a third of its words in common
-    is another page's title. Scripts without spaces are compared by pairs of characters.
+    Ignores the parts they share between bars and dashes (the site's name); with less than a third of the other words in
+    common, they belong to two pages. Scripts without spaces are compared by pairs of characters.
 
     >>> titles_differ("Prices | Shore", "Log in | Shore"), titles_differ("Prices 2026 | Shore", "Prices 2027 | Shore")
     (True, False)
@@ -221,7 +221,7 @@ def titles_differ(old: str, new: str) -> bool:
     one = _bag(part for part in first if part not in shared)
     other = _bag(part for part in second if part not in shared)
     if not one or not other:
-        # One is the other and a site's name, or a site's name alone: that is the home page's title.
+        # One is the other plus a site's name, or only the site's name: the title of the home page.
         longer = first if one else second
         return not shared or longer[0] not in shared
     return len(one & other) < _SAME_TITLE * len(one | other)
@@ -232,17 +232,17 @@ def _parts(title: str) -> list[str]:
 
 
 def parts_of_title(title: str) -> list[str]:
-    """Return the parts of a title between its bars and dashes, as they are written."""
+    """Return the parts of a title between its bars and dashes, unchanged."""
     return [part.strip() for part in _SEPARATORS.split(title) if part.strip()]
 
 
 def titles_of(title: str) -> frozenset[str]:
-    """Return a document's title and the parts between its bars and dashes, in their normal form."""
+    """Return a document's title and its parts between bars and dashes, normalised."""
     return frozenset(normalise(part) for part in (title, *_SEPARATORS.split(title)) if part.strip())
 
 
 def _bag(parts: Iterable[str]) -> set[str]:
-    """Return the words of parts of a title, in scripts without spaces their pairs of characters."""
+    """Return the words of title parts; in scripts without spaces, pairs of characters."""
     bag: set[str] = set()
     for word in " ".join(parts).split():
         if words_in(word) > 1:

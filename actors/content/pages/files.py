@@ -1,9 +1,9 @@
-"""Links to files: the one kind of link whose target is part of what a page says.
+"""Links to files: the only links whose target is part of a page's text.
 
-Read on the labelled pages: where only the address of a link had changed under the same text, ten times of eleven it was
-navigation, a moved site or a relative address made absolute, and never news. A document or a download under the same
-text is another matter: "Monthly report" that leads to another file is another report. So a block says which file it
-links to, by name only: hosts, folders, queries and the hashes of build tools come and go.
+Measured on the labelled pages: if only a link's address changed under the same text, it was navigation, a moved site or
+a relative address made absolute in ten of eleven cases, and never worth a report. Documents and downloads differ:
+"Monthly report" with a new file is a new report. So a block names its linked file, without hosts, folders, queries and
+the hashes of build tools, which come and go.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _ENDING = max(map(len, _KINDS)) + 1
 
 
 def file_of(address: str) -> str:
-    """Return the name of the file that a link leads to, "" for a page.
+    """Return the name of a link's file, "" for a page.
 
     >>> file_of("https://x.example/2026/Report%20May.pdf?utm_source=a#page=2")
     'Report May.pdf'
@@ -33,7 +33,7 @@ def file_of(address: str) -> str:
     if "?" in address or "#" in address:
         address = address.partition("#")[0].partition("?")[0]
     elif "." not in address[-_ENDING:]:
-        return ""  # as most links
+        return ""  # the common case
     if address.rpartition(".")[2].lower() not in _KINDS:
         return ""
     name = unquote(address.rpartition("/")[2])
@@ -43,7 +43,7 @@ def file_of(address: str) -> str:
 
 
 def with_files(text: str, names: list[str]) -> str:
-    """Return a block's text with the names of the files that it links to and does not name itself."""
+    """Append the names of a block's linked files that its text does not mention."""
     shown = text.casefold()
     unnamed = [name for name in dict.fromkeys(names) if name.casefold() not in shown]
     return f"{text} ({', '.join(unnamed)})" if unnamed else text

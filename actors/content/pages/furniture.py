@@ -1,15 +1,15 @@
-"""By what a block was taken for furniture: a number that rides in the upper bits of its traits, and its words.
+"""The sign that made a block furniture: a number in the upper bits of its traits, and its words.
 
-Only for explanations. The decision looks at FURNITURE alone, and nothing above `STORED` is remembered.
+Only for explanations. The decision reads FURNITURE alone, and bits above `STORED` are not stored.
 """
 
 from __future__ import annotations
 
 STORED = 0xFF
-"""The bits of a trait that are remembered."""
+"""The stored bits of a trait."""
 SIGN = 0xFF00
 INSIDE = 0x10000
-"""Under the page's <main>. Only `believed` reads it."""
+"""Inside the page's <main>. Only `believed` reads it."""
 
 TAGS = ("nav", "footer", "aside", "dialog", "menu", "header")
 ROLES = (
@@ -39,17 +39,15 @@ _CODES = {words: code << 8 for code, words in enumerate(_ALL)}
 
 
 def by_tag(tag: str) -> int:
-    """Return the sign of a tag."""
     return _CODES[f"<{tag}>"]
 
 
 def by_role(role: str) -> int:
-    """Return the sign of an ARIA role."""
     return _CODES[f"role={role}"]
 
 
 def by_name(name: str) -> int:
-    """Return the sign of a word in a class or an id, by the longest of the known words that it begins with."""
+    """Return the sign of a class or id, by the longest known word it begins with."""
     name = name.strip(" _-\t\n\r\f").lower()
     known = max((word for word in _WORDS if name.startswith(word)), key=len, default="")
     return _CODES.get(f"named {known!r} by the page", 0)
@@ -61,10 +59,10 @@ def by_place(words: str) -> int:
 
 
 def signed(trait: int, sign: int) -> int:
-    """Return a trait with a sign, unless it has one from an element further out."""
+    """Add a sign to a trait, unless an outer element has set one."""
     return trait if trait & SIGN else trait | sign
 
 
 def words_of(trait: int) -> str:
-    """Return in words what made a block furniture; "" where no sign is known."""
+    """Return the words for the sign that made a block furniture; "" if unknown."""
     return _ALL[(trait & SIGN) >> 8]

@@ -1,5 +1,5 @@
-"""Content outside of a page's body: the parts of its title that no block has, its description, and the files of its
-pictures where these are the content. They become blocks below its heading, as light as a control.
+"""Content outside a page's body: title parts without a block, the description, and picture files on pages with few
+words. They become blocks below the heading, weighed as lightly as controls.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _LONGEST = 300
 
 
 def heads_of(root: Element, text: str) -> tuple[str, ...]:
-    """Return title, description and files of pictures of a page, "" for one that is missing."""
+    """Return a page's title, description and picture files, "" if missing."""
     title = normalise(" ".join((root.findtext(".//head/title") or "").split()))
     described = root.find(".//meta[@name='description']")
     found = [title[:_LONGEST], "" if described is None else normalise(described.get("content") or "")[:_LONGEST]]
@@ -30,7 +30,7 @@ def heads_of(root: Element, text: str) -> tuple[str, ...]:
 
 
 def with_heads(blocks: Blocks, heads: tuple[str, ...]) -> Blocks:
-    """Return a page's blocks with its title and description below its heading, and its pictures if it has few words."""
+    """Add title and description below a page's heading, and its pictures if it has few words."""
     if not heads or not any(trait & TOP for trait in blocks.traits):
         return blocks
     title, description, *pictures = heads

@@ -1,7 +1,7 @@
-"""JSONPath (RFC 9535) over a value of JSON: which places a query chooses. Pure.
+"""JSONPath (RFC 9535) over a JSON value: the places that a query chooses. Pure.
 
-All of the RFC but the functions `match` and `search`. A filter compares numbers as numbers, whatever they are kept as:
-`figure` says how. Beyond the RFC: `=~ /expression/`, and what a change prints as a place (`plans[Team].max-seats`).
+All of the RFC except the functions `match` and `search`. A filter compares numbers by value, whatever their stored
+form: see `figure`. Beyond the RFC: `=~ /expression/`, and the place names of changes (`plans[Team].max-seats`).
 """
 
 from __future__ import annotations
@@ -33,15 +33,15 @@ _ONE: Final = "a path must choose one value here, by names and numbers alone,"
 
 
 class BadPath(Exception):
-    """A text is no JSONPath; the words say why, and at which character."""
+    """Not a JSONPath; the message gives the reason and the character."""
 
 
 class TooMany(Exception):
-    """A query visits more places than are read."""
+    """A query visits more places than the limit."""
 
 
 class Node(NamedTuple):
-    """A value with the place where it stands."""
+    """A value with its place."""
 
     location: Location
     value: Any
@@ -51,7 +51,7 @@ Selector = Callable[["Query", Node], Iterator[Node]]
 
 
 class Query:
-    """A query at work: the root it asks, and how many places it may still visit."""
+    """A running query: its root, and how many more places it may visit."""
 
     def __init__(self, root: Any, figure: Callable[[Any], Any]) -> None:
         self.root, self.figure = Node((), root), figure
@@ -65,8 +65,8 @@ class Query:
 
 
 class Segment(NamedTuple):
-    """What goes from each node to others: by its selectors, from the node alone or from all below it, too. single:
-    there is one other at most.
+    """A step from each node to others, by its selectors; descends: also from all nodes below. single: at most one
+    result.
     """
 
     selectors: tuple[Selector, ...]
@@ -86,7 +86,7 @@ class JsonPath:
             raise reader.wrong("expected '.', '[' or the end")
 
     def find(self, root: Any, figure: Callable[[Any], Any] = lambda value: value) -> list[Location]:
-        """Return the chosen places, each once, in the order in which they are found. Raises TooMany."""
+        """Return the chosen places, each once, in the order found. Raises TooMany."""
         query = Query(root, figure)
         return list(dict.fromkeys(node.location for node in _chosen(query, [query.root], self._segments)))
 
@@ -134,7 +134,7 @@ def _by_name(name: str) -> Selector:
 
 
 def _by_label(label: str) -> Selector:
-    """Return what selects an item by what it is called in a change, and a member by its name."""
+    """Select an item by its label in a change, and a member by its name."""
     by_name = _by_name(label)
 
     def select(query: Query, node: Node) -> Iterator[Node]:
@@ -206,8 +206,6 @@ def _is_number(value: Any) -> bool:
 
 
 class _Reader:
-    """Reads a query from left to right."""
-
     def __init__(self, text: str) -> None:
         self._text, self._at, self._depth = text, 0, 0
 
@@ -257,7 +255,7 @@ class _Reader:
                 return tuple(found)
 
     def _dotted(self) -> tuple[Selector, bool]:
-        """Return a selector, and whether it chooses one node at most."""
+        """Return a selector, and whether it chooses at most one node."""
         if self.takes("*"):
             return _children, False
         name = self.match(_DOTTED)
@@ -382,7 +380,7 @@ class _Reader:
         return lambda query, node: _compared(query, one(query, node), sign, other(query, node))
 
     def _expression(self) -> re.Pattern[str]:
-        """Read a regular expression; who searches with it bounds the time."""
+        """Read a regular expression; the caller bounds the time of its use."""
         found = _EXPRESSION.match(self._text, self._at)
         if found is None:
             raise self.wrong("expected a regular expression, as /abc/ or /abc/i")
@@ -394,7 +392,7 @@ class _Reader:
         return pattern
 
     def _operand(self) -> tuple[Value, Nodes | None, bool]:
-        """Return what gives a value, of a path the nodes that it chooses, and whether these are one at most."""
+        """Return a function for the value, a path's function for its nodes, and whether there is at most one."""
         if self.sees('"') or self.sees("'"):
             text = self._string()
             return (lambda query, node: text), None, True
@@ -438,7 +436,7 @@ class _Reader:
 
 
 def _one_of(nodes: Nodes) -> Value:
-    """Return what gives the value of a path that chooses one node, else nothing."""
+    """Return a function for the value of a path that chooses exactly one node, else nothing."""
 
     def value(query: Query, node: Node) -> Any:
         found = nodes(query, node)

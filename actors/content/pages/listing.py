@@ -1,8 +1,8 @@
-"""The items of a list page, found without selectors: what is linked again and again in one structure. Pure.
+"""The items of a list page, found without selectors: links that repeat in one structure. Pure.
 
-Links are grouped by the tags they stand in. Of groups that take turns down the page (title, author, comments, title,
-author, comments, ...) the one with the longest texts names the items, and the others belong to it. Menus and what a
-page says to be no content are left out, as are pages of the same list, its filters, and links that share a page.
+Links are grouped by the tags around them. If groups alternate down the page (title, author, comments, title, author,
+comments, ...), the one with the longest texts names the items, and the others belong to it. Skips menus and parts that
+the page marks as no content, pages and filters of the same list, and links that share a page.
 """
 
 from __future__ import annotations
@@ -25,26 +25,26 @@ from actors.content.pages.traits import _OFFER, ASIDE, CONTROL, FURNITURE, HEADI
 
 MOST_ITEMS = 1_000
 MOST_TITLE, MOST_TEXT = 300, 1_000
-"""Characters of an item's title, and of what the list says of it."""
+"""Characters of an item's title, and of its text in the list."""
 _MOST_LINKS = 10_000
 _DEEPEST = 40
-"""Tags of a link's path that are compared, the nearest ones."""
+"""The nearest tags of a link's path, which are compared."""
 _INTERLEAVED = 0.6
 _LESSER = 0.6
-"""Part of the worth of another group's texts, from which on a group's are names of their own."""
+"""A group below this share of another's worth may belong to it."""
 _FEW = 2
 _BESIDE = 4
-"""Links in one element, of which each has a place of its own."""
+"""If an element has at most this many links, each has its own place."""
 _SIBLINGS = 30
-"""Elements beside one that are looked at."""
+"""Siblings of an element that are checked."""
 _MANY = 8
-"""Links of a group; more of them do not make its texts better names."""
+"""Links of a group that count; more do not make its texts better names."""
 _NAME = 6
-"""Words of a name; more of them do not make it a better one."""
+"""Words of a name that count; more do not make it better."""
 _HEADED = 0.5
-"""Worth from which headings are a list: of the colours of one thing the names are all alike."""
+"""Minimum worth of headings in a list; variants of one product (colours) all have similar names."""
 _LONG_TITLE = 4
-"""Words from which a link that stands alone may be an item."""
+"""Minimum words of a lone link that may be an item."""
 _HOLDING = ("li", "tr", "article", "section", "div", "dd", "p")
 _HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
 _RELATIONS = frozenset({"tag", "author", "category", "nofollow-tag", "prev", "next", "first", "last", "search", "help"})
@@ -80,8 +80,8 @@ _LETTER = re.compile(r"[^\W\d_]")
 
 @dataclass(slots=True, eq=False)
 class _Link:
-    """A link as it stands on the page. seen: its text is, and does not only stand for a picture, or
-    beside it. says: its own text, where all links of its kind say the same.
+    """A link on the page. seen: its text is visible, not the alternative text of a picture or next to it. says: its own
+    text, if all links of its kind have the same.
     """
 
     element: markup.Element
@@ -98,9 +98,9 @@ class _Link:
 def items_of(
     root: markup.Element, watched: Sequence[markup.Element], url: str, *, judged: bool = True
 ) -> tuple[Item, ...]:
-    """Return the items of a page that was found at `url`, in reading order.
+    """Return the items of the page at `url`, in reading order.
 
-    watched: the elements of which links are read. judged: menus and the like are left out; not of what a user chose.
+    watched: the elements whose links are read. judged: skip menus and the like; off for a user's choice.
     """
     links = _links(root, watched, url, judged=judged)
     groups: dict[tuple[str, ...], list[_Link]] = defaultdict(list)
@@ -114,7 +114,7 @@ def items_of(
 
 
 def _parted(groups: Mapping[tuple[str, ...], list[_Link]]) -> dict[tuple[str, ...], list[_Link]]:
-    """Return the groups, parted where two or three kinds of links take turns in the same tags: events, their places."""
+    """Split groups where two or three kinds of links alternate in the same tags: events and their places."""
     parted: dict[tuple[str, ...], list[_Link]] = {}
     for group, links in groups.items():
         kinds = [_kind_of(link.element.getparent()) for link in links]
@@ -128,13 +128,13 @@ def _parted(groups: Mapping[tuple[str, ...], list[_Link]]) -> dict[tuple[str, ..
 
 
 def _kind_of(element: markup.Element | None) -> str:
-    """Return the classes of an element, without those that only tell rows apart."""
+    """Return an element's classes, without those that only distinguish rows."""
     names = "" if element is None else element.get("class") or ""
     return " ".join(one for one in names.split() if not _ROW.fullmatch(one))
 
 
 def _links(root: markup.Element, watched: Iterable[markup.Element], url: str, *, judged: bool) -> list[_Link]:
-    """Return the links of a page that may lead to an item, each with the text it shows, in reading order."""
+    """Return the links that may lead to an item, each with its visible text, in reading order."""
     base = next((absolute(one.get("href") or "", url) for one in root.iter("base") if one.get("href")), "") or url
     page, found = urlsplit(url), list[_Link]()
     for element in watched:
@@ -156,7 +156,7 @@ def _links(root: markup.Element, watched: Iterable[markup.Element], url: str, *,
 
 
 def _places(root: markup.Element, *, judged: bool) -> Iterator[tuple[markup.Element, tuple[str, ...], int]]:
-    """Yield each visible link with the tags it stands in and its traits."""
+    """Yield each visible link with the tags around it and its traits."""
     trait_of = traits_of if judged else plain_traits
     shown, above = markup.around_heading(root), list[int]()
     path, steps, trait = list[str](), etree.iterwalk(root, events=("start", "end")), 0
@@ -179,7 +179,7 @@ def _places(root: markup.Element, *, judged: bool) -> Iterator[tuple[markup.Elem
 
 
 def _is_one_of_many(element: markup.Element) -> bool:
-    """Return whether an element is a row among others of its kind, whatever its own name says: one that is pinned."""
+    """Whether an element is one row among others of its kind despite an extra class, for example a pinned one."""
     parent, names = element.getparent(), set((element.get("class") or "").split())
     beside = islice(() if parent is None else parent.iterchildren(element.tag), _SIBLINGS)
     fewer = (mine for one in beside if (mine := set((one.get("class") or "").split())) and mine < names)
@@ -187,21 +187,21 @@ def _is_one_of_many(element: markup.Element) -> bool:
 
 
 def _place_of(link: markup.Element) -> str:
-    """Return which of a few links beside each other a link is: the title, or the author; "" among many."""
+    """Return a link's index among a few neighbours: the title, or the author; "" among many."""
     parent = link.getparent()
     beside = [] if parent is None else parent.findall("a")
     return str(beside.index(link)) if 1 < len(beside) <= _BESIDE else ""
 
 
 def _step(tag: str, named: Mapping[str, str]) -> str:
-    """Return a tag as a group compares it: of a link also its classes, but those with digits."""
+    """Return a tag as groups compare it; for a link with its classes, except those with digits."""
     if tag != "a" or "class" not in named:
         return tag
     return " ".join([tag, *sorted(one for one in named["class"].split() if one.isalpha())])
 
 
 def _may_lead_to_item(link: markup.Element, address: str, page: SplitResult) -> bool:
-    """Return whether an address may be an item's: not one of the same list, of a filter, of a picture, of sharing."""
+    """Whether an address may be an item's, and not the same list, a filter, a picture or a share link."""
     relations = (link.get("rel") or "").lower().split()
     if not _RELATIONS.isdisjoint(relations):
         return False
@@ -219,9 +219,9 @@ def _may_lead_to_item(link: markup.Element, address: str, page: SplitResult) -> 
 
 
 def _shown(link: markup.Element) -> tuple[str, bool]:
-    """Return the text by which a link names what it leads to, and whether it is seen: of a picture only its words are.
+    """Return a link's name, and whether it is visible; for a picture, only its alternative text exists.
 
-    Its heading, else its longest line; what stands above a title in small letters is none.
+    The name is the link's heading, else its longest line, without small words above a title.
     """
     if text := max((_text_of(one) for one in link.iter(*_HEADINGS)), key=_words, default=""):
         return text, True
@@ -249,8 +249,8 @@ def _one_line(text: str) -> str:
 
 
 def _of_the_site(groups: Mapping[tuple[str, ...], list[_Link]], url: str) -> Mapping[tuple[str, ...], list[_Link]]:
-    """Return the groups without those that lead to other hosts only (a wall of a social network, partners), unless the
-    page has no others of any length: a list may be of links to elsewhere.
+    """Drop groups that only lead to other hosts (a social wall, partners), unless the page has no others of similar
+    worth: a list may consist of external links.
     """
     host = urlsplit(url).netloc.removeprefix("www.")
     walls = {group for group, links in groups.items() if all(_NETWORKS.match(link.form) for link in links)}
@@ -270,7 +270,7 @@ def _leads_away(link: _Link, host: str) -> bool:
 
 
 def _primary(groups: Mapping[tuple[str, ...], list[_Link]]) -> list[_Link]:
-    """Return the links of groups that name items: without those that go with another group's, and without strays."""
+    """Return the links of groups that name items, without groups that belong to another one, and without strays."""
     worth = {group: _worth(links) for group, links in groups.items()}
     names = {group: _as_names(links) * min(len(links), _MANY) for group, links in groups.items()}
     order = sorted(groups, key=lambda group: (-names[group], groups[group][0].at))
@@ -287,7 +287,7 @@ def _primary(groups: Mapping[tuple[str, ...], list[_Link]]) -> list[_Link]:
 
 
 class _Leader:
-    """A group that names items: where each of its items begins, and the elements that hold one item alone."""
+    """A group that names items: the start of each item, and the elements around exactly one item."""
 
     def __init__(self, links: Sequence[_Link], worth: float) -> None:
         self.worth = worth
@@ -301,10 +301,10 @@ class _Leader:
         self._holders = {element: forms[element] for element, count in around.items() if count == 1}
 
     def has(self, links: Sequence[_Link]) -> bool:
-        """Return whether another group's links stand inside of these items, or one after each of them."""
+        """Whether another group's links are inside these items, or one after each of them."""
         inside = [item for link in links if (item := self._item_around(link))]
         if len(inside) >= len(links) * _INTERLEAVED and (len(set(inside)) > 1 or len(links) <= _BESIDE):
-            return True  # many links beside one alone of its links are a list of their own, which it happens to be near
+            return True  # many links near only one of its links are a separate list
         gaps = {gap for link in links if (gap := bisect_right(self._places, link.at))}
         return len(gaps) >= max(_FEW, len(self._places) * _INTERLEAVED)
 
@@ -313,7 +313,7 @@ class _Leader:
 
 
 def _worth(links: Sequence[_Link]) -> float:
-    """Return how well the texts of a group name what it leads to: words, of texts that tell its links apart."""
+    """Rate a group's texts as names: word count, reduced if the texts do not distinguish its links."""
     texts = [link.text for link in links if link.text]
     if not texts:
         return 0.0
@@ -323,13 +323,13 @@ def _worth(links: Sequence[_Link]) -> float:
 
 
 def _as_names(links: Sequence[_Link]) -> float:
-    """Return what a group's texts are worth beside another's: "3 comments" and "5 comments" name nothing."""
+    """Rate a group's texts against another's: "3 comments" and "5 comments" name nothing."""
     letters = {"".join(_LETTER.findall(link.says or link.text)) for link in links if link.text}
     return _worth(links) * min(1.0, len(letters) / max(1, len({link.form for link in links if link.text})))
 
 
 def _words(text: str) -> int:
-    """Return about how many words a text has; where they are written together, two characters are taken for one."""
+    """Estimate the word count; in scripts without spaces, two characters make a word."""
     spaced = len(text.split())
     wide = sum(1 for letter in text if letter > "\u2e7f")
     return max(spaced, wide // 2)
@@ -341,14 +341,14 @@ def _is_list(links: Sequence[_Link], worth: float) -> bool:
         return False
     lettered = sum(1 for text in texts if len(_LETTER.findall(text)) > 1)
     if lettered < len(texts) / 2:
-        return False  # the numbers of pages, the days of a calendar
+        return False  # page numbers, the days of a calendar
     if (count := len({link.form for link in links})) >= _FEW:
         return worth >= (_HEADED if links[0].headed and count > _FEW else 1)
     return links[0].headed or worth >= _LONG_TITLE
 
 
 def _without_others(links: list[_Link]) -> list[_Link]:
-    """Return links without those to tags, authors and the like; none where most lead there."""
+    """Drop links to tags, authors and the like; drop all if most are such."""
     others = {link.form for link in links if _OTHER.search(urlsplit(link.url).path)}
     if len(others) * 2 > len({link.form for link in links}):
         return []
@@ -375,7 +375,7 @@ def _items(kept: Sequence[_Link], links: Sequence[_Link]) -> Iterator[Item]:
 
 
 def _belongs(by_form: Mapping[str, Sequence[_Link]], form: str) -> bool:
-    """Return whether an address is part of an item's, with less of a name: its comments, the form to apply."""
+    """Whether an address belongs to another item and has a weaker name: its comments, the form to apply."""
     whole = by_form.get(form.rpartition("/")[0]) or by_form.get(form.rpartition("?")[0])
     return whole is not None and max(map(_as_name, by_form[form])) < max(map(_as_name, whole))
 
@@ -385,19 +385,19 @@ def _as_name(link: _Link) -> tuple[bool, int]:
 
 
 def _name_by_what_is_beside(links: Sequence[_Link]) -> None:
-    """Name links that all say one thing, as "Read more", by what stands beside each of them."""
+    """Name links that all have one text, for example "Read more", by the text near each of them."""
     if len({link.form for link in links}) >= _FEW and len({link.text for link in links}) == 1:
         for link in links:
             link.says, link.text, link.seen = link.text, _beside(link), False
 
 
 def _fitness(link: _Link) -> tuple[bool, bool, int, int]:
-    """Return how well a link's text names what it leads to, to be compared with that of others to the same place."""
+    """Sort key for the links to one address, by how well their text names it."""
     return link.seen, link.headed, min(_NAME, _words(link.text)), -link.at
 
 
 def _beside(link: _Link) -> str:
-    """Return what stands beside a link whose own text says only that there is more; its text where nothing does."""
+    """Return a title near a link whose own text is generic; its own text if there is none."""
     for around in islice(link.element.iterancestors(*_HOLDING), 3):
         heading = max((_text_of(one) for one in around.iter(*_HEADINGS)), key=_words, default="")
         lines = [line for line in _lines_of(around) if line != link.text]

@@ -1,9 +1,9 @@
-"""The text that an event carries as `content`: jusText's main text, judged on our own blocks.
+"""The text of an event's `content`: jusText's main text, judged on our own blocks.
 
-jusText (Pomikálek 2011, chapter 3.3) tells running text from boilerplate by length, link density and stop words, then
-lets neighbours decide about what is in between. That second pass of its is quadratic: where there are many blocks, the
-same is done here in linear time, and a test compares them. It never decides whether a page changed: on list pages it
-finds nothing, and there the blocks outside of furniture are the content.
+jusText (Pomikálek 2011, chapter 3.3) separates running text from boilerplate by length, link density and stop words;
+then neighbours decide about uncertain blocks. Its second pass is quadratic, so for many blocks this module does the
+same in linear time, and a test compares both. It never decides whether a page changed: on list pages it finds nothing,
+and the blocks outside furniture are the content.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ Class: TypeAlias = Literal["bad", "short", "neargood", "good"]
 
 _MOST_PARAGRAPHS = 3_000
 _MOST_REVISED = 100
-"""Paragraphs that jusText itself revises: 1 ms at the worst. For 300 it would be 7 ms, for 3,000 700 ms."""
+"""Paragraphs that jusText itself revises: at worst 1 ms. For 300 it would be 7 ms, for 3,000 700 ms."""
 _SHARE = 0.3
 
 
 class Paragraph:
-    """A block as jusText asks about it; `chars_count_in_links` of its characters stand in links."""
+    """A block with jusText's interface; chars_count_in_links: its characters inside links."""
 
     __slots__ = ("cf_class", "chars_count_in_links", "class_type", "heading", "is_heading", "text")
     dom_path = ""
@@ -46,24 +46,24 @@ class Paragraph:
         return len(self.text)
 
     def stopwords_density(self, stoplist: frozenset[str]) -> float:
-        """Return which share of the words are stop words; 0 for a short text, of which it is asked for nothing."""
+        """Return the share of stop words; 0 for a short text, where jusText ignores it."""
         if len(self.text) < LENGTH_LOW_DEFAULT:
             return 0.0
         words = self.text.lower().split()
         return sum(map(stoplist.__contains__, words)) / max(1, len(words))
 
     def links_density(self) -> float:
-        """Return which share of the characters stands in links."""
+        """Return the share of characters in links."""
         return self.chars_count_in_links / len(self.text)
 
 
 def main_text(blocks: Blocks) -> str:
-    """Return the main text, one block a line; where there is little of it, all blocks outside of furniture."""
+    """Return the main text, one block a line; if there is little, all blocks outside furniture."""
     return "\n".join(blocks.texts[i] for i in main_blocks(blocks))
 
 
 def main_blocks(blocks: Blocks) -> list[int]:
-    """Return the numbers of the blocks that are the main text."""
+    """Return the indices of the blocks that are the main text."""
     kept = [i for i, trait in enumerate(blocks.traits) if not trait & ASIDE]
     plain = [blocks.texts[i] for i in kept]
     headings = [bool(blocks.traits[i] & HEADING) for i in kept]
@@ -84,7 +84,7 @@ def _running_text(texts: Sequence[str], headings: Sequence[bool], linked: Sequen
 
 
 def in_context(paragraphs: Sequence[Paragraph]) -> None:
-    """Let what is short or near good take the side of its neighbours, as `revise_paragraph_classification` does."""
+    """Classify short and near-good blocks by their neighbours, as `revise_paragraph_classification` does."""
     alone = [paragraph.cf_class for paragraph in paragraphs]
     sure_after, unsure_after = _next(alone)
     classes = list(alone)
@@ -110,8 +110,7 @@ def in_context(paragraphs: Sequence[Paragraph]) -> None:
 
 
 def _next(classes: Sequence[Class]) -> tuple[list[Class], list[Class]]:
-    """Return for each place the nearest class after it that is bad or good, and the nearest that is not short; "bad"
-    where there is none."""
+    """Return for each place the next class that is bad or good, and the next that is not short; "bad" for none."""
     sure: Class = "bad"
     unsure: Class = "bad"
     all_sure, all_unsure = list[Class](), list[Class]()
@@ -125,7 +124,7 @@ def _next(classes: Sequence[Class]) -> tuple[list[Class], list[Class]]:
 
 
 def _heads_of_good(paragraphs: Sequence[Paragraph]) -> None:
-    """Let a heading shortly before a good paragraph be good, too."""
+    """Mark a heading shortly before a good paragraph as good."""
     for i, paragraph in enumerate(paragraphs):
         if not paragraph.heading or paragraph.class_type != "bad" or paragraph.cf_class == "bad":
             continue

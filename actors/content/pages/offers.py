@@ -1,4 +1,4 @@
-"""Offers that a page declares for machines (schema.org): in JSON-LD, as microdata, in meta elements.
+"""Offers in a page's machine-readable data (schema.org): JSON-LD, microdata, meta elements.
 
 Shops often show prices and stock by scripts only. If no text has the declared price, the offer becomes a block,
 "1099.00 EUR" in the row of its product; so does its availability. It is judged and rebuilt like any block: a second
@@ -47,12 +47,12 @@ _WORDS: Mapping[str, str] = {
     "preorder": "Pre-order", "presale": "Pre-order", "backorder": "Back-order", "madetoorder": "Back-order",
     "outofstock": "Out of stock", "soldout": "Sold out", "oos": "Out of stock", "discontinued": "Discontinued",
 }  # fmt: skip
-"""schema.org's states and those of product feeds, in words that `availability` reads."""
+"""States of schema.org and of product feeds, as labels that `availability` reads."""
 PRICE_COLUMN, STATE_COLUMN = "Price", "Availability"
 
 
 class Offer(NamedTuple):
-    """What is offered, for which price, and whether it can be had; "" where that is not said."""
+    """An offer: product, price and availability; "" if missing."""
 
     name: str
     price: str
@@ -61,7 +61,7 @@ class Offer(NamedTuple):
 
 
 def offers_of(root: Element, text: str) -> tuple[Offer, ...]:
-    """Return the offers that a page declares, each once. text: the page's, to see whether there may be any."""
+    """Return the offers that a page declares, each once. text: the page's, to skip the search if there can be none."""
     found: dict[Offer, None] = {}
     if "ld+json" in text and '"' in text:
         found |= dict.fromkeys(_in_scripts(root))
@@ -72,20 +72,20 @@ def offers_of(root: Element, text: str) -> tuple[Offer, ...]:
     if not found and "data-price" in text:
         found |= dict.fromkeys(_in_data(root))
     if not found and "json" in text.lower() and '"price"' in text:
-        # A page of many products carries what other visitors see as well.
+        # The state of a page with many products describes more than this page.
         state = dict.fromkeys(_in_scripts(root, *_STATE_TYPES))
         found |= state if len(state) <= _MOST_STATE else {}
     return tuple(found)[:MOST_OFFERS]
 
 
 def with_offers(blocks: Blocks, offers: Sequence[Offer]) -> Blocks:
-    """Return a page's blocks with one for each price and each state that is declared and that no text of it shows."""
+    """Add a block for each declared price and state that no text of the page shows."""
     rows = _unshown(blocks, offers) if offers else []
     return inserted(blocks, rows, CELL)
 
 
 def inserted(blocks: Blocks, rows: Sequence[tuple[str, Place | None]], trait: int) -> Blocks:
-    """Return a page's blocks with some more below its heading."""
+    """Insert blocks below a page's heading."""
     if not rows:
         return blocks
     at = place_of_offers(blocks)
@@ -101,7 +101,7 @@ def inserted(blocks: Blocks, rows: Sequence[tuple[str, Place | None]], trait: in
 
 
 def place_of_offers(blocks: Blocks) -> int:
-    """Return before which block they come: after the page's own heading, as what stands outside of a text is light."""
+    """Return the block index for offers: after the page's heading, since blocks outside the text weigh little."""
     return next((i + 1 for i, trait in enumerate(blocks.traits) if trait & TOP), 0)
 
 
@@ -112,7 +112,7 @@ def keys_of(offers: Sequence[Offer]) -> list[str]:
 
 
 def _unshown(blocks: Blocks, offers: Sequence[Offer]) -> list[tuple[str, Place]]:
-    # Most blocks can be told apart without reading their values: not one has a price's digits.
+    # Most blocks cannot match: they lack every price's digits, so their values need no reading.
     wholes = {offer.price.partition(".")[0] for offer in offers if offer.price}
     near = (text for text in blocks.texts if any(whole in _SEPARATORS.sub("", text) for whole in wholes))
     values = (found.value for text in near for found in values_in(text, Writing()))
@@ -138,7 +138,7 @@ def _amount(offer: Offer) -> tuple[int | str, ...]:
 
 
 def _in_scripts(root: Element, *types: str) -> Iterator[Offer]:
-    """Yield the offers in scripts of these types: JSON-LD by default."""
+    """Yield the offers in scripts of these types; JSON-LD by default."""
     budget = [_MOST_NODES]
     wanted = types or ("application/ld+json",)
     scripts = [script for script in root.iter("script") if script.get("type") in wanted]
@@ -151,7 +151,7 @@ def _in_scripts(root: Element, *types: str) -> Iterator[Offer]:
 
 
 def _loaded(code: str) -> Any:
-    """Return the value of a script, also of one that is wrapped, escaped or has a comma too many; None for others."""
+    """Return a script's JSON value, even if wrapped, escaped or with a trailing comma; None for others."""
     code = _WRAPPING.sub("", code)
     for text in (code, _TRAILING.sub(r"\1", html.unescape(code))):
         try:
@@ -162,7 +162,7 @@ def _loaded(code: str) -> Any:
 
 
 def _in_state(node: Any, name: str, budget: list[int], depth: int) -> Iterator[Offer]:
-    """Yield what has a price in the state that a page gives its scripts."""
+    """Yield the priced objects in the state that a page gives its scripts."""
     budget[0] -= 1
     if budget[0] < 0 or depth > _DEEPEST:
         return
@@ -187,7 +187,7 @@ def _in_data(root: Element) -> Iterator[Offer]:
 
 
 def _in_node(node: Any, name: str, budget: list[int], depth: int) -> Iterator[Offer]:
-    """Yield the offers in a part of JSON-LD, below something of this name."""
+    """Yield the offers in a part of JSON-LD, below a node with this name."""
     budget[0] -= 1
     if budget[0] < 0 or depth > _DEEPEST:
         return
@@ -217,7 +217,7 @@ def _in_node(node: Any, name: str, budget: list[int], depth: int) -> Iterator[Of
 
 def _in_attributes(root: Element) -> Iterator[Offer]:
     """Yield offers of microdata: elements with `itemprop`, in the scope of an offer."""
-    # Scopes may lie in each other, and each is walked: so only the first are.
+    # Scopes may be nested, and each is walked, so their number is limited.
     scopes = (one for one in root.iter() if isinstance(one.tag, str) and _is_offer(one.get("itemtype", "")))
     for scope in islice(scopes, 2 * MOST_OFFERS):
         said: dict[str, str] = {}
@@ -237,7 +237,7 @@ def _is_offer(itemtype: str) -> bool:
 
 
 def _product(scope: Element) -> str:
-    """Return the name of the product in whose scope an offer stands."""
+    """Return the name of the product around an offer."""
     outer = scope.getparent()
     while outer is not None and "itemscope" not in outer.attrib:
         outer = outer.getparent()
@@ -264,7 +264,7 @@ def _text(value: object) -> str:
 
 
 def _price(value: object) -> str:
-    """Return a price as schema.org wants it written: digits and a point; "" for another."""
+    """Return a price in schema.org's format (digits and a point); "" for any other."""
     text = str(value).strip() if isinstance(value, str) else ""
     return text if _PRICE.fullmatch(text) else ""
 

@@ -1,4 +1,4 @@
-"""A page as one look sees it: what it says of itself, its blocks with their keys, and whether it is a page at all."""
+"""A page in one check: its head, its blocks with their keys, and whether it is a page at all."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from actors.content.wording.moments import moment
 from storage.records.identity import Millis
 
 NOTHING = "(nothing)"
-"""The one block of a part that is not there."""
+"""The one block of a missing part."""
 _NOTHING_CHOSEN = Blocks((NOTHING,), (CELL,), (0,), partial=False)
 _MOST_LABEL = 1_000
 _VALUE_WORDS = 8
@@ -51,11 +51,10 @@ _JSON_LD_DATE = re.compile(r"\"datePublished\"\s*:\s*\"([^\"]{8,40})\"")
 
 
 class PageReading(Struct, frozen=True):
-    """What a page says. `content` is for an event; blocks, keys and traits (see `blocks`) are for the decision,
-    `places` for what an event says of where; () when no block stands in a table. `json`: it is a document of JSON.
-
-    `trouble` says in words why this is not the page one came for; such a look has failed and is never a change.
-    `partial`: the page is deeper or longer than what is read of it. `evidence` is of whose page it is.
+    """The reading of a page. content: for an event. blocks, keys, traits (see `blocks`): for the decision. places: for
+    the contexts in an event; () if no block is in a table. json: it is a JSON document. trouble: why this is not the
+    page; such a check has failed and is never a change. partial: the page is deeper or longer than the limits.
+    evidence: signs of another page.
     """
 
     title: str
@@ -73,20 +72,20 @@ class PageReading(Struct, frozen=True):
 
 
 def read_page(body: bytes, content_type: str, url: str, selector: str | None, ignore: tuple[str, ...]) -> PageReading:
-    """Return the reading of a page, narrowed to `selector` and without what `ignore` matches.
+    """Read a page, narrowed to `selector` and without the matches of `ignore`.
 
-    A document without elements of HTML is a page of text; a part that `selector` does not find is the block `NOTHING`.
-    Raises ContentError when the body is neither, or a selector is none.
+    A document without HTML elements is a page of text; if `selector` matches nothing, the only block is `NOTHING`.
+    Raises ContentError if the body is neither, or a selector is invalid.
     """
     root, blocks = read_tree(body, content_type, selector, ignore)
     return reading_of(root, blocks, content_of(root, blocks), narrowed=selector is not None)
 
 
 class OpenedPage(Struct, frozen=True, dict=True):
-    """A page's tree and the elements that are watched of it; of a document without elements its blocks, and none.
+    """A page's tree and its watched elements; a document without elements has `plain` blocks, and none watched.
 
-    judged: whether furniture is marked; not in what the user chose. offers: what it declares for machines. heads: its
-    title and description, and the files of its pictures where it has few. empty: the selector matches nothing.
+    judged: whether furniture is marked; not in a user's choice. offers: its machine-readable data. heads: its title and
+    description, and its picture files if they are few. empty: the selector matches nothing.
     """
 
     root: markup.Element
@@ -100,19 +99,19 @@ class OpenedPage(Struct, frozen=True, dict=True):
 
     @cached_property
     def walked(self) -> tuple[WalkedTree, ...]:
-        """Return what is visible in what is watched."""
+        """The visible rows of the watched elements."""
         return tuple(walk(element, judge_furniture=self.judged) for element in self.watched)
 
     @cached_property
     def seen(self) -> bytes:
-        """Return what stands for all that the blocks are made of, b"" of a document without elements."""
+        """Digest of everything the blocks are made of, b"" for a document without elements."""
         if not self.watched:
             return b""
         return digest(self.walked, (*self.offers, *self.heads))
 
     @cached_property
     def rough(self) -> bytes:
-        """Return what stands for all that a walk could read and some more, b"" of a document without elements."""
+        """Digest of everything a walk could read and more, b"" for a document without elements."""
         declared = (*self.offers, *self.heads)
         return rough_digest(self.watched, self.text, declared, judged=self.judged) if self.watched else b""
 
@@ -120,9 +119,9 @@ class OpenedPage(Struct, frozen=True, dict=True):
 def open_page(
     body: bytes, content_type: str, selector: str | None, ignore: tuple[str, ...], was: str = ""
 ) -> OpenedPage:
-    """Return a page's tree and what is watched of it; it is walked when somebody asks for what is visible.
+    """Parse a page and find its watched elements; `walked` reads the visible parts on demand.
 
-    was: the format that it had at first (see `plain`), "" when nobody knows.
+    was: the page's first format (see `plain`), "" if unknown.
     """
     body = unpacked(body)
     if not body.strip():
@@ -147,7 +146,7 @@ def open_page(
         return OpenedPage(root, (root,), text, offers=offers_of(root, text), heads=heads_of(root, text))
     chosen = selectors.select(root, selector)
     if not chosen:
-        # A wall or an error in the page's place says nothing of the part.
+        # A wall or an error in the page's place says nothing about the part.
         if trouble := trouble_of(root, head_of(root).written, read_blocks(root)):
             raise ContentError(f"{selector!r} matches nothing, and this is not the page itself: {trouble}.")
         return OpenedPage(root, (), plain=_NOTHING_CHOSEN, judged=False, empty=True)
@@ -162,7 +161,7 @@ def _part(text: str, document: Plain, selector: str | None, ignore: tuple[str, .
 
 
 def blocks_in(opened: OpenedPage) -> Blocks:
-    """Return the blocks of a page: those of what was walked, and of nothing else of the tree."""
+    """Return the blocks of a page, made only from the walked rows, not from the rest of the tree."""
     if opened.plain is not None:
         return opened.plain
     if len(opened.watched) == 1:
@@ -181,13 +180,13 @@ def blocks_in(opened: OpenedPage) -> Blocks:
 def read_tree(
     body: bytes, content_type: str, selector: str | None, ignore: tuple[str, ...]
 ) -> tuple[markup.Element, Blocks]:
-    """Return a page's tree and blocks: the first half of `read_page`, for those who may not need its content."""
+    """Return a page's tree and blocks: the first half of `read_page`, for callers that may not need its content."""
     opened = open_page(body, content_type, selector, ignore)
     return opened.root, blocks_in(opened)
 
 
 def content_of(root: markup.Element, blocks: Blocks) -> str:
-    """Return the text that an event carries: of a page its main text, of a document without elements all of it."""
+    """Return the text of an event: a page's main text, or all of a document without elements."""
     return "\n".join(blocks.texts) if root.tag == ROOT else main_text(blocks)
 
 
@@ -202,7 +201,7 @@ def reading_of(
 ) -> PageReading:
     """Return the reading of a tree whose blocks and content are known.
 
-    `known` are keys from an earlier look: most blocks are as they were, and keys are dear. exact: nothing is masked.
+    known: keys from an earlier check; most blocks are unchanged, and keys are expensive. exact: mask nothing.
     """
     head = head_of(root)
     texts, keys = _keyed(blocks, known, exact=exact)
@@ -223,7 +222,7 @@ def reading_of(
 
 
 def is_one_value(blocks: Blocks) -> bool:
-    """Return whether a page is one version, date, checksum, address or number, with a heading at most."""
+    """Whether a page is one version, date, checksum, address or number, with at most a heading."""
     rows = [(text, trait) for text, trait in zip(blocks.texts, blocks.traits, strict=True) if not trait & ASIDE]
     values = [text for text, trait in rows if not trait & HEADING] or [text for text, _ in rows]
     if len(values) != 1 or len(rows) > 2 or len(values[0].split()) > _VALUE_WORDS:
@@ -234,7 +233,7 @@ def is_one_value(blocks: Blocks) -> bool:
 
 
 class Head(Struct, frozen=True):
-    """What a page says of itself; `written` is its title as it is written there."""
+    """A page's metadata; written: its raw title."""
 
     written: str
     title: str
@@ -243,7 +242,6 @@ class Head(Struct, frozen=True):
 
 
 def head_of(root: markup.Element) -> Head:
-    """Return what a tree says of itself beside its blocks."""
     named = _metas(root)
     title = _first(named, _TITLE_NAMES) or " ".join((root.findtext(".//title") or "").split())
     return Head(title, normalise(title)[:_MOST_LABEL], _author(named), _published(root, named))
@@ -256,7 +254,7 @@ def _joined(parts: Sequence[Blocks]) -> tuple[Place | None, ...]:
 
 
 def _keyed(blocks: Blocks, known: canonical.KnownKeys, *, exact: bool) -> tuple[list[str], list[str]]:
-    """Return the normal form and the key of each block; a text that is known is in its normal form already."""
+    """Return the normal form and the key of each block; a known text is already normalised."""
     outside, in_cells = known
     keys = [
         in_cells.get(raw) if trait & CELL else outside.get(raw)

@@ -1,8 +1,8 @@
-"""Paths: what chooses blocks of a document by where they stand, in the words in which a difference says it.
+"""Paths: they choose a document's blocks by place, in the words of a difference.
 
-`path:Prices › Team · Fee` is the cell of the row Team and the column Fee, below the heading Prices. Whoever has no such
-signs on the keyboard writes `>` and `|`. A part may be `*` or left out, a label with such signs in it is quoted, and
-`#2` is the second of those that are meant. Labels do not move when rows or pages are put in before them.
+`path:Prices › Team · Fee` is the cell in row Team and column Fee, below the heading Prices. `>` and `|` replace the
+signs on keyboards without them. A part may be `*` or missing, a label with such signs is quoted, and `#2` is the second
+match. Labels do not move when rows or pages are inserted before them.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _ANY: Final = ("*", False)
 _ORDERS: Final = ("", "›", "·", "›·")
 _WHEN: Final = re.compile(r"(?:instead of |until )?\d{4}-\d\d-\d\d\b")
 _TITLED: Final = ("calendar", "csv")
-"""Formats whose blocks are rows of several things, by the first of which they are called."""
+"""Formats whose blocks are rows of several values; the first value is the title."""
 _SHOWN: Final = 200
 _LONGEST_TITLE: Final = 80
 _ENDED: Final = re.compile(r"[.,;:!?…]$")
@@ -31,7 +31,7 @@ _HOW: Final = "write it as a difference does: path:Heading › Row · Column, or
 
 
 class Stand(NamedTuple):
-    """Where a block stands, "" for what is not known."""
+    """The place of a block; "" if unknown."""
 
     heading: str = ""
     row: str = ""
@@ -39,8 +39,8 @@ class Stand(NamedTuple):
 
 
 class Path(NamedTuple):
-    """What is to be there; None for anything. either: a label that may be the row's or the heading's. nth: of those
-    that fit, from 1; 0 for all.
+    """Conditions on a place; None allows anything. either: a label of the row or the heading. nth: which match, from 1;
+    0 for all.
     """
 
     heading: str | None = None
@@ -50,7 +50,7 @@ class Path(NamedTuple):
     nth: int = 0
 
     def fits(self, stand: Stand) -> bool:
-        """Return whether a block that stands there may be meant."""
+        """Whether a block at this place matches."""
         wanted = ((self.heading, stand.heading), (self.row, stand.row), (self.column, stand.column))
         if any(label is not None and label != _same(there) for label, there in wanted):
             return False
@@ -59,7 +59,7 @@ class Path(NamedTuple):
 
 @lru_cache(maxsize=256)
 def path_of(selector: str) -> Path:
-    """Return what a path means. Raises ContentError."""
+    """Parse a path. Raises ContentError."""
     words, signs, nth = [list[tuple[str, bool]]()], "", 0
     for token in _TOKEN.finditer(selector.strip().removeprefix(PATH)):
         quoted, sign, number, word = token.groups()
@@ -89,7 +89,7 @@ def _same(label: str) -> str:
 
 
 def written(stand: Stand, nth: int = 0) -> str:
-    """Return the path to blocks that stand somewhere.
+    """Return the path to the blocks at a place.
 
     >>> written(Stand("Prices", "Team", "Fee")), written(Stand("Prices"), 2), written(Stand(row="a > b"))
     ('path:Prices › Team · Fee', 'path:Prices › #2', 'path:"a > b"')
@@ -111,14 +111,13 @@ def _tokens(label: str) -> list[tuple[str | None, ...]]:
 
 
 def chosen_by(selector: str, stands: Sequence[Stand]) -> list[int]:
-    """Return which blocks a path chooses. Raises ContentError."""
+    """Return the indices of the blocks a path chooses. Raises ContentError."""
     path = path_of(selector)
     found = [at for at, stand in enumerate(stands) if path.fits(stand)]
     return found[path.nth - 1 : path.nth] if path.nth else found
 
 
 def stands_of(format: str, blocks: Blocks) -> list[Stand]:
-    """Return where each block of a document stands."""
     return list(_stands(format, blocks))
 
 
@@ -137,7 +136,7 @@ def _stands(format: str, blocks: Blocks) -> Iterator[Stand]:
 
 
 def heading_of(text: str) -> str:
-    """Return what a heading of a text says, without the signs of Markdown.
+    """Return a heading without the signs of Markdown.
 
     >>> heading_of("## Fees ##"), heading_of("Fees")
     ('Fees', 'Fees')
@@ -146,12 +145,12 @@ def heading_of(text: str) -> str:
 
 
 def _title_of(entry: str) -> str:
-    """Return what a row, or an entry of a calendar, is called: the first thing in it that is no time."""
+    """Return the title of a row or calendar entry: its first part that is no time."""
     return next((part for part in entry.split(" | ") if not _WHEN.match(part)), "")
 
 
 def _reads_like_heading(text: str, trait: int) -> bool:
-    """Return whether a line of a PDF, which does not say what is a heading, reads like one: a few words, no figures."""
+    """Whether a PDF line reads like a heading, which PDFs do not mark: a few words, no figures."""
     if trait & (ITEM | CELL) or len(text) > _LONGEST_TITLE or _ENDED.search(text) or text[:1].islower():
         return False
     return any(sign.isalpha() for sign in text) and not any(sign.isdigit() for sign in text)

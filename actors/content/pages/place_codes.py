@@ -1,7 +1,7 @@
-"""The places of a state's blocks, packed: labels deflated with the state's texts as dictionary, for most stand there.
+"""The places of a state's blocks, packed: deflated with the state's texts, which contain most labels, as dictionary.
 
-A row's label is nearly always that of the block before or the next new one, and heads of columns come again in every
-row, so what is left of a table of a thousand cells are some hundred bytes.
+A row's label is nearly always that of the previous block or the next new one, and column heads repeat in every row, so
+a table of a thousand cells needs some hundred bytes.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from msgspec import Struct
 from actors.content.pages.places import Place
 
 MOST_LABELS = 64 * 1024
-"""Characters of labels that are kept; the blocks beyond them have no place."""
+"""Characters of labels to store; the blocks beyond them have no place."""
 _MOST_BYTES = 8 * MOST_LABELS
 _NONE, _SAME, _NEXT, _KNOWN = 0, 1, 2, 3
 
@@ -24,13 +24,13 @@ class _Packed(Struct, array_like=True):
     rows: list[str]
     columns: list[str]
     row_steps: list[int]
-    """For each block: none, the row of the one before, the next new row, or `_KNOWN` and the number of the row."""
+    """For each block: none, the previous block's row, the next new row, or `_KNOWN` plus the row's number."""
     column_steps: list[int]
-    """For each block: none, or 1 and the number of the column."""
+    """For each block: none, or the number of the column plus 1."""
 
 
 def pack_places(places: Sequence[Place | None], texts: bytes) -> bytes:
-    """Return the places packed, b"" when there are none. texts: what `unpack_places` will be given as well."""
+    """Pack places, b"" for none. texts: the same that `unpack_places` will get."""
     if not any(places):
         return b""
     rows: dict[str, int] = {}
@@ -56,7 +56,7 @@ def pack_places(places: Sequence[Place | None], texts: bytes) -> bytes:
 
 
 def unpack_places(packed: bytes, texts: bytes) -> tuple[Place | None, ...]:
-    """Return the places of the first blocks; () when there are none or they are damaged."""
+    """Return the places of the first blocks; () if there are none or the data is damaged."""
     if not packed:
         return ()
     try:

@@ -1,9 +1,9 @@
-"""The place of a block in a table or a list of terms: its row's label and its column's head, in the page's own words.
+"""The place of a block in a table or definition list: its row's label and its column's head, as worded on the page.
 
-Tables are read as HTML lays them out: `colspan` and `rowspan` shift what follows, a cell belongs to the innermost
-table. Heads of columns are the cells of a `thead`, the `th` with `scope=col`, and rows that have nothing but `th`.
-Labels of rows are the `th` to the left; where a row has none, its first cell if it reads like a label. A `dd` is
-labelled by the `dt` before it. The work is bounded: a cell costs at most `_MOST_COLUMNS` steps.
+Tables are read in HTML's layout: `colspan` and `rowspan` shift later cells, and a cell belongs to the innermost table.
+Column heads are the cells of a `thead`, a `th` with `scope=col`, and rows of only `th`. Row labels are the `th` to the
+left; in a row without any, its first cell if it reads like a label. The label of a `dd` is the `dt` before it. The work
+is bounded: a cell costs at most `_MOST_COLUMNS` steps.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from actors.content.bodies.text import normalise
 from storage.records.event import MOST_CONTEXT
 
 PLACING = frozenset({"table", "thead", "tr", "td", "th", "dl", "dt", "dd"})
-"""Elements that `Tables` must hear of; all of them are breaks."""
+"""Elements that `Tables` needs; all of them are breaks."""
 
 MARKED = frozenset({"colspan", "rowspan", "scope", "role"})
 """Their attributes that `Tables` reads."""
@@ -26,7 +26,7 @@ _MOST_COLUMNS = 64
 _MOST_ROWS = 65_534
 _MOST_LABELS = 3
 _LONGEST_LABEL = 60
-"""Characters of a cell that may be its row's label without being a `th`."""
+"""Characters of a cell without `th` that may be its row's label."""
 BETWEEN = " / "
 _LABEL = re.compile(r"[^\W\d_]{2}|[^\W\d_a-zA-Z]|\b(?:19|20)\d\d\b")
 _LAYING = frozenset({"colspan", "rowspan", "scope"})
@@ -35,7 +35,7 @@ _ROW_SCOPES = frozenset({"row", "rowgroup"})
 
 
 class Place(NamedTuple):
-    """The label of a block's row and the head of its column; "" where there is none, never both."""
+    """The label of a block's row and the head of its column; "" if missing, never both."""
 
     row: str = ""
     column: str = ""
@@ -47,11 +47,11 @@ class _Cell:
     def __init__(self, id: int, column: int, width: int, end: int, is_head: bool, scope: str) -> None:  # noqa: PLR0917
         self.id, self.column, self.width, self.is_head, self.scope = id, column, width, is_head, scope
         self.end = end
-        """The row before which it ends."""
+        """The first row below the cell."""
 
 
 class _Table:
-    """One table, or one list of terms (which uses `term` only), as far as it is read."""
+    """One table, or one definition list (which uses only `term`), as read so far."""
 
     __slots__ = ("cells", "column", "head", "heads", "in_thead", "is_layout", "is_simple", "owners", "row", "term")
 
@@ -59,17 +59,17 @@ class _Table:
         self.is_layout = is_layout
         self.in_thead = False
         self.is_simple = True
-        """Whether no cell so far is a `th` or says how it is laid: then the first of a row may be its label."""
+        """Whether no cell so far is a `th` or has spans or a scope: then a row's first cell may be its label."""
         self.row = -1
         self.column = 0
-        """Where the row goes on, unless a cell from above is there."""
+        """The next column of the row, unless a cell from above covers it."""
         self.cells: list[_Cell] = []
         self.owners: list[_Cell] = []
-        """The cell that was laid into each column last."""
+        """The latest cell in each column."""
         self.heads: list[tuple[int, ...]] = []
         """The heads of each column, the outermost first."""
         self.head = False
-        """Whether the row before this one was one of heads: the next adds to it, a later one takes its place."""
+        """Whether the previous row was one of heads: the next one adds to it, a later one replaces it."""
         self.term = 0
 
     def lay(self, cell: int, is_head: bool, named: Mapping[str, str]) -> None:
@@ -92,13 +92,12 @@ class _Table:
         self.cells.append(laid)
 
     def heads_of(self, column: int) -> tuple[int, ...]:
-        """Return the cells that head a column."""
         return self.heads[column] if column < len(self.heads) else ()
 
     def end_row(self) -> Iterator[tuple[_Cell, tuple[int, ...]]]:
-        """End a row of at least one cell and yield its cells, each with the cells that label its row.
+        """End a row of at least one cell and yield its cells, each with the ids of its row's labels.
 
-        A negative number is that of a cell which labels the row only if it reads like a label.
+        A negative id belongs to a cell that labels the row only if it reads like a label.
         """
         cells, self.cells, self.column = self.cells, [], 0
         if self.in_thead or (
@@ -121,7 +120,7 @@ class _Table:
             yield cell, labels if marked else (-first.id,) if cell is not first else ()
 
     def end_simple_row(self) -> list[tuple[_Cell, tuple[int, ...]]]:
-        """Do the same where nothing is laid in another way; [] where it takes more."""
+        """Like `end_row` for a row without spans and heads; [] for any other row."""
         cells = self.cells
         if not self.is_simple or self.in_thead or cells[0].column:
             return []
@@ -144,7 +143,7 @@ class _Table:
 
 
 class Tables:
-    """The tables and lists of terms of a page while it is walked. `at` is the number of the cell one is in, or 0."""
+    """The tables and definition lists of a page during the walk. at: the id of the current cell, or 0."""
 
     __slots__ = ("_columns", "_left", "_rows", "_tables", "at")
 
@@ -156,7 +155,7 @@ class Tables:
         self._columns: list[tuple[int, ...]] = [()]
 
     def enter(self, tag: str, named: Mapping[str, str]) -> None:
-        """Take note that an element of `PLACING` begins."""
+        """Handle the start of an element of `PLACING`."""
         table = self._tables[-1]
         if tag == "tr":
             if table.cells:
@@ -174,7 +173,7 @@ class Tables:
             self._enter_cell(table, tag, named)
 
     def leave(self, tag: str) -> None:
-        """Take note that an element of `PLACING` ends."""
+        """Handle the end of an element of `PLACING`."""
         if tag == "thead":
             self._end_row(self._tables[-1])
             self._tables[-1].in_thead = False
@@ -188,7 +187,7 @@ class Tables:
             self.at = self._left.pop()
 
     def places(self, cells: Mapping[int, int], texts: Sequence[str]) -> tuple[Place | None, ...]:
-        """Return the place of each block, given the cells by the numbers of blocks; () when none has one."""
+        """Return the place of each block, given its cell by block number; () if there are none."""
         if not cells:
             return ()
         first: dict[int, str] = {}
@@ -228,7 +227,7 @@ class Tables:
 
 
 class _Labels(dict[tuple[int, ...], str]):
-    """The words of labels by the cells that they are made of: each is made once, for cells share them."""
+    """Label texts by their cells, each built once, since cells share them."""
 
     def __init__(self, texts: Mapping[int, str]) -> None:
         super().__init__()
@@ -249,6 +248,6 @@ def _reads_like_label(text: str) -> bool:
 
 
 def _number(text: str | None) -> int:
-    """Return a span as it is written, 0 for what is none."""
+    """Parse a span, 0 if invalid."""
     text = (text or "").strip()
     return min(int(text), _MOST_ROWS) if text.isascii() and text.isdigit() and len(text) <= 6 else 0

@@ -1,8 +1,8 @@
-"""Documents without elements of HTML, as blocks: JSON, tables of characters (CSV), XML that is no feed, plain text,
-and the files of offices (`documents`).
+"""Documents without HTML elements, as blocks: JSON, CSV, XML other than feeds, plain text, and office files
+(`documents`).
 
-A block is what a reader takes for one thing: a paragraph or a list item of a text, a row of a table, a small object of
-JSON or element of XML on one line. Keys, rows and lines keep their order; numbers are shown as they were written.
+A block is one unit for a reader: a paragraph or list item of a text, a row of a table, a small JSON object or XML
+element on one line. Keys, rows and lines keep their order; numbers keep their spelling.
 """
 
 from __future__ import annotations
@@ -46,11 +46,11 @@ from actors.content.wording import json_text
 from actors.content.wording.json_text import Location
 
 ROOT: Final = "plain"
-"""The tag of the tree that stands in for that of a page."""
+"""The tag of the tree that replaces a page's."""
 _ON_ONE_LINE: Final = 160
-"""Characters up to which an object, a list or an element is one block."""
+"""Maximum characters of an object, a list or an element in one block."""
 _LONGEST: Final = 2_000
-"""Characters of a block; what is longer goes on in the next one."""
+"""Characters of a block; a longer one continues in the next."""
 _MOST_MARKUP: Final = 4 << 20
 _DELIMITERS: Final = (",", ";", "\t", "|")
 _SAMPLED: Final = 50
@@ -63,7 +63,7 @@ _NOT_XML: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uff
 _KINDS_OF_LINES: Final = frozenset({CALENDAR, "a contact card (vCard)", "a playlist (M3U)"})
 _SEARCHED: Final = 64 * 1024
 _DENSE: Final = 0.2
-"""Elements of HTML for each line from which on a text that does not begin with one is a page."""
+"""Minimum HTML elements per line of a page that does not begin with one."""
 _GAP: Final = re.compile(r"\n[ \t\r]*\n")
 _LOWER: Final = 1 / 3
 _EVEN: Final = 0.6
@@ -71,7 +71,7 @@ _NARROWEST, _WIDEST = 40, 120
 
 
 class Plain(Struct, frozen=True):
-    """A document without elements of HTML. says: what it is, in words that a person can check."""
+    """A document without HTML elements. says: a checkable description for a person."""
 
     format: str
     says: str
@@ -79,9 +79,9 @@ class Plain(Struct, frozen=True):
 
 
 def read_file(body: bytes) -> Plain | None:
-    """Return the blocks of a file that is no text; None for what is none that can be read.
+    """Return the blocks of an office file or PDF; None for any other body.
 
-    Raises ContentError for one that is locked, damaged or too large.
+    Raises ContentError if it is locked, damaged or too large.
     """
     if (found := read_document(body)) is None:
         return None
@@ -95,21 +95,20 @@ def read_file(body: bytes) -> Plain | None:
 
 
 def read_bytes(kind: str, body: bytes) -> Plain:
-    """Return a file of which only the kind, the size and the hash are compared. kind: in words."""
+    """Return a file for comparison by kind, size and hash. kind: from `binary_kind`."""
     lines = [(line, CELL) for line in lines_of(kind, body)]
     return _made(FILE, f"{kind} of {len(body):,} bytes: its bytes are compared, not what it shows", lines)
 
 
 def unwatchable(text: str) -> str | None:
-    """Return in words what a text is that there is nothing to read in; None: there may be."""
+    """Return the kind of a text with nothing to read; None if there may be something."""
     return image_kind(text) or (None if looks_like_html(text) or not binary_text(text) else "binary data")
 
 
 def read_plain(text: str, was: str = "") -> Plain | None:
-    """Return a document's blocks when it has no elements of HTML; None for what is read as a page.
+    """Return a document's blocks if it has no HTML elements; None if it is a page.
 
-    was: the format that the document had at first, "" when nobody knows; a text or a table stays one, however its lines
-    look now.
+    was: the document's first format, "" if unknown; a text or a table stays one, whatever its lines look like now.
     """
     value = json_text.read(text)
     if value is not json_text.NO_VALUE:
@@ -137,8 +136,8 @@ def _read_lines(text: str, was: str, named: str = "plain text") -> Plain:
 
 
 class Part(NamedTuple):
-    """A part of a document, None when nothing was chosen. matched: places that a selector chose, None without one.
-    removed: places that each of `ignore` took out.
+    """A part of a document, None if nothing was chosen. matched: the number of places that the selector chose, None
+    without one. removed: the number each of `ignore` removed.
     """
 
     found: Plain | None
@@ -147,9 +146,9 @@ class Part(NamedTuple):
 
 
 def part_of(text: str, document: Plain, selector: str | None, ignore: tuple[str, ...]) -> Part:
-    """Return what selectors choose of a document without elements of HTML.
+    """Return the part of a document without HTML elements that the selectors choose.
 
-    Raises NoParts for one of which they choose nothing ever, ContentError for a selector that can't be used.
+    Raises NoParts if they can never apply to this format, ContentError for a selector that cannot be used.
     """
     says = not_chosen_by(document.format, filter(None, (selector, *ignore)))
     if says:
@@ -172,7 +171,7 @@ def _by_path(*wanted: str | None) -> bool:
 
 
 def _part_of_blocks(document: Plain, selector: str | None, ignore: tuple[str, ...]) -> Part:
-    """Return what paths and regular expressions choose of blocks; `lines:` counts these."""
+    """Apply paths and regular expressions to blocks; `lines:` counts the blocks."""
     blocks, stands = document.blocks, stands_of(document.format, document.blocks)
     everything, removed = dict[int, str](enumerate(blocks.texts)), []
     left = everything
@@ -189,7 +188,7 @@ def _part_of_blocks(document: Plain, selector: str | None, ignore: tuple[str, ..
 
 
 def _found_in(blocks: Blocks, stands: Sequence[Stand], selector: str) -> dict[int, str]:
-    """Return the blocks that a selector chooses, each with what is chosen of it."""
+    """Return the blocks that a selector chooses, each with its chosen text."""
     if selector_kind(selector) == "path":
         return {at: blocks.texts[at] for at in chosen_by(selector, stands)}
     test = selectors.line_test(selector)
@@ -209,7 +208,7 @@ def _some(blocks: Blocks, left: Mapping[int, str]) -> Blocks:
 
 
 class TableCell(NamedTuple):
-    """A cell of a table of characters. at: the number of its row, from 0 for the heads; number: in its row, from 1."""
+    """A cell of a CSV table. at: the number of its row, from 0 for the heads. number: in its row, from 1."""
 
     at: int
     number: int
@@ -218,7 +217,7 @@ class TableCell(NamedTuple):
 
 
 def cells_of(text: str) -> list[TableCell]:
-    """Return the cells of a table of characters that say something: the first row heads the columns."""
+    """Return the non-empty cells of a CSV table; the first row has the column heads."""
     heads, *rows = _table(text, known=True) or [[]]
     return [
         TableCell(at, number, cell, Place(row[0] if number > 1 else "", head))
@@ -229,7 +228,7 @@ def cells_of(text: str) -> list[TableCell]:
 
 
 def _cells(text: str) -> Blocks:
-    """Return the cells of a table of characters, each with its row and column."""
+    """Return the cells of a CSV table, each with its row and column."""
     placed = [(cell.text, cell.place) for cell in cells_of(text)]
     shown = placed[:MOST_BLOCKS]
     texts = tuple(cell for cell, _ in shown)
@@ -242,19 +241,19 @@ def _counted(entries: Sequence[str]) -> str:
 
 
 def root_of(found: Plain) -> Element:
-    """Return the tree that stands in for a page's: it has no elements, so no title, and no wall is seen in it."""
+    """Return a tree in place of a page's: without elements, so it has no title, and no wall is detected."""
     root = etree.Element(ROOT)
     root.set("format", found.format)
     return root
 
 
 def format_of(root: Element) -> str:
-    """Return the format of the document that a tree stands for."""
+    """Return the format of the document behind a tree."""
     return str(root.get("format")) if root.tag == ROOT else "html"
 
 
 def _is_page(text: str) -> bool:
-    """Return whether a text is HTML, as opposed to one that mentions an element here and there."""
+    """Whether a text is HTML, as opposed to one that mentions an element here and there."""
     if not looks_like_html(text):
         return False
     if is_document(text) or text[end_of_prolog(text) :][:1] == "<":
@@ -266,7 +265,7 @@ def _is_page(text: str) -> bool:
 def _made(
     format: str, says: str, lines: Iterable[tuple[str, int] | tuple[str, int, str, bool]], *, counted: str = ""
 ) -> Plain:
-    """lines: the text, its trait; of JSON also where it stands, and whether it is a line of it."""
+    """Build a document. lines: text and trait; for JSON also the place, and whether it is a line of JSON."""
     texts, traits, labels, json, characters, partial = [], [], list[str](), list[bool](), 0, False
     for line, trait, *more in lines:
         for piece in _pieces(" ".join(line.split())):
@@ -322,7 +321,7 @@ def _json_lines(lines: Iterable[json_text.Line]) -> Iterator[tuple[str, int, str
 
 
 def _chosen_json(value: Any, location: Location) -> Iterator[json_text.Line]:
-    """Yield a chosen place: a text without its quotes."""
+    """Yield the lines of a chosen place; a text has no quotes."""
     found, place = _at(value, location), json_text.written(value, location)
     if isinstance(found, str):
         yield json_text.Line(found, place, is_text=not isinstance(found, json_text.Number))
@@ -337,12 +336,12 @@ def _at(value: Any, location: Location) -> Any:
 
 
 def _position(location: Location) -> tuple[tuple[bool, str | int], ...]:
-    """Return what sorts places of one list by their numbers, beside places by names."""
+    """Sort key of a place: numbers of list items before names."""
     return tuple((isinstance(key, str), key) for key in location)
 
 
 def _taken_out(value: Any, location: Location) -> None:
-    """Take a place out, unless it has gone with another that holds it."""
+    """Delete a place, unless a containing place was deleted already."""
     with suppress(KeyError, IndexError, TypeError):
         del _at(value, location[:-1])[location[-1]]
 
@@ -351,7 +350,7 @@ def _taken_out(value: Any, location: Location) -> None:
 
 
 def _xml(text: str) -> Element | None:
-    """Return the root of an XML document; entities stay as they are, and nothing is fetched."""
+    """Parse an XML document and return its root; entities stay unresolved, and nothing is fetched."""
     parser = etree.XMLParser(
         recover=True, resolve_entities=False, no_network=True, load_dtd=False, remove_comments=True, remove_pis=True
     )
@@ -376,7 +375,7 @@ def _part_of_xml(root: Element, selector: str | None, ignore: tuple[str, ...]) -
 
 
 def _chosen_lines(element: Element) -> Iterator[str]:
-    """Yield a chosen element: what it says by itself without its name, where it holds nothing else."""
+    """Yield the lines of a chosen element; a simple one without its name."""
     if not _elements(element) and not element.items():
         yield _words(element.text)
     else:
@@ -388,7 +387,7 @@ def _name(element: Element) -> str:
 
 
 def _own(element: Element) -> str:
-    """Return what an element says by itself, without what is in it: its name, attributes and first text."""
+    """Return an element's attributes and first text."""
     said = [f"{str(name).rpartition('}')[2]}={value}" for name, value in element.items()]
     return " ".join([*said, _words(element.text)]).strip()
 
@@ -403,7 +402,7 @@ def _xml_lines(element: Element, depth: int = 0) -> Iterator[str]:
 
 
 def _xml_told(element: Element, depth: int = 0) -> Iterator[tuple[str, Element]]:
-    """Yield the lines of an element, each with the element that it is of."""
+    """Yield the lines of an element, each with the element it describes."""
     short = _short_element(element, _ON_ONE_LINE) if depth else None
     if short is not None:
         yield short, element
@@ -418,7 +417,7 @@ def _xml_told(element: Element, depth: int = 0) -> Iterator[tuple[str, Element]]
 
 
 def xml_holders(text: str) -> tuple[Element, list[Element]]:
-    """Return the root of an XML document as an XPath sees it, and in which element each of its blocks stands."""
+    """Return the root of an XML document as XPath sees it, and the element of each of its blocks."""
     root = _xml(text)
     assert root is not None, "it was read as XML"
     told = [(len(list(_pieces(" ".join(line.split())))), element) for line, element in _xml_told(root)]
@@ -427,13 +426,13 @@ def xml_holders(text: str) -> tuple[Element, list[Element]]:
 
 
 def _without_name_spaces(root: Element) -> None:
-    """A name in an XPath is meant in whatever name space."""
+    """Remove namespaces: a name in an XPath matches in any."""
     for element in root.iter(etree.Element):
         element.tag = str(element.tag).rpartition("}")[2]
 
 
 def _short_element(element: Element, most: int) -> str | None:
-    """Return an element with all that is in it on one line, None when it takes more than `most` characters."""
+    """Return an element with its content on one line, None if that exceeds `most` characters."""
     parts, left = [_own(element)], most - len(_name(element))
     for child in _elements(element):
         left -= len(parts[-1]) + 2
@@ -448,7 +447,7 @@ def _short_element(element: Element, most: int) -> str | None:
 
 
 def _elements(element: Element) -> list[Element]:
-    """Return the children that are elements; an entity that was left as it is is none."""
+    """Return the child elements; unresolved entities are not."""
     return [child for child in element if isinstance(child.tag, str)]
 
 
@@ -475,12 +474,12 @@ def _part_of_lines(text: str, format: str, selector: str | None, ignore: tuple[s
 
 
 def _table(text: str, *, known: bool) -> list[list[str]] | None:
-    """Return the rows of a CSV, None for what is none: at least three rows of one width, by one delimiter.
+    """Return the rows of a CSV, None for other texts: at least three rows of one width, by one delimiter.
 
-    known: it was one before, so its rows may be of any width.
+    known: it was one before, so its rows may have any width.
     """
     if not known and (_GAP.search(text.strip()) or text.count(", ") * 2 > text.count(",")):
-        return None  # paragraphs, and commas as they stand in sentences
+        return None  # paragraphs, and commas as in sentences
     for delimiter in _DELIMITERS:
         try:
             rows = [row for row in csv.reader(text.splitlines(keepends=True), delimiter=delimiter) if any(row)]
@@ -496,7 +495,7 @@ def _table(text: str, *, known: bool) -> list[list[str]] | None:
 
 
 def _paragraphs(text: str) -> Iterator[tuple[str, int]]:
-    """Yield the blocks of a text: list items, headings, paragraphs that were wrapped, else single lines."""
+    """Yield the blocks of a text: list items, headings, wrapped paragraphs, else single lines."""
     held: list[str] = []
     for line in text.lstrip("\ufeff").splitlines():
         if line.strip():
@@ -528,7 +527,7 @@ def _paragraph(lines: list[str]) -> Iterator[tuple[str, int]]:
 
 
 def _is_wrapped(lines: list[str]) -> bool:
-    """Return whether lines are a paragraph that was wrapped: about as long each, and going on in the middle."""
+    """Whether lines are a wrapped paragraph: of similar length, with breaks in mid-sentence."""
     if len(lines) < 2:
         return False
     widths = [len(line.rstrip()) for line in lines]

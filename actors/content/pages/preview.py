@@ -1,4 +1,4 @@
-"""A page as a preview shows it: which blocks are watched, which are left out and why, and what selectors do to it."""
+"""A page in a preview: its watched blocks, the others with reasons, and the effect of selectors."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ _PLAIN_NAME = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ012
 
 
 def preview_page(asked: PageRequest) -> PagePreview:
-    """Return what would be watched. Of a selector that matches nothing `matched` is 0, with `has`.
+    """Preview a page. If a selector matches nothing, `matched` is 0, and `has` suggests others.
 
-    Raises ContentError when the body is no page, or a selector is no CSS.
+    Raises ContentError if the body is no page, or a selector is invalid.
     """
     ignored, matched, landmarks = tuple[Removed, ...](), None, tuple[str, ...]()
     if asked.selector is not None or asked.ignore:
@@ -85,7 +85,7 @@ def _why(trait: int) -> str:
 
 
 def labels_of(document: Plain) -> tuple[str, ...]:
-    """Return paths of a document's larger parts: its headings, then its rows."""
+    """Return the paths of a document's larger parts: its headings, then its rows."""
     kinds = CHOSEN_BY.get(document.format, ((), ""))[0]
     if kinds[:1] != ("path",):
         return ()
@@ -96,7 +96,7 @@ def labels_of(document: Plain) -> tuple[str, ...]:
 
 
 def landmarks_of(root: markup.Element) -> tuple[str, ...]:
-    """Return selectors of a page's larger parts, by which a person may find the right one: landmarks, then ids."""
+    """Return selectors of a page's larger parts, to help a person find the right one: landmarks, then ids."""
     tags = Counter(element.tag for element in root.iter(*_LANDMARKS))
     found = [tag for tag in _LANDMARKS if tags[tag]]
     sizes: list[tuple[int, str]] = []

@@ -1,11 +1,11 @@
-"""Selectors over a parsed page: what is watched (`selector`) and what is left out (`ignore`).
+"""Selectors over a parsed page: `selector` chooses the watched part, `ignore` the excluded ones.
 
-A selector is CSS, or XPath 1.0 where it begins with `xpath:` or a slash, as no CSS does. An XPath may also choose
-texts, attributes and what a function says: each is then a paragraph of its own. A JSONPath begins with `$`. Of what has
-no elements, lines are chosen by `lines:` and `re:`, blocks by `re:` and `path:` (`paths`).
+A selector is CSS, or XPath 1.0 if it begins with `xpath:` or a slash, as no CSS does. An XPath may also choose texts,
+attributes and function results: each becomes a paragraph. A JSONPath begins with `$`. In documents without
+elements, `lines:` and `re:` choose lines, `re:` and `path:` (`paths`) choose blocks.
 
-People bring selectors from browsers and other programs. So CSS also has `:contains()`, `::text` and `::attr()`, XPath
-the functions `matches` and `lower-case` of XPath 2, and a path through `tbody` fits a table whose source has none.
+Users bring selectors from browsers and other programs. So CSS also has `:contains()`, `::text` and `::attr()`, XPath
+has `matches` and `lower-case` of XPath 2, and a path through `tbody` fits a table whose source has none.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ from actors.content.wording.json_text import Location
 _SHOWN = 200
 _RANGE = re.compile(r"([1-9]\d{0,6})?(-)?([1-9]\d{0,6})?")
 _MOST = 10_000
-"""Matches that are taken."""
+"""Maximum number of matches."""
 _SECONDS = 1.0
-"""Processor time that a selector may take on a document where the worker has no deadline."""
+"""Processor time (seconds) that a selector may take on a document if the worker has no deadline."""
 _NOT_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
-# How cssselect names what it met: `<DELIM '!' at 5>`, `<EOF at 7>`.
+# cssselect's names of tokens: `<DELIM '!' at 5>`, `<EOF at 7>`.
 _TOKEN = re.compile(r"<(\w+)(?: ([\"'].*[\"']))? at (\d+)>", re.S)
 _QUOTED = re.compile(r"\"[^\"]*\"|'[^']*'")
 _CALL = re.compile(r"(?<![\w:.@$-])([A-Za-z_][\w.-]*(?::[A-Za-z_][\w.-]*)?)\s*\(")
@@ -50,14 +50,14 @@ _KNOWN_CALLS: Final = re.compile(
 
 
 def select(root: Element, selector: str) -> list[Element]:
-    """Return the outermost elements that match, in document order. Raises ContentError when it is no selector."""
+    """Return the outermost matching elements, in document order. Raises ContentError for an invalid selector."""
     found = [_element(match) for match in matches(root, selector)]
     inside = set(found)
     return [element for element in found if not any(above in inside for above in element.iterancestors())]
 
 
 def remove(root: Element, selector: str) -> int:
-    """Take every matching element out of the tree; the text after it stays. Returns how many matched."""
+    """Remove matching elements from the tree; the text after them stays. Returns the number of matches."""
     found = [match for match in matches(root, selector) if isinstance(match, etree._Element)]
     for element in found:
         parent = element.getparent()
@@ -73,7 +73,7 @@ def remove(root: Element, selector: str) -> int:
 
 
 def check(selector: str) -> None:
-    """Raise ContentError, in words for the person who wrote it, unless the text is a selector."""
+    """Raise ContentError, with a message for the author, if the selector is invalid."""
     match selector_kind(selector):
         case "jsonpath":
             json_path(selector)
@@ -92,7 +92,7 @@ def check(selector: str) -> None:
 
 @lru_cache(maxsize=256)
 def json_path(selector: str) -> JsonPath:
-    """Return a compiled JSONPath. Raises ContentError."""
+    """Compile a JSONPath. Raises ContentError."""
     try:
         return JsonPath(json_path_text(selector))
     except BadPath as error:
@@ -100,14 +100,12 @@ def json_path(selector: str) -> JsonPath:
 
 
 LineTest = Callable[[int, str], str | None]
-"""Of a line's number, from 1, and its text: what is chosen of it, None for nothing."""
+"""Maps a line's number, from 1, and its text to the chosen text, None for nothing."""
 
 
 @lru_cache(maxsize=256)
 def line_test(selector: str) -> LineTest:
-    """Return what chooses lines of a text: those in a range, or what a regular expression finds of each, within
-    `bounded`. Raises ContentError.
-    """
+    """Return the test of a `lines:` range or a regular expression, to be run within `bounded`. Raises ContentError."""
     kind, _, text = selector.strip().partition(":")
     if kind == "lines":
         found = _RANGE.fullmatch(text.strip())
@@ -134,9 +132,9 @@ def line_test(selector: str) -> LineTest:
 
 @contextmanager
 def bounded(selector: str) -> Iterator[None]:
-    """Stop a selector that takes half of the processor time that its worker still has. Raises ContentError.
+    """Stop a selector that takes half of its worker's remaining processor time. Raises ContentError.
 
-    Regular expressions can be stopped. The C code of an XPath can't: the worker's deadline ends it.
+    This stops regular expressions. The C code of an XPath cannot be stopped: the worker's deadline ends it.
     """
 
     def stop(_number: int, _frame: object) -> None:
@@ -165,7 +163,7 @@ def find_in_json(value: object, selector: str, figure: Callable[[object], object
 
 
 def matches(root: Element, selector: str) -> list[Element | str]:
-    """Return what a selector matches, in document order: elements, and of an XPath texts. Raises ContentError."""
+    """Return the matches in document order: elements, and for an XPath also texts. Raises ContentError."""
     found = _evaluated(root, selector)
     if found == [] and "tbody" in selector and _put_bodies(root):
         found = _evaluated(root, selector)
@@ -183,7 +181,7 @@ def _evaluated(root: Element, selector: str) -> Any:
 
 
 def _put_bodies(root: Element) -> bool:
-    """Put rows that stand in a table itself into a `tbody`, as browsers do. Returns whether there were any."""
+    """Wrap rows directly inside a table in a `tbody`, as browsers do. Returns whether there were any."""
     tables = [table for table in root.iter("table") if table.find("tr") is not None]
     for table in tables:
         for is_row, group in [(tag, list(rows)) for tag, rows in groupby(table, lambda child: child.tag == "tr")]:
@@ -195,7 +193,7 @@ def _put_bodies(root: Element) -> bool:
 
 
 def _said(value: Any) -> str:
-    """Return what a function of XPath says: a whole number without a point, nothing for what is no number."""
+    """Return an XPath function's result as text: a whole number without a point, nothing for NaN."""
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, float):
@@ -207,7 +205,7 @@ def _element(match: Element | str) -> Element:
     if isinstance(match, etree._Element):
         return match
     paragraph = etree.Element("p")
-    # An attribute without a value, such as `disabled`, says that it is there.
+    # An attribute without a value, such as `disabled`, is shown by its name.
     paragraph.text = _NOT_XML.sub("", str(match) or getattr(match, "attrname", None) or "")
     return paragraph
 
@@ -241,7 +239,7 @@ def _xpath(selector: str, path: str) -> etree.XPath:
 
 
 class _Translator(HTMLTranslator):
-    """CSS to XPath, with what jQuery and Soup Sieve added: `:contains()` and its like."""
+    """CSS to XPath, with the extensions of jQuery and Soup Sieve: `:contains()` and similar."""
 
     def xpath_contains_function(self, xpath: XPathExpr, function: Function) -> XPathExpr:
         says = self.xpath_literal("".join(token.value or "" for token in function.arguments))
@@ -275,7 +273,7 @@ def _fits(_context: object, value: Any, pattern: Any, flags: Any = "") -> bool:
 
 
 def _first(value: Any) -> str:
-    """Return a value as a text: of several nodes the first."""
+    """Return a value as text; of several nodes the first."""
     if isinstance(value, list):
         value = value[0] if value else ""
     return "".join(value.itertext()) if isinstance(value, etree._Element) else _said(value)

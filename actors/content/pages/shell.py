@@ -1,8 +1,8 @@
-"""Empty shells: pages that hold next to nothing until their scripts have run. Pure.
+"""Empty shells: pages with almost no content until their scripts have run. Pure.
 
-Two signs are needed, as for walls: scripts, and a page that waits for them: an element that they fill and that is
-empty, a `noscript` that asks for JavaScript, or no text at all. A page with text of its own is none, whatever it loads;
-nor is a wall: a browser would not get past it, and is not for that.
+Two signs are needed, as for walls: scripts, and a page that waits for them (an empty element that they fill, a
+`noscript` that asks for JavaScript, or no text at all). A page with its own text is no shell. Nor
+is a wall: a browser would not get past it, and is not meant to.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from actors.content.pages.evidence import SHELL_IDS, kind_of
 from actors.content.pages.traits import FURNITURE
 
 FEW = 60
-"""Words of content from which on a page has a text of its own."""
+"""Minimum words of a page with its own text."""
 NEXT_TO_NONE = 5
-"""Words up to which a page that asks for JavaScript is believed; with more it may say all that it has to say."""
+"""Maximum words of a page whose request for JavaScript counts; with more, its text may be complete."""
 _LEAST_SCRIPT = 20
 _MOST_WAITING = 8
 _LOOKED_AT = 400
@@ -31,9 +31,9 @@ _SHOWS = frozenset({"form", "table", "input"})
 
 
 def shell_of(root: Element, trouble: StandIn | None, blocks: Blocks) -> str:
-    """Return by what a page shows that it is empty without its scripts, as words; "" when it is not.
+    """Describe the sign that a page is empty without its scripts; "" if it is not.
 
-    trouble: what stands in the page's place, as `walls` found it.
+    trouble: the wall or error in the page's place, from `walls`.
     """
     if (trouble is not None and trouble.kind not in {"script", "empty"}) or not any(map(_runs, root.iter("script"))):
         return ""
@@ -58,13 +58,13 @@ def _rows(blocks: Blocks) -> Iterator[tuple[str, int]]:
 
 
 def _runs(script: Element) -> bool:
-    """Return whether a script element is a program, and no data or the line of a counter."""
+    """Whether a script element is a program, and not data or the line of a counter."""
     kind = (script.get("type") or "").strip().lower()
     return kind in _SCRIPTS and (bool(script.get("src")) or len(script.text or "") >= _LEAST_SCRIPT)
 
 
 def _mounts(root: Element) -> Iterator[Element]:
-    """Yield the elements that scripts fill, by the names that tools give them."""
+    """Yield the elements that scripts fill, by the names that frameworks use."""
     for element in root.iter():
         name = element.tag
         if not isinstance(name, str) or name in markup.UNSEEN or name in {"html", "body"}:
@@ -76,7 +76,7 @@ def _mounts(root: Element) -> Iterator[Element]:
 
 
 def _is_empty(mount: Element) -> bool:
-    """Return whether an element shows nothing yet, or only that it is loading."""
+    """Whether an element shows nothing yet, or only that it is loading."""
     if next(mount.iter(*_SHOWS), None) is not None:
         return False
     text = " ".join(" ".join(markup.lines(mount)).split())[:_LOOKED_AT]

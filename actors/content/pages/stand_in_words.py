@@ -1,9 +1,9 @@
-"""Words of pages that stand in another page's place, by language and kind.
+"""Words of pages that replace another page, by language and kind.
 
-Plain phrases in lower case between bars; `*` ends a word that may go on. Kinds: `error` (not found, not allowed, gone
-wrong), `unavailable` (which may be the stock of a shop), `maintenance`, `login`, `redirect`, `loading`, `consent`
-(before the page is shown), `challenge` (is a human looking?). Only ever evidence (see `evidence` and `walls`): pages
-also write about errors and logins.
+Plain phrases in lower case between bars; `*` matches any end of a word. Kinds: `error` (not found, not allowed,
+failed), `unavailable` (which may be the stock of a shop), `maintenance`, `login`, `redirect`, `loading`, `consent`
+(before the page is shown), `challenge` (is a human looking?). They are only ever evidence (see `evidence` and `walls`):
+pages also write about errors and logins.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 UNSPACED = frozenset({"ja", "zh", "th"})
-"""Languages whose words stand without spaces between them."""
+"""Languages written without spaces between words."""
 
 _TABLE = """
 en error page not found|not found|page does not exist|page doesn't exist|page isn't available|page is not available
@@ -383,7 +383,7 @@ ko challenge 잠시만 기다리*|보안 확인|보안 검사|사람인지 확�
 
 
 def _read(table: str) -> dict[str, dict[str, tuple[str, ...]]]:
-    """Return the phrases by language and kind; a line that begins with space goes on with the one before."""
+    """Return the phrases by language and kind; a line that begins with spaces continues the one before."""
     found: dict[str, dict[str, tuple[str, ...]]] = {}
     for line in table.replace("\n  |", "|").strip().split("\n"):
         language, kind, phrases = line.split(" ", 2)

@@ -1,8 +1,8 @@
-"""Traits of a block that its place in the page gives it, as bits.
+"""Traits of a block from its place in the page, as bits.
 
-*Furniture* is what stands around content: by tag, by ARIA role, by words in class and id, by the label that leads a box
-("Related articles"). Each sign lies at times, so it is believed only as far as the whole page bears it out: names that
-would cover most of a page (a body with class "nav-open") say nothing, and neither do tags that would cover nearly all.
+*Furniture* surrounds content. Its signs are tags, ARIA roles, words in class and id, and a label at the start of a box
+("Related articles"). Any sign can be wrong, so it counts only if the whole page supports it: names that would cover
+most of a page (a body with class "nav-open") are ignored, and so are tags that would cover nearly all.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ TOP = 32
 CONTROL = 64
 """A button or a field's label."""
 NAMED = 128
-"""Furniture by the words of a class or an id only, the weakest sign; comes with FURNITURE."""
+"""Furniture only by the words of a class or id, the weakest sign; comes with FURNITURE."""
 
 ASIDE = FURNITURE | CONTROL
 
@@ -70,7 +70,7 @@ _OFFER = re.compile(
     re.I,
 )
 _LONGEST_BOX = 16
-"""Blocks of a box; on a list page links would go on to its end."""
+"""Blocks of a box; on a list page it would otherwise continue to the last link."""
 _PARAGRAPH = 120
 _TIME = re.compile(r"[0-2]?\d[:.][0-5]\d(?!\d|[.:%]\d)")
 _HOURS = re.compile(
@@ -82,32 +82,32 @@ _COUNTED = frozenset(COUNT_SIGNS.split())
 _FIGURE = re.compile(r"\d+(?:[.,]\d+)*")
 _LONGEST_LIMIT = 60
 _SMALL, _DIGITS = 10, 2
-"""A figure up to which each is round, and the digits of a larger one before its noughts."""
+"""Every figure up to this is round; a larger one has at most this many digits before its zeros."""
 _FEWEST_LIMITS, _BESIDE_PRICE = 2, 6
-"""Plans that say what they hold, and blocks within which each has a price."""
+"""Plans that name their limits, and blocks within which each has a price."""
 _LONGEST_ENCLOSED = 4
 _ENCLOSING = 6
-"""Blocks of furniture before and after links that stand in its midst."""
+"""Blocks of furniture before and after enclosed links."""
 _MOST_ENCLOSED = 0.1
 _LITTLE = 0.1
 _MOST_KNOWN = 8192
 TOLD = frozenset({"role", "aria-hidden"})
-"""Attributes beside class and id by which a block is told to be furniture."""
+"""Attributes, other than class and id, that mark furniture."""
 _MOST_BY_NAME = 0.5
 _RICH, _RICH_TEXT, _SENTENCE = 12, 4, 60
-"""Blocks of content, or sentences of so many characters, from which on a page has a main part beside its boxes."""
+"""A page has a main part outside its boxes with this many blocks of content, or sentences of this length."""
 _FEW_PRICES, _MOST_INSIDE = 3, 30
-"""Prices of a box that is the page's offer; blocks of boxes, more of which are menus, or of a page without <main>."""
+"""Prices of a box that is the page's offer; maximum blocks of boxes, or of a page without <main>."""
 _MOST = 0.9
 
 
 def plain_traits(element: Element, tag: str, outer: int, attributes: Mapping[str, str]) -> int:
-    """Return the traits that a tag gives, none of furniture: for a part of the page that the user chose."""
+    """Return the traits of a tag, without furniture: for a part of the page that the user chose."""
     return _by_tag(tag, outer)
 
 
 def traits_of(element: Element, tag: str, outer: int, attributes: Mapping[str, str]) -> int:
-    """Return the traits of the block that starts with this element, inside of one with traits `outer`."""
+    """Return the traits of the block that starts with this element. outer: those of the surrounding block."""
     get = attributes.get
     classes, id = get("class", ""), get("id", "")
     if tag != "header" and TOLD.isdisjoint(attributes):
@@ -147,7 +147,7 @@ def _traits(tag: str, outer: int, head: bool, role: str, aria_hidden: bool, name
 
 
 class _ByName(dict[tuple[str, int, str, str], int]):
-    """The traits of a block by tag, traits outside, class and id, where nothing else tells: a look-up, not a call."""
+    """The traits of a block by tag, outer traits, class and id, if no other attribute matters: a lookup, not a call."""
 
     def __missing__(self, place: tuple[str, int, str, str]) -> int:
         tag, outer, classes, id = place
@@ -161,19 +161,19 @@ _BY_NAME = _ByName()
 
 
 def _is_head(element: Element) -> bool:
-    """Return whether a header is the page's, not that of an article or a section."""
+    """Whether a header is the page's, not that of an article or a section."""
     parent = element.getparent()
     return parent is not None and parent.tag == "body"
 
 
 def timed(texts: Sequence[str], traits: Sequence[int]) -> list[int]:
-    """Return the traits with rows of a timetable as cells: there a time of day is what the row is about.
+    """Mark the rows of a timetable as cells: there the time of day is content.
 
-    A span of hours is one wherever it stands; what begins with a time of day, where several blocks do.
+    A span of hours counts anywhere; a leading time of day only if several blocks have one.
     """
     begins = [i for i, text in enumerate(texts) if text[0].isdecimal() and _TIME.match(text)]
     rows = set(begins if len(begins) >= _TIMETABLE else ())
-    # "20.48 -1.66 %" is a share that fell.
+    # "20.48 -1.66 %" is a share price that fell.
     short = [
         i
         for i, text in enumerate(texts)
@@ -184,9 +184,9 @@ def timed(texts: Sequence[str], traits: Sequence[int]) -> list[int]:
 
 
 def limited(texts: Sequence[str], traits: list[int]) -> list[int]:
-    """Return the traits with limits of plans as cells: "1,000 subscribers" beside a price is what it buys.
+    """Mark limits of plans as cells: "1,000 subscribers" near a price is part of the offer.
 
-    Limits are round and stand in several plans; counters are not round for long.
+    Limits are round and occur in several plans; counters do not stay round.
     """
     found: dict[str, list[int]] = {}
     for i, text in enumerate(texts):
@@ -214,7 +214,7 @@ def _has_price_near(texts: Sequence[str], at: int) -> bool:
 
 
 def believed(texts: Sequence[str], traits: Sequence[int]) -> list[int]:
-    """Return the traits of a whole page, without the marks that it does not bear out and with led boxes marked."""
+    """Return the traits of a whole page: drop unsupported marks, add those of labelled boxes."""
     sizes = [len(text) for text in texts]
     total = sum(sizes)
     kept = _with_only_content(texts, _named_borne_out(texts, traits, sizes))
@@ -224,7 +224,7 @@ def believed(texts: Sequence[str], traits: Sequence[int]) -> list[int]:
 
 
 def _with_only_content(texts: Sequence[str], kept: list[int]) -> list[int]:
-    """Return the traits with boxes beside the main text as content where there is little else, or no other price."""
+    """Mark boxes near the main text as content if there is little else, or no other price."""
     inside = frozenset(i for i, trait in enumerate(kept) if trait & signs.INSIDE)
     kept = [trait & ~signs.INSIDE for trait in kept] if inside else kept
     top = next((i for i, trait in enumerate(kept) if trait & TOP), len(kept))
@@ -250,9 +250,9 @@ def _with_only_content(texts: Sequence[str], kept: list[int]) -> list[int]:
 
 
 def _named_borne_out(texts: Sequence[str], traits: Sequence[int], sizes: Sequence[int]) -> list[int]:
-    """Return the traits without names that cannot be right: of what wraps the content, or of most parts of a page.
+    """Drop names that cannot be right: those that wrap the content, or most parts of a page.
 
-    A mega menu may be most of a page's text, but it is not most of its paragraphs and does not hold its heading.
+    A mega menu may be most of a page's text, but not most of its paragraphs, and does not contain its heading.
     """
     kept = list(traits)
     total = sum(sizes)
@@ -280,12 +280,12 @@ def _named_borne_out(texts: Sequence[str], traits: Sequence[int], sizes: Sequenc
 
 
 def _is_running(size: int, trait: int) -> bool:
-    """Return whether a block is long enough for a paragraph of text."""
+    """Whether a block is long enough for a paragraph of text."""
     return size >= _PARAGRAPH and not trait & (LINK | CONTROL)
 
 
 def _runs(traits: Sequence[int]) -> Iterator[tuple[int, int]]:
-    """Yield where furniture begins and ends, when some of it is furniture by name."""
+    """Yield start and end of runs of furniture, if some of it is furniture by name."""
     start = 0
     for is_furniture, run in groupby(traits, lambda trait: trait & FURNITURE):
         end = start
@@ -299,10 +299,10 @@ def _runs(traits: Sequence[int]) -> Iterator[tuple[int, int]]:
 
 
 def _with_enclosed(kept: list[int], sizes: Sequence[int]) -> list[int]:
-    """Return the traits with short runs of links marked that have long runs of furniture before and after them.
+    """Mark short runs of links between long runs of furniture.
 
-    Such are offers between menus, and "Subscribe" or "Join now" between head and foot. What is much of a page's content
-    is not believed to be furniture, nor is its heading.
+    They are offers between menus, or "Subscribe" and "Join now" between head and foot. A large part of a page's content
+    is never marked, nor is its heading.
     """
     runs = [(bool(aside), list(run)) for aside, run in groupby(range(len(kept)), lambda i: kept[i] & ASIDE)]
     found = [
@@ -320,7 +320,7 @@ def _with_enclosed(kept: list[int], sizes: Sequence[int]) -> list[int]:
 
 
 def _with_boxes(texts: Sequence[str], kept: list[int]) -> list[int]:
-    """Return the traits with boxes marked: links below a label that says so, and what is labelled as an offer."""
+    """Mark boxes: links below a label such as "Related", and labelled offers."""
     led, sign = 0, 0
     for i, text in enumerate(texts):
         if len(text) <= 40 and not kept[i] & LINK and _LEADS.fullmatch(text):

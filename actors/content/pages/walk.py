@@ -1,9 +1,8 @@
-"""The walk over a page's tree: what is visible, in reading order, as rows of which `blocks` makes blocks.
+"""The walk over a page's tree: its visible parts in reading order, as rows for `blocks`.
 
-All that is read of a tree for its blocks is read here, and `blocks.blocks_of` is a function of the rows alone. So two
-looks with the same rows have the same blocks, whatever else differs in their bytes: scripts, nonces, what is hidden.
-
-The walk is one loop without calls where nothing happens: a page has thousands of elements.
+Everything that blocks need is read from the tree here, and `blocks.blocks_of` is a function of the rows alone. So two
+checks with the same rows have the same blocks, whatever else differs in their bytes: scripts, nonces, hidden parts. The
+walk is one loop that avoids calls: a page has thousands of elements.
 """
 
 from __future__ import annotations
@@ -24,23 +23,23 @@ from actors.content.pages.places import MARKED, PLACING
 from actors.content.pages.traits import CONTROL, TOLD, plain_traits, traits_of
 
 Row: TypeAlias = tuple[str, int, int] | tuple[str, dict[str, str]] | tuple[str] | str
-"""The raw text of a block with its trait and how many of its characters stand in links; that an element of `PLACING`
-begins, with its attributes; that one ends; the name of a file, to which the block links that ends next."""
+"""A block's raw text with its trait and the number of its characters in links; the start of an element of `PLACING`,
+with its attributes; the end of one; or the name of a file that the next block links to.
+"""
 
 BLOCK, BEGIN = 3, 2
-"""The lengths of rows that are tuples: of a block, and of the beginning of an element; that of an end is 1."""
+"""The lengths of tuple rows: of a block, and of an element's start; an element's end has 1."""
 _MOST_ROWS = 100_000
 _CFEMAIL = re.compile(r"[0-9a-fA-F]{4,400}")
 _HIDING = markup.HIDEABLE - {"class"}
 _SAYING = ("alt", "title", "aria-label")
-"""Attributes that say what an element without text shows, the first that does."""
+"""Attributes that describe an element without text; the first one counts."""
 _HOLDING = {"data-cfemail", "srcdoc", "disabled", "aria-disabled", "value", "checked"}
 _TELLING = _HIDING | TOLD | MARKED | _HOLDING | {*_SAYING}
-"""Attributes that need a look; most elements have none of them."""
+"""Attributes that need attention; most elements have none of them."""
 Note: TypeAlias = tuple[int, Any, bool]
-"""Of a text: how many rows there were before it, the element, and whether it stands after that and not in it.
-
-Its block is the first row of a block that follows these rows.
+"""For a text: the number of rows before it, the element, and whether it is the element's tail. Its block is the first
+block row after these rows.
 """
 Notes: TypeAlias = list[Note] | None
 _INLINE, _LINK, _UNSEEN, _BREAK, _PLACING, _UNSEEN_BREAK = range(6)
@@ -54,7 +53,7 @@ _KINDS = {
     "text": _BREAK,
 }
 _MOST_OPTIONS = 40
-"""Nobody waits for one item of a longer list, such as countries or years."""
+"""Readers do not wait for one item of a longer list, such as countries or years."""
 _LONGEST_SAYING = 40
 _LONGEST_DOCUMENT = 64 * 1024
 _CONTROLS = frozenset({"button", "option", "input", "a"})
@@ -69,9 +68,9 @@ _ENDS = {tag: (tag,) for tag in PLACING}
 
 
 class WalkedTree(Struct, frozen=True):
-    """What was read under an element. deep: some of it may lie deeper than a page is read. cut: it has too many rows.
+    """The rows read under an element. deep: some parts may exceed the depth limit. cut: it has too many rows.
 
-    judged: whether its blocks are marked as furniture; they are not where the user chose the element.
+    judged: whether its blocks are marked as furniture, unless the user chose the element.
     """
 
     rows: list[Any]
@@ -81,7 +80,7 @@ class WalkedTree(Struct, frozen=True):
 
 
 def walk(root: markup.Element, *, judge_furniture: bool = True, notes: Notes = None) -> WalkedTree:  # noqa: PLR0915
-    """Return what is visible under an element. notes: is given where each text stands, if anybody wants to know."""
+    """Return the visible parts under an element. notes: collects the place of each text, if given."""
     rows, above = list[Any](), list[tuple[int, int]]()
     add, push, pop, kind_of, signs = rows.append, above.append, above.pop, _KINDS.get, markup.SIGNS
     is_common, is_plain, says_nothing = _TELLING.isdisjoint, _HIDING.isdisjoint, MARKED.isdisjoint
@@ -133,7 +132,7 @@ def walk(root: markup.Element, *, judge_furniture: bool = True, notes: Notes = N
             if (kind in _SKIPPED or tag == "select") and _is_folded(kind, tag, named, element):
                 steps.skip_subtree()
                 continue
-        if text and (held or not text.isspace()):  # most of a page's text nodes are space outside of blocks
+        if text and (held or not text.isspace()):  # most text nodes of a page are space outside blocks
             if notes is not None and not text.isspace():
                 notes.append((len(rows), element, event == "end"))
             held = held + text if held else text
@@ -143,13 +142,13 @@ def walk(root: markup.Element, *, judge_furniture: bool = True, notes: Notes = N
 
 
 def _said(named: Mapping[str, str]) -> str:
-    """Return what stands for an element without text, "" where that describes more than a state."""
+    """Return the description of an element without text, "" if it is too long for a state."""
     said = next((named[name] for name in _SAYING if name in named and not named[name].isspace()), "")
     return said if len(said) <= _LONGEST_SAYING else ""
 
 
 def _of_control(tag: str, named: Mapping[str, str], text: str | None) -> str | None:
-    """Return the text of an element with the state of a control before it, or that its attributes hold."""
+    """Return an element's text, with a control's state before it, or the text from its attributes."""
     if "data-cfemail" in named:
         return _address(named["data-cfemail"]) or text
     if "srcdoc" in named:
@@ -164,12 +163,12 @@ def _of_control(tag: str, named: Mapping[str, str], text: str | None) -> str | N
 
 
 def _is_shown(named: Mapping[str, str]) -> bool:
-    """Return whether a reader sees the value of an input, which is no date of today."""
+    """Whether a reader sees the value of an input; excludes date fields, which show today."""
     return named.get("type", "").lower() in _INPUTS
 
 
 def _is_folded(kind: int, tag: str, named: Mapping[str, str], element: markup.Element) -> bool:
-    """Return whether a browser shows nothing of what a skipped element or a list of options holds."""
+    """Whether a browser shows nothing of a skipped element, or of a long list of options."""
     if kind not in _SKIPPED:
         return len(element) > _MOST_OPTIONS
     if tag == "template":
@@ -178,7 +177,7 @@ def _is_folded(kind: int, tag: str, named: Mapping[str, str], element: markup.El
 
 
 def _document_in(named: Mapping[str, str]) -> str:
-    """Return the text of the document that an iframe carries in its own tag."""
+    """Return the text of the document in an iframe's `srcdoc`."""
     try:
         lines = markup.lines(markup.parse(named["srcdoc"][:_LONGEST_DOCUMENT]))
     except ContentError:
@@ -187,7 +186,7 @@ def _document_in(named: Mapping[str, str]) -> str:
 
 
 def digest(walks: Iterable[WalkedTree], declared: Sequence[object] = ()) -> bytes:
-    """Return what stands for all that walks have read, and for what a page declares besides."""
+    """Hash everything that walks have read, and a page's machine-readable data."""
     rows: list[object] = [(walked.rows, walked.deep, walked.cut, walked.judged) for walked in walks]
     packed = msgspec.msgpack.encode([rows, list(declared)] if declared else rows)
     return hashlib.blake2b(packed, digest_size=16).digest()
@@ -196,10 +195,10 @@ def digest(walks: Iterable[WalkedTree], declared: Sequence[object] = ()) -> byte
 def rough_digest(
     elements: Sequence[markup.Element], text: str, declared: Sequence[object] = (), *, judged: bool
 ) -> bytes:
-    """Return what stands for all that walks under these elements of a text could read, and some more, without a walk.
+    """Hash everything that walks under these elements could read, and more, without a walk.
 
-    Takes from the tree what nobody reads: code, and attributes of code, of pictures and of forms. XML is the form in
-    which no two trees look alike.
+    Removes unread parts from the tree: code, and attributes of code, pictures and forms. Serialised as XML, no two
+    different trees are equal.
     """
     unread = (*_UNREAD, *(frozenset(_DATA_NAME.findall(text)) - {"data-cfemail"}))
     parts = [b"judged" if judged else b"chosen"]
@@ -215,12 +214,12 @@ def rough_digest(
 
 
 def folded(text: str) -> str:
-    """Return the text of a row as a block has it."""
+    """Return the text of a row as in its block."""
     return " ".join(text.split())
 
 
 def _has_begun(rows: Iterable[Any]) -> bool:
-    """Return whether a block is at its end already."""
+    """Whether a block is already complete."""
     return any(len(row) == BLOCK and type(row) is tuple and not markup.is_probe(folded(row[0])) for row in rows)
 
 

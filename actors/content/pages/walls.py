@@ -1,7 +1,7 @@
-"""Pages that stand where the page should be: login and consent walls, queues, challenges, errors with status 200.
+"""Pages in place of the real one: login and consent walls, queues, challenges, errors with status 200.
 
-Each rule needs two signs, words and a page that holds little else, because pages also write *about* errors and logins.
-The words of 38 languages are in `stand_in_words`; a heading counts that says little else.
+Each rule needs two signs, words and a page with little else, because pages also write *about* errors and logins. The
+words of 38 languages are in `stand_in_words`; a heading counts if it says little else.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ _SCRIPT = _any_of(
 
 
 def trouble_of(root: Element, title: str, blocks: Blocks) -> StandIn | None:
-    """Return what stands where the page should be, None when it is the page."""
+    """Return the wall or error in the page's place, None if it is the page."""
     rows = list(zip(blocks.texts, blocks.traits, strict=True))
     if not rows:
         return _EMPTY
@@ -96,12 +96,12 @@ def _error(words: str) -> StandIn:
 
 
 def is_ample(blocks: Blocks) -> bool:
-    """Return whether a page holds so many words that no other sign makes it one that stands in another's place."""
+    """Whether a page has too many words to be a stand-in, despite other signs."""
     return _words(blocks) >= LITTLE
 
 
 def _words(blocks: Blocks) -> int:
-    """Return how many words stand outside of furniture; no more are counted than settle it."""
+    """Count the words outside furniture, up to the number that decides."""
     words = 0
     for text, trait in zip(blocks.texts, blocks.traits, strict=True):
         words += 0 if trait & FURNITURE else len(text.split())
@@ -111,9 +111,9 @@ def _words(blocks: Blocks) -> int:
 
 
 def _by_words(root: Element, blocks: Blocks, heads: Sequence[str], first: Sequence[str], tiny: bool) -> StandIn | None:
-    """Return why a page of few words is none, by the words of other languages in its title, its h1 or its first words.
+    """Detect a stand-in by words of other languages in its title, its h1 or its first words.
 
-    Logins are not among them: "Anmeldung" is also how one joins a course, and a field for a password says it all.
+    Logins are not included: "Anmeldung" is also the word for joining a course, and a password field is sign enough.
     """
     kinds = {kind: text for text in (*first, *heads) if (kind := kind_of_head(text))}
     if (said := kinds.get("error") or (kinds.get("maintenance") if tiny else None)) is not None:
@@ -129,5 +129,5 @@ def _by_words(root: Element, blocks: Blocks, heads: Sequence[str], first: Sequen
 
 
 def _is_login(head: str) -> bool:
-    """Return whether a heading says nothing but that one should log in."""
+    """Whether a heading only asks to log in."""
     return len(head.split()) <= 8 and _LOGIN.search(head) is not None
