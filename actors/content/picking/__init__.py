@@ -1,5 +1,5 @@
-"""Picking: the blocks of a page with what each is and holds, and the selector that chooses the one a person pressed.
+"""Picking: a page's blocks with their kinds and values, and the selector for the one a person pressed.
 
-Start with `picker.py`. `standing.py` knows in which element each block stands, `naming.py` which names of elements
-last, `deriving.py` makes selectors of HTML of them; `in_json.py` and `in_lines.py` do it for other documents.
+Start with `picker.py`. `standing.py` knows the element of each block, `naming.py` which element names last,
+`deriving.py` makes HTML selectors from them; `in_json.py` and `in_lines.py` do so for other documents.
 """

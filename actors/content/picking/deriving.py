@@ -1,8 +1,8 @@
-"""Selectors of HTML for elements that a person chose: such as will choose them on the page of next month, too.
+"""HTML selectors for elements that a person chose, made to last for months.
 
-There are many ways to name an element. Each is made of *steps*, and each step has a cost, by how often such a step was
-wrong on later versions of real pages (`python -m bench.picking`): an id that a person gave costs little, the third
-`div` of a `div` much. They are tried by cost, and the first that chooses exactly these elements of this page is taken.
+There are many ways to name an element. Each consists of *steps*, and each step has a cost: how often such a step was
+wrong on later versions of real pages (`python -m bench.picking`). A hand-written id costs little, the third `div` of a
+`div` much. The ways are tried by cost, and the first that chooses exactly these elements of this page wins.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from actors.content.picking.naming import NEVER, cost_of
 Kind = Literal["css", "xpath"]
 
 LONGEST: Final = 600
-"""Characters of a selector that is proposed."""
+"""Maximum characters of a proposed selector."""
 _TRIES = 5
-"""Ways that are tried on the page for one element."""
+"""Ways to one element that are tried on the page."""
 _ANCHORS = 10
 _MOST_ANCHORS = 200
 _CLIMBS = 4
@@ -36,32 +36,32 @@ _HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6", "caption", "legend", "summary")
 _TAG = re.compile(r"[a-z][a-z0-9-]*")
 _QUOTABLE = re.compile(r"[^\"'\\\x00-\x1f]{1,120}")
 _SPOKEN = re.compile(r"[^\"\x00-\x1f]{1,120}|[^'\x00-\x1f]{1,120}")
-"""Words that XPath can say: it has no way to write both quotes in one text."""
+"""Words that XPath can quote: it cannot write both quotes in one text."""
 _WORDS = re.compile(r"[^\W\d_]{2}|\d\.\d")
-"""What says something: two letters, or a version."""
+"""A sign of meaning: two letters, or a version."""
 _COUNTED = re.compile(r"\(\d|(?<![\w.,/-])\d{1,6}(?: [^\W\d_]|$)")
-"""A number that counts something ("Comments (12)", "12 comments"); in "3.2.0" it is a part of a name."""
+"""A count ("Comments (12)", "12 comments"); in "3.2.0" a number is part of a name."""
 _NUMBER = re.compile(r"\d+")
 _PREFIX = re.compile(r"[^\d:：\"'\\]{2,40}[:：]")
 _LONGEST_WORDS = 80
 _AFTER_HEADING = 4
 _OVER = 3
-"""What it costs to count from a heading over the next one: a part that is put in between is counted, too."""
+"""The cost of counting from a heading past the next one: new parts in between are counted too."""
 _PLACE, _PLACE_ON = 4.5, 0.3
-"""What the place among those beside it costs, and each that stands before it."""
+"""The cost of a place among siblings, and of each sibling before it."""
 _FIRST_WORDS = 50
 _BESIDE = 6.5
 _FAR = 2
-"""How many paragraphs before or behind an element are asked how they begin."""
+"""Paragraphs before or after an element whose beginnings are tried."""
 _LONG, _OWN = 160, 7.6
-"""Characters of a text that keeps its beginning when it is edited, as a rule; and the cost of naming it by that."""
+"""Minimum characters of a text that usually keeps its beginning when edited; the cost of naming it by that."""
 _CLAUSE = re.compile(r"(?:§ ?)?\d{1,3}(?:\.\d{1,3})*[.)]? (?=[^\W\d_])")
-"""The number of a clause: what a contract calls it, though a new one before it moves it on the page."""
+"""The number of a clause, its name in a contract; a new clause before it shifts its place on the page."""
 _LINK_PATH = re.compile(r"(?:https?://[^/]+)?/?[^?#]{3,100}")
 
 
 class Step(NamedTuple):
-    """A way to name an element, in CSS and in XPath, and its cost. key: under which the index has all such elements."""
+    """A way to name an element, in CSS and in XPath, and its cost. key: of all such elements in the index."""
 
     css: str
     xpath: str
@@ -70,8 +70,8 @@ class Step(NamedTuple):
 
 
 class Way(NamedTuple):
-    """A selector, and its cost. `css` is "" where only XPath can say it. sure: the index says that it chooses one
-    element, so it need not be tried.
+    """A selector and its cost. css: "" if only XPath can express it. sure: the index shows that it chooses one element,
+    so it needs no trial.
     """
 
     cost: float
@@ -81,9 +81,8 @@ class Way(NamedTuple):
 
 
 class PageIndex:
-    """The elements of a page by their names, in the page's order.
-
-    order: the number of each. last: the number of the last one inside of it.
+    """The elements of a page by their names, in page order. order: the number of each. last: the number of its last
+    descendant.
     """
 
     def __init__(self, root: Element) -> None:
@@ -109,18 +108,18 @@ class PageIndex:
             self._elements.append(element)
 
     def steps(self, element: Element) -> list[Step]:
-        """Return the ways to name an element by itself, the cheapest first."""
+        """Return the ways to name an element by itself, cheapest first."""
         known = self._steps.get(element)
         if known is None:
             self._steps[element] = known = sorted(_steps(element), key=lambda step: step.cost)
         return known
 
     def is_alone(self, step: Step) -> bool:
-        """Return whether a step names one element only."""
+        """Whether a step names only one element."""
         return len(self._by_key[step.key]) == 1
 
     def is_alone_in(self, anchor: Step, step: Step) -> bool:
-        """Return whether a step names one element only, of those that stand in what an anchor names."""
+        """Whether a step names only one element inside those that an anchor names."""
         anchors, found = self._by_key[anchor.key], set[int]()
         if len(anchors) > _MOST_ANCHORS:
             return False
@@ -133,27 +132,27 @@ class PageIndex:
         return len(found) == 1
 
     def is_numbered(self, heading: Element) -> bool:
-        """Return whether a heading differs from another one of the page in its number alone: "Notice 1", "Notice 2"."""
+        """Whether a heading differs from another on the page only in its number: "Notice 1", "Notice 2"."""
         if self._numbered is None:
             self._numbered = Counter((each.tag, _NUMBER.sub("#", words_of(each))) for each in self.headings)
         return self._numbered[heading.tag, _NUMBER.sub("#", words_of(heading))] > 1
 
     def count(self, step: Step, first: int, last: int) -> int:
-        """Return how many elements that a step names have a number from `first` to `last`."""
+        """Count the elements of a step with numbers from `first` to `last`."""
         places = self._by_key[step.key]
         return bisect_right(places, last) - bisect_left(places, first)
 
 
 def selector_of(index: PageIndex, targets: Sequence[Element], kind: Kind | None = None) -> str:
-    """Return a selector that chooses one of these elements, each of which will do, and nothing else of the page.
+    """Return a selector for one of these equivalent elements, and nothing else of the page.
 
-    kind: of which it has to be, None where either will do.
+    kind: the required kind, None for any.
     """
     return next(selectors_of(index, targets, kind))
 
 
 def selectors_of(index: PageIndex, targets: Sequence[Element], kind: Kind | None = None) -> Iterator[str]:
-    """Yield such selectors, those that cost least at first; the last one is by the place from the top of the page."""
+    """Yield such selectors, cheapest first; the last one is by the place from the top of the page."""
     wanted, tries = targets[:_CLIMBS], _TRIES
     ways = (way for target in wanted for way in _ways(index, target) if way.css or kind != "css")
     for way in sorted(ways, key=lambda way: (way.cost, len(way.xpath))):
@@ -217,7 +216,7 @@ def _has_class(name: str) -> str:
 
 
 def _after_headings(index: PageIndex, target: Element) -> Iterator[Way]:
-    """Yield ways by the headings that stand before an element: "the first table after Prices"."""
+    """Yield ways by the headings before an element: "the first table after Prices"."""
     at, tag = index.order[target], target.tag
     step = next((step for step in index.steps(target) if step.key[0] == "tag"), None)
     if step is None or tag in _HEADINGS:
@@ -237,7 +236,7 @@ def _after_headings(index: PageIndex, target: Element) -> Iterator[Way]:
 
 
 def _labels(target: Element) -> Iterator[str]:
-    """Yield how an element is called in a part of a page: by the first cell of its row, or by the label that it has."""
+    """Yield an element's names in a part of a page: by the first cell of its row, or by its label."""
     tag, parent = target.tag, target.getparent()
     if tag in ("td", "th") and parent is not None and parent.tag == "tr" and parent[0] is not target:
         if words := words_of(parent[0]):
@@ -247,7 +246,7 @@ def _labels(target: Element) -> Iterator[str]:
 
 
 def words_of(element: Element) -> str:
-    """Return what an element says, "" for what can't stand in a selector or is no words."""
+    """Return an element's text, "" if it cannot be in a selector or has no words."""
     words = " ".join("".join(islice(element.itertext(), 20)).split())
     if len(words) > _LONGEST_WORDS or not _SPOKEN.fullmatch(words) or not _WORDS.search(words):
         return ""
@@ -255,12 +254,12 @@ def words_of(element: Element) -> str:
 
 
 def _literal(words: str) -> str:
-    """Return words as a text of XPath."""
+    """Quote words for XPath."""
     return f'"{words}"' if "'" in words else f"'{words}'"
 
 
 def _of_numbers(words: str) -> float:
-    """Return what it costs that a heading has numbers in it."""
+    """Return the cost of the numbers in a heading."""
     return 0 if not _unsteady(words) else 4 if _COUNTED.search(words) else 1.5
 
 
@@ -269,7 +268,7 @@ def _unsteady(words: str) -> int:
 
 
 def _by_labels(target: Element) -> Iterator[Way]:
-    """Yield ways by what names an element: the first cell of its row, the term before it, the text beside it."""
+    """Yield ways by an element's label: the first cell of its row, the term before it, the text next to it."""
     tag = target.tag
     parent, before = target.getparent(), next(target.itersiblings("*", preceding=True), None)
     if parent is None or before is None or not isinstance(tag, str) or not _TAG.fullmatch(tag):
@@ -288,7 +287,7 @@ def _by_labels(target: Element) -> Iterator[Way]:
 
 
 def _by_neighbours(target: Element) -> Iterator[Way]:
-    """Yield ways by how the paragraph before or behind an element begins: in long texts places move and these stay."""
+    """Yield ways by the beginning of a paragraph next to an element: in long texts places move, but these stay."""
     if not isinstance(target.tag, str) or not _TAG.fullmatch(target.tag) or target.tag in ("td", "th"):
         return
     for preceding, axis in ((True, "following"), (False, "preceding")):
@@ -301,7 +300,7 @@ def _by_neighbours(target: Element) -> Iterator[Way]:
 
 
 def _beginning(element: Element) -> str:
-    """Return the first words of a text that goes on, "" where they can't stand in a selector, or say little."""
+    """Return the first words of a longer text, "" if they cannot be in a selector, or are unsteady."""
     said = said_by(element)
     words = said[:_FIRST_WORDS].rpartition(" ")[0]
     if len(said) <= _FIRST_WORDS or not _SPOKEN.fullmatch(words) or _unsteady(words):
@@ -310,19 +309,19 @@ def _beginning(element: Element) -> str:
 
 
 def said_by(element: Element) -> str:
-    """Return the beginning of what an element says."""
+    """Return the beginning of an element's text."""
     return " ".join("".join(islice(element.itertext(), 20)).split())
 
 
 def _prefix_of(element: Element) -> str:
-    """Return the label that a text begins with ("Version: 2.1"), "" where it has none."""
+    """Return the label at the start of a text ("Version: 2.1"), "" if there is none."""
     said = said_by(element)
     prefix = _PREFIX.match(said)
     return prefix[0] if prefix and len(said) > len(prefix[0]) and _WORDS.search(prefix[0]) else ""
 
 
 def _by_own_words(target: Element) -> Iterator[Way]:
-    """Yield ways by where a link leads, and by the label that a text begins with ("Version: 2.1")."""
+    """Yield ways by a link's address, and by a label at the start of the text ("Version: 2.1")."""
     tag = target.tag
     if not isinstance(tag, str) or not _TAG.fullmatch(tag):
         return
@@ -339,7 +338,7 @@ def _by_own_words(target: Element) -> Iterator[Way]:
 
 
 def _by_place(index: PageIndex, target: Element, above: Sequence[Element]) -> Iterator[Way]:
-    """Yield ways down from an element with a name: `#prices > ul > li:nth-of-type(2)`."""
+    """Yield ways down from a named element: `#prices > ul > li:nth-of-type(2)`."""
     css, xpath, cost = "", "", 0.0
     below = target
     for around in above:
@@ -354,7 +353,7 @@ def _by_place(index: PageIndex, target: Element, above: Sequence[Element]) -> It
 
 
 def _nth(element: Element) -> tuple[str, str, float]:
-    """Return an element's place among those beside it: in CSS, in XPath, and the cost."""
+    """Return an element's place among its siblings: in CSS, in XPath, and the cost."""
     tag = element.tag
     if not _TAG.fullmatch(tag):
         place = sum(1 for _ in element.itersiblings("*", preceding=True)) + 1
@@ -366,7 +365,7 @@ def _nth(element: Element) -> tuple[str, str, float]:
 
 
 def from_top(target: Element) -> Way:
-    """Return the way by an element's place from the top of the page, which is always there and seldom lasts."""
+    """Return the way by an element's place from the top of the page, which always exists and seldom lasts."""
     css, xpath = list[str](), list[str]()
     while target.getparent() is not None:
         step_css, step_xpath, _ = _nth(target)
@@ -379,14 +378,14 @@ def from_top(target: Element) -> Way:
 
 
 def text_of(element: Element, *, after: bool) -> str:
-    """Return the step of an XPath from the element that holds a text to this text: the second one that is no space."""
+    """Return the XPath step from an element to one of its texts: for example the second one that is not blank."""
     held = element.getparent() if after else element
     place = 1 if not after else sum(1 for text in _texts_before(held, element) if text and not text.isspace()) + 1
     return f"text()[normalize-space()][{place}]"
 
 
 def _texts_before(held: Element, last: Element) -> Iterator[str | None]:
-    """Yield the texts of an element up to the one that stands after a child."""
+    """Yield the texts of an element up to the one after a child."""
     yield held.text
     for child in held:
         if child is last:

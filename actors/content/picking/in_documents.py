@@ -1,4 +1,4 @@
-"""Paths of the blocks of a document (a file of an office, a PDF, a calendar): by the labels of where they stand."""
+"""Paths of the blocks of a document (an office file, a PDF, a calendar), by the labels of their places."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from storage.records.event import Context
 
 _LONGEST: Final = 600
 _BEGINS: Final = re.compile(r"[^\d:=|]{2,40}[:=|]|[^\d]{3,40}?(?=\s[^\w\s]?\d)")
-"""What a text is called by: what stands before a sign, or before a figure."""
+"""The label of a text: the words before a sign, or before a figure."""
 _SPOKEN: Final = re.compile(r"[^\W\d_]{2}")
 
 
@@ -45,7 +45,7 @@ class DocumentReaches:
         return self._several(Stand(stand.heading, "", stand.column)) if stand.column else ""
 
     def part(self, at: int, kind: str | None = None) -> str:
-        """Return the path of the row of a cell, of what stands below a heading, or of a page."""
+        """Return the path of a cell's row, of the part below a heading, or of a page."""
         stand = self._stands[at]
         if self.blocks.traits[at] & (HEADING | TOP):
             return self._several(Stand(self.blocks.texts[at]))
@@ -63,12 +63,12 @@ class DocumentReaches:
         return PastBlocks(names, self.blocks, self._stands)
 
     def _labels(self, at: int) -> Stand:
-        """Return where a block stands, without the number of its page: pages move."""
+        """Return a block's place, without the page number of a PDF: pages move."""
         stand = self._stands[at]
         return Stand(stand.heading) if self._format == "pdf" else stand
 
     def _counted(self, stand: Stand, at: int) -> str:
-        """Return the path to one of the blocks that stand somewhere: with its number where there are several."""
+        """Return the path to a block, with its number if several have this place."""
         alike = chosen_by(written(stand), self._stands) if any(stand) else range(len(self._stands))
         return "" if at not in alike else written(stand, alike.index(at) + 1 if len(alike) > 1 else 0)
 
@@ -78,7 +78,7 @@ class DocumentReaches:
 
 
 class PastBlocks:
-    """The blocks of a document, which go back version by version: see `picker.Earlier`."""
+    """The blocks of a document, which go back version by version: see `trying.Earlier`."""
 
     def __init__(self, names: Sequence[object], blocks: Blocks, stands: Sequence[Stand]) -> None:
         self._blocks = list(map(_Named, names, blocks.texts, stands))
@@ -108,7 +108,7 @@ class _Named(NamedTuple):
 
 
 def own_words(text: str) -> str:
-    """Return a regular expression of what a text is called by, "" where it is not called.
+    """Return a regular expression for a text's label, "" if it has none.
 
     >>> own_words("Version: 2.1"), own_words("Adults 14 €"), own_words("Open again")
     ('re:^Version:', 're:^Adults', '')

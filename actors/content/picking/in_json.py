@@ -1,4 +1,4 @@
-"""JSONPaths of the lines of a JSON document: by what an item of a list is called, not by its place in the list."""
+"""JSONPaths of the lines of a JSON document: list items by name, not by position."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class JsonReaches:
         return PastJson(self._value, self._places, names)
 
     def _path(self, place: Location, every: int | None = None, *, named: bool = True) -> str:
-        """Return the path to a place; `every`: at which depth all items are meant. named: items by their names."""
+        """Return the path to a place. every: the depth where all items match. named: items by their names."""
         value, path = self._value, "$"
         for depth, step in enumerate(place):
             here = _member(step) if isinstance(step, str) else _item(value, step) if named else f"[{step}]"
@@ -67,7 +67,7 @@ class JsonReaches:
 
 
 class PastJson:
-    """A value of JSON that goes back version by version: see `picker.Earlier`."""
+    """A JSON value that goes back version by version: see `trying.Earlier`."""
 
     def __init__(self, value: Any, places: Sequence[Location], names: Sequence[object]) -> None:
         self._value = copy.deepcopy(value)
@@ -101,7 +101,7 @@ class PastJson:
             _at(self._value, place[:-1])[place[-1]] = value
 
     def _take_out(self, place: Location) -> None:
-        """Take a place out, with all that holds nothing else."""
+        """Delete a place, and all containers that become empty."""
         while place:
             held = _at(self._value, place[:-1])
             del held[place[-1]]
@@ -112,7 +112,7 @@ class PastJson:
             place = place[:-1]
 
     def _put_in(self, paragraph: Paragraph, above: Location) -> None:
-        """Put a line in behind the one above it: a member that is there belongs to a new item."""
+        """Insert a line after the one above it; an existing member starts a new item."""
         key, value = _said(paragraph.text)
         depth = len(above) - 1
         while depth >= 0 and (isinstance(above[depth], int) is (key is not None)):
@@ -135,7 +135,7 @@ class PastJson:
         self._places[paragraph.thread] = place if key is None else (*place, key)
 
     def _move(self, place: Location, by: int) -> None:
-        """Count the items of a list anew, from a place on, after one came or went there."""
+        """Renumber the items of a list from a place on, after one was added or removed there."""
         above, first = place[:-1], place[-1]
         for name, other in self._places.items():
             item = other[len(above)] if other[: len(above)] == above and len(other) > len(above) else None
@@ -144,7 +144,7 @@ class PastJson:
 
 
 def _said(line: str) -> tuple[str | None, Any]:
-    """Return the member that a line names, None for an item, and its value; NO_VALUE where it can't be read again."""
+    """Return a line's member name (None for an item) and its value; NO_VALUE if it cannot be parsed."""
     key, rest = json_text.named(line)
     return key, json_text.loaded(rest)
 
@@ -160,7 +160,7 @@ def _member(name: str) -> str:
 
 
 def _item(items: Any, at: int) -> str:
-    """Return the step to an item of a list: by the member that tells the items apart, else by its number."""
+    """Return the step to a list item: by the member that distinguishes the items, else by its number."""
     key = json_text.key_of(items)
     return f"[{at}]" if key is None else f"[?@{_member(key)}=={json.dumps(items[at][key], ensure_ascii=False)}]"
 
@@ -170,5 +170,5 @@ def _fitting(path: str) -> str:
 
 
 def _pieces(text: str) -> range:
-    """Return a number for each block that a line becomes: one that is long goes on in the next."""
+    """Return a number for each block of a line; a long line continues in the next block."""
     return range(max(1, -(-len(" ".join(text.split())) // json_text.LONGEST)))

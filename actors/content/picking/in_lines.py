@@ -1,4 +1,4 @@
-"""Selectors of the lines of a text or of a table of characters: by how a line begins, else by its number."""
+"""Selectors of the lines of a text or a CSV table: by the beginning of a line, else by its number."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class LineReaches:
         return ""
 
     def part(self, at: int, kind: str | None = None) -> str:
-        """Return what stands below a heading, where there is one; else the lines as far as the next empty one."""
+        """Return the part below a heading if there is one, else the lines up to the next empty one."""
         text, trait = self.blocks.texts[at], self.blocks.traits[at]
         headed = heading_of(text) if trait & HEADING else self._stands[at].heading
         if headed and len(path := written(Stand(headed))) <= _LONGEST and len(self.chosen(path)) > 1:
@@ -72,7 +72,7 @@ class LineReaches:
 
     def chosen(self, selector: str) -> frozenset[int]:
         if selector_kind(selector) == "path":
-            if self._cells:  # of a table it chooses cells: the rows that have one of these
+            if self._cells:  # in a table a path chooses cells: return the rows that have one of them
                 return frozenset(self._cells[one].at for one in chosen_by(selector, self._cell_stands))
             return frozenset(chosen_by(selector, self._stands))
         test = selectors.line_test(selector)
@@ -85,11 +85,11 @@ class LineReaches:
         return None
 
     def cells(self, at: int) -> list[TableCell]:
-        """Return the cells of a row of a table; none of its heads, or of a text."""
+        """Return the cells of a table's row; none for the heads or a text."""
         return [cell for cell in self._cells if cell.at == at]
 
     def cell(self, at: int, number: int) -> Mapping[ReachName, str]:
-        """Return the paths of a cell of a row: of it alone, of its column, of its row. "" where there is none."""
+        """Return the paths of a cell: of itself, its column and its row; "" if there is none."""
         one = next((n for n, cell in enumerate(self._cells) if (cell.at, cell.number) == (at, number)), None)
         if one is None:
             return {}
@@ -107,7 +107,7 @@ class LineReaches:
 
 
 class PastLines:
-    """The lines of a text, which go back version by version: see `picker.Earlier`."""
+    """The lines of a text, which go back version by version: see `trying.Earlier`."""
 
     def __init__(
         self, lines: Sequence[str], spans: Sequence[tuple[int, int]], names: Sequence[object], blocks: PastBlocks
@@ -143,14 +143,14 @@ class PastLines:
 
 
 def _cells(text: str, blocks: Blocks) -> list[TableCell]:
-    """Return the cells of a table whose rows are its blocks; none where a row is so long that it is several."""
+    """Return the cells of a table whose rows are its blocks; none if a row is too long for one block."""
     cells = cells_of(text)[:MOST_BLOCKS]
     rows = dict(enumerate(blocks.texts))
     return cells if all(" ".join(one.text.split()) in rows.get(one.at, one.text) for one in cells) else []
 
 
 def _lost(before: Sequence[Paragraph], now: Mapping[object, str]) -> dict[object, list[Paragraph]]:
-    """Return what is there in the earlier version only, by the block above it; None above all."""
+    """Group the paragraphs that only the earlier version has by the block above them; None at the top."""
     lost: dict[object, list[Paragraph]] = {}
     above: object = None
     for paragraph in before:
@@ -162,7 +162,7 @@ def _lost(before: Sequence[Paragraph], now: Mapping[object, str]) -> dict[object
 
 
 def _like(text: str, lines: Sequence[str]) -> list[str]:
-    """Return a text as lines that look as these: as wide, as deep, with the same sign between cells."""
+    """Format a text like these lines: same width, indentation and delimiter."""
     sign = next((one for one in _DELIMITERS if one in lines[0]), "")
     if sign and " | " in text and sign.strip() != "|":
         return [sign.join(text.split(" | "))]
@@ -173,7 +173,7 @@ def _like(text: str, lines: Sequence[str]) -> list[str]:
 
 
 def _spans(lines: list[str], texts: tuple[str, ...]) -> Iterator[tuple[int, int]]:
-    """Yield the first and last line of each block, from 1; (0, 0) for one whose lines are not found again."""
+    """Yield the first and last line of each block, from 1; (0, 0) if its lines are not found."""
     at = 0
     for text in texts:
         wanted = _letters(text)
@@ -195,5 +195,5 @@ def _begins(wanted: str, line: str) -> bool:
 
 
 def _letters(text: str) -> str:
-    """Return what is left of a text without space and the signs that lay a table out."""
+    """Strip spaces and table delimiters from a text."""
     return re.sub(r"[\s\"',;|]+", "", text)

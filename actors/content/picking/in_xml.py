@@ -1,4 +1,4 @@
-"""XPaths of the lines of an XML document: by what tells an element from those beside it, else by its number."""
+"""XPaths of the lines of an XML document: by features that distinguish an element from its siblings, else by number."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from actors.content.pages.blocks import Blocks
 _LONGEST: Final = 600
 _NAME: Final = re.compile(r"[A-Za-z_][\w.-]*", re.A)
 _TELLING: Final = ("id", "name", "key", "code", "slug", "sku", "title", "label", "url", "link", "loc", "guid")
-"""Attributes and elements that tell elements apart; else any attribute that does."""
+"""Attributes and child elements that are tried first; after them, any attribute."""
 _QUOTABLE: Final = re.compile(r"[^\"\x00-\x1f]{1,100}")
 
 
 class XmlReaches:
-    """The selectors of one document: see `picker.Reaches`. holders: in which element each block stands."""
+    """The selectors of one document: see `picker.Reaches`. holders: the element of each block."""
 
     def __init__(self, root: Element, blocks: Blocks, holders: Sequence[Element]) -> None:
         self._root, self.blocks, self._holders = root, blocks, holders[: len(blocks.texts)]
@@ -49,10 +49,10 @@ class XmlReaches:
         return None
 
     def earlier(self, names: Sequence[object]) -> None:
-        """Nothing: a line says too little of its element to be put back."""
+        """Not supported: a line says too little about its element to restore it."""
 
     def _path(self, element: Element, *, every: bool = False, named: bool = True) -> str:
-        """Return the path to an element, "" for none. every: to all that are called as it is where it repeats first."""
+        """Return the path to an element, "" for none. every: to all with its name, at the first level that repeats."""
         steps = list[str]()
         while element is not None:
             above = element.getparent()
@@ -70,7 +70,7 @@ class XmlReaches:
 
 
 def _telling(element: Element, beside: Sequence[Element], *, named: bool) -> str:
-    """Return what tells an element from those beside it: an attribute, what an element in it says, or its number."""
+    """Return a predicate that no sibling matches: an attribute, a child's text, or the element's number."""
     for name in dict.fromkeys((*_TELLING, *map(str, element.keys()))) if named else ():
         value = element.get(name) or ""
         if _NAME.fullmatch(name) and _QUOTABLE.fullmatch(value) and all(each.get(name) != value for each in beside):

@@ -1,8 +1,8 @@
-"""The names of elements that last: which ids and classes people gave, and which a build tool or a state did.
+"""The durability of element names: ids and classes from people, from build tools, or from states.
 
-A name that says what a thing is ("price", "opening-hours") outlives a place that says where it is. Names that programs
-make (`css-1x2y3z`, `Button_root__3xYz1`, `post-48213`) change with the next build or belong to one entry; names of
-states (`is-open`, `active`) come and go; names of looks (`col-6`, `text-center`, `mt-4`) say nothing about content.
+A descriptive name ("price", "opening-hours") outlives a place. Generated names (`css-1x2y3z`, `Button_root__3xYz1`,
+`post-48213`) change with the next build or belong to one entry; names of states (`is-open`, `active`) come and go;
+names of styles (`col-6`, `text-center`, `mt-4`) say nothing about content.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import Final
 
 NEVER: Final = 100.0
-"""The cost of a name that is not used."""
+"""The cost of a name that must not be used."""
 _LONGEST = 60
 _PLAIN: Final = re.compile(r"-?[A-Za-z_\u0080-\uffff][\w-]*", re.A | re.I)
 _MADE: Final = re.compile(
@@ -41,7 +41,7 @@ _SHORTEST_WORD = 3.0
 
 @lru_cache(maxsize=8192)
 def cost_of(name: str) -> float:
-    """Return what it costs to trust a name, from 0; NEVER for one that is no name of CSS, or that will not last.
+    """Return the cost of trusting a name, from 0; NEVER for an invalid CSS name, or one that will not last.
 
     >>> cost_of("price"), cost_of("col-md-6"), cost_of("css-1x2y3z"), cost_of("is-open"), cost_of("post-48213")
     (0.0, 3.0, 100.0, 100.0, 100.0)
@@ -54,7 +54,7 @@ def cost_of(name: str) -> float:
 
 
 def _is_drawn(name: str) -> bool:
-    """Return whether a name looks like drawn letters: VfPpkd, a3Xk9q.
+    """Whether a name looks like random letters: VfPpkd, a3Xk9q.
 
     >>> [_is_drawn(name) for name in ("VfPpkd", "a3Xk9q", "priceBox", "h2-title", "opening_hours")]
     [True, True, False, False, False]

@@ -1,4 +1,4 @@
-"""A page to choose from: its blocks, and what pressing one of them would do. Runs in a worker."""
+"""A page to choose from: its blocks, and the effect of pressing one. Runs in a worker."""
 
 from __future__ import annotations
 
@@ -50,50 +50,45 @@ from actors.picks import (
 )
 
 LONGEST: Final = 1_000
-"""Characters of a selector."""
+"""Maximum characters of a selector."""
 
 
 class Reaches(Protocol):
-    """The selectors of one document. Each method answers "" where there is none.
-
-    kind: which kind of selector it has to be, None where any will do.
-    """
+    """The selectors of one document. A method returns "" for none. kind: the required kind, None for any."""
 
     blocks: Blocks
 
     def this(self, at: int, kind: Kind | None = None, *, whole: bool = False) -> str:
-        """Return one of a block alone; of the least that holds it, where none chooses it alone. whole: no texts."""
+        """Select a block alone, else the smallest element around it. whole: never a text node."""
 
     def ways(self, at: int, kind: Kind | None = None, *, whole: bool = False) -> Iterator[str]:
-        """Yield those that do what `this` says, the one that is most likely to last at first."""
+        """Yield the candidates for `this`, the most durable first."""
 
     def like(self, at: int, kind: Kind | None = None) -> str:
-        """Return one of all blocks that are like this one, itself among them."""
+        """Select all blocks similar to this one, including itself."""
 
     def part(self, at: int, kind: Kind | None = None) -> str:
-        """Return one of the part that a block stands in, with all that is there."""
+        """Select the part around a block, with everything in it."""
 
     def chosen(self, selector: str) -> frozenset[int]:
-        """Return which blocks a selector chooses. Raises ContentError."""
+        """Return the blocks that a selector chooses. Raises ContentError."""
 
     def link(self, at: int) -> str | None:
-        """Return where a block leads."""
+        """Return the target of a block's link, None without one."""
 
     def earlier(self, names: Sequence[object]) -> Earlier | None:
-        """Return the document as something that goes back to its earlier versions; None where it can't. names: of the
-        blocks.
-        """
+        """Return the document in a form that goes back to earlier versions; None if it cannot. names: of the blocks."""
 
 
 def pick(asked: PickRequest) -> PickPage:
-    """Return a page's blocks, and what the one that was pressed would choose. Raises ContentError."""
+    """Return a page's blocks, and the choice of the pressed one. Raises ContentError."""
     opened = open_page(asked.body, asked.content_type, None, ())
     reaches, no_parts = _reaches(opened, asked)
     return _Picking(asked, opened, reaches, no_parts).page()
 
 
 def _reaches(opened: OpenedPage, asked: PickRequest) -> tuple[Reaches | None, str]:
-    """Return the selectors of a document; None, and why, where nothing of it can be chosen."""
+    """Return the selectors of a document; None, with the reason, if no part of it can be chosen."""
     format, plain = format_of(opened.root), opened.plain
     if plain is None:
         return HtmlReaches(opened.root, opened.text), ""
@@ -207,7 +202,7 @@ class _Picking:
         past = self._wish.past
         if press.cell:
             of_cell = reaches.cell(at, press.cell) if isinstance(reaches, LineReaches) else {}
-            made, past = {name: [path] for name, path in of_cell.items()}, None  # rows are what is kept of versions
+            made, past = {name: [path] for name, path in of_cell.items()}, None  # versions hold rows, not cells
         known = self._known(reaches, at, {name: ways for name, ways in made.items() if any(ways)}, past)
         wanted = next((one for one in known if one.name == press.reach), None) or next(iter(known), None)
         if wanted is None:
@@ -219,7 +214,7 @@ class _Picking:
     def _known(
         self, reaches: Reaches, at: int, made: Mapping[ReachName, Sequence[str]], past: PastPage | None
     ) -> tuple[PickReach, ...]:
-        """Return each reach with the selector that held best over the earlier versions, the likeliest of several."""
+        """Return each reach with the selector that held best over the earlier versions; ties go to the first."""
         count = {way: len(reaches.chosen(way)) for ways in made.values() for way in ways}
         held: Mapping[str, PickHeld] = {}
         if past is not None and past.changes:
@@ -232,7 +227,7 @@ class _Picking:
         return tuple(PickReach(name, way, count[way], held.get(way)) for name, way in best.items())
 
     def _kept(self, selector: str | None, ignore: tuple[str, ...]) -> PickKept | None:
-        """Return what a choice keeps, as a look would read it; None where that is nothing."""
+        """Return the blocks that a choice keeps, as a check would read them; None if it keeps none."""
         asked, (chosen, without) = self._asked, _inheriting(self._wish, selector, ignore)
         if self._no_parts and (chosen is not None or without):
             return None
@@ -253,7 +248,7 @@ class _Picking:
 
 
 def _quietly(reaches: Reaches, selector: str) -> frozenset[int]:
-    """Return which blocks a selector chooses; none where it is for another kind of document."""
+    """Return the blocks that a selector chooses; none if it is for another kind of document."""
     try:
         return reaches.chosen(selector)
     except ContentError:
@@ -261,7 +256,7 @@ def _quietly(reaches: Reaches, selector: str) -> frozenset[int]:
 
 
 def _where(press: Press, marks: Sequence[str]) -> int | None:
-    """Return which block was pressed: the one with the number if it is still the same, else the only one like it."""
+    """Find the pressed block: the one with the number if unchanged, else the only one like it."""
     if press.block < len(marks) and marks[press.block] == press.mark:
         return press.block
     alike = [at for at, mark in enumerate(marks) if mark == press.mark]
@@ -269,13 +264,13 @@ def _where(press: Press, marks: Sequence[str]) -> int | None:
 
 
 def _inheriting(wish: PickWish, selector: str | None, ignore: tuple[str, ...]) -> tuple[str | None, tuple[str, ...]]:
-    """Return a choice with what tags say, as `actors/inheriting.py` puts it together."""
+    """Add the settings of tags to a choice, as `actors/inheriting.py` does."""
     chosen = wish.inherited_selector if selector is None else selector
     return chosen, tuple(dict.fromkeys((*ignore, *wish.inherited_ignore)))
 
 
 def _with(wish: PickWish, press: Press, selector: str) -> tuple[str | None, tuple[str, ...]]:
-    """Return the choice with what was pressed."""
+    """Add the pressed block to the choice."""
     if press.act == "without":
         return wish.selector, tuple(dict.fromkeys((*wish.ignore, selector)))
     chosen, _ = _inheriting(wish, wish.selector, ())
@@ -291,7 +286,7 @@ def _kind_of(selector: str | None) -> Kind | None:
 
 
 def _headings(reading: PageReading) -> list[str]:
-    """Return of each block the heading above it, "" where there is none."""
+    """Return the heading above each block, "" if there is none."""
     found, above = list[str](), ""
     for text, trait in zip(reading.blocks, reading.traits, strict=True):
         found.append("" if trait & TOP else above)

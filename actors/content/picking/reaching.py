@@ -1,4 +1,4 @@
-"""The reach of a choice: this block alone, all that are like it, or the part of the page that it stands in."""
+"""The reach of a choice: one block, all similar blocks, or the surrounding part of the page."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _LEVELS = 12
 
 
 class HtmlReaches:
-    """The selectors of one page of HTML, made when they are asked for: see `picker.Reaches`."""
+    """The selectors of one HTML page, made on demand: see `picker.Reaches`."""
 
     def __init__(self, root: Element, text: str) -> None:
         self._root, self._page = root, standing_blocks(root, text)
@@ -56,7 +56,7 @@ class HtmlReaches:
         return PastTree(self._root, self._page, names)
 
     def link(self, at: int) -> str | None:
-        """Return where the link leads that a block stands in, or that stands in it; None where there is none."""
+        """Return the address of the link around or inside a block; None if there is none."""
         standing = self._page.standing[at]
         if standing is None:
             return None
@@ -100,7 +100,7 @@ class HtmlReaches:
         return ""
 
     def _alone(self, standing: Standing) -> list[Element]:
-        """Return the elements that hold this block and no other, the innermost first."""
+        """Return the elements around only this block, innermost first."""
         held = self._page.held
         line = [standing.element, *standing.element.iterancestors()]
         alone = []
@@ -111,7 +111,7 @@ class HtmlReaches:
         return alone
 
     def _levels(self, targets: Sequence[Element]) -> Iterator[Element]:
-        """Yield an element and what it stands in, as far as one looks for others like it."""
+        """Yield an element and its ancestors, as far as the search for similar ones goes."""
         below = targets[0] if targets else None
         for _ in range(_LEVELS):
             if below is None:
@@ -120,13 +120,13 @@ class HtmlReaches:
             below = below.getparent()
 
     def _twins(self, element: Element) -> list[Element]:
-        """Return the elements beside this one that hold something and are made as it is, itself among them."""
+        """Return the non-empty siblings with the same tag and classes, including the element."""
         names, held = _names(element), self._page.held
         around = element.getparent()
         return [each for each in around.iterchildren(element.tag) if held.get(each) and _names(each) == names]
 
     def _counts(self, selector: str, targets: Sequence[Element]) -> bool:
-        """Return whether a selector chooses several elements, one of these among them."""
+        """Whether a selector chooses several elements, including one of these."""
         found = selectors.select(self._root, selector)
         filled = [each for each in found if self._page.held.get(each)]
         if len(filled) < 2 or any(map(self._page.cuts, filled)):
@@ -134,7 +134,7 @@ class HtmlReaches:
         return any(each is target for each in found for target in targets)
 
     def _of_text(self, standing: Standing) -> str:
-        """Return an XPath of a block that is one text among others of an element: a line before a `br`."""
+        """Return the XPath of a block that is one of several texts in an element: a line before a `br`."""
         if len(standing.texts) != 1:
             return ""
         (text,) = standing.texts
@@ -155,13 +155,13 @@ def _names(element: Element) -> frozenset[str]:
 
 
 def _named(element: Element) -> str:
-    """Return what an element and those beside it that are made as it is have in common."""
+    """Return a name that an element shares with its twins."""
     name = min((element.get("class") or "").split() or [""], key=lambda one: cost_of(one) if one else NEVER)
     return f"{element.tag}.{name}" if name and cost_of(name) < NEVER else str(element.tag)
 
 
 def _placed(element: Element) -> str:
-    """Return what tells an element from the others that it stands beside: a name, else its place."""
+    """Return a step that no sibling matches: by a class, else by place."""
     beside = [each for each in element.getparent().iterchildren(element.tag) if each is not element]
     if not beside:
         return str(element.tag)

@@ -1,8 +1,8 @@
-"""A page's tree as it may have been: it is given the texts of earlier versions, one after the other.
+"""An earlier tree of a page, rebuilt from the texts of earlier versions.
 
-Of an earlier version its texts are kept, not its mark-up. So the tree of now is changed as its texts were: another text
-is put into the place of the one that replaced it, what came later is taken out with all that held nothing else, and
-what has gone is put beside its neighbour, made as that is. What a redesign did to names and order is not known.
+An earlier version has only texts, no markup. So the current tree changes step by step: an old text replaces its
+successor, later blocks are removed with their empty containers, and deleted blocks are inserted next to their
+neighbour, with its markup. Redesigns of names and order stay unknown.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ _PAGE: Final = frozenset({"html", "body", "head"})
 _CELLS: Final = frozenset({"td", "th"})
 _HEADINGS: Final = frozenset({"h1", "h2", "h3", "h4", "h5", "h6", "caption", "legend", "summary", "dt", "th"})
 _OF_ONE: Final = ("id", "href", "itemprop", "headers", "name", "data-testid", "data-test", "data-qa", "data-field")
-"""What an element that was put in does not have of the one that it is made as."""
+"""Attributes that an inserted element does not copy from its pattern."""
 
 
 class PastTree:
-    """A copy of a page's tree, which goes back version by version. names: of each block, by what it is asked for."""
+    """A copy of a page's tree that goes back version by version. names: of each block, as used in results."""
 
     def __init__(self, root: Element, page: StandingBlocks, names: Sequence[object]) -> None:
         self._root = copy.deepcopy(root)
@@ -37,11 +37,11 @@ class PastTree:
         self._by_text = named_texts(self._standing)
 
     def chosen(self, selector: str) -> frozenset[object]:
-        """Return the names of the blocks that a selector chooses of the tree as it is now. Raises ContentError."""
+        """Return the names of the blocks that a selector chooses in the current tree. Raises ContentError."""
         return chosen_of(self._root, self._standing, self._by_text, selector)
 
     def back(self, after: Sequence[Paragraph], before: Sequence[Paragraph]) -> None:
-        """Go back from one version to the one before it; blocks are named by the threads of their paragraphs."""
+        """Go back one version; the threads of paragraphs name the blocks."""
         now, then = ({paragraph.thread: paragraph.text for paragraph in side} for side in (after, before))
         for name, text in then.items():
             if name in self._standing and now.get(name, text) != text:
@@ -54,7 +54,7 @@ class PastTree:
             self._put_in(before[start:end], self._standing.get(above), self._standing.get(below))
 
     def _say(self, name: object, text: str) -> None:
-        """Put a text into a block: into those of its texts that differ from it."""
+        """Write a text into a block: into those of its text nodes that differ from it."""
         standing = self._standing[name]
         kept, said = _shared(standing.texts, text)
         changed = [node for node in standing.texts if node not in kept]
@@ -85,7 +85,7 @@ class PastTree:
             _removed(empty)
 
     def _put_in(self, run: Sequence[Paragraph], above: Standing | None, below: Standing | None) -> None:
-        """Put blocks between two others, made as one of them is: as the one of several, rather than a heading."""
+        """Insert blocks between two others, with the markup of one of them: if possible repeated, and no heading."""
         sides = [
             (side, pattern, size)
             for side in (above, below)
@@ -106,7 +106,7 @@ class PastTree:
             last = made
 
     def _patterns(self, beside: Standing, count: int) -> Iterator[tuple[Element, int]]:
-        """Yield the elements that `count` blocks may be made as, each with how many blocks it holds: a row, an item."""
+        """Yield possible patterns for `count` blocks, each with its number of blocks: a row, an item."""
         for element in (beside.element, *beside.element.iterancestors()):
             held, above = self._held.get(element, 0), element.getparent()
             if held > count or above is None or element.tag in _PAGE:
@@ -136,24 +136,24 @@ class PastTree:
         return made
 
     def _hold_more(self, pattern: Element) -> None:
-        """Count what was put beside an element for what holds both."""
+        """Add the inserted blocks to the counts of all ancestors."""
         for around in pattern.iterancestors():
             if around in self._held:
                 self._held[around] += self._held[pattern]
 
 
 def _likely(beside: Standing, pattern: Element) -> tuple[bool, bool]:
-    """Return how likely it is that something was made as an element is: one of several, and no heading."""
+    """Rate an element as a pattern: one of several, and no heading."""
     return beside.element.tag not in _HEADINGS, _twins(pattern)
 
 
 def _twins(element: Element) -> bool:
-    """Return whether an element stands beside another of its sort."""
+    """Whether an element has a sibling with the same tag."""
     return any(each is not element for each in element.getparent().iterchildren(element.tag))
 
 
 def _runs(before: Sequence[Paragraph], now: Mapping[object, str]) -> Iterable[tuple[int, int]]:
-    """Yield where blocks begin and end that are there in the earlier version only."""
+    """Yield start and end of runs of blocks that only the earlier version has."""
     start = None
     for at, paragraph in enumerate(before):
         if paragraph.thread in now:
@@ -167,7 +167,7 @@ def _runs(before: Sequence[Paragraph], now: Mapping[object, str]) -> Iterable[tu
 
 
 def _shared(nodes: Sequence[TextNode], text: str) -> tuple[frozenset[TextNode], str]:
-    """Return which texts of a block another text begins and ends with, too, and what is left of that."""
+    """Return a block's texts at the beginning and end of another text, and the rest of that text."""
     first, last, rest = 0, len(nodes), " ".join(text.split())
     while first < last - 1 and rest.startswith(said := _text_of(nodes[first])):
         rest, first = rest.removeprefix(said).lstrip(), first + 1
@@ -188,7 +188,7 @@ def _write(node: TextNode, text: str) -> None:
 
 
 def _holders(standing: Standing) -> set[Element]:
-    """Return the elements that hold texts of a block."""
+    """Return the elements around a block's texts."""
     found = set[Element]()
     for node in standing.texts:
         holder = node.holder
@@ -199,7 +199,7 @@ def _holders(standing: Standing) -> set[Element]:
 
 
 def _removed(element: Element) -> None:
-    """Take an element out; the text after it stays."""
+    """Remove an element; the text after it stays."""
     above, before = element.getparent(), element.getprevious()
     if element.tail and before is not None:
         before.tail = (before.tail or "") + element.tail

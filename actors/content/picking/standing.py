@@ -1,4 +1,4 @@
-"""The elements in which the blocks of a page stand: the lowest that holds all of a block's texts."""
+"""The element of each block of a page: the lowest that contains all of the block's texts."""
 
 from __future__ import annotations
 
@@ -18,29 +18,29 @@ Name = TypeVar("Name")
 
 
 class TextNode(NamedTuple):
-    """A text of a tree: what an element begins with, or what stands after it (`after`)."""
+    """A text node of a tree: an element's first text, or its tail (`after`)."""
 
     element: Element
     after: bool
 
     @property
     def holder(self) -> Element:
-        """The element whose child the text is."""
+        """The parent element of the text."""
         return self.element.getparent() if self.after else self.element
 
 
 class Standing(NamedTuple):
-    """Where a block stands: the lowest element that holds all of its texts, and these."""
+    """A block in the tree: the lowest element around all of its texts, and the texts."""
 
     element: Element
     texts: tuple[TextNode, ...]
 
 
 class StandingBlocks(Struct, frozen=True):
-    """A page's blocks, and of each where it stands; None of what a page declares for machines only.
+    """A page's blocks, and the place of each in the tree; None for those from machine-readable data.
 
-    held: of how many blocks an element holds texts; whole: how many it holds as a whole, which may be less where texts
-    go on behind its end.
+    held: the number of blocks with texts in an element. whole: the number entirely in it, which may be less if texts
+    continue after its end.
     """
 
     blocks: Blocks
@@ -49,12 +49,12 @@ class StandingBlocks(Struct, frozen=True):
     whole: dict[Element, int]
 
     def cuts(self, element: Element) -> bool:
-        """Return whether an element holds a part of a block only."""
+        """Whether an element contains only a part of some block."""
         return self.held.get(element, 0) != self.whole.get(element, 0)
 
 
 def standing_blocks(root: Element, text: str) -> StandingBlocks:
-    """Return the blocks of a whole page as a look without selectors reads them. text: the page's."""
+    """Return the blocks of a whole page as a check without selectors reads them. text: the page's."""
     notes: list[Note] = []
     walked = walk(root, notes=notes)
     blocks = blocks_of(walked)
@@ -70,15 +70,15 @@ def standing_blocks(root: Element, text: str) -> StandingBlocks:
 
 
 def named_texts(standing: Mapping[Name, Standing]) -> dict[TextNode, Name]:
-    """Return of which block each text is."""
+    """Map each text to its block."""
     return {text: name for name, one in standing.items() for text in one.texts}
 
 
 def chosen_of(
     root: Element, standing: Mapping[Name, Standing], named: Mapping[TextNode, Name], selector: str
 ) -> frozenset[Name]:
-    """Return the names of the blocks of which a selector chooses all texts. named: see `named_texts`; it may name texts
-    that their blocks have no more. Raises ContentError.
+    """Return the names of the blocks whose texts a selector chooses completely. named: from `named_texts`; it may
+    contain texts that their blocks have lost. Raises ContentError.
     """
     chosen = set[TextNode]()
     for match in selectors.matches(root, selector):
@@ -92,7 +92,7 @@ def chosen_of(
 
 
 def _texts_in(match: Element | str) -> Iterator[TextNode]:
-    """Yield the texts that a match is, or holds; some of them may be empty."""
+    """Yield the texts of a match; some may be empty."""
     if not isinstance(match, str):
         for element in match.iter():
             yield TextNode(element, after=False)
@@ -105,7 +105,7 @@ def _texts_in(match: Element | str) -> Iterator[TextNode]:
 
 
 def _deal(notes: Sequence[Note], rows: Sequence[int], texts: dict[int, list[TextNode]]) -> None:
-    """Give each text to its block: the first row of a block that was made after it."""
+    """Assign each text to its block: the first block row after it."""
     following = iter(rows)
     row = next(following, None)
     for before, element, after in notes:
@@ -126,7 +126,7 @@ def _standing(texts: Sequence[TextNode]) -> Standing | None:
 
 
 def lineage(element: Element) -> list[Element]:
-    """Return an element with all that it stands in, the root first."""
+    """Return an element with its ancestors, the root first."""
     return [*reversed(list(element.iterancestors())), element]
 
 

@@ -1,4 +1,4 @@
-"""A choice tried on the earlier versions of a page: whether a selector would have chosen the same place in each."""
+"""A choice tried on earlier versions of a page: whether a selector would have chosen the same place in each."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from storage.records.identity import Millis
 _MOST_WAYS: Final = 6
 _MOST_VERSIONS: Final = 10
 _WORK: Final = 80_000
-"""Blocks times selectors times versions: a long page is tried on less."""
+"""Blocks times selectors times versions: a long page gets fewer trials."""
 
 
 class Earlier(Protocol):
-    """A document that goes back version by version. Its blocks have the names that it was made with, or threads."""
+    """A document that goes back version by version. Its blocks keep their given names, or have threads as names."""
 
     def back(self, after: Sequence[Paragraph], before: Sequence[Paragraph]) -> None:
-        """Become the version before the present one; both are given as their paragraphs."""
+        """Go back one version; both versions are given as paragraphs."""
 
     def chosen(self, selector: str) -> frozenset[object]:
         """Return the names of the blocks that a selector chooses. Raises ContentError."""
@@ -39,7 +39,7 @@ def room_of(blocks: int) -> tuple[int, int]:
 
 
 def names_of(texts: Sequence[str], told: Sequence[Paragraph]) -> list[object]:
-    """Return a name for each block of a page: the thread of the told paragraph that it is, else one of its own."""
+    """Name each block of a page: by the thread of its reported paragraph, else by a new object."""
     names: list[object] = [object() for _ in texts]
     old, new = 0, 0
     for _, old_end, came, new_end in (*gaps([one.text for one in told], texts), (len(told), 0, len(texts), 0)):
@@ -50,15 +50,15 @@ def names_of(texts: Sequence[str], told: Sequence[Paragraph]) -> list[object]:
 
 
 class Trial:
-    """The earlier versions of a page in which one block stood, to try selectors on."""
+    """The earlier versions of a page that contain one block, to try selectors on."""
 
     def __init__(self, earlier: Earlier, past: PastPage, told: Sequence[Paragraph], block: object) -> None:
         self._earlier, self._past, self._told, self._block = earlier, past, told, block
 
     def held(self, wanted: Sequence[str], alone: frozenset[str]) -> dict[str, PickHeld]:
-        """Return how each selector held; {} where no version has the block.
+        """Return how each selector held; {} if no version has the block.
 
-        alone: those that choose nothing else now, so should not have done before.
+        alone: selectors that now choose nothing else, and so should not have before.
         """
         same, nothing = dict.fromkeys(wanted, 0), dict.fromkeys(wanted, 0)
         versions, since = 0, Millis(0)
@@ -73,7 +73,7 @@ class Trial:
         return {one: PickHeld(versions, same[one], nothing[one], since) for one in wanted}
 
     def _versions(self) -> Iterator[Millis]:
-        """Go back, and yield when each version began that has the block."""
+        """Go back, and yield the start time of each version that has the block."""
         after: Sequence[Paragraph] = self._told
         for change in self._past.changes[: room_of(len(after))[1]]:
             before = undone(after, change.delta)

@@ -1,4 +1,4 @@
-"""The values of a block as alerts ask for them: each with its condition's subject and the place where it stands."""
+"""The values of a block for alerts: each with its condition's subject and its place."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ _SUBJECTS: Final[Mapping[str, str]] = {
     "money": "price", "number": "number", "percent": "percent", "date": "date", "version": "version",
     "availability": "availability",
 }  # fmt: skip
-"""What a condition calls a value, by its type; a time of day has no condition."""
+"""The subject of a condition, by the value's type; a time of day has none."""
 
 
 def writing_of(root: Element, reading: PageReading) -> Writing:
-    """Return how a document writes its numbers: by what it declares of its language, else by its words."""
+    """Return a document's number format: by its declared language, else by its words."""
     if format_of(root) == "json":
         return Writing(exact=True)
     return Writing(reading.evidence.language or code_of(reading.blocks))
 
 
 def values_of(text: str, place: Place | None, writing: Writing) -> tuple[PickedValue, ...]:
-    """Return the values of a block that an alert can ask for, in their order."""
+    """Return the values of a block that an alert can use, in order."""
     label = "" if place is None else f"{place.row} {place.column}".strip()
     found = [one for one in values_in(text, writing, label) if one.value.type in _SUBJECTS][:MOST]
     return tuple(
@@ -41,7 +41,7 @@ def values_of(text: str, place: Place | None, writing: Writing) -> tuple[PickedV
 
 
 def _place(text: str, found: Found, place: Place | None, writing: Writing) -> str:
-    """Return the condition on a value's place, "" where no label names it."""
+    """Return the condition on a value's place, "" if no label names it."""
     if writing.exact:
         path = path_at(text, place.row if place else "", found.end)
         return _said("path", path) if path != ROOT else ""
