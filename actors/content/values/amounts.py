@@ -1,7 +1,7 @@
 """Numbers as people write them: 1.099,00 and 1,099.00 are one number, 1.2.3 is none.
 
-Where a single mark is followed by three digits, the text itself does not say whether it groups or divides: what the
-language of the text does with that mark decides, and where that is not known it groups.
+A single mark before three digits may group or divide. The language of the text decides; if it is unknown, the mark
+groups.
 """
 
 from __future__ import annotations
@@ -47,17 +47,16 @@ _DIRECTING = dict.fromkeys((*range(0x200B, 0x2010), *range(0x202A, 0x202F), *ran
 _MARKS = {**_SPACES, **_OTHERS, **_DIRECTING}
 
 NUMBER = re.compile(r"\d+(?:[.,']\d+|[ \u00a0]\d{3}(?!\d))*")
-"""A number in a text that `levelled` has read, as far as it may reach; `read` says what it is."""
+"""The longest possible number in the output of `levelled`; `read` interprets it."""
 UNSPACED_NUMBER = re.compile(r"\d+(?:[.,']\d+|\u00a0\d{3}(?!\d))*")
-"""The same where a plain space parts two numbers."""
+"""The same, but a plain space separates two numbers."""
 _MOST_DIGITS = 16
 _GROUPED = re.compile(r"\d{1,3}(?:[ \u00a0']\d{3})+(?:[.,]\d+)?|\d+(?:[.,]\d+)*")
 
 
 class Writing(Struct, frozen=True):
-    """How a text writes numbers. language: as a page declares it ("de-ch"), "" where nobody knows.
-
-    exact: a program wrote it: a point divides, and nothing groups.
+    """A text's number format. language: as a page declares it ("de-ch"), "" if unknown. exact: written by a program: a
+    point divides, and nothing groups.
     """
 
     language: str = ""
@@ -70,7 +69,7 @@ class Writing(Struct, frozen=True):
 
     @property
     def divider(self) -> str:
-        """The mark before decimals, "" where nobody knows."""
+        """The decimal mark, "" if unknown."""
         tag = "-".join(self.language.replace("_", "-").lower().split("-")[:2])
         if self.exact or tag in _POINT_REGIONS:
             return "."
@@ -84,14 +83,14 @@ class Writing(Struct, frozen=True):
 
 
 class Amount(NamedTuple):
-    """An integer and how many of its digits are decimals."""
+    """An integer and the number of its decimals."""
 
     number: int
     scale: int
 
 
 def levelled(text: str) -> str:
-    """Return a text of the same length with digits, spaces and marks in one spelling: the places stay true."""
+    """Unify digits, spaces and marks; the length stays, so positions remain valid."""
     if text.isascii():
         return text
     return text.translate(_MARKS).translate(_digits(frozenset(text)))
@@ -107,9 +106,9 @@ def _digits(characters: frozenset[str]) -> dict[int, str]:
 
 
 def read(written: str, writing: Writing, *, at_home: bool = True) -> Amount | None:
-    """Return the number that a match of `NUMBER` writes; None when it is none, like a version or an address.
+    """Read a match of `NUMBER`; None if it is no number but for example a version or an address.
 
-    at_home: it is no amount of a currency that the language's own countries do not use, whose marks may be another's.
+    at_home: False for an amount in a currency foreign to the language's countries, whose marks may differ.
 
     >>> read("1.099,00", Writing()), read("1,09,900", Writing("en")), read("1.2.3", Writing())
     (Amount(number=109900, scale=2), Amount(number=109900, scale=0), None)
@@ -143,7 +142,7 @@ def read(written: str, writing: Writing, *, at_home: bool = True) -> Amount | No
 
 
 def _are_groups(groups: list[str]) -> bool:
-    """Return whether digits are grouped by thousands, or as in India: the last three, before them pairs."""
+    """Whether digits are grouped by thousands, or in the Indian way: the last three, before them pairs."""
     first, *rest = groups
     if not rest or not 1 <= len(first) <= 3 or len(rest[-1]) != 3:
         return False

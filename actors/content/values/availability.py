@@ -1,6 +1,6 @@
-"""Availability, as shops say it in a label: "In stock", "ausverkauft", "残りわずか".
+"""Availability in the labels of shops: "In stock", "ausverkauft", "残りわずか".
 
-Only short texts are read: in a paragraph the same words speak of something else.
+Only short texts are read: in a paragraph the same words mean something else.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from typing import NamedTuple
 from storage.records.value import Availability
 
 MOST_WORDS = 12
-"""Words of a text that is taken for a label."""
+"""Maximum words of a label."""
 _BARE_WORDS = 4
-"""Words of a label in which "available" by itself says so."""
+"""Maximum words of a label where "available" alone counts."""
 
 _WORDS: Mapping[Availability, str] = {
     "discontinued": r"discontinued|no longer (?:available|sold|made)|nicht mehr (?:lieferbar|verfügbar|erhältlich)"
@@ -67,7 +67,7 @@ _TIME_LEFT = re.compile(
     r"|semanas?|meses|giorni|ore|minuti|settimane|mesi|dag(?:en)?|uur|uren|minuut|we(?:ek|ken)|maand(?:en)?"
     r"|д(?:ень|ня|ней)|час\w*|минут\w*|недел\w*|gün|saat|dakika|hafta)\b|\d*\s?(?:日|時間|分|週間|天|小时|小時|周)"
 )
-"""What is few is days or hours: "nur noch 3 Tage" counts down to an end."""
+"""Days or hours that are few: "nur noch 3 Tage" counts down to an end."""
 _LETTER = re.compile(r"[^\W\d_]")
 _UNSPACED = re.compile("[\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 
@@ -81,7 +81,7 @@ class Said(NamedTuple):
 
 
 def availability_in(lowered: str) -> Iterator[Said]:
-    """Yield what a short text in lower case says of availability, in its order; of a program's record also."""
+    """Yield the availabilities in a short lower-case text or in a program's record, in order."""
     for found in _OF_SCHEMA.finditer(lowered):
         yield Said(found.start(), found.end(), _SCHEMA[found[1]])
     for found in _FLAG.finditer(lowered):
@@ -104,6 +104,6 @@ def availability_in(lowered: str) -> Iterator[Said]:
 
 
 def _stands_alone(text: str, start: int, end: int) -> bool:
-    """Return whether no letter stands right beside a stretch, but in scripts that put no spaces."""
+    """Whether no letter touches a match, except in scripts without spaces."""
     before, after = text[start - 1 : start], text[end : end + 1]
     return not any(_LETTER.match(one) and not _UNSPACED.match(one) for one in (before, after))

@@ -1,7 +1,4 @@
-"""Currencies as pages write them, by ISO 4217 code.
-
-A sign that several share is taken for that of the text's language.
-"""
+"""Currencies on pages, by ISO 4217 code. For a sign shared by several, the text's language decides."""
 
 from __future__ import annotations
 
@@ -21,7 +18,7 @@ CODES = frozenset(
     ).split()
 )
 _WORDS_TOO = frozenset("AMD BOB CUP GEL LAK LSL MAD MOP PEN SOS TOP TRY WST".split())  # noqa: SIM905
-"""Codes that are words and names as well: before a number they say nothing ("AMD 7800", "TOP 10")."""
+"""Codes that are also words and names: before a number they are ignored ("AMD 7800", "TOP 10")."""
 _LOWER = "eur usd sek nok dkk chf gbp pln czk huf ron"
 SIGNS: Mapping[str, str] = {
     "US$": "USD", "U$S": "USD", "AU$": "AUD", "A$": "AUD", "CA$": "CAD", "C$": "CAD", "NZ$": "NZD", "HK$": "HKD",
@@ -45,7 +42,7 @@ _NAMES: Mapping[str, str] = {
     "рублей": "RUB", "рубля": "RUB", "рубль": "RUB", "гривень": "UAH", "гривні": "UAH", "тенге": "KZT",
     "korun": "CZK", "euroa": "EUR", "forint": "HUF", "reais": "BRL", "dólares": "USD", "yen": "JPY", "yuan": "CNY",
 }  # fmt: skip
-"""What stands only after an amount; "" is the currency of the language's country."""
+"""Names that only follow an amount; "" is the currency of the language's country."""
 _OF_LANGUAGE: Mapping[str, Mapping[str, str]] = {
     "kr": {"sv": "SEK", "nb": "NOK", "no": "NOK", "nn": "NOK", "da": "DKK", "is": "ISK"},
     "¥": {"zh": "CNY"},
@@ -92,15 +89,15 @@ AFTER = (
 """A currency after an amount."""
 _PRICE = re.compile(rf"{BEFORE}\s?\d|\d\s?{AFTER}")
 WORD_BEFORE = re.compile(rf"(?<!\w)({_any_of(_WORDS_TOO)})[ \u00a0]{{0,2}}$")
-"""A code before an amount that is a word as well, and believed in its own country."""
+"""A code before an amount that is also a word, and counts only in its own country."""
 CURRENCY_ENDS = frozenset(word[-1] for word in (*CODES, *SIGNS))
-"""What a currency before an amount ends with."""
+"""Last characters of the currencies before an amount."""
 CURRENCY = re.compile(rf"(?<!\w)(?:{_any_of(CODES - _WORDS_TOO)}|{_any_of(SIGNS)})(?!\w)")
-"""A currency by itself, as heads of columns name it: "Price (EUR)"."""
+"""A currency alone, as in column heads: "Price (EUR)"."""
 
 
 def code_of(written: str, writing: Writing) -> str:
-    """Return the code of a currency as it is written; "" where the text does not say which."""
+    """Return the code of a written currency; "" if the text does not determine it."""
     if written.upper() in CODES:
         return written.upper()
     plain = SIGNS.get(written, _NAMES.get(written, ""))
@@ -111,15 +108,15 @@ def code_of(written: str, writing: Writing) -> str:
 
 
 def is_at_home(code: str, writing: Writing) -> bool:
-    """Return whether countries that speak the text's language use a currency, so that its marks are theirs."""
+    """Whether countries with the text's language use a currency, so that their number format applies."""
     return code in _HOME.get(writing.spoken, frozenset())
 
 
 def has_price(text: str) -> bool:
-    """Return whether an amount stands beside a currency."""
+    """Whether an amount is next to a currency."""
     return _PRICE.search(text) is not None
 
 
 def has_three_places(code: str) -> bool:
-    """Return whether an amount of a currency may have three decimals."""
+    """Whether amounts of a currency may have three decimals."""
     return code in _THREE_PLACES

@@ -1,7 +1,7 @@
-"""The kinds of a change: what a difference altered, as values before and after, each with what it is of.
+"""The kinds of a change: the values before and after, each with its label.
 
-Of an altered block the values are paired by their order, where the words around them are the same, else by what is left
-when those that both sides have are taken away. What differs besides is a negation, a name or text.
+The values of a changed block are paired by order if the words around them are equal, else after removing those that
+both sides have. Any other difference is a negation, a name or text.
 """
 
 from __future__ import annotations
@@ -67,24 +67,24 @@ _NO_BY_LANGUAGE: Mapping[str, str] = {
 _NO_ANYWHERE = (
     r"\b(?:not|no|never|cannot|without|\w+n't|nicht|kein\w{0,2}|pas|jamais|não|niet|geen|inte|ikke|nie|не|нет)\b"
 )
-"""Words that are known where the language is not."""
+"""Negations to use if the language is unknown."""
 _NO_SIGNS = "ない|ません|なし|不|没|沒|無|无|未|禁|않|없|ไม่"
 _LETTERS = re.compile(r"[^\W\d_]{2}")
 _FEW_WORDS = 8
-"""Words that may differ where a negation is what a change is about."""
+"""Words that may differ if a change is about a negation."""
 _CONTRACTED = re.compile(
     r"\bcannot\b|\b(?:ca|do|does|did|is|are|was|were|wo|would|should|could|have|has|had|must|need|might)n t\b"
 )
-"""As a text is compared, which has no apostrophes."""
+"""In compared texts, which have no apostrophes."""
 _READ_OF_ENTRY, _OF_ENTRY = 1_000, 6
-"""Characters that are read of an entry's text, and the most values that are told of it."""
+"""Characters of an entry's text that are read, and the maximum number of values reported for it."""
 _ANY = re.compile(r"\d")
 _OF_ENTRIES = frozenset({"percent", "version"})
-"""Values beside prices that an entry is told to name."""
+"""Values, other than prices, that are reported for an entry."""
 
 
 def kinds_of(diff: Diff, writing: Writing) -> tuple[TypedChange, ...]:
-    """Return what a page's difference altered, at most `MOST_CHANGES`, in the order of the diff."""
+    """Return the changed values of a page's difference, at most `MOST_CHANGES`, in the order of the diff."""
     found: list[TypedChange] = []
     for one in _all(diff, writing):
         if one not in found:
@@ -95,7 +95,7 @@ def kinds_of(diff: Diff, writing: Writing) -> tuple[TypedChange, ...]:
 
 
 def values_of_entry(title: str, content: str) -> tuple[TypedChange, ...]:
-    """Return what a new entry of a feed, or a frame, names: the values of its title, else of its first lines."""
+    """Return the values in a new feed entry or frame: of its title, else of its first lines."""
     for text in (title, content[:_READ_OF_ENTRY]):
         writing = Writing(exact=text.startswith(("{", "[")))
         if not _ANY.search(text) or not has_prices(text, writing):
@@ -108,7 +108,7 @@ def values_of_entry(title: str, content: str) -> tuple[TypedChange, ...]:
 
 
 def _with_states_paired(found: list[TypedChange]) -> list[TypedChange]:
-    """Return changes with a label of availability that came and one that went as one, where there is one of each."""
+    """Merge an added and a removed availability label into one change, if there is one of each."""
     states = [one for one in found if one.kind == "availability"]
     went = [one for one in states if one.after is UNSET]
     came = [one for one in states if one.before is UNSET]
@@ -129,7 +129,7 @@ def _all(diff: Diff, writing: Writing) -> Iterator[TypedChange]:
 
 
 def _of_single(text: str, context: Context | None, writing: Writing, *, came: bool) -> Iterator[TypedChange]:
-    """Yield what came, or went, once for each price in it; a state that stands by itself is a change of the state."""
+    """Yield an added or removed block, once per price in it; a lone availability is a change of the state."""
     noted = as_noted(text, writing, cell_of(context))
     label = label_of(context)
     if len(noted.values) == 1 and not _LETTERS.search(noted.around) and noted.values[0].value.type == "availability":
@@ -172,7 +172,7 @@ def _of_altered(change: Change, writing: Writing) -> Iterator[TypedChange]:
 
 
 def _of_pair(old: Found | None, new: Found | None, text: str, label: str, path: str) -> TypedChange:
-    """Return the change of a value. text: where the new one stands, or the old one that has gone."""
+    """Return the change of a value. text: around the new value, or the old one if there is none."""
     first = new or old
     assert first is not None
     kind = _KINDS[first.value.type]  # type: ignore[index]  # a value that was read has a type
@@ -182,7 +182,7 @@ def _of_pair(old: Found | None, new: Found | None, text: str, label: str, path: 
 
 
 def _of_member(pair: MemberPair, writing: Writing) -> Iterator[TypedChange]:
-    """Yield what became of a member of JSON, which is called by its path."""
+    """Yield the changes of a JSON member, labelled by its path."""
     before, after = pair.before, pair.after
     olds, news = (side.noted if side else Noted("", (), "") for side in (before, after))
     told = False
@@ -205,7 +205,7 @@ def _of_member(pair: MemberPair, writing: Writing) -> Iterator[TypedChange]:
 
 
 def _pairs(before: Noted, after: Noted) -> Iterator[tuple[Found | None, Found | None, str]]:
-    """Yield the values that differ, each with the other side's, and with the words around them."""
+    """Yield the values that differ, each with its counterpart and the words around it."""
     types = [one.value.type for one in before.values], [one.value.type for one in after.values]
     if before.around == after.around and types[0] == types[1]:
         for i, pair in enumerate(zip(before.values, after.values, strict=True)):
@@ -235,12 +235,12 @@ def _left(ours: Sequence[tuple[int, Found]], theirs: Sequence[tuple[int, Found]]
 
 
 def _words_kind(before: Noted, after: Noted, writing: Writing, *, told: bool) -> tuple[ChangeKind, str, str] | None:
-    """Return the kind of what differs besides the values, with both sides' words; None for punctuation beside these."""
+    """Return the kind of the non-value difference, with both sides' words; None if only punctuation differs."""
     old, new = before.around.replace(HOLE, " "), after.around.replace(HOLE, " ")
     if old.split() == new.split():
         return None if told else ("text", before.text, after.text)
     if told and not (_LETTERS.search(old) and _LETTERS.search(new)):
-        return None  # a figure in place of a span of them
+        return None  # a figure replaces a range
     if told and say_the_same(before.text, after.text):
         return None
     no = _no(writing.spoken)
@@ -253,7 +253,7 @@ def _words_kind(before: Noted, after: Noted, writing: Writing, *, told: bool) ->
 
 
 def _negations(no: re.Pattern[str], text: str) -> int:
-    """Return how often a text says no, however it does: "cannot", "can not" and "can't", or "not" and "never"."""
+    """Count the negations of a text, in any form: "cannot", "can not" and "can't", or "not" and "never"."""
     return len(no.findall(_CONTRACTED.sub(" not", text)))
 
 

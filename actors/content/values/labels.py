@@ -1,4 +1,4 @@
-"""Labels of values, in the words of their page: row and column, the words around one, its place in a document."""
+"""Labels of values in the words of their page: row and column, surrounding words, or the place in a document."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _WORDS_OF_LABEL: Final = 48
 
 
 class Noted(NamedTuple):
-    """A text as it is compared: its values, and its words with a hole where each of these was."""
+    """A text for comparison: its values, and its words with a hole for each value."""
 
     text: str
     values: tuple[Found, ...]
@@ -25,12 +25,12 @@ class Noted(NamedTuple):
 
 
 def as_noted(text: str, writing: Writing, cell: str) -> Noted:
-    """Return a text with its values. cell: what stands at its row and column, "" outside of tables."""
+    """Read the values of a text. cell: its row and column labels, "" outside tables."""
     return noted_with(text, tuple(values_in(text, writing, cell)))
 
 
 def noted_with(text: str, values: tuple[Found, ...]) -> Noted:
-    """Return a text as it is compared, with values that were read in it."""
+    """Prepare a text with known values for comparison."""
     parts, at = [], 0
     for one in values:
         parts += [text[at : one.start], f" {HOLE} "]
@@ -39,7 +39,7 @@ def noted_with(text: str, values: tuple[Found, ...]) -> Noted:
 
 
 def around(noted: Noted, i: int) -> str:
-    """Return the words around a value, its place marked by dots: "Team … per month"."""
+    """Return the words around a value, with dots in its place: "Team … per month"."""
     one = noted.values[i]
     start = noted.values[i - 1].end if i else 0
     end = noted.values[i + 1].start if i + 1 < len(noted.values) else len(noted.text)
@@ -51,24 +51,23 @@ def around(noted: Noted, i: int) -> str:
 
 
 def labelled(context: Context | None) -> str:
-    """Return what a context says a block is: its row and column, in a document with paths nothing."""
+    """Return a block's row and column; nothing in a document with paths."""
     if context is None:
         return ""
     return fitting(" · ".join(filter(None, (line(context.row), line(context.column)))))
 
 
 def label_of(context: Context | None) -> str:
-    """Return the same, or the heading above it."""
+    """Return row and column, else the heading above."""
     return labelled(context) or (fitting(line(context.heading)) if context and context.heading else "")
 
 
 def cell_of(context: Context | None) -> str:
-    """Return what stands at a block's row and column."""
     return "" if context is None else f"{context.row} {context.column}".strip()
 
 
 def path_of(text: str, context: Context | None, found: Found | None, writing: Writing) -> str:
-    """Return where in JSON a value of a block stands, "" where nobody knows. found: None for the block itself."""
+    """Return the JSON path of a value in a block, "" if unknown. found: None for the block itself."""
     if not writing.exact:
         return ""
     row = context.row if context else ""
@@ -77,10 +76,10 @@ def path_of(text: str, context: Context | None, found: Found | None, writing: Wr
 
 
 def fitting(text: str) -> str:
-    """Return as much of a label as an event has."""
+    """Cut a label to the length in an event."""
     return cut(text, MOST_VALUE_TEXT)
 
 
 def short(text: str) -> str:
-    """Return the same of a text of several lines."""
+    """Put a text on one line and cut it likewise."""
     return cut(line(text), MOST_VALUE_TEXT)

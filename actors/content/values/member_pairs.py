@@ -1,7 +1,7 @@
-"""A block of JSON that was altered, member by member: what stands at the same path on both sides belongs together.
+"""A changed JSON block, member by member: equal paths on both sides belong together.
 
-So an object whose members, or a list whose named items, stand in another order has not changed. A list of plain values
-is one member: nothing tells its items apart.
+So an object with reordered members, or a list with reordered named items, has not changed. A list of plain values is
+one member, as its items cannot be distinguished.
 """
 
 from __future__ import annotations
@@ -15,19 +15,19 @@ from actors.content.values.reading import Found
 
 
 class Side(NamedTuple):
-    """A member on one side: its text, with its values. parts: of a list of plain values, where each of them ends."""
+    """A member on one side: its text, with its values. parts: for a list of plain values, the end and path of each."""
 
     noted: Noted
     path: str
     parts: tuple[tuple[int, str], ...] = ()
 
     def path_of(self, found: Found | None) -> str:
-        """Return the path of a value of it."""
+        """Return the path of one of its values."""
         return next((path for end, path in self.parts if found is not None and found.end <= end), self.path)
 
 
 class MemberPair(NamedTuple):
-    """A member before and after; None on the side where it is not."""
+    """A member before and after; None on the side that lacks it."""
 
     path: str
     before: Side | None
@@ -35,7 +35,7 @@ class MemberPair(NamedTuple):
 
 
 def paired(before: Noted, after: Noted, row: str) -> tuple[MemberPair, ...]:
-    """Return the members of a block that was altered, () where a side is no JSON. row: its place, "" for the top."""
+    """Pair the members of a changed block; () if a side is not JSON. row: its place, "" for the top."""
     olds, news = (_sides(noted, members_of(noted.text, row)) for noted in (before, after))
     if not olds or not news:
         return ()

@@ -1,4 +1,4 @@
-"""Places of the values in a block of JSON: `$.plans[Team].limits.seats`, also where the block is a whole object."""
+"""Paths of the values in a JSON block: `$.plans[Team].limits.seats`, even if the block is a whole object."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ ROOT: Final = "$"
 
 
 class Member(NamedTuple):
-    """A value that holds no other, from `start` to `end` of a text. group: the path of its list, where that holds such
-    values only, else its own.
+    """A value without members, from `start` to `end` of a text. group: the path of its list if that holds only such
+    values, else its own.
     """
 
     start: int
@@ -23,11 +23,11 @@ class Member(NamedTuple):
 
 
 class _OtherHand(Exception):
-    """A text is not as we write JSON."""
+    """The text differs from our own JSON format."""
 
 
 def root_of(row: str) -> str:
-    """Return the path of what a block's place names.
+    """Return the path of a block's place.
 
     >>> root_of(""), root_of("plans[Team]"), root_of("[7]")
     ('$', '$.plans[Team]', '$[7]')
@@ -37,7 +37,7 @@ def root_of(row: str) -> str:
 
 
 def path_of_block(text: str, row: str) -> str:
-    """Return the path of a block as a whole. row: its place, which is that of what holds it where it is one value."""
+    """Return the path of a whole block. row: its place; for a single value, that of its container."""
     name, rest = json_text.named(text)
     is_held = name is not None and rest and rest[0] not in "{["
     return json_text.member(root_of(row), name) if is_held and name is not None else root_of(row)
@@ -45,7 +45,7 @@ def path_of_block(text: str, row: str) -> str:
 
 @lru_cache(maxsize=256)
 def members_of(text: str, row: str) -> tuple[Member, ...]:
-    """Return the values of a block in their order; () where it is a part of one, or no JSON.
+    """Return the values of a block in order; () if it is a part of one, or no JSON.
 
     >>> [(one.path, '{"a": 1, "b": [2, 3]}'[one.start : one.end]) for one in members_of('{"a": 1, "b": [2, 3]}', "x")]
     [('$.x.a', '1'), ('$.x.b[0]', '2'), ('$.x.b[1]', '3')]
@@ -61,7 +61,7 @@ def members_of(text: str, row: str) -> tuple[Member, ...]:
 
 
 def _walk(value: Any, text: str, at: int, path: str, group: str = "") -> Iterator[Member]:
-    """Yield the values of a value that is written from a place on."""
+    """Yield the values inside the value written at this position."""
     if not isinstance(value, (dict, list)) or not value:
         end = at + len(json_text.on_one_line(value))
         if text[at:end] != json_text.on_one_line(value):
@@ -82,6 +82,6 @@ def _walk(value: Any, text: str, at: int, path: str, group: str = "") -> Iterato
 
 
 def path_at(text: str, row: str, end: int) -> str:
-    """Return the path of the value that ends at a place of a block, else that of the block."""
+    """Return the path of the value that ends at this position, else that of the block."""
     found = (one.path for one in members_of(text, row) if one.start < end <= one.end)
     return next(found, path_of_block(text, row))

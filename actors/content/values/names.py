@@ -1,8 +1,7 @@
-"""Names that came, went or gave way to others, told from other words by capitals and by what stands beside them.
+"""Names that came, went or changed, recognised by capitals and by the words around them.
 
-A capital says little at the beginning of a sentence, in a heading that has one on every word, and in languages that
-write every noun with one. There a name is known by its legal form ("moinbits GbR"), by being an abbreviation ("TDDDG"),
-or by several capitals in a row.
+A capital means little at the beginning of a sentence, in a title-case heading, and in languages that capitalise every
+noun. There a name needs a legal form ("moinbits GbR"), an abbreviation ("TDDDG"), or several capitals in a row.
 """
 
 from __future__ import annotations
@@ -24,23 +23,23 @@ _IN_NAMES = frozenset(
     "from van von der den de del della du di da dos la le el al bin ibn zu af av und and of y &".split()  # noqa: SIM905
 )
 _AROUND = frozenset({"und", "and", "or", "oder", "et", "ou", "e", "y", "o", "och", "og", "en", "i", "de", "du"})
-"""Words between names, or before one, which come and go with them."""
+"""Words between names, or before one, that come and go with them."""
 _FIGURES = re.compile(r"\S*\d\S*")
 _SENTENCE = re.compile(r"[.!?:]\s+$")
 _ENDS = (".", "!", "?", ":")
 _APART = re.compile(r"[.!?:;]")
 _CAPITALISED_NOUNS = frozenset({"de", "lb"})
-"""Languages that write every noun like a name."""
+"""Languages that capitalise every noun."""
 _FORMS = frozenset(
     "GmbH AG KG OHG GbR UG eG e.V LLC LLP Ltd Limited Inc Corp Corporation PLC plc SAS S.A.S SARL S.A S.p.A"  # noqa: SIM905
     " S.r.l B.V BV N.V NV AB Oy Oyj ApS ASA GK K.K KK Pty Pte s.r.o a.s Kft Zrt Lda Ltda ООО ЗАО ПАО".split()
 )
-"""Legal forms of companies, without a full stop at the end."""
+"""Legal forms of companies, without a final full stop."""
 _OF_THE_YEAR = frozenset(
     "january february march april may june july august september october november december monday tuesday wednesday"  # noqa: SIM905
     " thursday friday saturday sunday spring summer autumn fall winter easter christmas".split()
 )
-"""Words that English writes with a capital, and that name no one."""
+"""Words that English capitalises though they are not names."""
 _TITLED = 0.7
 _SHORT = 4
 _ABBREVIATED = 2
@@ -53,9 +52,9 @@ class _Is(IntEnum):
 
 
 class _Stretch(NamedTuple):
-    """Words that differ, with those right before and behind them in the same sentence, "" where there are none.
+    """Words that differ, with their neighbours in the same sentence, or "".
 
-    begins: both sides begin a sentence. figures: there are some in it. ends: it ends like a sentence.
+    begins: both sides begin a sentence. figures: they contain some. ends: it ends like a sentence.
     """
 
     old: tuple[str, ...]
@@ -68,7 +67,7 @@ class _Stretch(NamedTuple):
 
 
 def names_in(before: str, after: str, writing: Writing) -> tuple[str, str] | None:
-    """Return which names gave way to which, if that is all that differs in words."""
+    """Return the old and the new names, if no other words differ."""
     found = list(_stretches(before, after))
     stretches = [one for _, _, one in found if one.old != one.new]
     others = [one for one in stretches if _letters(one.old) != _letters(one.new)]
@@ -81,7 +80,7 @@ def names_in(before: str, after: str, writing: Writing) -> tuple[str, str] | Non
 
 
 def say_the_same(before: str, after: str) -> bool:
-    """Return whether texts differ in nothing but figures and words that join others."""
+    """Whether texts differ only in figures and connecting words."""
     return all(one.old == one.new for _, _, one in _stretches(before, after))
 
 
@@ -111,12 +110,12 @@ def _behind(text: str, spans: Sequence[tuple[int, int]], last: int) -> str:
 
 
 def _begins(text: str, at: int) -> bool:
-    """Return whether a sentence begins at a place, where every word has a capital."""
+    """Whether a sentence begins here, where every word has a capital."""
     return _SENTENCE.search(text[max(0, at - 3) : at]) is not None or not text[:at].strip()
 
 
 def _named(text: str) -> tuple[str, ...]:
-    """Return the words of a stretch that are no figures, without those that join it to what stands beside it."""
+    """Return the words of a stretch without figures, and without connecting words at its ends."""
     words = [
         word for word in (_OWNER.sub("", each) for each in _PART.findall(_FIGURES.sub(" ", text))) if word.strip(".-")
     ]
@@ -132,7 +131,7 @@ def _letters(words: Sequence[str]) -> str:
 
 
 def _likely(one: _Stretch, before: str, after: str, writing: Writing) -> _Is:
-    """Return whether a stretch is of names; the first word of a sentence has a capital whatever it is."""
+    """Rate whether a stretch is names; the first word of a sentence always has a capital."""
     text = after if len(after) >= len(before) else before
     if one.behind.rstrip(".") in _FORMS and 0 < max(len(one.old), len(one.new)) <= _MOST_WORDS:
         return _Is.SURE
@@ -150,7 +149,7 @@ def _likely(one: _Stretch, before: str, after: str, writing: Writing) -> _Is:
     ):
         return _Is.NO
     if is_one_word and one.figures:
-        return _Is.MAY_BE  # "01069 Dresden" to "20095 Hamburg", and "10 Views" to "12 Comments"
+        return _Is.MAY_BE  # "01069 Dresden" to "20095 Hamburg", but also "10 Views" to "12 Comments"
     if writing.spoken not in _CAPITALISED_NOUNS:
         return _Is.SURE
     several = min(_capitals(one.old), _capitals(one.new)) > 1
@@ -158,7 +157,7 @@ def _likely(one: _Stretch, before: str, after: str, writing: Writing) -> _Is:
 
 
 def _that_came(one: _Stretch, text: str, writing: Writing) -> _Is:
-    """Return the same of words that only one side has: a heading before a text is no name."""
+    """Rate words that only one side has; a heading before a text is no name."""
     words = one.old or one.new
     if not words or one.ends or text.isupper() or not _is_name(words, _MOST_IN_SENTENCE):
         return _Is.NO
@@ -176,7 +175,7 @@ def _that_came(one: _Stretch, text: str, writing: Writing) -> _Is:
 
 
 def _is_name(words: Sequence[str], most: int) -> bool:
-    """Return whether words each begin with a capital, or stand in names ("van")."""
+    """Whether each word begins with a capital, or occurs in names ("van")."""
     if not 1 <= len(words) <= most or not words[0][0].isupper() or any("_" in word for word in words):
         return False
     return all(word[0].isupper() or word.lower() in _IN_NAMES for word in words)
@@ -191,17 +190,17 @@ def _is_capital(word: str) -> bool:
 
 
 def _is_short_form(words: Sequence[str], text: str) -> bool:
-    """Return whether words are abbreviations, in a text that does not write all words like them."""
+    """Whether words are abbreviations, in a text that is not all capitals."""
     return not text.isupper() and all(len(word) > _ABBREVIATED and word.isupper() for word in words)
 
 
 def _is_titled(text: str) -> bool:
-    """Return whether nearly every word of a text has a capital, as in headings and addresses."""
+    """Whether nearly every word of a text has a capital, as in headings and addresses."""
     words = [word for word in _PART.findall(text) if len(word) >= _SHORT]
     return _capitals(words) >= _TITLED * len(words)
 
 
 def _is_of_company(text: str) -> bool:
-    """Return whether a short text names a legal form, so that it is what a company is called, or where it is."""
+    """Whether a short text contains a legal form, and so is a company's name or address."""
     words = _PART.findall(text)
     return len(words) <= _LABEL_WORDS and any(word.rstrip(".") in _FORMS for word in words)

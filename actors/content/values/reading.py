@@ -1,6 +1,6 @@
-"""All values of a text, from left to right, none over another: dates and versions first, then numbers.
+"""All values of a text, from left to right, without overlap: dates and versions first, then numbers.
 
-The work is linear in the text, of which the beginning is read.
+Reads only the beginning of a text, in linear time.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _BEFORE = re.compile(rf"({BEFORE})[ \u00a0]{{0,2}}$")
 _LONGEST_BEFORE, _LONGEST_KEY = 8, 70
 _AFTER = re.compile(rf"(?:[.,:]?-{{1,2}}(?!\d))?[ \u00a0]{{0,2}}({AFTER})")
 _HASH = re.compile(r"(?:\b[0-9a-f]{4} ){7,}[0-9a-f]{4}\b")
-"""A hash in groups of four digits: none of them is a number."""
+"""A hash in groups of four digits; none is a number."""
 _HYPHEN = re.compile(r"[^\W\d_]-$")
 _NO_CENTS = re.compile(r"[.,:]-{1,2}(?![\d-])")
 _TIMES: Mapping[str, int] = {
@@ -44,7 +44,7 @@ _TIMES: Mapping[str, int] = {
     "miljoner": 6, "mln": 6, "млн": 6, "B": 9, "bn": 9, "billion": 9, "Mrd": 9, "Mrd.": 9, "Milliarden": 9,
     "milliards": 9, "miljarder": 9, "mld": 9, "млрд": 9, "万": 4, "萬": 4, "億": 8, "亿": 8, "lakh": 5, "crore": 7,
 }  # fmt: skip
-"""Powers of ten that stand between an amount and its currency, or after both."""
+"""Powers of ten between an amount and its currency, or after both."""
 _MANY = "|".join(re.escape(word) for word in sorted(_TIMES, key=len, reverse=True))
 _TIMES_AFTER = re.compile(rf"[ \u00a0]?({_MANY})(?![^\W円元원])")
 _UNITS = "GHz MHz GiB MiB TB GB MB kB KB kWh MWh kW MW W kg mg g t km cm mm m ml cl dl l °C °F mAh px dpi".split()  # noqa: SIM905
@@ -70,7 +70,7 @@ _SAVED = re.compile(
     r"|risparmi\w*|bespaar|oszczęd\w+|desconto|cashback)|割引|立减)\W{0,3}$",
     re.I,
 )
-"""What makes an amount a discount, which is no price."""
+"""Words that make an amount a discount instead of a price."""
 _MONTH_FIRST = frozenset({"en", "en-us", "en-ph", "fil"})
 _HOUR_OF_NOON = 12
 
@@ -84,7 +84,7 @@ class Found(NamedTuple):
 
 
 def values_in(text: str, writing: Writing, label: str = "") -> list[Found]:
-    """Return the values of a text in their order. label: what stands at its row and column, if it is a cell.
+    """Return the values of a text in order. label: its row and column labels, if it is a cell.
 
     >>> [found.value.number for found in values_in("from 1.099,00 € to 12,5 %", Writing("de"))]
     [109900, 125]
@@ -104,13 +104,13 @@ def values_in(text: str, writing: Writing, label: str = "") -> list[Found]:
 
 
 def has_prices(text: str, writing: Writing) -> bool:
-    """Return whether there may be a price, a percentage or a version among a text's values. Most texts have none."""
+    """Whether a text may have a price, a percentage or a version; a quick test, as most have none."""
     flat = levelled(text[:MOST_READ])
     return "%" in flat or _Numbers(text, flat, writing, "").has_money() or bool(_VERSION.search(flat.lower()))
 
 
 def is_price(found: Found, text: str) -> bool:
-    """Return whether a value of a text is what something costs."""
+    """Whether a value of a text is a price, not a discount."""
     return found.value.type == "money" and not _SAVED.search(text[max(0, found.start - 24) : found.start])
 
 
@@ -157,7 +157,7 @@ def _is_month_first(writing: Writing) -> bool:
 def _clocks(text: str, lowered: str, writing: Writing) -> Iterator[Found]:
     for at in _CLOCK.finditer(lowered):
         if at[0][len(at[1])] == "." and not at[3]:
-            continue  # a number with two decimals as likely
+            continue  # as likely a number with two decimals
         hour = int(at[1])
         if at[3] and hour <= _HOUR_OF_NOON:
             hour = hour % _HOUR_OF_NOON + (_HOUR_OF_NOON if at[3] == "p" else 0)
@@ -173,13 +173,13 @@ def _versions(text: str, lowered: str) -> Iterator[Found]:
 
 
 class _Numbers:
-    """The numbers of a text, each with what it is of. flat: the text, levelled."""
+    """The numbers of a text, each with its unit. flat: the text, levelled."""
 
     def __init__(self, text: str, flat: str, writing: Writing, label: str) -> None:
         self._text, self._flat, self._writing, self._label = text, flat, writing, label
 
     def read(self, taken: set[int]) -> list[Found]:
-        """Return the numbers that begin and end outside of what is taken; both ends of a range have its currency."""
+        """Return the numbers outside the `taken` positions; both ends of a range share its currency."""
         found: list[Found] = []
         for at in self._candidates():
             if at.start() in taken or at.end() - 1 in taken or (one := self._one(at)) is None:
@@ -196,7 +196,7 @@ class _Numbers:
         return found
 
     def has_money(self) -> bool:
-        """Return whether any number may be money."""
+        """Whether any number may be money."""
         return any(self._code(at.start(), *self._currencies(at)[:2]) is not None for at in self._candidates())
 
     def _candidates(self) -> Iterator[re.Match[str]]:
@@ -205,7 +205,7 @@ class _Numbers:
         return pattern.finditer(self._flat)
 
     def _currencies(self, at: re.Match[str]) -> tuple[re.Match[str] | None, re.Match[str] | None, re.Match[str] | None]:
-        """Return what stands beside a number: a currency before it, one after it, and a power of ten between."""
+        """Return the currency before a number, the one after it, and a power of ten in between."""
         flat, end = self._flat, at.end()
         bare = _signed(flat[max(0, at.start() - _LONGEST_BEFORE) : at.start()])[1]
         currency = None
@@ -253,7 +253,7 @@ class _Numbers:
         return Found(start, end, Value(_cut(self._text, start, end), "money", number, amount.scale, code))
 
     def _code(self, start: int, currency: re.Match[str] | None, after: re.Match[str] | None) -> str | None:
-        """Return a number's currency, "" where it is money of one that nobody names; None where it is no money."""
+        """Return a number's currency, "" for money without a named one; None if it is no money."""
         if after is not None and (currency is None or (after[1].isupper() and after[1].isalpha())):
             return code_of(after[1], self._writing)
         if currency is not None:
@@ -269,12 +269,12 @@ class _Numbers:
         return None
 
     def _key(self, start: int) -> str:
-        """Return the key before a value of JSON; without one what the path to it ends with."""
+        """Return the key before a JSON value, else the last part of its path."""
         key = _KEY.search(self._flat[max(0, start - _LONGEST_KEY) : start])
         return key[1] if key is not None else self._label.rstrip("]'\" ").rpartition(".")[2]
 
     def _plain(self, at: re.Match[str], sign: str) -> Found | None:
-        """Return a share or a number that is no money."""
+        """Return a percentage or a number that is no money."""
         start, end = at.span()
         amount = None if "e" in at[0].lower() else read(at[0], self._writing)
         if amount is None:
@@ -293,12 +293,12 @@ class _Numbers:
 
 
 def _signed(before: str) -> tuple[str, str]:
-    """Return the sign right before a number, "" where there is none, and what stands before that."""
+    """Return the sign right before a number ("" for none), and the text before that."""
     return (_sign_before(before, len(before)), before[:-1]) if _sign_before(before, len(before)) else ("", before)
 
 
 def _sign_before(flat: str, at: int) -> str:
-    """Return "-" where a minus stands before a place that is no range's and no hyphen."""
+    """Return "-" for a minus before a position, unless it is a hyphen or a range's dash."""
     if flat[at - 1 : at] != "-" or at == 0:
         return ""
     outside = flat[at - 2 : at - 1] if at >= 2 else ""
@@ -310,7 +310,7 @@ def _sign_before(flat: str, at: int) -> str:
 
 
 def _multiplied(amount: Amount, power: int) -> Amount | None:
-    """Return an amount times a power of ten; None when it is larger than a number may be."""
+    """Multiply an amount by a power of ten; None if it exceeds the limits."""
     less = min(power, amount.scale)
     number, scale = amount.number * 10 ** (power - less), amount.scale - less
     return Amount(number, scale) if number <= LARGEST and scale <= MOST_SCALE else None

@@ -1,4 +1,4 @@
-"""The values that stand in the texts of a page, whether or not they ever changed."""
+"""The values in the texts of a page, whether or not they ever changed."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from storage.records.event import Context
 from storage.records.value import MOST_STANDING, StandingValue, ValueType
 
 MOST_READ: Final = 20_000
-"""Values that are read; of a text of numbers only, no more are counted."""
+"""Maximum number of values that are read and counted."""
 _ORDER: Final[dict[ValueType, int]] = {
     "money": 0, "availability": 1, "percent": 2, "version": 3, "date": 4, "number": 5,
 }  # fmt: skip
-"""What is kept first where there is too much; a time of day is no value that one follows."""
+"""Priority of types if there are too many; a time of day is no value to follow."""
 
 
 def standing_in(
     texts: Sequence[str], contexts: Sequence[Context], writing: Writing
 ) -> tuple[tuple[StandingValue, ...], int]:
-    """Return the values of a page's texts in their order, at most `MOST_STANDING`, and how many there are besides.
+    """Return the values of a page's texts in order, at most `MOST_STANDING`, and the number of the others.
 
-    Each has the label and the path that an event would give it, were it to change.
+    Each has the label and path that an event would give it.
     """
     found: list[StandingValue] = []
     for block, text in enumerate(texts):

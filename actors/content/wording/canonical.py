@@ -1,11 +1,11 @@
-"""The canonical form of a block of text, in which two looks at a page are compared.
+"""The canonical form of a block of text, for comparing two checks of a page.
 
-Canonical text has one spelling of quotes, dashes, case and white space, and no edge punctuation. What changes by itself
-is masked: clocks, relative times, "generated at" stamps, counters beside their noun, copyright years, machine-made ids,
-degrees. The mask is in the key only; an event shows the text as it was.
+Canonical text has one spelling of quotes, dashes, case and white space, and no punctuation at word edges. Parts that
+change by themselves are masked: clocks, relative times, "generated at" stamps, counters next to their noun, copyright
+years, machine-made ids, degrees. Only the key has the mask; an event shows the original text.
 
-A number beside a currency sign, a percent sign or a unit is never masked, and in a table cell or a sentence only what
-cannot be news is (ids, stamps, copyright years): there the figure is the content.
+A number next to a currency, a percent sign or a unit is never masked. In table cells and sentences the figure is the
+content, so only ids, stamps and copyright years are masked there.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from actors.content.wording.relative import without_past
 from actors.content.wording.words import words_in
 
 KnownKeys: TypeAlias = tuple[dict[str, str], dict[str, str]]
-"""Keys by text: of blocks that are no table cells, and of those that are."""
+"""Keys by text: of blocks outside table cells, and inside."""
 
 _SPELLING = str.maketrans(
     {
@@ -40,12 +40,12 @@ _MONTH = (
 )
 _DATE = (
     rf"(?:\d{{1,2}}(?:st|nd|rd|th)?\.?\s{_MONTH}\s\d{{4}}|{_MONTH}\s\d{{1,2}}(?:st|nd|rd|th)?,?\s\d{{4}}"
-    # A word between a day and a year is a month in some language: this stands before a time of day only.
+    # A word between a day and a year is a month in some language: used only before a time of day.
     r"|\d{1,2}\.?\s(?:de\s|d')?[^\W\d_]{3,14}\.?\s(?:del?\s)?\d{4}"
     r"|\d{4}-\d\d-\d\d|\d{1,2}[./]\s?\d{1,2}[./]\s?\d{2,4})"
 )
 _AT = r"(?:[^\W\d_]{1,3}\.? )?"
-"""at, um, kl., klo, à, o, в: what stands between a date and a time of day."""
+"""Words between a date and a time of day: at, um, kl., klo, à, o, в."""
 _ZONE = r"(?:z|uhr|utc|gmt|a\.?m\.?|p\.?m\.?|c?est|cet|[ecmp][sd]t)"
 _CLOCK = rf"\d{{1,2}}:\d\d(?::\d\d(?:[.,]\d+)?)?\s?{_ZONE}?(?![\w%])"
 UNIT = (
@@ -74,7 +74,7 @@ _SOME = r"(?:\d+|eine[rmn]?|une?|en|ett)"
 
 
 class _Mask(NamedTuple):
-    """A pattern is tried only on text with one of its signs (see `_signs_in`): most blocks have none of any."""
+    """A pattern is tried only on text with one of its signs (see `_signs_in`); most blocks have none."""
 
     name: str
     signs: frozenset[str]
@@ -89,7 +89,7 @@ _LONG = "⟨long⟩"
 """The sign of a word that may be machine-made."""
 _MARKS = (":", "©", "(c)", "°")
 
-# Masks that hold anywhere: no edit of content is only this.
+# Masks that apply anywhere: no edit of content changes only these.
 _ANYWHERE = (
     _mask("stamp", ":", rf"\b{_STAMPED}\b[^.\d]{{0,24}}{_DATE}[ ,t-]*{_AT}{_CLOCK}"),
     _mask(
@@ -120,7 +120,7 @@ _ANYWHERE = (
     _mask("took", "took in", r"\b(?:took|in)\s\d+(?:[.,]\d+)?\s?(?:s|sec|seconds|ms|milliseconds)\b"),
 )
 
-# Masks for short blocks outside of table cells: labels, bylines, teasers. In a sentence these figures can be the news.
+# Masks for short blocks outside table cells: labels, bylines, teasers. In a sentence these figures can be content.
 COUNT_SIGNS = (
     "view views comment comments reply replies reaction reactions like likes share shares vote votes point points"
     " upvote upvotes star stars fork forks watchers follower followers subscriber subscribers reader readers visitor"
@@ -138,7 +138,7 @@ _LABELS = (
     _mask("ago", "read lesezeit lecture läsning", rf"\b\d+\s?{UNIT}\s(?:read|lesezeit|de lecture|läsning)\b"),
     _mask("degrees", "°", r"[-+]?\d+(?:[.,]\d+)?\s?°\s?[cf]?\b"),
 )
-# Masks for blocks of any length outside of cells: a byline that ends with a counter is no sentence.
+# Masks for blocks of any length outside cells: a byline that ends with a counter is no sentence.
 _ENDS = (_mask("count", COUNT_SIGNS, rf"(?<![\d.,$€£])\b{_NUMBER}\s{_COUNTED}$"),)
 _MONTH_SIGNS = frozenset(
     "january february march april june july august sept september october november december".split()  # noqa: SIM905
@@ -150,26 +150,26 @@ _APPOINTMENT = re.compile(
     rf"{_DATE}[ ,t•·|-]*(?:from |{_AT}){_CLOCK}\s?(?:-|to|till|until|bis|à|till)\s?{_CLOCK}"
     r"|\b(?:deadline|due|closes|closing|(?:\w*schluss|\w*frist)|date limite|clôture|senast|sista)\b"
 )
-"""A label with a date and a span of hours, or with a word for a deadline: it says when something is to be."""
+"""A label with a date and a span of hours, or with a word for a deadline: a future appointment."""
 _EASTERN_DATE = re.compile(r"(\d{4}) ?[年년] ?(\d{1,2}) ?[月월] ?(\d{1,2}) ?[日일]")
-"""Written as ISO does, so that all that knows dates knows these."""
+"""Rewritten in ISO form, for all date code."""
 _WORD = re.compile(r"[\w']+")
 _DIGIT = re.compile(r"\d")
 _GLUED = re.compile(
     r"\b(?:[0-9a-f]{8}-(?:[0-9a-f]{4}-){3})?[0-9a-f]{10,}\b|(?<=[a-zäöüß])(?=\d)|(?<=\d{4})(?=\d{1,2}:\d\d)"
 )
-"""Where two words stand together, or an id, which is one."""
+"""Boundaries between words without a space; or an id, which is one word."""
 _POINTS = str.maketrans(dict.fromkeys(";:!?\"'()[]|•·*›»", " "))
 _EDGES = re.compile(r"(?<!\d)[.,-]+|[.,-]+(?!\d)")
 
 SHORTEST_ID = 8
 _LONGEST_KNOWN = 1_000
 LABEL_WORDS = 10
-"""A block of at most so many words is a label or a teaser, not a sentence."""
+"""A block of at most this many words is a label or a teaser, not a sentence."""
 
 
 def canonical(text: str, *, cell: bool = False) -> str:
-    """Return the masked canonical form; `cell` for the text of td, th, dd.
+    """Return the masked canonical form. cell: for the text of td, th, dd.
 
     >>> canonical("Updated 3 minutes ago")  == canonical("Updated 12 minutes ago")
     True
@@ -191,11 +191,11 @@ def _canonical(text: str, cell: bool) -> str:
 
 
 _known = lru_cache(maxsize=2048)(_canonical)
-"""A block that came or went is asked for several times in one look."""
+"""Cached, because one check needs a changed block several times."""
 
 
 def spelled(text: str) -> str:
-    """Return a text in its one spelling, in lower case."""
+    """Unify the spelling of a text, and lower its case."""
     if not text.isascii():
         text = unicodedata.normalize("NFKC", text).translate(_SPELLING)
         text = _EASTERN_DATE.sub(lambda found: f" {found[1]}-{found[2]:0>2}-{found[3]:0>2} ", text)
@@ -203,7 +203,7 @@ def spelled(text: str) -> str:
 
 
 def stripped(text: str) -> str:
-    """Return a text without punctuation at the edges of its words."""
+    """Remove punctuation at the edges of words."""
     text = text.translate(_POINTS)
     return " ".join((_EDGES.sub(" ", text) if "." in text or "," in text or "-" in text else text).split())
 
@@ -219,7 +219,7 @@ def _masked(text: str, short: bool, figures: bool) -> str:
 
 
 def _signs_in(text: str, figures: bool) -> set[str]:
-    """Return the words of a text and the marks in it; with `figures`, a word that is long enough for an id is one."""
+    """Return the words and marks of a text; figures: add a sign if a word is long enough for an id."""
     signs = set(_WORD.findall(text))
     if figures and max(map(len, signs)) >= SHORTEST_ID:
         signs.add(_LONG)
@@ -235,5 +235,5 @@ def _applied(masks: tuple[_Mask, ...], text: str, signs: set[str]) -> str:
 
 
 def key(text: str, *, cell: bool = False, exact: bool = False) -> str:
-    """Return the 16 hex digits by which a block is known. exact: nothing is masked."""
+    """Return a block's key of 16 hex digits. exact: mask nothing."""
     return digest16(stripped(spelled(text)) if exact else canonical(text, cell=cell))

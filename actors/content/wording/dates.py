@@ -1,8 +1,8 @@
-"""Dates in canonical text, as 40 locales write them; and whether all that differs between two texts is a day's shift.
+"""Dates in canonical text, in 40 locales; and whether two texts differ only by a day's shift.
 
-A server's time zone shifts every date of a page by a day. That is seen by what a date *means*: 31 January and 1
-February are a day apart. Where a date can be read in two ways (03/04/2026; "listopad" is October in Croatian and
-November in Czech), all its readings are kept.
+A server's time zone shifts every date of a page by a day. The *meaning* of the dates shows that: 31 January and 1
+February are a day apart. If a date can be read in two ways (03/04/2026; "listopad" is October in Croatian and November
+in Czech), all readings are kept.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from actors.content.wording import cldr
 from actors.content.wording.relative import rows_of
 
 Reading: TypeAlias = tuple[int, int, int]
-"""Year, month, day; 0 for what is not said."""
+"""Year, month, day; 0 for missing parts."""
 
 _MOST = 4_000
 """Characters of a text that are read."""
@@ -26,7 +26,7 @@ _BUDDHIST = 543
 
 
 class DateSpan(NamedTuple):
-    """A date from `start` to `end` of a text, with all that it may mean."""
+    """A date from `start` to `end` of a text, with all its possible meanings."""
 
     start: int
     end: int
@@ -63,12 +63,12 @@ def _words(table: str) -> frozenset[str]:
 
 MONTHS = _months()
 _PAIRED = frozenset(name.split()[0] for name in MONTHS if " " in name)
-"""First parts of names that stand in two: a Thai short name has a dot in its middle."""
+"""First parts of two-part names: a Thai short name has a dot in its middle."""
 WEEKDAYS = _words(cldr.WEEKDAYS).union(("tues", "weds", "thur", "thurs"), "月火水木金土日월화수목금토일")
 ORDINALS = frozenset("st nd rd th er ere re e o a º ª".split())  # noqa: SIM905
 BESIDE = _words(cldr.BESIDE) | frozenset("of the el le der dem da do b e y พ ค ศ คริสต์ศักราช พุทธศักราช".split())  # noqa: SIM905
 SURE_SHORT = frozenset("jan feb mar apr may jun jul aug sep oct nov dec okt dez mai maj mär avr fév déc ene".split())  # noqa: SIM905
-"""Short names of months that may stand without a year; "out", "set" and "ago" are other words, too."""
+"""Short month names that need no year; "out", "set" and "ago" are other words too."""
 TOKEN = re.compile(
     r"\d+|[^\W\d_]+(?:[\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0900-\u0dff\u0e31-\u0e4e׳॰]+[^\W\d_]*)*"
 )
@@ -82,7 +82,7 @@ _MASK = re.compile(r"⟨\w+⟩")
 
 
 def dates_in(text: str) -> list[DateSpan]:
-    """Return the dates in a canonical text in their order, none over another.
+    """Return the dates in a canonical text in order, without overlap.
 
     >>> [found.readings for found in dates_in("from 14 novembre 2026 to 2026-12-01")]
     [((2026, 11, 14),), ((2026, 12, 1),)]
@@ -92,7 +92,7 @@ def dates_in(text: str) -> list[DateSpan]:
 
 @lru_cache(maxsize=1024)
 def _dates_in(text: str) -> tuple[DateSpan, ...]:
-    """Return the same, known for a while: one look asks for the dates of a block several times."""
+    """Cached, because one check needs the dates of a block several times."""
     if not any(map(str.isdecimal, text)):
         return ()
     found = sorted([*_by_month(text), *_by_number(text)], key=lambda at: (at.start, -at.end))
@@ -126,7 +126,7 @@ def _numeric(first: str, mark: str, second: str, third: str) -> tuple[Reading, .
     if len(first) > 2 or len(third) not in {2, 4}:
         return ()
     if len(third) == 2 and mark != "/" and (len(first), len(second)) != (2, 2):
-        # "1.2.26" is a version as likely.
+        # "1.2.26" is as likely a version.
         return ()
     year = _year(three) if len(third) == 4 else 2000 + three
     if not year:
@@ -136,7 +136,7 @@ def _numeric(first: str, mark: str, second: str, third: str) -> tuple[Reading, .
 
 
 def _year(number: int) -> int:
-    """Return the year of our era that a number of four digits means, 0 where it is none."""
+    """Return the Gregorian year of a four-digit number, 0 if it is none."""
     if 2400 <= number < 2700:
         return number - _BUDDHIST
     return number if 1900 <= number < 2200 else 0
@@ -174,7 +174,7 @@ _MONTH_WORDS = _COUNTED_MONTH.union(MONTHS, _PAIRED)
 
 
 def _around(tokens: Sequence[_Token], first: int, last: int, months: tuple[int, ...]) -> DateSpan | None:
-    """Return the date whose month's name stands at these tokens, None where no day and no year stands beside it."""
+    """Return the date around a month's name, None without a day or year next to it."""
     left, left_at = _next(tokens, first, -1)
     right, right_at = _next(tokens, last, 1)
     day = year = 0
@@ -206,7 +206,7 @@ def _around(tokens: Sequence[_Token], first: int, last: int, months: tuple[int, 
 
 
 def _next(tokens: Sequence[_Token], at: int, step: int) -> tuple[_Token | None, int]:
-    """Return the next token that is no word beside a date's parts and no ordinal's ending, at most some further."""
+    """Return the next token, skipping a few words that occur inside dates and the endings of ordinals."""
     for passed in range(1, _MOST_BETWEEN + 2):
         i = at + step * passed
         if not 0 <= i < len(tokens):
@@ -226,7 +226,7 @@ def _said_year(token: _Token) -> int:
 
 
 def shifted_by_a_day(old: str, new: str) -> int:
-    """Return 1 or -1 when two canonical texts differ only in dates that all moved by that one day, else 0.
+    """Return 1 or -1 if two canonical texts differ only in dates that all moved by that one day, else 0.
 
     >>> shifted_by_a_day("posted 31 januar 2027 samstag", "posted 1 februar 2027 sonntag")
     1
@@ -242,7 +242,7 @@ def shifted_by_a_day(old: str, new: str) -> int:
 def _moved(old: DateSpan, new: DateSpan, step: int) -> bool:
     if old.has_year != new.has_year or not old.has_day or not new.has_day:
         return False
-    # Without a year both of a leap year and of another may be meant.
+    # Without a year, either a leap year or another may be meant.
     years = (0,) if old.has_year else (2024, 2025)
     for first in old.readings:
         for second in new.readings:
@@ -255,7 +255,7 @@ def _moved(old: DateSpan, new: DateSpan, step: int) -> bool:
 
 
 def _turn(first: Reading, second: Reading) -> int:
-    """Return how many years lie between two dates without a year that are a day apart."""
+    """Return the difference in years of two dates without a year that are a day apart."""
     return {(12, 1): 1, (1, 12): -1}.get((first[1], second[1]), 0)
 
 
@@ -267,7 +267,7 @@ def _ordinal(reading: Reading, year: int) -> int | None:
 
 
 def around(text: str, dates: Sequence[DateSpan]) -> list[str]:
-    """Return what stands around the dates, without names of weekdays: they move with them."""
+    """Return the texts around the dates, without weekday names, which move with the dates."""
     edges = [0, *(edge for at in dates for edge in (at.start, at.end)), len(text)]
     parts = [text[edges[i] : edges[i + 1]] for i in range(0, len(edges), 2)]
     return [

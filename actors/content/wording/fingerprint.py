@@ -1,4 +1,4 @@
-"""Hashes of content: exact (`content_hash`) and of likeness (`simhash`)."""
+"""Hashes of content: exact (`content_hash`) and for similarity (`simhash`)."""
 
 from __future__ import annotations
 
@@ -8,24 +8,24 @@ import unicodedata
 from functools import lru_cache
 
 SIMHASH_VERSION = 1
-"""Part of the event schema: changes when the words, the shingles or the hash of `simhash` do."""
+"""Part of the event schema: changes with the words, shingles or hash of `simhash`."""
 
 BITS = 53
-"""An integer that JavaScript and RFC 8785 keep exact."""
+"""JavaScript and RFC 8785 keep integers of this size exact."""
 
 _SHINGLE = 3
 _MOST_WORDS = 20_000
 _MASK = (1 << 64) - 1
-# Odd constants (the golden ratio's and two primes') make a shingle's hash depend on the order of its words.
+# Odd constants (of the golden ratio and two primes) make a shingle's hash depend on the order of its words.
 _FIRST, _SECOND, _THIRD = 0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9
 _WORD = re.compile(r"\w+")
 _PART = 9
-"""Bytes of a word's part in a shingle: 8 of its hash, and room for what the sum of three carries."""
+"""Bytes of a word's part in a shingle: 8 of its hash, and space for the carry of three summands."""
 _LANE = _PART * _SHINGLE
 
 
 def content_hash(text: str) -> str:
-    """Return `sha256:<hex>` of the NFC form of the uncut text.
+    """Return `sha256:<hex>` of the NFC form of the full text.
 
     >>> content_hash("")[:15]
     'sha256:e3b0c442'
@@ -34,23 +34,23 @@ def content_hash(text: str) -> str:
 
 
 def digest16(text: str) -> str:
-    """Return 64 bits of BLAKE2b as 16 hex digits: the short key of blocks and entries."""
+    """Hash to 64 bits of BLAKE2b, as 16 hex digits: the short key of blocks and entries."""
     return hashlib.blake2b(text.encode("utf-8", "replace"), digest_size=8).hexdigest()
 
 
 def simhash(text: str) -> int:
-    """Return 53 bits of likeness over 3-word shingles (Charikar 2002), 0 for text without words.
+    """Return a 53-bit similarity hash over 3-word shingles (Charikar 2002), 0 for text without words.
 
-    Two texts whose values differ in at most 3 bits are the same for a reader, up to 10 related. For grouping only: most
-    small real edits leave it untouched, so it must never decide whether something changed.
+    Texts that differ in at most 3 bits look the same to a reader, in up to 10 bits related. For grouping only: most
+    small real edits leave it unchanged, so it must never decide whether something changed.
     """
     words = _WORD.findall(unicodedata.normalize("NFKC", text).casefold())[:_MOST_WORDS]
     if not words:
         return 0
     lanes = max(1, len(words) - _SHINGLE + 1)
-    # One long integer with a lane for each word, in it its parts as first, second and third word of a shingle; added to
-    # itself a word and a part further on, and twice that, the first part of each lane is the sum of a shingle. Then a
-    # count of set bits over each column of bytes: neither the lanes nor the 53 sums are in the interpreter's loop.
+    # One long integer has a lane per word, with its parts as first, second and third word of a shingle. Adding it to
+    # itself, shifted by one and by two lanes and parts, sums each shingle in the first part of its lane. Then set bits
+    # are counted over each column of bytes: neither lanes nor the 53 sums need an interpreted loop.
     hashes = {word: _word_hash(word) for word in set(words)}
     laid = int.from_bytes(b"".join(map(hashes.__getitem__, words)), "little")
     further = 8 * (_LANE + _PART)
@@ -67,6 +67,6 @@ def simhash(text: str) -> int:
 
 @lru_cache(maxsize=8192)
 def _word_hash(word: str) -> bytes:
-    """Return a word's parts in a shingle, as its first, second and third word, one after another."""
+    """Return a word's parts as first, second and third word of a shingle, concatenated."""
     plain = int.from_bytes(hashlib.blake2b(word.encode("utf-8", "replace"), digest_size=8).digest())
     return b"".join((plain * odd & _MASK).to_bytes(_PART, "little") for odd in (_FIRST, _SECOND, _THIRD))

@@ -1,8 +1,8 @@
-"""JSON as lines that a reader takes for one thing each, and where each of them stands. Pure.
+"""JSON as lines, each one unit for a reader, with their places. Pure.
 
-An item of a list is called by what tells it from the others: `plans[Team]`, not `plans[2]`. So a list that is put into
-another order is the same list, and a value that changed is that of its item, wherever that stands now. Such a list is
-never put on one line, so that this holds for a small document, too; only within an item of another list it is.
+A list item is named by the member that distinguishes it: `plans[Team]`, not `plans[2]`. So a reordered list is the same
+list, and a changed value belongs to its item wherever that moves. Such a list is never on one line, which keeps this
+true for a small document too, except inside an item of another list.
 """
 
 from __future__ import annotations
@@ -15,32 +15,30 @@ from decimal import Decimal, InvalidOperation
 from typing import Any, Final, NamedTuple
 
 Location = tuple[str | int, ...]
-"""The way to a value: names of members and numbers of items."""
+"""The way to a value: names of members and indices of items."""
 LONGEST: Final = 2_000
-"""Characters of a value that is not taken apart any more."""
+"""Maximum characters of a value on one line."""
 NO_VALUE: Final = object()
 _EXACT: Final = 4_000
-"""Digits up to which a number is one of Python's; longer ones are compared as decimals."""
+"""Maximum digits of a number that becomes a Python int; longer ones are compared as decimals."""
 _ON_ONE_LINE: Final = 160
-"""Characters up to which an object or a list is one line."""
+"""Maximum characters of an object or list on one line."""
 _DEEPEST: Final = 100
 _LONGEST_KEY: Final = 60
 _NAMES: Final = ("name", "title", "label", "id", "key", "slug", "sku", "code", "uuid", "guid", "url", "href")
-"""Members that tell items apart, the first that does in all items of a list; else the first text that does."""
+"""Members that distinguish items, in order of preference; after them, the first text that does."""
 _NAMED: Final = re.compile(r"(\"(?:[^\"\\]|\\.)*\"): ")
 _BRACKETED: Final = re.compile(r"[\x00-\x1f\[\]\"\\]")
 
 
 class Number(str):
-    """A number of JSON as it was written."""
+    """A JSON number with its original spelling."""
 
     __slots__ = ()
 
 
 class Line(NamedTuple):
-    """What is read as one thing, and the place of what holds it, "" for the document itself. at: its own place.
-    is_text: a text without its quotes.
-    """
+    """One unit, with the place of its container ("" for the document). at: its own. is_text: a text without quotes."""
 
     text: str
     place: str = ""
@@ -49,7 +47,7 @@ class Line(NamedTuple):
 
 
 def read(text: str) -> Any:
-    """Return the value of a JSON document that is an object or a list; NO_VALUE when it is none."""
+    """Parse a JSON document that is an object or a list; NO_VALUE for any other text."""
     text = text.strip("\ufeff \t\r\n")
     if text[:1] not in ("{", "["):
         return NO_VALUE
@@ -60,7 +58,7 @@ def read(text: str) -> Any:
 
 
 def figure(value: Any) -> Any:
-    """Return a number of JSON as one that can be compared: a whole one exactly, another as programs keep it."""
+    """Convert a JSON number for comparison: integers exactly, others as float."""
     if not isinstance(value, Number):
         return value
     with suppress(InvalidOperation):  # an exponent of many digits
@@ -75,8 +73,8 @@ def figure(value: Any) -> Any:
 
 
 def form(text: str) -> str:
-    """Return a line in the form by which it is compared: whatever the order of members, with no null, and each number
-    as its value. A sign is a word, for punctuation makes no difference elsewhere.
+    """Return a line in comparable form: members sorted, nulls omitted, numbers by value. A minus becomes a word,
+    because comparison ignores punctuation.
 
     >>> form('{"b": 12.0, "a": -1e3, "c": null}'), form('"v": "1.10"')
     ('{"a": minus 1000, "b": 12}', '"v": "1.10"')
@@ -88,7 +86,7 @@ def form(text: str) -> str:
 
 
 def form_of(value: Any) -> str:
-    """Return a value in that form. Texts and groups in a list may be in any order, figures keep theirs."""
+    """Return a value in comparable form. Lists of texts or groups are sorted; lists with numbers keep their order."""
     if isinstance(value, Number):
         found = str(value if isinstance(known := figure(value), Decimal) else known)
         return f"minus {found[1:]}" if found[0] == "-" else found
@@ -103,15 +101,12 @@ def form_of(value: Any) -> str:
 
 
 def lines(value: Any, place: str = "") -> Iterator[Line]:
-    """Yield a value line by line: what fits on one is one, of the rest each member or item by itself.
-
-    place: where the value stands.
-    """
+    """Yield a value line by line: one line if it fits, else one for each member or item. place: of the value."""
     yield from _lines(value, "", place, place, ())
 
 
 def written(value: Any, location: Location) -> str:
-    """Return a place in a document as people write it: plans[Team].price."""
+    """Return a place in readable form: plans[Team].price."""
     place = ""
     for key in location:
         place = f"{place}{item_of(value, key, key_of(value))}" if isinstance(key, int) else member(place, key)
@@ -120,7 +115,7 @@ def written(value: Any, location: Location) -> str:
 
 
 def named(line: str) -> tuple[str | None, str]:
-    """Return the member that a line names, None for an item, and what it says of it.
+    """Split a line into its member's name (None for an item) and its value.
 
     >>> named('"price": 12'), named("12")
     (('price', '12'), (None, '12'))
@@ -132,7 +127,7 @@ def named(line: str) -> tuple[str | None, str]:
 
 
 def loaded(text: str) -> Any:
-    """Return a value that stands on a line; NO_VALUE where it can't be read again."""
+    """Parse the value of a line; NO_VALUE if it is incomplete."""
     try:
         return json.loads(text, parse_int=Number, parse_float=Number)
     except (ValueError, RecursionError):
@@ -140,15 +135,15 @@ def loaded(text: str) -> Any:
 
 
 def on_one_line(value: Any) -> str:
-    """Return a value as it is written where it fits on one line."""
+    """Return a value in its one-line form."""
     return _short(value, LONGEST) or ""
 
 
 def _lines(  # noqa: PLR0917
     value: Any, name: str, place: str, above: str, at: Location, in_list: bool = False
 ) -> Iterator[Line]:
-    """name: what the line begins with. place: of the value. above: of what holds it. at: the way to the value. in_list:
-    an item of a list, or in one.
+    """Yield the lines of a value. name: the start of the line. above: the container's place. at: the way to the value.
+    in_list: whether it is inside a list item.
     """
     short = _short(value, _ON_ONE_LINE if at else _ON_ONE_LINE // 4)
     is_group = isinstance(value, (dict, list))
@@ -171,24 +166,23 @@ def _lines(  # noqa: PLR0917
 
 
 def _has_named_items(value: Any) -> bool:
-    """Return whether a list whose items are told apart is, or stands in, a value that is no item of a list itself."""
+    """Whether a value is, or contains in its members, a list whose items have names."""
     if isinstance(value, dict):
         return any(map(_has_named_items, value.values()))
     return isinstance(value, list) and len(value) > 1 and key_of(value) is not None
 
 
 def member(place: str, key: str) -> str:
-    """Return the place of a member."""
     return (f"{place}.{key}" if place else key)[:_ON_ONE_LINE]
 
 
 def item_of(items: Sequence[Any], at: int, key: str | None) -> str:
-    """Return the step to an item of a list. key: see `key_of`."""
+    """Return the step to an item of a list. key: from `key_of`."""
     return f"[{at if key is None else items[at][key]}]"
 
 
 def key_of(items: Any) -> str | None:
-    """Return the member that tells the items of a list apart; None where none does, or it is no list of objects."""
+    """Return the member that distinguishes the items of a list; None if none does, or it is no list of objects."""
     if not isinstance(items, list) or not items or not all(isinstance(item, dict) and item for item in items):
         return None
     own = [key for key, value in items[0].items() if isinstance(value, str) and not isinstance(value, Number)]
@@ -206,7 +200,7 @@ def _tells_apart(items: Sequence[dict[str, Any]], key: str) -> bool:
 
 
 def _short(value: Any, most: int, depth: int = 0) -> str | None:
-    """Return a value on one line, None when it takes more than `most` characters."""
+    """Return a value on one line, None if it exceeds `most` characters."""
     if isinstance(value, Number):
         found = str(value)
     elif isinstance(value, str):

@@ -1,4 +1,4 @@
-"""The language that a text seems to be in, by its stop words; what a page declares of itself is too often wrong."""
+"""The probable language of a text, by its stop words; a page's own declaration is too often wrong."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ for _name, _words in _STOPLISTS.items():
 
 
 def language_of(texts: Sequence[str]) -> str:
-    """Return the language, as jusText names it, of which a sample of the longest texts has most stop words."""
+    """Return the language, by jusText's name, with the most stop words in a sample of the longest texts."""
     sample: set[str] = set()
     for text in sorted(texts, key=len, reverse=True)[:_SAMPLE]:
         sample.update(text.lower().split()[:_SAMPLE_WORDS])
@@ -35,7 +35,7 @@ def language_of(texts: Sequence[str]) -> str:
 
 
 def tongue_of(texts: Sequence[str]) -> str:
-    """Return the same, or the script of most letters where no word is one of these languages."""
+    """Return the language, or the script of most letters if no word is from a known language."""
     sample = " ".join(sorted(texts, key=len, reverse=True)[:_SAMPLE])[:_SAMPLE_LETTERS]
     if sample.isascii() or any(word in _SPOKEN for word in sample.lower().split()):
         return language_of(texts)
@@ -44,12 +44,11 @@ def tongue_of(texts: Sequence[str]) -> str:
 
 
 def code_of(texts: Sequence[str]) -> str:
-    """Return the ISO 639-1 code of a text's language; "" where there are too few words to tell."""
+    """Return the ISO 639-1 code of a text's language; "" if it has too few words."""
     if sum(len(text.split()) for text in texts) < _FEWEST_WORDS:
         return ""
     return _CODES[language_of(texts)]
 
 
 def stop_words(language: str) -> frozenset[str]:
-    """Return a language's stop words in lower case."""
     return _STOPLISTS[language]

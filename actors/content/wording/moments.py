@@ -1,7 +1,7 @@
-"""Dates and times as documents write them, to milliseconds.
+"""Dates and times in documents, to milliseconds.
 
-One reader for feeds, pages, sitemaps and frames. It reads the whole text or none of it: a date read in part is a wrong
-date, and a wrong date decides whether an entry is new. So 03/04/2026 is none, and neither is 30 February.
+One reader for feeds, pages, sitemaps and frames. It reads the whole text or nothing: a partly read date is wrong, and
+dates decide whether an entry is new. So 03/04/2026 gives no date, and neither does 30 February.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ pht=480 wita=480 myt=480 jst=540 kst=540 wit=540 acst=570 aest=600 acdt=630 aedt
 """,
     )
 }
-"""Minutes ahead of UTC. Of a name's meanings the one that feeds use: IST is India's, BST Britain's, CST America's."""
+"""Minutes ahead of UTC. Ambiguous names mean the zone that feeds use: IST is India's, BST Britain's, CST America's."""
 _ALONG = ({f"{name}ที่" for name in WEEKDAYS} | BESIDE | WEEKDAYS - {"pt", "pet"}).union(
     "at um uhr kl klo godz pukul ore om hrs hs à às las les στισ v u ob в у ч plkst kell เวลา lúc ngày בשעה ב".split(),  # noqa: SIM905
     "alle la के को बजे ساعت 号 號 года году року".split(),  # noqa: SIM905
 )
 _KNOWN = _ALONG.union(_ZONES)
-"""Words that may stand beside a date and its time."""
+"""Words that may occur next to a date and its time."""
 _ISO = re.compile(r"(?:19|2[01])\d\d(?:-?\d\d-?\d\d|-?W\d\d-?\d)(?:[T ]\S+)?")
 _RFC = re.compile(
     r"(?:[A-Z][a-z][a-z], )?(\d\d?) ([A-Z][a-z][a-z]) (\d{4}) (\d\d:\d\d(?::\d\d)?) (?:([+-]\d\d)(\d\d)|GMT|UTC|Z)"
@@ -76,7 +76,7 @@ _RESPELLED = tuple(
 
 
 def moment(text: str) -> Millis | None:
-    """Return the moment of a date, with or without a time; UTC where no zone is given. None for anything else.
+    """Parse a date, with or without a time; UTC without a zone. None for anything else.
 
     >>> moment("Fri, 02 Jan 1970 01:00:01 CET"), moment("1970年1月2日 午後1時"), moment("2026-02-30")
     (86401000, 133200000, None)
@@ -84,7 +84,7 @@ def moment(text: str) -> Millis | None:
     text = text.strip()
     if text.isdecimal() and len(text) in (9, 10, 13):
         return moment_of(int(text))
-    # What most feeds write, at a tenth of the cost.
+    # The format of most feeds, at a tenth of the cost.
     if (rfc := _RFC.fullmatch(text)) is not None and rfc[2] in _ENGLISH:
         month = _ENGLISH.index(rfc[2]) + 1
         text = f"{rfc[3]}-{month:02}-{rfc[1]:0>2}T{rfc[4]}{rfc[5] or '+00'}{rfc[6] or ''}"
@@ -96,7 +96,7 @@ def moment(text: str) -> Millis | None:
 
 
 def moment_of(value: object) -> Millis | None:
-    """Return the moment of a JSON value: a text, or seconds or milliseconds since 1970."""
+    """Parse a JSON value: a text, or seconds or milliseconds since 1970."""
     if isinstance(value, str):
         return moment(value)
     if isinstance(value, bool) or not isinstance(value, int | float) or not _DAY / 1000 <= value < _LAST:
@@ -105,7 +105,7 @@ def moment_of(value: object) -> Millis | None:
 
 
 def _moment(at: datetime) -> Millis | None:
-    """Return a moment; none before 1970, nor on its first day, which is a program's zero."""
+    """Return a moment; None before 1970 and on its first day, which is a program's zero."""
     if (at.year, at.month, at.day) == (1970, 1, 1):
         return None
     ms = round((at - _EPOCH).total_seconds() * 1000)
@@ -124,7 +124,7 @@ def _written(text: str) -> Millis | None:
         text = f"{text[: clock.start()]} {text[clock.end() :]}"
     text = _SHORT_YEAR.sub(_with_century, text)
     first = TOKEN.search(text)
-    # A weekday's name may be a month's, too ("mar"), or a zone's ("pt").
+    # A weekday's name may also be a month ("mar") or a zone ("pt").
     for said in (text, text[first.end() :] if first is not None and first[0] in WEEKDAYS else ""):
         for day in dates_in(said):
             if day.has_year and day.has_day and len(day.readings) == 1:
@@ -135,13 +135,13 @@ def _written(text: str) -> Millis | None:
 
 
 def _with_century(found: re.Match[str]) -> str:
-    """Return a date whose year has two digits with all four (RFC 5322, 4.3)."""
+    """Expand the two-digit year of a date to four (RFC 5322, 4.3)."""
     century = ("20" if found[4] < "50" else "19") if found[2] in MONTHS else ""
     return f"{found[1]}{found[2]}{found[3]}{century}{found[4]}"
 
 
 def _joined(day: Reading, clock: re.Match[str] | None, rest: str, asides: str) -> Millis | None:
-    """Return the moment of a day and a time, None if something in the rest of the text is not understood."""
+    """Return the moment of a day and a time, None if any other part of the text is unknown."""
     words, others = TOKEN.findall(rest), TOKEN.findall(asides)
     if not _SIGNS.fullmatch(TOKEN.sub("", rest)) or not _KNOWN.issuperset(words):
         return None

@@ -1,4 +1,4 @@
-"""Texts on one line: without what breaks or directs it, cut where a reader would cut."""
+"""Texts on one line: without line breaks and direction marks, cut at a good place."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ CUT = "…"
 _WORD_END = 16
 """How far back a cut goes for the end of a word."""
 _READ = 1_000
-# Control characters, line separators, and what directs text: an override would reach into what follows.
+# Control characters, line separators, and direction marks: an override would affect the text after it.
 _UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]")
 
 
 def of_text(*texts: str) -> str:
-    """Return the beginning of the first text that says anything: an entry's title, its content, its address.
+    """Return the beginning of the first non-empty text: an entry's title, its content, its address.
 
     >>> of_text("", "  Low tide\\nat nine", "https://shore.example/")
     'Low tide at nine'
@@ -25,12 +25,12 @@ def of_text(*texts: str) -> str:
 
 
 def line(text: str) -> str:
-    """Return the beginning of a text on one line, without what directs text."""
+    """Return the beginning of a text on one line, without direction marks."""
     return " ".join(_UNSAFE.sub(" ", text[:_READ]).split())
 
 
 def cut(text: str, most: int) -> str:
-    """Return a line cut to so many characters, at the end of a word where one is near, never before a mark.
+    """Cut a line to `most` characters, at the end of a word if one is near, never before a combining mark.
 
     >>> cut("Day tickets cost 12 euros", 19)
     'Day tickets cost…'

@@ -1,8 +1,8 @@
-"""The difference of two sequences, between the longest run of elements that both have.
+"""The difference of two sequences, around their longest common run of unique elements.
 
-Patience diff (Bram Cohen): elements that occur once on both sides are anchors, their longest increasing subsequence is
-kept, and the gaps between are done again. Each level is O(n log n) and the number of levels is bounded, so a hostile
-page costs no more than a long one.
+Patience diff (Bram Cohen): elements that occur once on both sides are anchors; their longest increasing subsequence is
+kept, and the gaps in between are processed recursively. Each level is O(n log n) and the number of levels is bounded,
+so a hostile page costs no more than a long one.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ Gap = tuple[int, int, int, int]
 
 
 def gaps(before: Sequence[str], after: Sequence[str]) -> list[Gap]:
-    """Return what is left between kept elements, in reading order; no gap is empty on both sides."""
+    """Return the gaps between common elements, in reading order; no gap is empty on both sides."""
     before, after = tuple(before), tuple(after)
     done: list[Gap] = []
     waiting = [(0, len(before), 0, len(after), _LEVELS)]
     while waiting:
         a, b, c, d, levels = waiting.pop()
-        # Most is alike, and whole stretches are compared faster than element by element.
+        # Most elements are equal, and slices compare faster than single elements.
         while before[a : min(b, a + _STRETCH)] == after[c : min(d, c + _STRETCH)] and a < b and c < d:
             a, c = min(b, a + _STRETCH), min(d, c + _STRETCH)
         while a < b and c < d and before[a] == after[c]:
@@ -52,7 +52,7 @@ def _anchors(before: Sequence[str], after: Sequence[str], gap: Gap) -> list[tupl
     common = [(i, place[text]) for i, text in enumerate(before[a:b], a) if old[text] == 1 and text in place]
     places = [j for _, j in common]
     if all(map(lt, places, places[1:])):
-        return common  # as nearly always: what both have is in the same order
+        return common  # the usual case: common elements are in the same order
     tails: list[int] = []
     ends: list[int] = []
     back: list[int] = []

@@ -1,6 +1,6 @@
-"""Past times as 40 locales say them: "3 minutes ago", "vor 2 Std.", "yesterday", "a few seconds ago".
+"""Past times in 40 locales: "3 minutes ago", "vor 2 Std.", "yesterday", "a few seconds ago".
 
-They change by themselves. What lies ahead does not: "in 3 days" is a deadline, so no form of the future is known here.
+They change by themselves. Future times do not: "in 3 days" is a deadline, so no future form is known here.
 """
 
 from __future__ import annotations
@@ -46,24 +46,24 @@ ja 本日|たった今|数秒前|数分前
 zh 刚刚|剛剛|几秒前|幾秒前|刚才|剛才
 th เมื่อสักครู่|เมื่อครู่|เมื่อกี้
 """
-"""What CLDR has no form for, as sites and the scripts that write "a few seconds ago" say it."""
+"""Forms that CLDR lacks, from sites and from scripts that write "a few seconds ago"."""
 
 _WORD = re.compile(r"[\w']+")
 _SHORTEST, _SHORTEST_BYTES = 3, 6
-"""Letters from which a word for today is one inside of a text, two of those that are syllables: Hungarian's "ma" is a
-word of other languages, too."""
+"""Letters a word for today needs inside a text (bytes for syllabic scripts): Hungarian's "ma" is also a word elsewhere.
+"""
 _LONGEST_WHOLE = 24
-# No letter follows, and no vowel sign of an Indian or the Thai script, which are no letters to the expressions.
+# No letter follows, nor a vowel sign of an Indian or the Thai script, which regular expressions do not count as one.
 _START, _END = r"(?<![\w$€£])", r"(?![\w\u0900-\u0dff\u0e31-\u0e4e])"
 _FIGURE = r"(?<![\d.,$€£])\d+\s?"
 _COUNT = r"\s?(?:\d+|(?:[^\W\d_][\w']*\s){1,3}(?:\d+)?)\s?"
-"""A figure inside of a form, or words for one and for about how much: "vor über einer Woche"."""
+"""A figure inside a form, or number words with an approximation: "vor über einer Woche"."""
 _UNSPACED = re.compile("[\u0e01-\u0e5b\u3041-\u30ff\u4e00-\u9fff]")
-"""Of the scripts whose words stand without spaces: no sign of theirs is a word by itself."""
+"""Scripts without spaces between words: a character is not a word."""
 
 
 def rows_of(table: str) -> dict[str, str]:
-    """Return what a table's lines say by their first word; one that begins with spaces goes on with the one before."""
+    """Return a table's lines by their first word; a line that begins with spaces continues the one before."""
     lines = table.replace("\n  |", "|").strip().split("\n")
     return dict(line.split(" ", 1) for line in lines)
 
@@ -73,7 +73,7 @@ def _spaced(phrases: Iterable[str], *, unspaced: bool = False) -> list[str]:
 
 
 def _any_of(phrases: Iterable[str]) -> str:
-    """Return an alternation, the longest first; a figure may stand close to its word, and a dot be left out."""
+    """Build an alternation, longest first; a figure may touch its word, and dots are optional."""
     ordered = sorted(set(phrases), key=lambda phrase: (-len(phrase), phrase))
     escaped = (re.escape(phrase).replace(r"\#\ ", r"\#").replace(r"\ \#", r"\#") for phrase in ordered)
     return "|".join(phrase.replace(r"\.", r"\.?").replace(r"\#", _COUNT) for phrase in escaped)
@@ -96,7 +96,7 @@ _SAID = [phrase for phrase in (*_PHRASES, *_TODAY) if _is_long_enough(phrase)]
 
 _FIGURED_SIGNS = frozenset(part for word in _FORMS.values() for part in _WORD.findall(word))
 _SAID_SIGNS = frozenset(max(_WORD.findall(phrase), key=len) for phrase in _spaced(_SAID))
-# "A week ago": the figure is a word, if any, where a form names the unit and says that it is past.
+# "A week ago": the figure may be a word if a form names the unit and the past.
 _NAMELESS = [form for form in _spaced(_AFTER) if " " in form]
 _FIGURED = re.compile(
     rf"{_START}(?:{_any_of(_BEFORE)}){_END}|{_FIGURE}(?:{_any_of(_spaced(_AFTER))}){_END}"
@@ -112,7 +112,7 @@ _WHOLE = frozenset(word for row in _NAMED for part in row for word in part if wo
 
 
 def without_past(text: str, signs: Set[str]) -> str:
-    """Return a short text, spelled as `canonical` does, with its past times masked; `signs` are the words in it."""
+    """Mask the past times of a short canonical-spelled text. signs: its words."""
     if len(text) <= _LONGEST_WHOLE and text.strip(" .!,") in _WHOLE:
         return _MASK
     if not _FIGURED_SIGNS.isdisjoint(signs):

@@ -1,4 +1,4 @@
-"""Texts as people look for them. Imports no parser: the service searches what it has stored."""
+"""Text search as people expect it. Imports no parser: the service searches stored texts."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ _WHOLE = 20
 
 
 def folded(text: str) -> str:
-    """Return text as people look for it: without case and accents, white space as one blank.
+    """Fold text for search: no case, no accents, white space as one blank.
 
     >>> folded("  Ça\u00a0coûte ") == folded("ca coute")
     True
@@ -19,6 +19,6 @@ def folded(text: str) -> str:
 
 
 def holds(text: str, wanted: str) -> bool:
-    """Return whether a text has the wanted one, folded already, or is a whole part of it."""
+    """Whether a text contains the wanted one (already folded), or is a long part of it."""
     here = folded(text)
     return bool(wanted) and (wanted in here or (len(here) >= _WHOLE and here in wanted))

@@ -1,8 +1,8 @@
 """The words that differ between two wordings of a text, as spans of code points.
 
-A word is a run of letters and digits with the marks upon them ("19,90" is one); where words are written without
-spaces (Japanese, Chinese, Thai, ...) it is one character with its marks. Nothing is ever cut between a letter and its
-mark. The cost is that of the patience diff: n log n.
+A word is a run of letters and digits with their marks ("19,90" is one); in scripts without spaces (Japanese, Chinese,
+Thai, ...) it is one character with its marks. No cut separates a letter from its mark. The cost is that of the patience
+diff: n log n.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from storage.records.event import Span, Spans
 MOST_WORDS = 4_000
 """Words of both texts together beyond which none is marked."""
 _LIKE = 0.5
-"""Texts that have less than this part of their words in common are told whole."""
+"""Texts with a smaller share of common words are shown whole."""
 _JOINER = "\u200d"
 _FIGURE = r"(?:(?<=\d)[.,:]\d+)*"
 _WORD = re.compile(rf"{UNSPACED}|(?:(?!{UNSPACED})\w)+{_FIGURE}|[^\w\s]")
@@ -25,10 +25,7 @@ _PLAIN = re.compile(rf"\w+{_FIGURE}|[^\w\s]")
 
 
 def spans_of(before: str, after: str) -> Spans | None:
-    """Return the words that differ; None where the texts are the same, too unlike or too long.
-
-    White space alone makes no difference.
-    """
+    """Return the words that differ; None if the texts are equal apart from white space, too different or too long."""
     old, new = words_of(before), words_of(after)
     if len(old) + len(new) > MOST_WORDS:
         return None
@@ -43,7 +40,7 @@ def spans_of(before: str, after: str) -> Spans | None:
 
 
 def words_of(text: str) -> list[Span]:
-    """Return where each word and each sign of a text begins and ends.
+    """Return the start and end of each word and sign of a text.
 
     >>> words_of("12 kr")
     [(0, 2), (3, 5)]
@@ -58,7 +55,7 @@ def words_of(text: str) -> list[Span]:
         start, end = found.span()
         is_mark = clings(text[start])
         is_joined = (is_mark or was_mark) and words and words[-1][1] == start
-        # What follows a mark belongs to the same word where letters surround it, or a joiner asks for it.
+        # The character after a mark belongs to the same word if letters surround it, or after a joiner.
         if is_joined and (is_mark or text[start - 1] == _JOINER or _goes_on(text, start)):
             words[-1] = (words[-1][0], end)
         else:
@@ -68,7 +65,7 @@ def words_of(text: str) -> list[Span]:
 
 
 def clings(character: str) -> bool:
-    """Return whether a character is part of the one before it: a mark, a joiner, a tone of skin."""
+    """Whether a character belongs to the one before it: a mark, a joiner, a skin tone."""
     if character.isascii():
         return False
     return (
@@ -77,5 +74,5 @@ def clings(character: str) -> bool:
 
 
 def _goes_on(text: str, start: int) -> bool:
-    """Return whether the letter after a mark is of the same word: not where each character is one."""
+    """Whether the letter after a mark continues the word; not in scripts where each character is one."""
     return text[start].isalnum() and not re.match(UNSPACED, text[start])

@@ -1,6 +1,6 @@
-"""Short texts that are about a date: a date alone, a label with its date, the stamp of an edit.
+"""Short texts about a date: a date alone, a label with its date, the stamp of an edit.
 
-Texts are canonical (see `canonical`). What a date is, in 40 locales, `dates` knows; words for editing a page are here.
+Texts are canonical (see `canonical`). `dates` recognises dates in 40 locales; the words for editing a page are here.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ from actors.content.wording.words import words_in
 _LABEL_WORDS = 3
 _MOST_WORDS = 16
 _HEDGE = 3
-"""Words that say about how long ago an edit was."""
+"""Maximum words that qualify the time of an edit."""
 _AT = frozenset(
     "at um kl klo à a o в om ore alle las h uhr uur on am pm utc gmt cet est edt pst le den los la les".split()  # noqa: SIM905
 )
-"""What stands with a date and a time of day."""
+"""Words next to a date and a time of day."""
 _MASK = re.compile(r"⟨\w+⟩")
 
 
 def _beside(text: str, dates: Sequence[DateSpan]) -> Iterator[str]:
-    """Yield the words of a text that belong to no date, weekday, figure or mask."""
+    """Yield the words of a text outside dates, weekdays, figures and masks."""
     rest = _MASK.sub(" ", " ".join(around(text, dates)))
     for found in TOKEN.finditer(rest):
         token = found[0]
@@ -46,9 +46,9 @@ def _beside(text: str, dates: Sequence[DateSpan]) -> Iterator[str]:
 
 @lru_cache(maxsize=256)
 def is_only_date(text: str) -> bool:
-    """Return whether a canonical text is nothing but dates: with weekdays, times of day, or a month by itself."""
+    """Whether a canonical text is only dates: with weekdays, times of day, or a month by itself."""
     dates = dates_in(text)
-    # Two words say enough: most texts have many more.
+    # Two words are enough to decide; most texts have many more.
     rest = list(islice((word for word in _beside(text, dates) if word not in _AT), 2))
     if dates:
         return not rest
@@ -56,7 +56,7 @@ def is_only_date(text: str) -> bool:
 
 
 def is_dated(text: str) -> bool:
-    """Return whether a canonical text is a label with the one date that it is about, not the date of a page's edit."""
+    """Whether a canonical text is a label with its own date, not the date of a page's edit."""
     if words_in(text) > _MOST_WORDS or speaks_of_edits(text):
         return False
     dates = dates_in(text)
@@ -70,12 +70,12 @@ def is_dated(text: str) -> bool:
 
 
 def speaks_of_edits(text: str) -> bool:
-    """Return whether a canonical text has a word for updating, editing, reviewing or reading a page."""
+    """Whether a canonical text has a word for updating, editing, reviewing or accessing a page."""
     return _EDITED.search(text) is not None
 
 
 def is_same_stamp(one: str, other: str) -> bool:
-    """Return whether two canonical texts are stamps of an edit that differ in a few words before a past time.
+    """Whether two canonical texts are edit stamps that differ in a few words before a past time.
 
     >>> is_same_stamp("updated ⟨ago⟩", "updated well over a ⟨ago⟩")
     True
@@ -85,7 +85,7 @@ def is_same_stamp(one: str, other: str) -> bool:
     hedge = len(many) - len(few)
     if not past or tail != long_tail or not 0 < hedge <= _HEDGE:
         return False
-    # "A" may stand after it.
+    # The extra words may also precede a final "a".
     fits = any(many[:at] + many[at + hedge :] == few for at in (len(few), len(few) - 1) if at > 0)
     return fits and speaks_of_edits(short + tail)
 
@@ -125,7 +125,7 @@ ja 更新|最終更新|改定日
 zh 更新|更新于|修改于|最后修改|最後修改
 ko 업데이트|수정일|최종 수정
 """
-"""Words for updating, as canonical text has them; CLDR has none. `*` ends a word that may go on."""
+"""Words for updating, in canonical spelling; CLDR has none. `*` matches any end of a word."""
 
 
 def _edited() -> re.Pattern[str]:

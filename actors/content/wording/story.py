@@ -1,9 +1,9 @@
-"""The comparison of two pieces of news, and the marks under which the earlier one is found.
+"""Comparison of two news pieces, and the marks that find the earlier one.
 
-A mark is an integer that both pieces probably share: of the link, of a long title, and of the text the three words from
-those on that have the smallest hashes (after Broder, On the resemblance and containment of documents, 1997). A shared
-mark proves nothing: `same_story` reads both pieces. Texts made from one template share most words, so a number or name
-that differs in the same place makes two stories.
+A mark is an integer that both pieces probably share: a hash of the link, of a long title, and of three words of the
+text from each of the positions with the smallest hashes (after Broder, On the resemblance and containment of documents,
+1997). A shared mark proves nothing: `same_story` reads both pieces. Texts from one template share most words, so a
+different number or name in the same place means two stories.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from zlib import crc32
 _READ = 1_200
 """Characters of a text that are compared."""
 _SKETCHED = 200
-"""Characters of a text that its marks are made of."""
+"""Characters of a text that its marks cover."""
 _SKETCH = 2
 _LEAST_WORDS = 7
-"""Words, title and text together: fewer prove nothing without a link."""
+"""Words of title and text together; fewer prove nothing without a link."""
 _SHORT = 24
-"""Words of a text up to which the whole of it must agree."""
+"""A text with at most this many words must match as a whole."""
 _SPAN = 4
 _UNSPACED = "\u3040-\u30ff\u3400-\u9fff"
 _WORD = re.compile(rf"\d+(?:[.,:/'’\u00a0\u202f-]\d+)*|[{_UNSPACED}]|[^\W\d_{_UNSPACED}]+")
@@ -43,7 +43,7 @@ _NUMBERED = re.compile(r"[^=~]*\d[^=~]*")
 
 
 class Piece:
-    """A piece of news: `url` "" where it has no link of its own, `title` "" where that is not the news's own."""
+    """A piece of news. url: "" if it has no own link. title: "" if it is not the piece's own."""
 
     def __init__(self, url: str, title: str, text: str) -> None:
         self._url, self._title, self._text = url, title, text
@@ -55,21 +55,19 @@ class Piece:
 
     @cached_property
     def title(self) -> list[str]:
-        """The words of the title."""
         return _words(self._title)
 
     @cached_property
     def text(self) -> list[str]:
-        """The first words of the text."""
         return _words(self._text[:_READ])
 
     def equals(self, other: Piece) -> bool:
-        """Return whether another piece has the same title and the same long text: most copies are exact."""
+        """Whether another piece has the same title and long text: most copies are exact."""
         text = self._text[:_READ]
         return text == other._text[:_READ] and self._title == other._title and len(text.split()) > 2 * _SHORT
 
     def marks(self) -> tuple[int, ...]:
-        """Return what an earlier piece of the same story is found by."""
+        """Return the marks that find an earlier piece of the same story."""
         title, text = _plain(self._title), _plain(self._text[:_SKETCHED])
         found = [1 << 32 | crc32(self.link.encode())] if self.link else []
         if title.count(" ") >= 3:
@@ -81,9 +79,9 @@ class Piece:
 
 
 def canonical_link(url: str) -> str:
-    """Return what is the same in all spellings of a link.
+    """Return the part common to all spellings of a link.
 
-    A fragment stays when it has a figure: it may be the version in a list of them.
+    A fragment with a figure stays: it may be a version in a list.
 
     >>> canonical_link("https://www.Example.org/a/?utm_source=rss&id=7#top")
     'example.org:/a?id=7#'
@@ -105,14 +103,14 @@ def canonical_link(url: str) -> str:
 
 
 def same_story(one: Piece, other: Piece) -> bool:
-    """Return whether two pieces from different sources tell the same story."""
+    """Whether two pieces from different sources tell the same story."""
     if one.equals(other):
         return True
     if _differ(one, other):
         return False
     title, text = (_folded(one.title), _folded(other.title)), (_folded(one.text), _folded(other.text))
     if one.link and one.link == other.link:
-        # What has no link of its own may have that of its list.
+        # Pieces without a link of their own may share that of their list.
         said = [{*pairwise(words), *pairwise(more)} for words, more in zip(title, text, strict=True)]
         return not all(said) or not said[0].isdisjoint(said[1])
     short, long = sorted(text, key=len)
@@ -132,7 +130,7 @@ def _plain(text: str) -> str:
 
 @lru_cache(maxsize=256)  # most copies are exact
 def _words(text: str) -> list[str]:
-    """Return words as they are written; one that begins a sentence is folded: its capital means nothing."""
+    """Return words in original case, but fold the first of a sentence, whose capital means nothing."""
     text = unicodedata.normalize("NFKC", text)
     found: list[str] = []
     end = 0
@@ -152,18 +150,18 @@ def _folded(words: list[str]) -> list[str]:
 
 
 def _differ(one: Piece, other: Piece) -> bool:
-    """Return whether a number or name stands in one piece where another stands in the other."""
+    """Whether the pieces have different numbers or names in the same place."""
     title, text = _swaps(one.title, other.title), _swaps(one.text, other.text)
     return (
         any(_numbers(was) and _numbers(now) and _numbers(was) != _numbers(now) for was, now in title + text)
         or any(_names(was) and _names(now) and not _names(was) & _names(now) for was, now in text)
-        # A name that begins its sentence can't be seen; but whoever rewrites a word does not do it twice.
+        # A name at the start of a sentence goes unnoticed; but a rewrite rarely makes the same replacement twice.
         or any((_folded(was), _folded(now)) in [(_folded(a), _folded(b)) for a, b in text] for was, now in title)
     )
 
 
 def _swaps(one: list[str], other: list[str]) -> list[tuple[list[str], list[str]]]:
-    """Return the few words in one text that stand where a few others stand in the other."""
+    """Return the short runs of words that replace each other in the two texts."""
     a, b = _folded(one), _folded(other)
     steps = [] if a == b else SequenceMatcher(None, a, b, autojunk=False).get_opcodes()
     return [
@@ -182,12 +180,12 @@ def _names(words: list[str]) -> set[str]:
 
 
 def _is_special(piece: Piece) -> bool:
-    """Return whether a short piece names anything: a notice without a name or number fits every service."""
+    """Whether a short piece is specific: a notice without a name or number fits every service."""
     words = [*piece.title[1:], *piece.text]
     return any(word[0].isdigit() or word[0].isupper() or _UNSPACED_WORD.match(word) for word in words)
 
 
 def _contained(short: list[str], long: list[str]) -> float:
-    """Return the share of a text's pairs of words that the other has."""
+    """Return the share of a text's word pairs that the other has."""
     pairs = set(pairwise(short))
     return len(pairs.intersection(pairwise(long))) / len(pairs) if pairs else 1.0

@@ -1,25 +1,25 @@
-"""The length of a text in words: also where words are written without spaces between them."""
+"""The length of a text in words, including scripts without spaces."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable
 
-# Kana and Han (two characters a word, about what segmenters find in newspapers); Thai, Lao, Burmese and Khmer (four).
+# Kana and Han (two characters a word, as segmenters find in newspapers); Thai, Lao, Burmese and Khmer (four).
 _JOINED = re.compile("[\u3041-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff]")
 _JOINED_LONG = re.compile("[\u0e01-\u0eff\u1000-\u109f\u1780-\u17ff]")
 UNSPACED = f"{_JOINED.pattern}|{_JOINED_LONG.pattern}".replace("]|[", "")
-"""A pattern of one character of a script that is written without spaces."""
+"""A pattern of one character of a script without spaces."""
 _ANY = re.compile(UNSPACED)
 
 
 def word_counts(texts: Iterable[str]) -> tuple[int, ...]:
-    """Return how long each of these texts is: see `words_in`."""
+    """Return the length of each text: see `words_in`."""
     return tuple([text.count(" ") + 1 if text.isascii() else words_in(text) for text in texts])
 
 
 def words_in(text: str) -> int:
-    """Return about how many words a text of folded white space has, at least 1.
+    """Estimate the words of a text with folded white space, at least 1.
 
     >>> words_in("The fee is 10 euros."), words_in("料金は10円です。"), words_in("Å")
     (5, 4, 1)
