@@ -1,6 +1,6 @@
-"""Follows the log with a durable cursor and writes, for every event, what must be delivered.
+"""Follows the log with a durable cursor and writes the deliveries due for every event.
 
-Start with `actor.py`; pure are `index.py` (which of many standing queries a text satisfies) and `anchors.py` (which
-words a query can't do without). May import the layers below it in the order that the import contract gives; blind to
-its siblings: deliveries learn of new rows by a nudge, and find them in the outbox without one.
+Start with `actor.py`. Two modules are pure: `index.py` (the standing queries that a text satisfies) and `anchors.py`
+(words that a query cannot match without). May import the layers below it in the order of the import contract, but not
+its siblings: a nudge tells deliveries about new rows, and without one they find them in the outbox.
 """

@@ -1,13 +1,12 @@
-"""The matcher: for every event of the log, in order, who must get it; rows and cursor in one transaction.
+"""The matcher: finds the destinations of every event of the log, in order; rows and cursor in one transaction.
 
-It wakes when the tail grows, and reads until it is level: from the tail while that goes back far enough, else from the
-log, a page at a time. The durable cursor moves together with the rows that it caused, so a crash at any
-point repeats whole events, and the outbox takes a pair of destination and event once: nothing is lost, nothing is
-there twice.
+It wakes when the tail grows, and reads until it is level: from the tail if that goes back far enough, else from the
+log, a page at a time. The durable cursor moves in one transaction with the rows it caused, so a crash at any point
+repeats whole events, and the outbox takes a pair of destination and event once: nothing is lost or duplicated.
 
-A change of alerts takes effect between two events, those between which it was stored: what came before is settled by
-the old alerts and durable before the new ones are read and the change is acknowledged. Whoever stored a change and went
-away is not forgotten: the alerts have a revision, and rows that an older one found are not committed but found anew.
+A change of alerts takes effect between the two events around its commit: the old alerts settle the earlier events,
+durably, before the new ones are read and the change is acknowledged. A change also takes effect if its sender is gone:
+the alerts have a revision, and rows found with an older one are not committed but found again.
 """
 
 from __future__ import annotations
@@ -39,14 +38,14 @@ from supervision import Child, Mailbox, MailboxFull, Reply
 
 PAGE = 200
 PARKED = 5.0
-"""Seconds between two tries while storage takes nothing."""
+"""Seconds between attempts while storage accepts no writes."""
 REVISION_EVERY = 1.0
-"""Seconds between two looks at whether another node has written alerts."""
+"""Seconds between checks for alerts that another node wrote."""
 LAST = Seq((1 << 63) - 1)
 MOST_EVENTS = 2_000
-"""Events after which the cursor is saved, though nobody wants any of them: a next life need not read them again."""
+"""Events after which the cursor is saved even without matches, so that a restart need not read them again."""
 MOST_ROWS = 500
-"""Rows of outbox and alerts in one transaction, or those of one event where they are more."""
+"""Rows of outbox and alerts in one transaction; one event may exceed it."""
 
 
 class Matcher:
@@ -90,16 +89,16 @@ class Matcher:
         return f"<Matcher at {self._at}>"
 
     def changes(self) -> int:
-        """Return how often this life has read the alerts again."""
+        """Count the changes of alerts read in this life."""
         return self._changes
 
     @property
     def at(self) -> Seq:
-        """Up to which position this life has matched; START before it knows."""
+        """The last position that this life has matched; START before it knows."""
         return self._at
 
     async def run(self, child: Child) -> None:
-        """Follow the log until cancelled, which may happen at any point: the next life goes on at the cursor."""
+        """Follow the log until cancelled, which is safe at any point: the next life resumes at the cursor."""
         self._child = child
         async with trio.open_nursery() as nursery:
             nursery.start_soon(self._wake)
@@ -110,7 +109,7 @@ class Matcher:
                 await self._ownership.during(MATCHER, self._keep_following)
 
     async def _watch_revision(self) -> None:
-        """Have the alerts read again when another node has written some: also where no event comes."""
+        """Request a new read of the alerts after another node wrote some, even if no event comes."""
         while True:
             await trio.sleep(REVISION_EVERY)
             with suppress(*STANDSTILL, MailboxFull):
@@ -118,7 +117,7 @@ class Matcher:
                     self._mailbox.send_nowait(AlertsChanged(Reply()))
 
     async def _stand_by(self) -> None:
-        """Go by the alerts as they are stored, while another node matches."""
+        """Follow the stored alerts while another node matches."""
         while True:
             try:
                 self._audience = Audience(self._refused)
@@ -155,7 +154,7 @@ class Matcher:
         head = tail.head
         while True:
             head = await tail.wait_past(head)
-            with suppress(MailboxFull):  # full: it is about to read on anyway
+            with suppress(MailboxFull):  # full: it is about to read anyway
                 self._mailbox.send_nowait(LogGrew())
 
     async def _keep_following(self) -> None:
@@ -167,11 +166,11 @@ class Matcher:
                     moved = False
                 await self._follow()
             except AlertsMoved as error:
-                # Stored a moment ago, or by somebody who was gone before anybody was told: in force from here on.
+                # Stored just now, or by a sender that is gone: it takes effect from here.
                 self._world.log("matcher.alerts_moved", revision=error.revision, after=error.at)
                 moved = True
             except CursorMoved as error:
-                # A write that was given up arrived after the cursor had been read. The stored one is right.
+                # An abandoned write arrived after the cursor was read. The stored cursor is right.
                 self._world.log("matcher.cursor_moved", error=str(error))
             except (Unavailable, Corrupt) as error:
                 self._world.log("matcher.parked", error=str(error))
@@ -185,7 +184,7 @@ class Matcher:
         # An earlier life may have ended between its commit and its nudges.
         for destination in self._audience.all_destinations():
             self._nudge(destination)
-        # The outbox is durable, and nobody needs this to be level with the log: a backlog delays no start.
+        # The outbox is durable, and no start depends on the log: a backlog delays none.
         self._child.ready()
         await self._read_log()
         await self._save()
@@ -197,7 +196,7 @@ class Matcher:
             await self._save()
 
     async def _change(self) -> None:
-        """Go by the alerts that are stored; what was committed before them is settled by those as they were."""
+        """Switch to the stored alerts; the old ones settle the events committed before."""
         at = await self._storage.alerts.changed_at()
         if self._at > at:
             self._begin(self._saved)
@@ -207,10 +206,10 @@ class Matcher:
         await self._refresh()
 
     def _begin(self, saved: Seq | None) -> None:
-        """Forget everything but the durable cursor: `_at` is how far this life has matched, `_rows` what it found.
+        """Reset all state except the durable cursor.
 
-        `_hits` says how often each alert was met, `_met` in which event each story was, `_traced` what traces are told
-        once that is stored.
+        `_at`: how far this life has matched. `_rows`: its matches. `_hits`: the matches of each alert. `_met`: the
+        event of each story. `_traced`: events to trace once they are stored.
         """
         self._saved = saved
         self._at = START if saved is None else saved
@@ -239,18 +238,17 @@ class Matcher:
             return None
 
     async def _read_on(self) -> None:
-        """Match until level with the tail, from memory where that goes back far enough."""
+        """Match until level with the tail, from memory if that goes back far enough."""
         while (recent := self._storage.tail.since(self._at)) is None or recent:
             if recent is not None:
                 await self._match([each.stored for each in recent])
                 continue
             before = self._at
             await self._read_log()
-            if self._at == before:  # the log ends below what the tail begins with: some of it was lost
+            if self._at == before:  # the log ends before the tail begins: some of it was lost
                 return
 
     def lag(self) -> Lag:
-        """Return how far it is behind the log."""
         return lag_of(self._storage.tail, self._at, self._left, self._oldest, self._world.now())
 
     async def _read_log(self, upto: Seq = LAST) -> None:
@@ -269,7 +267,7 @@ class Matcher:
             self._left = max(0, self._left - len(events))
 
     async def _count(self) -> int:
-        """Return how many events wait; it costs no more than to read them."""
+        """Count the waiting events; this costs no more than reading them."""
         log = self._storage.log
         return await log.count() if self._at == START else await log.count_between(self._at, LAST)
 
@@ -293,7 +291,7 @@ class Matcher:
                 await trio.lowlevel.checkpoint()
 
     async def _fresh(self, alerts: Sequence[str], story: str, seq: Seq) -> Sequence[str]:
-        """Return the alerts that have not met an event's story, or may meet it again; events of old have none."""
+        """Return the alerts that have not met an event's story, or may meet it again; old events have no story."""
         once = {alert for alert in alerts if self._audience.meets_once(alert)} if story else ()
         if not once:
             return alerts
@@ -313,15 +311,14 @@ class Matcher:
         try:
             return told_in(event.body)
         except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-            # One damaged body must not stop every later event from being delivered.
+            # One damaged body must not stop later events from being delivered.
             self._world.log("matcher.unreadable", seq=event.seq, error=str(error)[:200])
             return None
 
     async def _save(self, *, settled: bool = False) -> None:
-        """Commit the rows found and the cursor; then tell the destinations.
+        """Commit the rows and the cursor, then nudge the destinations.
 
-        settled: what was read so far is for the alerts as they were, though others may be stored by now. Raises
-        AlertsMoved otherwise.
+        settled: the events so far belong to the old alerts, even if others are stored. Raises AlertsMoved otherwise.
         """
         if self._at == (START if self._saved is None else self._saved):
             return
@@ -337,7 +334,7 @@ class Matcher:
             self._nudge(destination)
 
     async def _advance(self, revision: int | None) -> None:
-        """Commit; while the disk is full, try again, and let the service start without deliveries meanwhile."""
+        """Commit; while the disk is full, retry, and let the service start without deliveries."""
         hits = tuple(self._hits.values())
         met = [Met(alert, story, seq) for (alert, story), seq in self._met.items()]
         while True:

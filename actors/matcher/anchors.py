@@ -1,8 +1,8 @@
-"""Anchors of a query: words and prefixes of which every matching text has at least one.
+"""Anchors of a query: words and prefixes. Every matching text has at least one of them.
 
-A word needs itself, AND is content with its rarest part, OR needs all of its parts, a phrase its rarest word, and an
-exclusion needs nothing. An index over anchors meets only the queries that could match, because a rare word is rarely
-met (the percolator technique).
+The anchor of a word is itself, of AND its rarest part, of OR all of its parts, of a phrase its rarest word; an
+exclusion has none. An index over anchors only evaluates queries that could match, because rare words are rare in texts
+(the percolator technique).
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from actors.query.conditions import Condition
 from actors.query.nodes import All, Any, Node, Not, Path, Phrase, Prefix, Step, Unit, Word
 
 Cost = Callable[[str], float]
-"""How often a key is met; only the order of costs matters."""
+"""How often a key occurs; only the order of costs matters."""
 
 _PREFIX_FACTOR = 8.0
-"""A prefix is met more often than a word of its length, and costs more to look up."""
+"""A prefix occurs more often than a word of its length, and costs more to look up."""
 
 
 class Anchors(NamedTuple):
-    """`exact`: a text with an anchor is known to match, without looking further."""
+    """`exact`: a text with an anchor surely matches."""
 
     cost: float
     keys: tuple[str, ...]
@@ -30,7 +30,7 @@ class Anchors(NamedTuple):
 
 
 def anchors(node: Node, cost: Cost) -> Anchors | None:
-    """Return a query's cheapest anchors; None when texts without any of its words can match."""
+    """Return a query's cheapest anchors; None if texts without any of its words can match."""
     match node:
         case Word() | Prefix():
             return _of_unit(node, cost)
@@ -53,7 +53,7 @@ def anchors(node: Node, cost: Cost) -> Anchors | None:
 
 
 def needs(node: Node) -> tuple[tuple[str, ...], ...]:
-    """Return keys that every matching text has one of, for each word that a query insists on: a quick way to say no."""
+    """Return the keys of each required word: a text that lacks all keys of one word cannot match."""
     match node:
         case Word(_, keys):
             return (keys,)
@@ -69,7 +69,7 @@ def needs(node: Node) -> tuple[tuple[str, ...], ...]:
 
 
 def is_words(node: Node) -> bool:
-    """Return whether a text that has all that a query needs matches it."""
+    """Whether a text with all keys from `needs` surely matches."""
     return isinstance(node, Word) or (isinstance(node, All) and all(is_words(part) for part in node.parts))
 
 
@@ -80,7 +80,7 @@ def _of_unit(unit: Unit, cost: Cost) -> Anchors:
 
 
 def _of_step(step: Step, cost: Cost) -> Anchors:
-    """A stretch of a phrase has several readings, and the text may be written in any of them."""
+    """Return the anchors of a phrase's step: a text may use any of its readings."""
 
     def rarest(path: Path) -> Anchors:
         return min((_of_unit(unit, cost) for unit in path), key=_cost)

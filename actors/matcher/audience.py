@@ -1,7 +1,7 @@
-"""The audience of an event: the alerts in force and their destinations, as they were read at one moment.
+"""The audience of an event: the enabled alerts and their destinations, as read at one moment.
 
-Ordinary events are matched by text; the service's own notices never are: an alert gets those that it asks for by name.
-What is only practice is for alerts that name its source by id, never for those over a tag or the whole library.
+Alerts match ordinary events by text. They get the service's own notices only by name. Practice events are only for
+alerts that name their source by id, never for those over a tag or all sources.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from storage.records.tiers import Kind
 
 
 class Audience:
-    """Answers whom an event is for. `refused` hears of a stored query that can no longer be read."""
+    """Finds the alerts for an event. refused: called for a stored query that can no longer be parsed."""
 
     def __init__(self, refused: Callable[[str, str], None]) -> None:
         self._refused = refused
@@ -29,9 +29,9 @@ class Audience:
         self._by_tag = False
 
     def replace(self, alerts: Sequence[Alert], destinations: Sequence[Destination]) -> None:
-        """Take over a new state; only what changed is indexed anew.
+        """Switch to a new state; only changes are indexed again.
 
-        An alert without a destination stays: what it matches is counted, and its channel carries it.
+        An alert without a destination stays: its matches are counted, and its channel carries them.
         """
         self._destinations = _by_alert(destinations)
         wanted = {alert.id: alert for alert in alerts if alert.enabled}
@@ -45,7 +45,7 @@ class Audience:
         self._by_tag = any(alert.tags for alert in alerts if alert.enabled)
 
     def of(self, told: EventView, event: Stored) -> list[str]:
-        """Return the ids of the alerts that an event is for, in a fixed order."""
+        """Return the ids of the alerts for an event, in a fixed order."""
         if event.kind == Kind.HELD:
             return []
         if told.alert_type is None:
@@ -56,8 +56,8 @@ class Audience:
         return [alert.id for alert in self._alerts.values() if asked_for(alert, told.alert_type, event)]
 
     def _met(self, texts: Texts, event: Stored) -> list[str]:
-        """Return the alerts whose queries an event satisfies; only texts that some alert asks for are analysed."""
-        # Tags are read from the body, which nobody pays for whose alerts name none.
+        """Return the alerts whose queries match an event; only the texts that alerts need are analysed."""
+        # Tags are read from the body, which is only worth it if alerts name some.
         tags = event.tags if self._by_tag else ()
         met = [
             id for match, queries in self._queries.items() for id in queries.match(texts.of(match), event.source, tags)
@@ -69,15 +69,14 @@ class Audience:
         return [id for id in alerts if self._alerts[id].scope.includes(source, private_since)]
 
     def meets_once(self, alert: str) -> bool:
-        """Return whether an alert meets each story once."""
         return self._alerts[alert].meets_once
 
     def destinations(self, alert: str) -> Sequence[str]:
-        """Return the destinations of an alert that something may be delivered to."""
+        """Return the active destinations of an alert."""
         return self._destinations.get(alert, ())
 
     def all_destinations(self) -> list[str]:
-        """Return every destination that something may be delivered to."""
+        """Return all active destinations."""
         return [destination for ids in self._destinations.values() for destination in ids]
 
     def __len__(self) -> int:
@@ -88,7 +87,7 @@ class Audience:
         try:
             query = parse(alert.filter_query, alert.language)
         except (QueryError, UnknownLanguage) as error:
-            # Registration refuses such a query; here it can only be the work of another version.
+            # Registration rejects such a query; another version must have stored it.
             self._refused(alert.id, str(error))
             return
         self._queries.setdefault(alert.match, StandingQueries()).add(alert.id, query, (*alert.source_ids, *alert.tags))
@@ -101,7 +100,7 @@ class Audience:
 
 
 def _by_alert(destinations: Sequence[Destination]) -> dict[str, tuple[str, ...]]:
-    """A paused or disabled destination gets no new rows: resuming it offers a replay from where it stopped."""
+    """Omit paused and disabled destinations: resuming one offers a replay from where it stopped."""
     found: dict[str, list[str]] = {}
     for destination in destinations:
         if destination.enabled and destination.state != "disabled":

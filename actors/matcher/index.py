@@ -1,10 +1,10 @@
-"""The index of standing queries: finds those that a text satisfies, at a cost that grows with those that could match.
+"""The index of standing queries: finds those that a text satisfies, at a cost that grows with the possible matches.
 
-A query lies under its anchors (`anchors.py`), in a table for its language and for the source or tag it is bound to, so
-that an alert costs nothing on other events. A text's keys are held against the tables' keys: queries that are an OR
-of plain words are decided by that, the others are evaluated. Queries without anchors (only exclusions, or empty) are
-evaluated for every text. How common a word is, the index learns from the texts it sees, and files what lies under a
-common word anew, a few queries at a time; a guess that is off costs time, never a match.
+A query is filed under its anchors (`anchors.py`), in a table for its language and for the source or tag it is bound to,
+so that an alert costs nothing on other events. A text's keys are intersected with the tables' keys: this decides
+queries that are an OR of plain words; the others are evaluated. Queries without anchors (only exclusions, or empty) are
+evaluated for every text. The index learns from texts how common a word is, and refiles queries under common words, a
+few at a time; a wrong guess costs time, never a match.
 """
 
 from __future__ import annotations
@@ -20,15 +20,14 @@ from actors.query import Analysed, Query, Side, matches
 from actors.query.match import holds
 
 NARROW = 32
-"""A query of so many sources and tags lies in a table for each; one of more lies in the common table and is held to its
-set."""
+"""A query with at most this many sources and tags is in a table for each; others are in the common table with a set."""
 _SAMPLE = 8
-"""One text in so many is learned from."""
+"""One text in this many is learned from."""
 _MOST_COUNTED = 50_000
 _CROWD = 16
-"""Queries under one word, from which on it is worth asking whether they have a rarer one."""
+"""Minimum queries under one word for a search for rarer ones."""
 _REFILED = 100
-"""Queries looked at anew for one text, at some 10 us each."""
+"""Maximum queries refiled for one text, at about 10 us each."""
 
 
 @dataclass(slots=True, eq=False)
@@ -46,7 +45,7 @@ class _Entry:
 
 
 class _Table(NamedTuple):
-    """The queries of one scope and language: `sure` ones match when an anchor is there, `maybe` ones are evaluated."""
+    """The queries of one scope and language: an anchor decides `sure` ones, `maybe` ones are evaluated."""
 
     sure: dict[str, dict[_Entry, None]]
     maybe: dict[str, dict[_Entry, None]]
@@ -65,7 +64,7 @@ class _Table(NamedTuple):
         self.lengths.update(map(len, entry.anchors.prefixes))
 
     def drop(self, entry: _Entry) -> None:
-        """Take a query out of every place that `put` gave it."""
+        """Remove a query from every place that `put` gave it."""
         if entry.anchors is None:
             del self.always[entry]
             return
@@ -93,7 +92,7 @@ class _Table(NamedTuple):
         for prefix in self._prefixes(text):
             found.update(self.sure_prefix.get(prefix, ()))
             possible.update(self.maybe_prefix.get(prefix, ()))
-        if isinstance(text, Side):  # its keys only say what could be: words may stand on both sides
+        if isinstance(text, Side):  # its keys only show possible matches: words may be on both sides
             could = (entry for entry in found | possible if not any(map(keys.isdisjoint, entry.needs)))
             return {entry: None for entry in could if matches(entry.query, text)}
         for entry in possible:
@@ -106,7 +105,7 @@ class _Table(NamedTuple):
         return found
 
     def _prefixes(self, text: Analysed | Side) -> list[str]:
-        """Return the prefixes in use that some word of the text begins with."""
+        """Return the prefixes in use that match a word of the text."""
         if not self.sure_prefix and not self.maybe_prefix:
             return []
         lengths = [length for length, uses in self.lengths.items() if uses]
@@ -116,18 +115,17 @@ class _Table(NamedTuple):
 
 @dataclass(slots=True)
 class _Commonness:
-    """How often keys are met, learned from a sample of the texts and bounded; what was met long ago fades."""
+    """How often keys occur, learned from a bounded sample of texts; old counts fade."""
 
     counts: Counter[str] = field(default_factory=Counter)
 
     def see(self, keys: Iterable[str]) -> None:
-        """Count a text's keys."""
         self.counts.update(keys)
         if len(self.counts) > _MOST_COUNTED:
             self.counts = Counter({key: count // 2 for key, count in self.counts.items() if count > 1})
 
     def cost(self, key: str) -> float:
-        """Return how dear a key is as an anchor: what is unknown is taken to be rarer the longer it is."""
+        """Return the cost of a key as an anchor: of unknown keys, longer ones count as rarer."""
         return self.counts.get(key, 0) + 1 / (1 + len(key))
 
 
@@ -141,9 +139,9 @@ class StandingQueries:
         self._made = self._seen = 0
 
     def add(self, id: str, query: Query, scopes: Iterable[str] = ()) -> None:
-        """Add a query, or replace the one of this id. `scopes`: the sources and tags that bind it; none means all.
+        """Add a query, or replace the one with this id. scopes: the sources and tags that bind it; none means all.
 
-        An id of a source and a tag can't be taken for each other: tags have a colon.
+        Ids of sources and tags cannot collide: tags have a colon.
         """
         self.remove(id)
         bound = list(dict.fromkeys(scopes))
@@ -165,7 +163,7 @@ class StandingQueries:
             tables.setdefault(query.language, _Table({}, {}, {}, {}, {}, Counter())).put(entry)
 
     def remove(self, id: str) -> None:
-        """Remove a query; one that is not there is no error."""
+        """Remove a query, if present."""
         entry = self._entries.pop(id, None)
         if entry is None:
             return
@@ -175,7 +173,7 @@ class StandingQueries:
                 del self._tables[scope]
 
     def match(self, text: Analysed | Side, source: str, tags: Sequence[str] = ()) -> list[str]:
-        """Return the ids of the queries that a text of a source, with these tags, satisfies, oldest first."""
+        """Return the ids of the queries that match a text of this source and these tags, oldest first."""
         scopes = (source, *tags)
         found: dict[_Entry, None] = {}
         for scope in (None, *scopes):
@@ -188,7 +186,7 @@ class StandingQueries:
         return [entry.id for entry in sorted(held, key=lambda entry: entry.order)]
 
     def _learn(self, text: Analysed | Side, scopes: Sequence[str]) -> None:
-        """Count a text's words, and file anew some of the queries that it met under a word they have in common."""
+        """Count a text's words, and refile some of the queries under common ones."""
         for code in dict.fromkeys(code for scope in (None, *scopes) for code in self._tables.get(scope, {})):
             self._common.see(text.keys(code))
         for code, table in self._tables.get(None, {}).items():
@@ -197,7 +195,7 @@ class StandingQueries:
                 self._refile(table, entry)
 
     def _refile(self, table: _Table, entry: _Entry) -> None:
-        """Put a query under rarer anchors if it has some, else to the end of its row, so that others get a turn."""
+        """Refile a query under rarer anchors if it has some, else at the end of its row, so that others get a turn."""
         table.drop(entry)
         entry.anchors = anchors(entry.query.root, self._common.cost)
         table.put(entry)
@@ -210,7 +208,7 @@ class StandingQueries:
 
 
 def _common(keys: frozenset[str], table: dict[str, dict[_Entry, None]]) -> list[str]:
-    """Return the keys in both, walking along the shorter side."""
+    """Return the keys in both, iterating over the shorter side."""
     if len(keys) < len(table):
         return [key for key in keys if key in table]
     return [key for key in table if key in keys]

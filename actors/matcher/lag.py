@@ -1,4 +1,4 @@
-"""The matcher's lag behind the log, as everybody shows it."""
+"""The matcher's lag behind the log."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from storage.records.identity import START, Millis, Seq, millis_of
 from storage.tail import Tail
 
 SHOWN = 60.0
-"""Seconds of lag from which on people are told; less is a burst."""
+"""Minimum seconds of lag that is shown; less is a burst."""
 
 
 @dataclass(frozen=True, slots=True)
 class Lag:
-    """Events that wait to be matched, and the age of the oldest of them in seconds."""
+    """Unmatched events, and the age of the oldest in seconds."""
 
     events: int = 0
     seconds: float = 0.0
 
     def says(self) -> str:
-        """Return a sentence for people; an empty one while it is short."""
+        """Return a sentence for people, "" while the lag is short."""
         if self.seconds < SHOWN:
             return ""
         many = f"{self.events:,} event{'' if self.events == 1 else 's'}"
@@ -27,10 +27,9 @@ class Lag:
 
 
 def lag_of(tail: Tail, at: Seq, left: int, oldest: Seq, now: Millis) -> Lag:
-    """Return the lag of a matcher that is at a position.
+    """Return the lag of a matcher at this position.
 
-    left, oldest: how many events it counted when it began to read them from the log and has not matched, and the first
-    of them; for what memory no longer holds.
+    left, oldest: the unmatched events it counted in the log, and the first position, for events no longer in memory.
     """
     waiting = tail.since(at)
     if waiting is not None and not waiting:

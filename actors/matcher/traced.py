@@ -1,4 +1,4 @@
-"""A match as traces tell it: an event, and the alerts that it is for."""
+"""A match in traces: an event, and its alerts."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from storage.records.identity import SourceId
 
 
 class MatchedEvent(NamedTuple):
-    """An event that was matched at a moment of the loop's clock, and the alerts that it is for."""
+    """An event, its alerts, and the time of its matching by the loop's clock."""
 
     told: Told
     source: SourceId
@@ -24,7 +24,7 @@ class MatchedEvent(NamedTuple):
 
 
 def matched_events(tracer: Tracer, event: Stored, alerts: Sequence[str]) -> list[MatchedEvent]:
-    """Return what is to be told of an event once its rows are stored; nothing where its trace is not sampled."""
+    """Return the match to report once its rows are stored; nothing if its trace is not sampled."""
     told = told_in(event.body)
     if told is None or not tracer.samples(told.trace):
         return []

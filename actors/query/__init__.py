@@ -1,8 +1,8 @@
 """The query language of alerts, push filters and the stream's `keyword`: parse once, match many texts.
 
-All of it is pure, and it imports nothing of the house. Start with `syntax.py` (the language and its errors), then
-`words.py` (what a word is), `languages.py` (when two words are the same), `analysis.py` (a text, analysed once for all
-queries), `match.py`, `parts.py` (which texts of an event an alert looks at). What other rooms use is here:
+All of it is pure, and it imports nothing else of ours. Start with `syntax.py` (the language and its errors), then
+`words.py` (splitting text into words), `languages.py` (equality of words), `analysis.py` (a text, analysed once for all
+queries), `match.py`, `parts.py` (the texts of an event that an alert reads). Other rooms use:
 
 >>> matches(parse("föreläggande OR remiss", "sv"), Analysed("Nya förelägganden", "..."))
 True

@@ -1,4 +1,4 @@
-"""Advice to the author of a query before it goes to work: that it can't match, or matches nearly everything."""
+"""Advice to the author of a new query: it cannot match, or matches nearly everything."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ _LOWER = re.compile(r"(?<![^\s(])(?:or|and|not)(?![^\s)])")
 
 
 def advice(query: Query) -> list[str]:
-    """Return sentences about a query, most important first; none when there is nothing to say."""
+    """Return sentences about a query, most important first; none if it is fine."""
     return list(dict.fromkeys((*_contradictions(query.root), *_breadth(query.root), *_words(query))))
 
 
 def is_open(node: Node) -> bool:
-    """Return whether a part holds of a text that has none of the words that are asked for or excluded."""
+    """Whether a part matches a text without any of the query's words."""
     match node:
         case Not(part):
             return not is_open(part)
@@ -55,7 +55,7 @@ def _contradictions(node: Node) -> Iterator[str]:
 
 
 def _same_stem(one: Node, by_key: Mapping[str, Word]) -> Word | None:
-    """Return the excluded word that every text has which has this one."""
+    """Return the excluded word that is in every text with this one."""
     other = by_key.get(one.keys[0]) if isinstance(one, Word) else None
     return other if other is not None and isinstance(one, Word) and set(one.keys) <= set(other.keys) else None
 

@@ -1,7 +1,7 @@
-"""A text as queries see it, analysed once for all of them and only as far as they ask.
+"""A text for queries, analysed once for all of them and only as far as needed.
 
-Most queries are decided by which keys a text has; these are made per language, from the distinct chunks only. Positions
-are made when a phrase has all its words in the text, the words themselves when a prefix asks.
+The keys of a text decide most queries; they are made per language, from the distinct chunks only. Positions are made
+when a text has all words of a phrase, the words themselves when a query has a prefix.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from actors.query.languages import Language, fold, language
 from actors.query.nodes import Path, Phrase, Prefix, Unit
 
 Positions = Mapping[str, list[tuple[int, int]]]
-"""By key: where it stands, as the position of its first word and the one after its last."""
+"""By key: its occurrences, as the position of its first word and the one after its last."""
 
 
 _REMEMBERED = 100_000
 
 
 class Place(NamedTuple):
-    """Where a term stands: which part of a text, its first word there and the one after its last."""
+    """An occurrence of a term: the part of the text, its first word there and the one after its last."""
 
     part: int
     start: int
@@ -34,10 +34,7 @@ class Place(NamedTuple):
 
 
 class Analysed:
-    """A text in parts: a title and a content, or the blocks of a change. Phrases do not run from one into another.
-
-    facts: what its event says changed.
-    """
+    """A text in parts: title and content, or the blocks of a change. No phrase crosses parts. facts: the changes."""
 
     def __init__(self, *parts: str, facts: Facts = NO_FACTS) -> None:
         self.facts = facts
@@ -47,7 +44,7 @@ class Analysed:
         self._positions: dict[str, Positions] = {}
 
     def keys(self, code: str) -> frozenset[str]:
-        """Return every key of the text in a language."""
+        """Return all keys of the text in a language."""
         found = self._keys.get(code)
         if found is None:
             known = _known_keys(code)
@@ -57,28 +54,27 @@ class Analysed:
 
     @cached_property
     def folded(self) -> list[str]:
-        """Every distinct word without its accents, sorted: what prefixes are looked up in."""
+        """Every distinct word without accents, sorted, for prefix lookups."""
         return sorted({fold(word) for chunk in self._chunks for word in _words_of(chunk)})
 
     def begins(self, prefix: str) -> bool:
-        """Return whether some word begins with a folded prefix."""
+        """Whether some word begins with a folded prefix."""
         at = bisect_left(self.folded, prefix)
         return at < len(self.folded) and self.folded[at].startswith(prefix)
 
     def has(self, unit: Unit, code: str) -> bool:
-        """Return whether the text has a word or a prefix."""
         if isinstance(unit, Prefix):
             return self.begins(unit.text)
         return not self.keys(code).isdisjoint(unit.keys)
 
     def has_term(self, term: Unit | Phrase | Condition, code: str) -> bool:
-        """Return whether the text has a word, a prefix or a phrase; of a condition, whether it is met."""
+        """Whether the text has a word, a prefix or a phrase, or meets a condition."""
         if isinstance(term, Condition):
             return self.facts.meet(term)
         return self.in_a_row(term, code) if isinstance(term, Phrase) else self.has(term, code)
 
     def places(self, term: Unit | Phrase | Condition, code: str) -> Iterator[Place]:
-        """Yield where a term stands, part by part; a condition stands nowhere."""
+        """Yield the occurrences of a term, part by part; a condition has none."""
         if isinstance(term, Condition):
             return
         for start, end in self.stretches(term, code):
@@ -87,21 +83,21 @@ class Analysed:
 
     @cached_property
     def _firsts(self) -> list[int]:
-        """Where the words of each part begin in the row."""
+        """The position of each part's first word in the row."""
         sizes = (sum(len(words.shape(chunk).row) for chunk in part) + 1 for part in self._parts)
         return list(accumulate(sizes, initial=0))
 
     def in_a_row(self, phrase: Phrase, code: str) -> bool:
-        """Return whether the text has the steps of a phrase one right after the other."""
+        """Whether the text has the steps of a phrase in direct succession."""
         for step in phrase.steps:
             if not any(all(self.has(unit, code) for unit in path) for path in step):
                 return False
         return bool(self.stretches(phrase, code))
 
     def stretches(self, node: Unit | Phrase, code: str) -> Sequence[tuple[int, int]]:
-        """Return where a word or a phrase stands: the positions of its first word and after its last one, in order.
+        """Return the occurrences of a word or phrase: the positions of its first word and after its last one, in order.
 
-        Of several stretches that end at one place, one.
+        Of several that end at one place, one.
         """
         steps = node.steps if isinstance(node, Phrase) else (((node,),),)
         ends: dict[int, int] | None = None
@@ -115,7 +111,7 @@ class Analysed:
         return sorted((begun, end) for end, begun in (ends or {}).items())
 
     def _walk(self, path: Path, ends: dict[int, int] | None, code: str) -> dict[int, int]:
-        """Return where a path may end that begins where something ends (None: anywhere), and where that began."""
+        """Return the possible ends of a path that begins at one of `ends` (None: anywhere), with their starts."""
         for unit in path:
             ends = {
                 end: start if ends is None else ends[start]
@@ -135,7 +131,7 @@ class Analysed:
             yield from positions.get(key, ())
 
     def _at(self, code: str) -> Positions:
-        """Return the places of every key in a language, or of every word when the code is empty."""
+        """Return the places of every key in a language, or of every word if the code is empty."""
         found = self._positions.get(code)
         if found is None:
             speech = language(code) if code else None
@@ -167,7 +163,7 @@ def _words_of(chunk: str) -> Iterator[str]:
 
 
 class _KnownKeys(dict[str, tuple[str, ...]]):
-    """The keys of chunks in one language, made when first asked for."""
+    """The keys of chunks in one language, made on demand."""
 
     def __init__(self, speech: Language) -> None:
         self._speech = speech

@@ -1,11 +1,11 @@
-r"""Conditions of a query on what changed: `price<300`, `price.drop>=10%`, `kind:availability`, `path:$.plans[*]`.
+r"""Conditions of a query on changes: `price<300`, `price.drop>=10%`, `kind:availability`, `path:$.plans[*]`.
 
     condition = subject [ "." aspect ] sign value
     subject   = price | number | percent | date | version | availability | kind | path | label
     aspect    = before | drop | rise (of numbers) | lowest | highest (of prices, in days)
     sign      = < <= > >= = :
 
-`path:` and `label:` say where: beside other conditions of the same group they narrow these.
+`path:` and `label:` name a place: they narrow the other conditions of their group.
 """
 
 from __future__ import annotations
@@ -47,18 +47,17 @@ _OF_CODE = 3
 _MOST_DECIMALS = 9
 _MARK = "\x00"
 ANY = f"{_MARK}any"
-"""The key of a text that has a change at all; no word has such a character."""
+"""The key of a text that has any change; no word has such a character."""
 
 
 class ConditionError(ValueError):
-    """A condition that can't be read, in a sentence."""
+    """An invalid condition, with a sentence."""
 
 
 @dataclass(frozen=True)
 class Condition:
-    """What is asked of one change. number, scale: what is compared with; unit: "" is any. text: of what is named.
-
-    narrowed: the places that it must stand at.
+    """A condition on one change. number, scale: the value to compare with. unit: "" is any. text: for named values.
+    narrowed: the places that the change must match.
     """
 
     subject: str
@@ -80,17 +79,17 @@ class Condition:
 
     @property
     def type(self) -> str:
-        """The type of the values that it looks at."""
+        """The type of the values it reads."""
         return _TYPES.get(self.subject, self.subject)
 
     @property
     def names_place(self) -> bool:
-        """Whether it says where a change is, and nothing of the change."""
+        """Whether it names a place, and nothing of the change."""
         return self.subject in {"path", "label"}
 
     @cached_property
     def keys(self) -> tuple[str, ...]:
-        """Keys of which every text has one that can meet it."""
+        """Every text that can meet it has at least one of these keys."""
         if self.names_place:
             return (ANY,)
         return (self.key_of("kind", self.text) if self.subject == "kind" else self.key_of("has", self.type),)
@@ -100,15 +99,15 @@ class Condition:
         return f"{_MARK}{what}:{name}"
 
     def within(self, places: tuple[Condition, ...]) -> Condition:
-        """Return the condition for changes that stand at all of these places."""
+        """Return the condition for changes at all of these places."""
         return replace(self, narrowed=self.narrowed + places)
 
     def compares(self, one: object, other: object) -> bool:
-        """Return whether two things of one type stand to each other as the sign says."""
+        """Whether two values of one type satisfy the sign."""
         return _SIGNS[self.sign](one, other)
 
     def stands_at(self, place: str) -> bool:
-        """Return whether a label or a path is the one that is named: a part of the label, the path's beginning."""
+        """Whether a label contains the named text, or a path begins with it."""
         return self._place.search(place) is not None
 
     @cached_property
@@ -120,7 +119,7 @@ class Condition:
 
 
 def read_condition(written: str) -> Condition | None:
-    """Return the condition that a word of a query writes; None when it is no condition. Raises ConditionError."""
+    """Parse a word of a query as a condition; None if it is none. Raises ConditionError."""
     shape = _SHAPE.fullmatch(written)
     if shape is None or not shape["value"].strip():
         return None
@@ -136,7 +135,7 @@ def read_condition(written: str) -> Condition | None:
     if subject in _NAMED:
         return _named(made)
     if sign == ":" and not aspect and not re.match(r"[v$€£¥-]?\d", value):
-        return None  # date:today, version:beta: words, as they were before there were conditions
+        return None  # date:today, version:beta: plain words, as before there were conditions
     if subject == "date":
         if not _DAY.fullmatch(value):
             raise ConditionError("a date is compared with a day, as in date<2026-12-01")

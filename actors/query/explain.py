@@ -1,4 +1,4 @@
-"""Why a text satisfies a query: which parts of the query it has, and where they stand in it."""
+"""Why a text satisfies a query: the parts of the query in it, and their places."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ from actors.query.parts import Part, PartName
 from actors.query.sides import Side
 
 MOST_MARKS = 100
-"""Marks in a title, a content or a text of a diff; the first ones."""
+"""Maximum marks in a title, a content or a text of a diff; the first ones."""
 MOST_EXCERPTS = 3
 MOST_PIECES = 6
-"""Texts of a diff that are shown, the first ones that have marks."""
+"""Maximum texts of a diff that are shown; the first ones with marks."""
 AROUND = 70
-"""Code points shown before and after what is marked."""
+"""Code points shown before and after a mark."""
 LONGEST_EXCERPT = 400
 
 Term = Word | Prefix | Phrase | Condition
 _PLAIN = 2
-"""Parts of what has no diff: title and content."""
+"""Number of parts without a diff: title and content."""
 
 
 class Excerpt(Struct, frozen=True):
-    """A piece of a text. `start` is its place there; `marks` are places in the text too, not in the piece."""
+    """A piece of a text. start: its place there. marks: places in the text, not in the piece."""
 
     start: int
     text: str
@@ -39,7 +39,7 @@ class Excerpt(Struct, frozen=True):
 
 
 class Piece(Struct, frozen=True):
-    """An excerpt of a text of the diff: of which list, or which side of an altered block, and its place in the list."""
+    """An excerpt of a text of the diff: its list, or its side of a changed block, and its place in the list."""
 
     part: PartName
     index: int
@@ -47,10 +47,7 @@ class Piece(Struct, frozen=True):
 
 
 class Explanation(Struct, frozen=True):
-    """matched: the terms that were found, as they were understood. title: marks in it. content, diff: excerpts.
-
-    All places are in Unicode code points.
-    """
+    """matched: the found terms, as understood. title: its marks. content, diff: excerpts. Places are in code points."""
 
     matched: tuple[str, ...]
     title: tuple[tuple[int, int], ...]
@@ -59,14 +56,14 @@ class Explanation(Struct, frozen=True):
 
 
 def terms(node: Node) -> Iterator[Term]:
-    """Yield what a query looks for, less what it excludes: words, prefixes and phrases, in order."""
+    """Yield the words, prefixes and phrases of a query in order, without the excluded ones."""
     match node:
         case Word() | Prefix() | Phrase() | Condition():
             yield node
         case Not():
             return
         case All((Phrase() as row, *needs)) if needs and all(map(_is_pair, needs)):
-            yield row  # what a run of an unspaced script needs besides is inside of it
+            yield row  # it contains whatever else a run of an unspaced script needs
         case All(parts) | Any(parts):
             for part in parts:
                 yield from terms(part)
@@ -79,7 +76,7 @@ def _is_pair(node: Node) -> bool:
 
 
 def shown(term: Term) -> str:
-    """Return a term as people read it: a run of an unspaced script as it is, a phrase in quotation marks.
+    """Return a term in readable form: a run of an unspaced script unchanged, a phrase in quotation marks.
 
     >>> from actors.query.syntax import parse
     >>> [shown(term) for term in terms(parse('東京都 "vice presidents" plan* -old', "en").root)]
@@ -94,7 +91,7 @@ def shown(term: Term) -> str:
 
 
 def explain(query: Query, parts: Sequence[Part], text: Analysed | Side) -> Explanation:
-    """Return why a text satisfies a query that it does satisfy. `parts`: what the text was made of, the title first."""
+    """Explain a match. parts: the parts of the text, title first."""
     found = [term for term in dict.fromkeys(terms(query.root)) if text.has_term(term, query.language)]
     spans: dict[int, Sequence[Span]] = {}
     marks: dict[int, list[Span]] = {}
@@ -118,7 +115,7 @@ def explain(query: Query, parts: Sequence[Part], text: Analysed | Side) -> Expla
 
 
 def _pieces(parts: Sequence[Part], marks: Mapping[int, Sequence[Span]]) -> Iterator[Piece]:
-    """Yield the first excerpts of the diff's texts that have marks; of its first text where none has."""
+    """Yield the first excerpts of the diff's texts with marks; of its first text if there are none."""
     diff = [number for number, part in enumerate(parts) if part.name not in ("title", "content") and part.text.strip()]
     having = [number for number in diff if marks[number]] or diff[:1]
     for number in having[:MOST_PIECES]:
@@ -128,7 +125,7 @@ def _pieces(parts: Sequence[Part], marks: Mapping[int, Sequence[Span]]) -> Itera
 
 
 def merged(spans: Sequence[Span]) -> list[Span]:
-    """Return spans in order, those that overlap as one, without the empty ones.
+    """Return spans in order, overlapping ones merged, without empty ones.
 
     >>> merged([Span(5, 9), Span(0, 3), Span(2, 4), Span(7, 7)])
     [Span(start=0, end=4), Span(start=5, end=9)]
@@ -145,7 +142,7 @@ def merged(spans: Sequence[Span]) -> list[Span]:
 
 
 def _excerpts(content: str, marks: Sequence[Span]) -> Iterator[Excerpt]:
-    """Yield the first pieces around marks; the beginning of the text where nothing is marked."""
+    """Yield the first pieces around marks; the beginning of the text if there are none."""
     if not marks:
         if content:
             yield Excerpt(0, content[: 2 * AROUND], ())
@@ -164,6 +161,6 @@ def _excerpts(content: str, marks: Sequence[Span]) -> Iterator[Excerpt]:
 
 
 def _word_from(content: str, at: int, until: int) -> int:
-    """Return where the first whole word from a place on begins, if there is one before `until`."""
+    """Return the start of the first whole word after a position, if there is one before `until`."""
     space = content.find(" ", at, until)
     return at if at == 0 or space < 0 else space + 1

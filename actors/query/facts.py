@@ -1,7 +1,7 @@
-"""Changes as an event says them, by kind and with values; and the test whether they meet a condition.
+"""The changes of an event, by kind and with values; and the test whether they meet a condition.
 
-Numbers are compared as integers with a scale. An event that names a value without the one before (a new entry, a new
-row) has it as `after` alone: it has a price, and no drop.
+Numbers are compared as integers with a scale. An event with a value but no earlier one (a new entry, a new row) has
+only `after`: it has a price, and no drop.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _DAY = 86_400
 
 
 class FactValue(Struct, frozen=True):
-    """A value as events have it; see `Value` of the records."""
+    """A value in an event; see `Value` of the records."""
 
     text: str = ""
     type: str = ""
@@ -29,7 +29,7 @@ class FactValue(Struct, frozen=True):
 
 
 class Fact(Struct, frozen=True):
-    """One thing that changed; see `TypedChange` of the records."""
+    """One change; see `TypedChange` of the records."""
 
     kind: str = ""
     label: str = ""
@@ -41,7 +41,7 @@ class Fact(Struct, frozen=True):
 
 
 class Facts:
-    """All that changed in an event that was emitted at a moment (RFC 3339)."""
+    """All changes of an event. emitted_at: RFC 3339."""
 
     def __init__(self, facts: Sequence[Fact] = (), emitted_at: str = "") -> None:
         self._facts, self._emitted_at = facts, emitted_at
@@ -51,16 +51,16 @@ class Facts:
 
     @cached_property
     def keys(self) -> frozenset[str]:
-        """Keys as those of words, of which a condition that can hold has one: an index finds conditions by them."""
+        """Keys like those of words, for an index: every condition that can be met has one of them."""
         return frozenset(key for fact in self._facts for key in _keys_of(fact))
 
     def meet(self, asked: Condition) -> bool:
-        """Return whether one of the changes is as a condition asks, in the place that it names."""
+        """Whether one of the changes meets a condition, in the place it names."""
         return any(self._is_met(asked, fact) for fact in self._facts if _is_there(asked, fact))
 
     def _is_met(self, asked: Condition, fact: Fact) -> bool:
         if asked.subject == "price" and fact.kind == "number":
-            return False  # what is saved is money, and no price
+            return False  # an amount saved is money, but no price
         match asked.subject, asked.aspect:
             case ("kind", _):
                 return fact.kind == asked.text
@@ -78,7 +78,7 @@ class Facts:
                 return self._is_record(asked, fact)
 
     def _is_record(self, asked: Condition, fact: Fact) -> bool:
-        """Return whether a value is the lowest, or highest, of so many days: which the event says itself."""
+        """Whether a value is the lowest or highest of this many days, by the event's own data."""
         since = fact.lowest_since if asked.aspect == "lowest" else fact.highest_since
         if not since or fact.after is None or not _is_of(asked, fact.after):
             return False
@@ -121,7 +121,7 @@ def _compares(asked: Condition, value: FactValue) -> bool:
 
 
 def _as_day(value: str) -> str:
-    """Return a date that has a year, a month and a day; "" for another."""
+    """Return a date with year, month and day; "" for any other."""
     return value if len(value) == len("2026-12-01") else ""
 
 
@@ -141,13 +141,13 @@ def _moved(asked: Condition, fact: Fact) -> bool:
 
 
 def _level(one: tuple[int, int], other: tuple[int, int]) -> tuple[int, int]:
-    """Return two scaled numbers as integers of one scale."""
+    """Scale two numbers to integers of one scale."""
     scale = max(one[1], other[1])
     return one[0] * 10 ** (scale - one[1]), other[0] * 10 ** (scale - other[1])
 
 
 def _parts(version: str) -> tuple[tuple[int, str], ...]:
-    """Return a version's numbers in a form that orders as they do, however long; without zeros at its end: 2.0 is 2."""
+    """Return a version's numbers in a sortable form of any length, without trailing zeros: 2.0 is 2."""
     parts = [part.lstrip("0") for part in version.split(".") if part.isdecimal()]
     while parts and not parts[-1]:
         parts.pop()

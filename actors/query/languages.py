@@ -1,9 +1,8 @@
-"""The languages of a query, and the keys under which their words meet.
+"""The languages of a query, and the keys that match words.
 
-A word of a text and a word of a query match when they share a key. A word has the stem with its accents folded and,
-where it differs, the stem of the folded word: the first finds all inflections (`begär`, `begära`), the second what was
-typed without accents (`affar` finds `affär`). Accents are folded after Latin and Greek letters only: й is not и, が
-not か.
+A word of a text and a word of a query match if they share a key. A word's keys are its stem with folded accents and, if
+different, the stem of the folded word: the first finds all inflections (`begär`, `begära`), the second finds words
+typed without accents (`affar` finds `affär`). Accents are folded only after Latin and Greek letters: й is not и.
 """
 
 from __future__ import annotations
@@ -55,13 +54,13 @@ _TABLE = {
 _NAMES = MappingProxyType({code: name for code, (name, _) in _TABLE.items()})
 _REMEMBERED = 100_000
 
-# Letters that are a letter and a mark to the eye, but not to Unicode's decompositions.
+# Letters with a visible mark that Unicode does not decompose.
 _UNDIVIDED = str.maketrans({"ø": "o", "ł": "l", "đ": "d", "ð": "d", "ı": "i", "æ": "ae", "œ": "oe", "þ": "th"})
 _MARKED = re.compile("(?<=[A-Za-z\u00c0-\u024f\u0370-\u03ff\u1e00-\u1fff])[\u0300-\u036f]+")
 
 
 class UnknownLanguage(ValueError):
-    """There is no such language; the message lists those there are."""
+    """An unknown language; the message lists the known ones."""
 
     def __init__(self, code: str) -> None:
         super().__init__(f"unknown language {code[:20]!r}: use one of {', '.join(_NAMES)}")
@@ -69,12 +68,12 @@ class UnknownLanguage(ValueError):
 
 
 def languages() -> Mapping[str, str]:
-    """Return the languages that a query may be in: ISO 639-1 code, or `simple`, and English name."""
+    """Return the languages of queries: ISO 639-1 code, or `simple`, and English name."""
     return _NAMES
 
 
 def fold(word: str) -> str:
-    """Return a word without its accents.
+    """Remove a word's accents.
 
     >>> fold("förelägganden"), fold("smørrebrød"), fold("й")
     ('forelagganden', 'smorrebrod', 'й')
@@ -85,7 +84,7 @@ def fold(word: str) -> str:
 
 
 class Language:
-    """The keys of words in one language, remembered, because words repeat. Not for several threads at once."""
+    """The keys of words in one language, cached because words repeat. Not thread-safe."""
 
     def __init__(self, code: str, stem: Callable[[str], str]) -> None:
         self.code = code
@@ -93,7 +92,7 @@ class Language:
         self._keys: dict[str, tuple[str, ...]] = {}
 
     def keys(self, word: str) -> tuple[str, ...]:
-        """Return the one or two keys of a word that went through `words.plain`."""
+        """Return the one or two keys of a word in `words.plain` form."""
         found = self._keys.get(word)
         if found is None:
             if len(self._keys) >= _REMEMBERED:
@@ -120,7 +119,7 @@ def language(code: str) -> Language:
         raise UnknownLanguage(code)
     if not entry[1]:
         return Language(code, str)
-    import Stemmer  # noqa: PLC0415  # only who stems pays for loading it
+    import Stemmer  # noqa: PLC0415  # loaded only for languages that stem
 
-    # Size 0: the stemmer's own memory would only double ours.
+    # Size 0: the stemmer's own cache would only duplicate ours.
     return Language(code, Stemmer.Stemmer(entry[1], 0).stemWord)

@@ -11,16 +11,16 @@ from actors.query.sides import Side
 
 
 def matches(query: Query, text: Analysed | Side) -> bool:
-    """Return whether a text satisfies a query. The text is analysed as far as the query needs it."""
+    """Whether a text satisfies a query. Analyses the text only as far as needed."""
     if isinstance(text, Side):
         return text.satisfies(query)
     return holds(query.root, text, text.keys(query.language), query.language)
 
 
 def holds(node: Node, text: Analysed, keys: frozenset[str], code: str) -> bool:
-    """Return whether a text satisfies a part of a query; `keys` are the text's in the query's language.
+    """Whether a text satisfies a part of a query. keys: the text's, in the query's language.
 
-    Words come first and need no call, as a standing query is mostly decided by them, thousands of times an event.
+    Words come first and need no call: they decide most standing queries, thousands of times per event.
     """
     if isinstance(node, Word):
         return not keys.isdisjoint(node.keys)

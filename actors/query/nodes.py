@@ -1,4 +1,4 @@
-"""Nodes of a parsed query: frozen, comparable, printable as it was understood."""
+"""Nodes of a parsed query: frozen, comparable, printable as understood."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Word:
 
 @dataclass(frozen=True, slots=True)
 class Prefix:
-    """The beginning of a word, without accents; it looks at whole words, not at stems."""
+    """The beginning of a word, without accents; it matches whole words, not stems."""
 
     text: str
 
@@ -32,7 +32,7 @@ class Prefix:
 Unit = Word | Prefix
 Path = tuple[Unit, ...]
 Step = tuple[Path, ...]
-"""Readings of one stretch of a phrase, any of which will do: (("e", "post"), ("epost",))."""
+"""Alternative readings of one step of a phrase: (("e", "post"), ("epost",))."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class Phrase:
     steps: tuple[Step, ...]
 
     def __str__(self) -> str:
-        # What may be written as one word is shown so that it still may: "e-post" and not "e post".
+        # Words that may be joined keep their hyphen: "e-post" and not "e post".
         words = (("-" if len(step) > 1 else " ").join(str(unit) for unit in step[0]) for step in self.steps)
         return f'"{" ".join(words)}"'
 
@@ -100,7 +100,7 @@ def units(node: Node) -> Iterator[Unit]:
 
 
 def has_conditions(node: Node) -> bool:
-    """Return whether a query asks for more than words."""
+    """Whether a query has conditions."""
     match node:
         case Condition():
             return True
@@ -113,7 +113,7 @@ def has_conditions(node: Node) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A parsed query. `text` is what was typed, `str(query)` how it was understood."""
+    """A parsed query. text: as typed. `str(query)`: as understood."""
 
     text: str
     language: str

@@ -1,8 +1,8 @@
-"""Places of words in a text as its readers see it: in Unicode code points, before anything was folded.
+"""Places of words in the original text: in Unicode code points, before any folding.
 
-Words are found in the plain form of a text, which may be shorter or longer than the text itself. So the text is cut
-into clusters, a character with the marks and the hidden characters after it, which become plain each on its own: what
-composes does so inside of one. Should the pieces ever not add up to the whole, no place is better than a wrong one.
+Words are found in the plain form of a text, which may be shorter or longer. So the text is cut into clusters (a
+character with its marks and hidden characters), which are converted to plain form one by one; composition never crosses
+clusters. If the pieces do not add up to the whole, no places are returned instead of wrong ones.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from actors.query import words
 from actors.query.scripts import MARKS
 
 _HANGUL = "\u1160-\u11ff\ud7b0-\ud7ff"
-"""Vowels and finals, which compose with what stands before them, though they are no marks."""
+"""Vowels and finals, which combine with the characters before them, though they are no marks."""
 _BEYOND = r"(?!\w)[\U00011000-\U0001efff]"
-"""The marks beyond the table of `scripts.py`, and some signs that are no letters, where it does no harm."""
+"""The marks beyond the table of `scripts.py`, and some harmless other signs."""
 _CLUSTER = re.compile(rf"(?s:.)(?:[{MARKS}{_HANGUL}\uff9e\uff9f]|{_BEYOND}|{words.HIDDEN})*+")
 
 
@@ -30,7 +30,7 @@ class Span(NamedTuple):
 
 
 def word_spans(text: str) -> Sequence[Span]:
-    """Return where each word of a text stands, in the order of `Analysed`'s row; empty spans where that is unknown."""
+    """Return the span of each word of a text, in the order of `Analysed`'s row; empty spans if unknown."""
     plain, starts, ends = _traced(text)
     found: list[Span] = []
     for at, chunk in words.placed(plain):
@@ -41,7 +41,7 @@ def word_spans(text: str) -> Sequence[Span]:
 
 
 def _inside(chunk: str) -> Iterator[Span]:
-    """Yield where the words of a chunk's row stand in it."""
+    """Yield the places of the words of a chunk's row in it."""
     typed, at = chunk.replace(",", "."), 0  # a decimal comma becomes a dot in the row
     for word in words.shape(chunk).row:
         start = max(typed.find(word, at), at)
@@ -50,10 +50,7 @@ def _inside(chunk: str) -> Iterator[Span]:
 
 
 def _traced(text: str) -> tuple[str, Sequence[int], Sequence[int]]:
-    """Return the plain form, and where in the text the cluster of each of its characters starts and ends.
-
-    No places when they can't be known.
-    """
+    """Return the plain form, and the start and end of each character's cluster in the text; no places if unknown."""
     plain = words.plain(text)
     if text.isascii() or _is_one_to_one(text, plain):
         return plain, range(len(plain)), range(1, len(plain) + 1)
@@ -69,5 +66,5 @@ def _traced(text: str) -> tuple[str, Sequence[int], Sequence[int]]:
 
 
 def _is_one_to_one(text: str, plain: str) -> bool:
-    """Return whether character n of the plain form is from character n: folding the case never makes a text shorter."""
+    """Whether character n of the plain form comes from character n: case folding never shortens a text."""
     return len(plain) == len(text) and normalize("NFC", text) == text and text.casefold() == plain

@@ -1,9 +1,8 @@
-"""The texts of an event that an alert looks at, by its subject: the change of a page, one side of it, or the page.
+"""The texts of an event that an alert reads, by its setting: the change of a page, one side of it, or the page.
 
-An event of a page has a diff. `change` looks at the title, at what came and what went; `added` and `removed` at one
-side of that, with the title (`sides.py`); `page` at title and content. What has no diff (feeds, push, events of old
-logs) is matched by title and content whatever an alert is about. A diff that was cut does not have all that came, so
-the content stands in for the rest.
+A page's event has a diff. `change` reads the title, added and removed texts; `added` and `removed` read one side, with
+the title (`sides.py`); `page` reads title and content. Events without a diff (feeds, push, old logs) always match by
+title and content. A truncated diff lacks some added texts, so the content is read as well.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ class Altered(Struct, frozen=True):
 
 
 class Difference(Struct, frozen=True):
-    """What came, what went and what was altered on a page, as far as matching needs it."""
+    """The added, removed and changed blocks of a page, as far as matching needs them."""
 
     added: tuple[str, ...] = ()
     removed: tuple[str, ...] = ()
@@ -39,7 +38,7 @@ class Difference(Struct, frozen=True):
 
 
 class EventView(Struct, frozen=True, kw_only=True):
-    """What matching needs of an event's wire JSON; fields beyond these are skipped."""
+    """The fields of an event's wire JSON that matching needs; others are skipped."""
 
     title: str = ""
     content: str = ""
@@ -56,8 +55,7 @@ class EventView(Struct, frozen=True, kw_only=True):
 
 
 class Part(NamedTuple):
-    """A text of an event. place: which of the diff's list. other: the other side of an altered block, where only what
-    stands on this side counts."""
+    """A text of an event. place: in its list of the diff. other: a changed block's other side, if only one counts."""
 
     name: PartName
     text: str
@@ -69,17 +67,17 @@ _told = msgspec.json.Decoder(EventView)
 
 
 def told_in(body: bytes) -> EventView:
-    """Return what matching needs of an event as it is stored. Raises msgspec.MsgspecError."""
+    """Decode the fields of a stored event that matching needs. Raises msgspec.MsgspecError."""
     return _told.decode(body)
 
 
 def parts_of(told: EventView, match: Match) -> tuple[Part, ...]:
-    """Return the texts that an alert looks at, the title first."""
+    """Return the texts that an alert reads, the title first."""
     return Part("title", told.title), *_rest(told, match)
 
 
 def text_of(told: EventView, match: Match) -> Analysed | Side:
-    """Return the texts that an alert looks at, for queries."""
+    """Return the texts that an alert reads, for queries."""
     title, *rest = parts_of(told, match)
     if match in ("added", "removed") and _diff(told) is not None:
         return Side(title.text, [(part.text, part.other) for part in rest], told.facts)
@@ -87,14 +85,13 @@ def text_of(told: EventView, match: Match) -> Analysed | Side:
 
 
 class Texts:
-    """The texts of one event, each made when an alert first asks for it. Without a diff they are all the same one."""
+    """The texts of one event, made on demand. Without a diff they are all the same."""
 
     def __init__(self, told: EventView) -> None:
         self.told = told
         self._made: dict[Match, Analysed | Side] = {}
 
     def of(self, match: Match) -> Analysed | Side:
-        """Return the texts that an alert looks at."""
         asked: Match = "page" if _diff(self.told) is None else match
         found = self._made.get(asked)
         if found is None:

@@ -1,4 +1,4 @@
-"""A query tried on events that have been: which of them match, and why. Runs in a worker, as events may be long."""
+"""A query tried on past events: the matches, and why. Runs in a worker, as events may be long."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from actors.query.parts import Match, parts_of, text_of, told_in
 from actors.query.syntax import parse
 
 MOST_TERMS = 50
-"""Terms of a query that are counted one by one."""
+"""Maximum terms of a query that are counted one by one."""
 
 
 class PreviewRequest(Struct, frozen=True):
-    """bodies: events as they are stored. show: of how many matches, at most, is said why. match: see parts.py."""
+    """bodies: stored events. show: maximum number of explained matches. match: see parts.py."""
 
     query: str
     language: str
@@ -27,7 +27,7 @@ class PreviewRequest(Struct, frozen=True):
 
 
 class PreviewAnswer(Struct, frozen=True):
-    """matched: places in `bodies`. why: of the first of these. found_in: how many events have each term, in order."""
+    """matched: indices in `bodies`. why: for the first of these. found_in: the number of events with each term."""
 
     matched: tuple[int, ...]
     why: tuple[Explanation, ...]

@@ -1,8 +1,7 @@
-"""Character classes that Python's `re` has no names for, as the insides of a `[...]`.
+"""Character classes that Python's `re` has no names for, as the content of a `[...]`.
 
-`MARKS` are the combining marks of the writing systems (Unicode category M) up to U+10FFF; a range also runs over
-letters that lie between marks, which does no harm, as both belong inside a word. A test holds the table against
-`unicodedata`.
+`MARKS` are the combining marks of the writing systems (Unicode category M) up to U+10FFF; a range also covers letters
+between marks, which is harmless, as both are inside words. A test compares the table with `unicodedata`.
 """
 
 from __future__ import annotations
@@ -26,14 +25,14 @@ _EMOJI = "2190-21ff 2300-23ff 25a0-27bf 2934-2935 2b00-2bff 3030 303d 3297 3299 
 
 
 def _class(ranges: str) -> str:
-    """Return hexadecimal ranges as the inside of a character class."""
+    """Return hexadecimal ranges as the content of a character class."""
     parts = (part.partition("-") for part in ranges.split())
     return "".join(f"\\U{int(low, 16):08x}-\\U{int(high or low, 16):08x}" for low, _, high in parts)
 
 
 MARKS = _class(_MARKS)
 UNSPACED = _class(_UNSPACED)
-"""Scripts whose words are not set apart by spaces: read as overlapping pairs of characters."""
+"""Scripts without spaces between words: read as overlapping pairs of characters."""
 EMOJI = _class(_EMOJI)
 FLAG = "\\U0001f1e6-\\U0001f1ff"
 """Regional indicators: two of them are one flag."""

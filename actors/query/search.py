@@ -13,7 +13,7 @@ from actors.query.syntax import parse
 
 
 class Term(Struct, frozen=True):
-    """A query as it was typed, and which texts of an event it looks at."""
+    """A query as typed, and the texts of an event that it reads."""
 
     query: str
     language: str
@@ -21,14 +21,14 @@ class Term(Struct, frozen=True):
 
 
 class SearchedEvent(Struct, frozen=True):
-    """An event as it is stored. groups: places in `terms`; the event is found if of each group one term matches."""
+    """A stored event. groups: indices in `terms`; the event is found if one term of each group matches."""
 
     body: bytes
     groups: tuple[tuple[int, ...], ...]
 
 
 class SearchRequest(Struct, frozen=True):
-    """What a worker is asked: some terms, and events to look at."""
+    """A worker's request: terms, and events to search."""
 
     terms: tuple[Term, ...]
     events: tuple[SearchedEvent, ...]

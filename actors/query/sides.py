@@ -1,9 +1,8 @@
-"""One side of a change: what came to a page, or what went, with the title of the page.
+"""One side of a change: the added or the removed texts of a page, with its title.
 
-The title helps to say which page is meant (`acme price`), but it stands there at every change. So a query is satisfied
-when it holds on the title and this side together, and something that this side has takes part in that. What stands on
-both sides of an altered block neither came nor went; that is judged term by term, so that a phrase comes when its last
-word does.
+The title helps to name the page (`acme price`), but is the same in every change. So a query matches if it holds on the
+title and this side together, and some text of this side contributes. Words on both sides of a changed block count as
+unchanged. This is judged term by term, so a phrase is added when its last word is.
 """
 
 from __future__ import annotations
@@ -19,19 +18,19 @@ from actors.query.nodes import All, Any, Node, Not, Phrase, Prefix, Query, Word
 
 
 class _Block(NamedTuple):
-    """An altered block: which text of this side it is, and what stood in its place on the other."""
+    """A changed block: its number on this side, its text, and the text on the other side."""
 
     number: int
     text: Analysed
     other: Analysed
 
     def brings(self, term: Word | Prefix | Phrase, code: str) -> bool:
-        """Return whether a term stands here, and not on the other side."""
+        """Whether a term is here, and not on the other side."""
         return self.text.has_term(term, code) and not self.other.has_term(term, code)
 
 
 class Side:
-    """A title, and the texts of one side, each with its other side where a block was altered."""
+    """A title, and the texts of one side; of a changed block also the other side."""
 
     def __init__(self, title: str, texts: Sequence[tuple[str, str | None]], facts: Facts = NO_FACTS) -> None:
         self.facts = facts
@@ -51,29 +50,29 @@ class Side:
         return Analysed(*self._texts, facts=self.facts)
 
     def keys(self, code: str) -> frozenset[str]:
-        """Return every key that a query could be satisfied by, and more: also those that stand on both sides."""
+        """Return all keys that could satisfy a query, including those on both sides."""
         return self._whole.keys(code)
 
     @property
     def folded(self) -> list[str]:
-        """Every distinct word, as those of `Analysed`; also those that stand on both sides."""
+        """Every distinct word, as in `Analysed`, including those on both sides."""
         return self._whole.folded
 
     def has_term(self, term: Word | Prefix | Phrase | Condition, code: str) -> bool:
-        """Return whether the title or this side has a word, a prefix or a phrase; of a condition, whether it is met."""
+        """Whether the title or this side has a word, prefix or phrase, or meets a condition."""
         if isinstance(term, Condition):
             return self.facts.meet(term)
         return self._brings(term, code) or self._title.has_term(term, code)
 
     def satisfies(self, query: Query) -> bool:
-        """Return whether a query holds by what is on this side."""
+        """Whether a query holds because of this side."""
         if self._empty:
             return False
         holds, by_side = self._judge(query.root, query.language)
         return holds and (by_side or not _asks(query.root))
 
     def places(self, term: Word | Prefix | Phrase | Condition, code: str) -> Iterator[Place]:
-        """Yield where a term stands, in the title (part 0) and in those texts that bring it."""
+        """Yield the occurrences of a term, in the title (part 0) and in the texts that add it."""
         if isinstance(term, Condition):
             return
         yield from self._title.places(term, code)
@@ -85,7 +84,7 @@ class Side:
                     yield place._replace(part=block.number)
 
     def _judge(self, node: Node, code: str) -> tuple[bool, bool]:
-        """Return whether a part of a query holds, and whether something of this side takes part in that."""
+        """Return whether a part of a query holds, and whether this side contributes."""
         match node:
             case Word() | Prefix() | Phrase():
                 brings = self._brings(node, code)
@@ -108,7 +107,7 @@ class Side:
 
 
 def _asks(node: Node) -> bool:
-    """Return whether a query asks for something, and does not only exclude."""
+    """Whether a query has anything but exclusions."""
     match node:
         case Word() | Prefix() | Phrase() | Condition():
             return True

@@ -5,9 +5,8 @@ r"""The query language: words (all must occur), OR, "phrases", -exclusions, (gro
     all     = [ "-" ] item { [ "AND" ] [ "-" ] item }
     item    = word | "phrase" | condition | "(" choice ")"
 
-What a condition is says `conditions`. OR and AND are operators in capitals only; in quotes they are words. A word may
-end in `*`. Errors name the character where they begin, counted from 0, and what to write instead. The limits bound
-what a query can cost.
+`conditions` defines a condition. OR and AND are operators only in capitals; in quotes they are words. A word may end in
+`*`. Errors give the character where they begin, counted from 0, and a correction. The limits bound the cost of a query.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ _HINTS = {"-": "put it right before what it excludes", "|": "write OR", "&": "a 
 
 
 class QueryError(Exception):
-    """A query that can't be read. `reason` is a sentence, `position` the character it is about, from 0."""
+    """An invalid query. reason: a sentence. position: the character it refers to, from 0."""
 
     def __init__(self, reason: str, position: int) -> None:
         super().__init__(f"{reason} (at character {position})")
@@ -42,7 +41,7 @@ class QueryError(Exception):
 
 
 def parse(text: str, language_code: str) -> Query:
-    """Return the query that a text means. Raises QueryError, and UnknownLanguage."""
+    """Parse a query. Raises QueryError, UnknownLanguage."""
     speech = language(language_code)
     if len(text) > MOST_CHARACTERS:
         raise QueryError(f"a query has at most {MOST_CHARACTERS} characters, not {len(text)}", MOST_CHARACTERS)
@@ -73,7 +72,7 @@ def _tokens(text: str, speech: Language) -> list[_Token]:
 
 
 def _token(match: re.Match[str], text: str, speech: Language) -> tuple[_Token, int]:
-    """Return one token and where the next one may begin."""
+    """Return one token and the start of the next."""
     at, kind = match.start(), match.lastgroup
     if kind == "quote":
         return _quoted(text, at, speech)
@@ -88,7 +87,7 @@ def _token(match: re.Match[str], text: str, speech: Language) -> tuple[_Token, i
 
 
 def _condition(word: str, opens: bool, match: re.Match[str], text: str) -> tuple[_Token, int] | None:
-    """Return a condition, None for what only begins as one. opens: its value may stand in quotation marks after it."""
+    """Return a condition, None if it only begins like one. opens: its value may follow in quotation marks."""
     end = match.end()
     if opens and (quote := _QUOTE.match(text, end)):
         if (closing := _QUOTE.search(text, quote.end())) is None:
@@ -104,7 +103,7 @@ def _condition(word: str, opens: bool, match: re.Match[str], text: str) -> tuple
 
 
 def _narrowed(parts: list[Node]) -> list[Node]:
-    """Return the parts of a group with those that only say where moved into the other conditions, if there are some."""
+    """Move the conditions of a group that only name a place into its other conditions, if there are any."""
     places = tuple(part for part in parts if isinstance(part, Condition) and part.names_place)
     others = [part for part in parts if isinstance(part, Condition) and not part.names_place]
     if not places or not others:
@@ -120,7 +119,7 @@ def _quoted(text: str, at: int, speech: Language) -> tuple[_Token, int]:
 
 
 def _item(text: str, at: int, speech: Language) -> Node:
-    """Return what a word or the inside of a phrase asks for: often one word, else words in a row."""
+    """Return the node of a word or the inside of a phrase: often one word, else words in a row."""
     stem, star = (text[:-1], True) if text.endswith("*") else (text, False)
     if "*" in stem:
         raise QueryError("a * can only end a word", at)
@@ -140,12 +139,12 @@ def _item(text: str, at: int, speech: Language) -> Node:
     if len(steps) == 1 and len(steps[0]) == 1 and len(steps[0][0]) == 1:
         row = steps[0][0][0]
     elif len(steps) == 2 and len(needs) == 1 and not star:
-        return needs[0]  # a pair of an unspaced script says it all
+        return needs[0]  # a pair of an unspaced script is enough
     return All((row, *needs)) if needs and not star else row
 
 
 def _add_steps(shape: words.Shape, speech: Language, steps: list[Step], needs: list[Node]) -> None:
-    """Add the steps of one chunk. Pairs of an unspaced script are needed as well: they are rarer than single signs."""
+    """Add the steps of one chunk. Pairs of an unspaced script are needed too: they are rarer than single characters."""
 
     def unit(word: str) -> Unit:
         return Word(word, speech.keys(word))
@@ -164,7 +163,7 @@ def _add_steps(shape: words.Shape, speech: Language, steps: list[Step], needs: l
 def _prefix(unit: Unit, typed: str, at: int) -> Unit:
     beginning = fold(unit.text)
     if words.unspaced(beginning):
-        return unit  # any run of signs is found inside a longer one anyway
+        return unit  # a run of characters is found inside a longer one anyway
     if len(beginning) < SHORTEST_PREFIX or typed[-1:].isspace():
         raise QueryError(f"a * follows a word of at least {SHORTEST_PREFIX} letters or digits", at)
     return Prefix(beginning)

@@ -1,8 +1,8 @@
-"""Cuts text into words with positions, before any language has its say.
+"""Splits text into words with positions, before any language applies.
 
-The text is taken apart into *chunks*, runs of word characters with what may glue them (`e-post`, `O'Brien`, `3.14`,
-`asp.net`, `c++`), because chunks repeat and their analysis can be remembered. The `Shape` of a chunk is a row of words
-in a line, and beside it longer or other readings of the same stretch:
+The text is split into *chunks*, runs of word characters with possible glue (`e-post`, `O'Brien`, `3.14`, `asp.net`,
+`c++`); chunks repeat, so their analysis is cached. The `Shape` of a chunk is a row of words, plus longer or other
+readings of the same stretch:
 
     e-post     e, post          and "epost" over both
     gunnar's   gunnar, s        and "gunnars" over both
@@ -12,8 +12,8 @@ in a line, and beside it longer or other readings of the same stretch:
     .net       .net             and in a text "net"
     東京都     東, 京, 都         and in a text the pairs 東京, 京都
 
-A query may be typed in either reading and finds both. Characters that only steer how text is shown (soft hyphen,
-joiners, variation selectors) are no part of it; skin tones are skipped.
+A query in either reading finds both. Display-only characters (soft hyphen, joiners, variation selectors) are removed;
+skin tones are skipped.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from unicodedata import normalize
 from actors.query.scripts import EMOJI, FLAG, MARKS, UNSPACED
 
 LONGEST = 64
-"""Characters of a word that count; what follows them is not looked at, on either side."""
+"""Characters of a word that count; the rest is ignored, on both sides."""
 
 HIDDEN = "[\u00ad\u200d\u2060\ufeff\ufe00-\ufe0f]"
 _HIDDEN = re.compile(f"{HIDDEN}+")
@@ -46,7 +46,7 @@ _IS_UNSPACED = re.compile(f"[{UNSPACED}]")
 
 
 class Reading(NamedTuple):
-    """Another word for the stretch [start, end) of a chunk's row. `typed` ones count on the query's side too."""
+    """Another word for the stretch [start, end) of a chunk's row. typed: it counts in queries too."""
 
     word: str
     start: int
@@ -55,27 +55,27 @@ class Reading(NamedTuple):
 
 
 class Shape(NamedTuple):
-    """A chunk, analysed: one word for each position, and the other readings."""
+    """An analysed chunk: one word for each position, and the other readings."""
 
     row: tuple[str, ...]
     also: tuple[Reading, ...] = ()
 
 
 def plain(text: str) -> str:
-    """Return text in the form that is searched: composed (NFC), case folded, without hidden characters."""
+    """Return text in search form: composed (NFC), case folded, without hidden characters."""
     if text.isascii():
         return text.lower()
-    # Folding the case can take composed characters apart, so it is composed once more.
+    # Case folding can decompose characters, so they are composed again.
     return normalize("NFC", _HIDDEN.sub("", normalize("NFC", text)).casefold())
 
 
 def chunks(text: str) -> list[str]:
-    """Return the chunks of a text that went through `plain`, in order."""
+    """Return the chunks of a text in `plain` form, in order."""
     return (_ASCII_CHUNKS if text.isascii() else _CHUNKS).findall(text)
 
 
 def placed(text: str) -> list[tuple[int, str]]:
-    """Return the chunks with where each begins."""
+    """Return the chunks with their positions."""
     found = (_ASCII_CHUNKS if text.isascii() else _CHUNKS).finditer(text)
     return [(each.start(), each[0]) for each in found]
 
@@ -85,7 +85,7 @@ _REMEMBERED = 50_000
 
 
 def shape(chunk: str) -> Shape:
-    """Return the analysis of a chunk, remembered."""
+    """Analyse a chunk; cached."""
     found = _shapes.get(chunk)
     if found is None:
         if len(_shapes) >= _REMEMBERED:
@@ -115,9 +115,9 @@ def _shape(chunk: str) -> Shape:
 
 
 def _unglue(bare: str) -> tuple[list[str], list[str]]:
-    """Return a chunk's words and what stands between them; a decimal number or a version stays one word."""
+    """Return a chunk's words and the glue between them; a decimal number or a version stays one word."""
     first, *rest = _SPLIT.split(bare)
-    # In parts until the end: a text of nothing but "1.1.1." would otherwise be copied once for each of its dots.
+    # Kept in parts until the end: a text of only "1.1.1." would otherwise be copied once for each dot.
     found, glues, is_number = [[first]], list[str](), first.isdecimal()
     for glue, word in zip(rest[::2], rest[1::2], strict=True):
         if is_number and glue in ".," and word.isdecimal():
@@ -130,7 +130,7 @@ def _unglue(bare: str) -> tuple[list[str], list[str]]:
 
 
 def _runs(words: list[str], glues: list[str]) -> Iterator[tuple[int, int]]:
-    """Yield the stretches of words that may be written as one: by hyphens and apostrophes, and initials by dots."""
+    """Yield the runs of words that can be joined: by hyphens and apostrophes, and initials by dots."""
     if len(words) > 1 and all(glue == "." for glue in glues) and all(len(word) == 1 for word in words):
         yield 0, len(words)
         return
@@ -143,7 +143,7 @@ def _runs(words: list[str], glues: list[str]) -> Iterator[tuple[int, int]]:
 
 
 def _lay(word: str, row: list[str], also: list[Reading]) -> None:
-    """Put a word into the row: as it is, or as the characters of an unspaced script with their pairs beside it."""
+    """Add a word to the row: whole, or as the characters of an unspaced script plus their pairs."""
     if _THOUSANDS.fullmatch(word):
         also.append(Reading(word.replace(".", ""), len(row), len(row) + 1, True))
     for run in _RUNS.findall(word):
@@ -156,7 +156,7 @@ def _lay(word: str, row: list[str], also: list[Reading]) -> None:
 
 
 def _mark(chunk: str, row: list[str], also: list[Reading]) -> None:
-    """Give the first word its dot and the last one its + or #; a word longer than a letter is itself as well."""
+    """Add the leading dot and the trailing + or #; a word longer than a letter also counts without them."""
     tail = chunk[len(chunk.rstrip("+#")) :]
     if tail:
         if len(row[-1]) > 1:
@@ -169,5 +169,5 @@ def _mark(chunk: str, row: list[str], also: list[Reading]) -> None:
 
 
 def unspaced(word: str) -> bool:
-    """Return whether a word has characters of a script that is written without spaces."""
+    """Whether a word has characters of a script without spaces."""
     return _IS_UNSPACED.search(word) is not None

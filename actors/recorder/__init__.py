@@ -1,5 +1,4 @@
-"""The only writer of the log: takes what harvests wait, gives ids, signs, commits, wakes the tail.
+"""The only writer of the log: takes waiting harvests, assigns ids, signs, commits, wakes the tail.
 
-Start with `actor.py`. May import the layers below it in the order that the import contract gives; blind to its
-siblings.
+Start with `actor.py`. May import the layers below it in the order of the import contract, but not its siblings.
 """

@@ -1,10 +1,10 @@
-"""The recorder: takes what waits, commits it in one transaction, and acknowledges.
+"""The recorder: takes waiting messages, commits them in one transaction, and acknowledges.
 
 Order is the promise here. A harvest is acknowledged only after its events are durable; ids are minted inside the
-transaction, so their order is the order of commit. Storage shows readers what is committed, whether or not this actor
-is there to acknowledge it. What was taken and not finished when it is cancelled or crashes is *unknown* to its senders:
-their question ends as Unanswered, and they read their state back from storage. The mailbox outlives the actor, so what
-was not yet taken waits for its next life.
+transaction, so their order is the order of commit. Storage shows readers the committed events, whether or not this
+actor is alive to acknowledge them. If it is cancelled or crashes, the result of taken, unfinished messages is *unknown*
+to their senders: their requests end as Unanswered, and they read their state back from storage. The mailbox outlives
+the actor, so messages not yet taken wait for its next life.
 """
 
 from __future__ import annotations
@@ -35,19 +35,19 @@ from supervision import Child, Mailbox, MailboxFull
 
 _OURS = {Kind.NOTICE: "notice", Kind.HEARTBEAT: "heartbeat"}
 MOST_MESSAGES = 512
-"""What events are counted by."""
+"""Maximum messages in one group commit."""
 PARKED = 2.0
-"""Seconds between two tries while storage takes nothing."""
+"""Seconds between attempts while storage accepts no writes."""
 TOLD_FOR = 120.0
-"""Seconds for which a refusal is told: whoever was refused has tried again by then, and cleared it."""
+"""Seconds to report a refusal: by then a sender has tried again, and a success has cleared it."""
 FULL = "the disk is full, and nothing is recorded: free some room"
 AWAY = "the storage does not answer, and nothing is recorded"
 STUCK_AFTER = 3.0
-"""Seconds in one commit after which the service is not ready any more: a lock refuses it after 5 or 10 s."""
+"""Seconds in one commit after which the service is no longer ready; a lock times out after 5 or 10 s."""
 
 
 class Recorder:
-    """The only writer of the log. `mailbox` belongs to the composition root."""
+    """The only writer of the log. mailbox: belongs to the composition root."""
 
     def __init__(
         self,
@@ -73,7 +73,7 @@ class Recorder:
         self._is_away = False
 
     async def run(self, child: Child) -> None:
-        """Commit batches until stopped; a polite stop first commits what waits."""
+        """Commit batches until stopped; a graceful stop first commits all waiting messages."""
         async with trio.open_nursery() as nursery:
             nursery.start_soon(self._wake_at_stop, child.stopping)
             child.ready()
@@ -88,13 +88,13 @@ class Recorder:
             self._mailbox.send_nowait(SaveStates(()))
 
     async def _next(self) -> RecorderMessage:
-        """Wait for a message. While storage does not answer, ask it with an empty one: nobody else may write."""
+        """Wait for a message. While storage does not answer, test it with an empty one: no other actor writes."""
         with trio.move_on_after(PARKED if self._is_away else float("inf")):
             return await self._mailbox.receive()
         return SaveStates(())
 
     def _waiting(self, batch: list[RecorderMessage]) -> list[RecorderMessage]:
-        """Add whatever waits, without waiting for more: that is the group of a group commit."""
+        """Add all waiting messages, without waiting for more: the group of a group commit."""
         while len(batch) < MOST_MESSAGES:
             try:
                 batch.append(self._mailbox.receive_nowait())
@@ -103,7 +103,7 @@ class Recorder:
         return batch
 
     def says(self) -> str:
-        """Return what is wrong as a sentence, empty when all is well: it must be seen to move, not only to run."""
+        """Return the problem as a sentence, "" if healthy; the actor must make progress, not only run."""
         if self._refused is not None and trio.current_time() - self._refused[0] < TOLD_FOR:
             return self._refused[1]
         since, waiting = self._busy_since, self._mailbox.statistics().depth
@@ -132,7 +132,7 @@ class Recorder:
                 self._goes_on()
             _tell(sweeps, stored=True)
         except STANDSTILL as error:
-            # The senders find out what was written, and will look again; reading goes on meanwhile.
+            # The senders read the stored state and check again; readers are not affected.
             full = isinstance(error, DiskFull)
             event, says = ("recorder.disk_full", FULL) if full else ("recorder.parked", f"{AWAY} ({error})")
             self._world.log(event, level="debug" if self._refused else "error", error=str(error), harvests=len(records))
@@ -160,7 +160,7 @@ class Recorder:
         except StorageError:
             raise
         except Exception as error:
-            # A draft that can't be encoded must not take the other sources' harvests with it.
+            # A draft that cannot be encoded must not take the other sources' harvests with it.
             await self._append_singly(records, error)
             return
         self._world.reach("recorder/after commit")
@@ -198,7 +198,7 @@ def _tell(sweeps: Sequence[SaveStates], *, stored: bool) -> None:
 
 
 def acknowledge(records: Sequence[Record], answers: Sequence[Answer]) -> None:
-    """Tell each sender what became of its harvest."""
+    """Send each sender the result of its harvest."""
     for record, answer in zip(records, answers, strict=True):
         if isinstance(answer, StorageError):
             record.reply.fail(answer)

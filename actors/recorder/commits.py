@@ -1,4 +1,4 @@
-"""A commit as traces tell it: one span for each trace whose events it brought into the log."""
+"""A commit in traces: one span for each trace with events in it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from storage.records.event import Draft, Stored
 
 
 def tell(tracer: Tracer, records: Sequence[Record], answers: Sequence[Answer], began: float) -> None:
-    """Tell of a group commit that began at a moment of the loop's clock and has just ended."""
+    """Trace a group commit that has just ended. began: by the loop's clock."""
     times = tracer.since(began)
     for record, answer in zip(records, answers, strict=True):
         if not isinstance(answer, StorageError) and answer:
@@ -48,7 +48,7 @@ def _commit(record: Record, events: Sequence[Told], trace: bytes, times: Times, 
 
 
 def _root(record: Record, draft: Draft, trace: bytes, times: Times) -> Span:
-    """Return the first span of what no look has found: from when it came."""
+    """Return the first span of an event without a check, from its arrival."""
     name = "notice" if draft.alert_type is not None else "frame" if draft.source_type == "push" else "first look"
     attributes = {"sanderling.source.id": record.harvest.source, "sanderling.source.type": draft.source_type}
     start = min(draft.fetched_at * 1_000_000, times.end)

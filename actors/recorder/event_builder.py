@@ -1,4 +1,4 @@
-"""From a source's draft to the wire form of an event, all but its signature. Pure."""
+"""From a source's draft to the wire form of an event, except its signature. Pure."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ SCHEMA_PATH = "/schemas/stream-event/1.json"
 
 
 def build(event_id: str, source: SourceId, draft: Draft, base_url: str, now: Millis) -> Event:
-    """Return the event that a draft becomes.
+    """Build an event from a draft.
 
-    `base_url` has no slash at its end. `emitted_at` is now, but never before `fetched_at`: the clock may have stepped
-    back between the look and the commit.
+    base_url: without a final slash. `emitted_at` is now, but never before `fetched_at`: the clock may have stepped back
+    between the check and the commit.
     """
     return Event(
         schema=base_url + SCHEMA_PATH,

@@ -1,9 +1,8 @@
-"""Positions and UUIDv7s, strictly increasing in commit order, across restarts and when the clock steps back.
+"""Positions and UUIDv7s, strictly increasing in commit order, across restarts and backward clock steps.
 
-RFC 9562 section 6.2, method 1: milliseconds, then a counter of 15 bits. The time part is never less than the last one
-minted, whatever the wall clock says; a full counter borrows the next millisecond. A fresh millisecond starts its
-counter low, but not at zero, so that ids can't be guessed from their time. `storage.records.identity` has the
-arithmetic.
+RFC 9562 section 6.2, method 1: milliseconds, then a counter of 15 bits. The time part never decreases, whatever the
+wall clock shows; a full counter borrows the next millisecond. A new millisecond starts its counter low, but not at
+zero, so that ids cannot be guessed from their time. `storage.records.identity` has the arithmetic.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ _FRESH_BITS = 8
 class Identifiers:
     """Mints positions and ids; `bits(n)` gives n random bits.
 
-    Called only inside the engine's transaction, so order of minting is order of commit.
+    Called only inside the engine's transaction, so the order of minting is the order of commit.
     """
 
     def __init__(self, now: Callable[[], Millis], bits: Callable[[int], int]) -> None:
@@ -28,7 +27,7 @@ class Identifiers:
         self._last: Seq = START
 
     def raise_floor(self, floor: Seq) -> None:
-        """Never mint at or below `floor` from now on."""
+        """Mint only above `floor` from now on."""
         self._last = max(self._last, floor)
 
     def mint(self) -> tuple[Seq, str]:

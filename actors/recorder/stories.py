@@ -1,7 +1,7 @@
 """The story of an event: that of another source's event of the last week with the same news.
 
-An event with a diff tells what was added, and has no link of its own: its page is the same at each change. An edited
-entry is a story of its own, and so is what was held or is practice.
+For an event with a diff, only the added texts are compared, without its link, since a page's address is the same in
+every change. An edited entry is a separate story, and so are held and practice events.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from storage.records.tiers import Kind
 
 _NONE = (Kind.NOTICE, Kind.HEARTBEAT, Kind.PRACTICE, Kind.HELD)
 _MOST_READ = 4_000
-"""Characters of added texts that are put together."""
+"""Maximum characters of added texts that are joined."""
 
 
 class _Seen(Struct, gc=False):
-    """What is read of an event."""
+    """The fields of an event that are read."""
 
     id: str
     source_url: str
@@ -42,16 +42,15 @@ class SameStories:
     """See `storage.append.Stories`."""
 
     def marks(self, draft: Draft) -> Marks:
-        """Return a draft's marks; see Stories."""
         return () if kind_of(draft) in _NONE else _marks(draft)
 
     def marks_of(self, event: Stored) -> Marks:
-        """Return an event's marks, none of one that can't be read; see Stories."""
+        """Return an event's marks; none if it cannot be read."""
         seen = None if event.kind in _NONE else _seen(event)
         return () if seen is None else _marks(seen)
 
     def story(self, source: SourceId, draft: Draft, earlier: Sequence[Stored]) -> str:
-        """Return the id of a story's first event; see Stories."""
+        """Return the id of a story's first event, "" for a new story."""
         piece = _piece(draft)
         for event in sorted(earlier, key=lambda event: event.seq):
             if event.source != source and (seen := _seen(event)) is not None and same_story(_piece(seen), piece):

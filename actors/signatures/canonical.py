@@ -1,8 +1,8 @@
 """The JSON Canonicalization Scheme (RFC 8785): one byte form for each JSON value.
 
-Signing is on the path of every event, so it takes a short cut: an `Event` has ASCII keys, no floats and only integers
-within 2^53, and for such a value sorted compact JSON already is the canonical form (a property test holds it against an
-independent implementation). Verifying can't know who wrote the JSON, so `canonical_json` is the whole scheme.
+Every event is signed, so signing takes a shortcut: an `Event` has ASCII keys, no floats and only integers within 2^53.
+For such a value sorted compact JSON is already canonical (a property test compares it with an independent
+implementation). A verifier cannot know who wrote the JSON, so `canonical_json` is the full scheme.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ def canonical(event: Event) -> bytes:
 def canonical_json(value: Any) -> bytes:
     """Return the RFC 8785 form of a decoded JSON value.
 
-    Raises ValueError for what I-JSON (RFC 7493) has no room for: infinities, integers that readers would alter, lone
-    surrogates, and what is not JSON at all.
+    Raises ValueError for values outside I-JSON (RFC 7493): infinities, integers that readers would alter, lone
+    surrogates, and non-JSON values.
     """
     parts: list[str] = []
     _write(value, parts)
@@ -37,7 +37,7 @@ def canonical_json(value: Any) -> bytes:
 
 
 def es_number(number: float) -> str:
-    """Return a finite double as ECMAScript prints it, which is what RFC 8785 (3.2.2.3) asks for.
+    """Format a finite double as ECMAScript does (RFC 8785, 3.2.2.3).
 
     >>> es_number(1e21), es_number(4.5), es_number(-0.0), es_number(2e-7), es_number(100.0)
     ('1e+21', '4.5', '0', '2e-7', '100')
@@ -46,7 +46,7 @@ def es_number(number: float) -> str:
         raise ValueError(f"{number} is not a JSON number")
     if number == 0:
         return "0"
-    # Python's repr has the same shortest digits; only where the point and the exponent go differs.
+    # Python's repr has the same shortest digits; only the point and the exponent are placed differently.
     mantissa, _, power = repr(abs(number)).partition("e")
     whole, _, fraction = mantissa.partition(".")
     digits = (whole + fraction).lstrip("0")
@@ -55,7 +55,7 @@ def es_number(number: float) -> str:
 
 
 def _place(digits: str, point: int) -> str:
-    """Return 0.`digits` times ten to the `point` as ECMAScript lays it out (ECMA-262, Number::toString)."""
+    """Format 0.`digits` times ten to the `point` as ECMAScript does (ECMA-262, Number::toString)."""
     if len(digits) <= point <= 21:
         return digits.ljust(point, "0")
     if 0 < point <= 21:
@@ -83,7 +83,7 @@ def _write(value: Any, out: list[str]) -> None:
 
 
 def _large(value: int) -> str:
-    """Return an integer beyond 2^53 where it is a double as ECMAScript prints it; readers would alter any other."""
+    """Format an integer beyond 2^53 if it is a double in ECMAScript's spelling; readers would alter any other."""
     text = str(value)
     if len(text) > 22 or es_number(float(value)) != text:
         raise ValueError("an integer beyond 2^53 that is not spelled as a double")
@@ -101,7 +101,7 @@ def _write_array(items: list[Any] | tuple[Any, ...], out: list[str]) -> None:
 
 def _write_object(members: dict[str, Any], out: list[str]) -> None:
     out.append("{")
-    # RFC 8785, 3.2.3: by UTF-16 code units, which is not the order of code points beyond the BMP.
+    # RFC 8785, 3.2.3: by UTF-16 code units; beyond the BMP this is not the order of code points.
     for number, key in enumerate(sorted(members, key=lambda name: name.encode("utf-16-be"))):
         if number:
             out.append(",")

@@ -1,8 +1,7 @@
-"""A coverage receipt: what is known of the looks at a source in a time, signed as events are.
+"""A coverage receipt: the known checks of a source in a period, signed like an event.
 
-It proves who says so and that nobody has altered it since; that the looks were made, nobody outside can check. It says
-of its own holes that they are holes. All numbers are whole, so the canonical form has one spelling; it stays below 2
-KB: a long address is left out, and its hash stands for it.
+It proves who states it and that it was not altered; outsiders cannot verify that the checks were made. It lists its own
+gaps. Numbers are integers, so the canonical form has one spelling. It stays below 2 KB: a hash replaces a long address.
 """
 
 from __future__ import annotations
@@ -22,9 +21,9 @@ from storage.records.trail import Verdict
 TYPE: Final = "coverage"
 MOST_BYTES: Final = 2_048
 MOST_URL: Final = 256
-"""Bytes of an address that stands in a receipt."""
+"""Maximum bytes of an address in a receipt."""
 MOST_WHYS: Final = 2
-"""Reasons that the sentence names; the times themselves have theirs."""
+"""Maximum reasons in the sentence; each unknown period has its own."""
 WHYS: Final[Mapping[Why, str]] = {
     "not_added": "it had not been added yet",
     "no_record": "the record begins later",
@@ -38,7 +37,7 @@ WHYS: Final[Mapping[Why, str]] = {
 
 
 class UnknownTime(Struct, frozen=True, rename={"start": "from", "end": "to"}):
-    """A time of which nothing is known, and why."""
+    """A period without records, and why."""
 
     start: str
     end: str
@@ -46,7 +45,7 @@ class UnknownTime(Struct, frozen=True, rename={"start": "from", "end": "to"}):
 
 
 class LongestGap(Struct, frozen=True, rename={"start": "from", "end": "to"}):
-    """The longest known time without a look that was answered; or, within an hour, a longer one."""
+    """The longest known time without an answered check; an hour at the edge of a known period may lengthen it."""
 
     start: str
     end: str
@@ -54,7 +53,7 @@ class LongestGap(Struct, frozen=True, rename={"start": "from", "end": "to"}):
 
 
 class CoverageReceipt(Struct, frozen=True, kw_only=True, rename={"start": "from", "end": "to"}):
-    """What is known of the looks at one source in a time."""
+    """The known checks of one source in a period."""
 
     type: Literal["coverage"] = "coverage"
     source_id: str
@@ -82,7 +81,7 @@ class CoverageReceipt(Struct, frozen=True, kw_only=True, rename={"start": "from"
 
 
 class Logged(NamedTuple):
-    """The source's events in that time: the ids of the first and last. since: the log has none from before it."""
+    """The source's events in the period: the ids of the first and last. since: the log has none before this time."""
 
     first: str | None
     last: str | None
@@ -90,7 +89,7 @@ class Logged(NamedTuple):
 
 
 def receipt_of(source: str, url: str, found: Coverage, logged: Logged) -> CoverageReceipt:
-    """Return a receipt that is not signed yet."""
+    """Return an unsigned receipt."""
     gap = found.gap
     short = len(json.encode(url)) <= MOST_URL
     return CoverageReceipt(
@@ -117,7 +116,7 @@ def receipt_of(source: str, url: str, found: Coverage, logged: Logged) -> Covera
 
 
 def said(found: Coverage) -> str:
-    """Return what a receipt says, as a sentence."""
+    """Return a receipt's content as a sentence."""
     if found.unknown_ms >= found.end - found.start:
         return f"Nothing is known of this time: {WHYS[found.unknown[0].why]}."
     answered, failed = found.answered, sum(found.looks) - found.answered
@@ -134,7 +133,7 @@ def said(found: Coverage) -> str:
 
 
 def length(seconds: int) -> str:
-    """Return a length of time in at most two units, rounded up to the smaller one.
+    """Format a duration in at most two units, rounded up to the smaller one.
 
     >>> length(0), length(59), length(720), length(5_401), length(90_000), length(86_400 * 12 + 1)
     ('0 s', '59 s', '12 min', '1 h 31 min', '1 d 1 h', '12 d 1 h')
@@ -152,12 +151,12 @@ def length(seconds: int) -> str:
 
 
 def is_receipt(value: Mapping[str, Any]) -> bool:
-    """Return whether a decoded document says that it is a coverage receipt."""
+    """Whether a decoded document claims to be a coverage receipt."""
     return value.get("type") == TYPE and "unknown" in value and "outcomes" in value
 
 
 def explained(value: Mapping[str, Any]) -> Iterator[str]:
-    """Yield what a receipt whose signature holds proves, and what not; what it lacks is not said."""
+    """Yield sentences on what a validly signed receipt does and does not prove; missing fields are skipped."""
     yield f"{value.get('url') or value.get('url_sha256')}, from {value.get('from')} to {value.get('to')}"
     yield str(value.get("says"))
     for span in value.get("unknown") or ():

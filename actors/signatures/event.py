@@ -1,11 +1,11 @@
 """The signature inside an event: Ed25519 (RFC 8032) over the RFC 8785 form of all its other fields.
 
-It belongs to the content and not to the transport: it holds on a stream, in a delivery, in a digest and in an export,
-and after any re-serialisation of the JSON. `key_id` and `signed_at` are covered. Keys are published as a JWK Set
+It belongs to the content, not to the transport: it stays valid on a stream, in a delivery, in a digest and in an
+export, and after any re-serialisation of the JSON. It covers `key_id` and `signed_at`. Keys are published as a JWK Set
 (RFC 7517, RFC 8037); a key's id is its thumbprint (RFC 7638).
 
-The same keys sign documents of other kinds. What is signed of these begins with a context, which names the kind and is
-no JSON: so no signature of one kind ever is one of another.
+The same keys sign other kinds of documents. Their signed form begins with a context, which names the kind and is not
+JSON, so a signature of one kind is never valid for another.
 """
 
 from __future__ import annotations
@@ -30,20 +30,20 @@ from storage.records.times import rfc3339
 
 _ENCODER = msgspec.json.Encoder()
 _ONCE_WITHOUT = ("coverage",)
-"""Kinds that were signed without a context before there was one."""
+"""Kinds that were signed without a context before contexts existed."""
 
 
 class Signer:
-    """Signs events with one key. It holds no state but the key, so any thread may use it."""
+    """Signs events with one key. It has no other state, so any thread may use it."""
 
     def __init__(self, key: SigningKey) -> None:
         self.key_id = key.key_id
         self._key = nacl.signing.SigningKey(key.seed)
 
     def sign(self, event: Event, at: Millis) -> bytes:
-        """Return the wire JSON of an event, signed, its fields in the order of `Event`.
+        """Return the signed wire JSON of an event, its fields in the order of `Event`.
 
-        Lone surrogates, which have no UTF-8 form, become U+FFFD before anything is signed.
+        Lone surrogates, which have no UTF-8 form, become U+FFFD before signing.
         """
         event = msgspec.structs.replace(event, signed_at=rfc3339(at), key_id=self.key_id, signature=msgspec.UNSET)
         try:
@@ -55,9 +55,9 @@ class Signer:
         return _ENCODER.encode(msgspec.structs.replace(event, signature=signature))
 
     def sign_document(self, document: Mapping[str, Any], at: Millis) -> bytes:
-        """Return a JSON object of the kind that its `type` names, signed, its members in their order.
+        """Sign a JSON object of the kind that its `type` names; its members keep their order.
 
-        Raises ValueError for no I-JSON, KeyError for no `type`.
+        Raises ValueError for no I-JSON, KeyError without a `type`.
         """
         signed = {**document, "signed_at": rfc3339(at), "key_id": self.key_id}
         signature = _b64url(self._key.sign(_context(document["type"]) + canonical_json(signed)).signature)
@@ -75,20 +75,19 @@ def new_signing_key(seed: bytes, at: Millis) -> SigningKey:
 
 
 def public_half(key: SigningKey) -> PublicKey:
-    """Return what is published of a key."""
     return PublicKey(key.key_id, _public(key.seed), key.created_at)
 
 
 def check_public(key: PublicKey) -> None:
-    """Raise ValueError unless a key is 32 bytes under its own thumbprint."""
+    """Raise ValueError unless a key has 32 bytes and its own thumbprint as id."""
     if len(_from_b64url(key.x)) != nacl.bindings.crypto_sign_PUBLICKEYBYTES or _thumbprint(key.x) != key.key_id:
         raise ValueError(f"{key.key_id[:60]!r} is not the thumbprint of the Ed25519 key beside it")
 
 
 def jwks(keys: Sequence[SigningKey], others: Sequence[PublicKey] = ()) -> bytes:
-    """Return the public halves as an encoded JWK Set: retired keys too, or old events could not be verified.
+    """Encode the public halves as a JWK Set, with retired keys: old events must stay verifiable.
 
-    others: of other instances, whose events are in the log.
+    others: keys of other instances that have events in the log.
     """
     published = [
         {"kty": "OKP", "crv": "Ed25519", "x": key.x, "kid": key.key_id, "alg": "EdDSA", "use": "sig"}
@@ -98,7 +97,7 @@ def jwks(keys: Sequence[SigningKey], others: Sequence[PublicKey] = ()) -> bytes:
 
 
 class KeySet:
-    """A JWK Set (RFC 7517), read. Raises ValueError for what is none; its keys are looked at when they are used."""
+    """A parsed JWK Set (RFC 7517). Raises ValueError for anything else; keys are checked on use."""
 
     def __init__(self, encoded: bytes) -> None:
         try:
@@ -111,7 +110,7 @@ class KeySet:
         self._entries = {str(entry.get("kid")): entry for entry in entries if isinstance(entry, dict)}
 
     def find(self, key_id: str) -> nacl.signing.VerifyKey | None:
-        """Return a key by its id, None when it is not there. Raises ValueError for one that is no Ed25519 key."""
+        """Return a key by its id, None if it is missing. Raises ValueError if it is no Ed25519 key."""
         entry = self._entries.get(key_id)
         if entry is None:
             return None
@@ -124,7 +123,7 @@ class KeySet:
 
 
 def verify(body: bytes, jwks: bytes) -> Verdict:
-    """Check an event as it arrived against a JWK Set, without the network. Never raises."""
+    """Check an event as received against a JWK Set, offline. Never raises."""
     try:
         event = decode(body)
     except (ValueError, RecursionError) as error:
@@ -133,7 +132,7 @@ def verify(body: bytes, jwks: bytes) -> Verdict:
 
 
 def check(event: object, keys: KeySet | bytes) -> Verdict:
-    """Check an event, given as `decode` returns it, against a key set, read or encoded. Never raises."""
+    """Check an event from `decode` against a key set, parsed or encoded. Never raises."""
     if not isinstance(event, dict):
         return Verdict(Cause.UNREADABLE, "the event is not a JSON object")
     signature, key_id = event.get("signature"), event.get("key_id")
@@ -147,7 +146,7 @@ def check(event: object, keys: KeySet | bytes) -> Verdict:
         return Verdict(Cause.UNKNOWN_KEY, f"key {key_id[:80]} is not in the key set", key_id)
     try:
         signed = canonical_json({name: value for name, value in event.items() if name != "signature"})
-        kind = event.get("type")  # no event has one
+        kind = event.get("type")  # events have none
         contexts = [_context(kind) if isinstance(kind, str) else b"", *([b""] if kind in _ONCE_WITHOUT else [])]
         _verify_any(key, [context + signed for context in contexts], _from_b64url(signature))
     except BadSignatureError:
@@ -162,7 +161,7 @@ def _context(kind: str) -> bytes:
 
 
 def _verify_any(key: nacl.signing.VerifyKey, forms: Sequence[bytes], signature: bytes) -> None:
-    """Raise BadSignatureError unless a signature is one of any of these."""
+    """Raise BadSignatureError unless a signature fits one of the forms."""
     for form in forms[:-1]:
         with suppress(BadSignatureError):
             key.verify(form, signature)
@@ -171,7 +170,7 @@ def _verify_any(key: nacl.signing.VerifyKey, forms: Sequence[bytes], signature: 
 
 
 def decode(body: bytes | str) -> Any:
-    """Decode I-JSON. A repeated name is refused: two parsers could read two different events under one signature.
+    """Decode I-JSON. Rejects a repeated name: two parsers could read two different events under one signature.
 
     Raises ValueError, RecursionError.
     """
@@ -201,7 +200,7 @@ def _public(seed: bytes) -> str:
 
 
 def _thumbprint(x: str) -> str:
-    """Return the RFC 7638 thumbprint of an OKP key: the required members only, in order, as RFC 8037 (2) lists them."""
+    """Return the RFC 7638 thumbprint of an OKP key: only the required members, in the order of RFC 8037 (2)."""
     return _b64url(sha256(canonical_json({"crv": "Ed25519", "kty": "OKP", "x": x})).digest())
 
 
@@ -210,7 +209,7 @@ def _b64url(raw: bytes) -> str:
 
 
 def _from_b64url(text: str) -> bytes:
-    """Decode base64url without padding, accepting the one canonical spelling only. Raises ValueError."""
+    """Decode base64url without padding, accepting only the canonical spelling. Raises ValueError."""
     try:
         raw = urlsafe_b64decode(text + "=" * (-len(text) % 4))
     except ValueError:

@@ -1,8 +1,8 @@
-"""Signatures of HTTP messages (RFC 9421): looks that say who asks, so that a site need not believe an address.
+"""Signatures of HTTP messages (RFC 9421): checks identify their sender, so a site need not trust an address.
 
-Web Bot Auth (draft-ietf-webbotauth-httpsig-protocol): a request names the origin at which its keys are published, and
-is signed with one of them. The keys are others than those of events, made of them, since one key should have one use:
-they change with them and need no place of their own.
+Web Bot Auth (draft-ietf-webbotauth-httpsig-protocol): a request names the origin that publishes its keys, and is signed
+with one of them. These keys are derived from those of events, since one key should have one use: they rotate with them
+and need no storage.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from actors.signatures.event import new_signing_key, public_half
 from storage.records.key import SigningKey
 
 LIFE: Final = 300
-"""Seconds for which the signature of a request holds: those of clocks that are wrong, and of a slow connection."""
+"""Validity of a request's signature in seconds: allows for wrong clocks and slow connections."""
 DIRECTORY_LIFE: Final = 7 * 86_400
-"""Seconds for which the proof on the directory holds; who copies it into a list may use it for as long."""
+"""Validity of the directory's proof in seconds; a list may use a copy for as long."""
 _LABEL: Final = "sig1"
 _PERSON: Final = b"looks of rfc9421"
 
 
 class MessageSigner:
-    """Signs messages with the key that belongs to one of events."""
+    """Signs messages with the key derived from one of events."""
 
     def __init__(self, key: SigningKey) -> None:
         seed = blake2b(key.seed, digest_size=32, person=_PERSON).digest()
@@ -61,7 +61,7 @@ class MessageSigner:
 
 
 def directory(signers: Sequence[MessageSigner]) -> bytes:
-    """Return the public halves as an encoded directory, a JWK Set: those of retired keys too, for what is under way."""
+    """Encode the public halves as a directory, a JWK Set, with retired keys for requests in flight."""
     keys = [
         {"kty": "OKP", "crv": "Ed25519", "x": half.x, "kid": half.key_id, "use": "sig", "nbf": half.created_at // 1000}
         for half in (public_half(signer.key) for signer in signers)

@@ -1,8 +1,8 @@
-"""A delivery as a receiver sees it: what it carries, whether each of its two signatures holds, and if not, why not.
+"""A delivery from the receiver's side: its content, whether each of its two signatures is valid, and if not, why.
 
-The two are each other's witnesses. Where the MAC fails, the event's own signature tells a body that was altered from
-one that was only parsed and written anew; and as the service's own form of an event is known, that form can be rebuilt
-and the MAC tried on it, which settles the matter even without a key set. Nothing here raises.
+The two signatures help to explain each other. If the MAC fails, the event's own signature distinguishes an altered body
+from a re-serialised one. Since the service's own form of an event is known, that form can be rebuilt and its MAC
+tested, which decides even without a key set. Nothing here raises.
 """
 
 from __future__ import annotations
@@ -27,16 +27,15 @@ _NO_KEYS = Verdict(Cause.NOT_CHECKED, "no key set was given to check it with")
 
 @dataclass(frozen=True, slots=True)
 class ReceivedEvent:
-    """One event of a delivery: as it was read, and what its own signature says."""
+    """One event of a delivery, and the verdict on its own signature."""
 
     event: Mapping[str, Any]
     verdict: Verdict
 
 
 class Contents(NamedTuple):
-    """What a body is. value: the decoded JSON, None when it can't be read; events: none for `other`.
-
-    enveloped: it came in an envelope of CloudEvents, which `value` is without.
+    """The content of a body. value: the decoded JSON, None if unreadable. events: none for `other`. enveloped: it came
+    in a CloudEvents envelope, which `value` omits.
     """
 
     shape: Shape
@@ -47,7 +46,7 @@ class Contents(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Receipt:
-    """What was delivered. `body` is the decoded JSON (None when it can't be read); `events` is empty for `other`."""
+    """A delivery. body: the decoded JSON, None if unreadable. events: none for `other`."""
 
     shape: Shape
     webhook_id: str
@@ -57,12 +56,12 @@ class Receipt:
 
     @property
     def failed(self) -> bool:
-        """Whether a signature was checked and does not hold, or there is nothing that could be signed."""
+        """Whether a checked signature is invalid, or there is nothing to sign."""
         return self.webhook.failed or self.shape == "other" or any(told.verdict.failed for told in self.events)
 
 
 class _Digest(msgspec.Struct, frozen=True, kw_only=True):
-    """The fields of a digest in the order in which they are sent (`actors/delivery/digest.py`; a test compares)."""
+    """The fields of a digest in wire order (`actors/delivery/digest.py`; a test compares)."""
 
     id: str
     destination_id: str
@@ -75,14 +74,14 @@ class _Digest(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def judge(headers: Mapping[str, str], body: bytes, *, secrets: Sequence[str], keys: KeySet | None, now: int) -> Receipt:
-    """Check a delivery at `now` (Unix seconds). headers: under lower-case names. No secrets, no keys: not checked."""
+    """Check a delivery at `now` (Unix seconds). headers: lower-case names. No secrets or keys: that part is skipped."""
     contents = read(body)
     events = tuple(ReceivedEvent(event, _NO_KEYS if keys is None else check(event, keys)) for event in contents.events)
     return conclude(contents, events, headers, body, secrets=secrets, now=now)
 
 
 def read(body: bytes) -> Contents:
-    """Return what a body carries. Where the loop must not be held, each event is then checked in its own time."""
+    """Parse a body. Callers that must not block the loop then check the events one by one."""
     try:
         value = decode(body)
     except (ValueError, RecursionError):
@@ -112,7 +111,7 @@ def conclude(
     secrets: Sequence[str],
     now: int,
 ) -> Receipt:
-    """Check the request around events that have been checked; see `judge`."""
+    """Check the request around checked events; see `judge`."""
     verdict = _NO_SECRET
     if secrets:
         verdict = _check_request(headers, body, secrets, now)
@@ -132,7 +131,7 @@ def _check_request(headers: Mapping[str, str], body: bytes, secrets: Sequence[st
 def _explained(
     headers: Mapping[str, str], body: bytes, value: Any, secrets: Sequence[str], events: Sequence[ReceivedEvent]
 ) -> Verdict:
-    """Return why no token matches, as far as it can be known."""
+    """Explain why no token matches, as far as possible."""
     webhook_id, timestamp, signature = (headers[name] for name in HEADERS)
     sent = as_sent(body, value)
     rebuilt = sent is not None and sent != body
@@ -164,9 +163,9 @@ def _matches(secrets: Sequence[str], webhook_id: str, timestamp: str, signature:
 
 
 def as_sent(body: bytes, value: Any) -> bytes | None:
-    """Return the bytes in which the service sends the event or digest that `body` holds, decoded as `value`.
+    """Return the service's own bytes of the event or digest in `body`, decoded as `value`.
 
-    None when it is neither, or when the two differ in more than their spelling.
+    None if it is neither, or if the two differ in more than spelling.
     """
     try:
         kind = _Digest if isinstance(value, dict) and "events" in value else Event

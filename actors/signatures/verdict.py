@@ -7,11 +7,11 @@ from typing import NamedTuple
 
 
 class Cause(Enum):
-    """Everything that a check can find. The values are for machines, the sentence of a verdict is for people."""
+    """All results of a check. The values are for machines, the verdict's sentence is for people."""
 
     VERIFIED = "verified"
     ROTATED = "verified-rotated"
-    """A secret was rotated: it verifies, but with the token of an older secret than the newest."""
+    """A secret was rotated: it verifies, but with the token of an older secret."""
     NOT_CHECKED = "not-checked"
     UNREADABLE = "unreadable"
     NO_SIGNATURE = "no-signature"
@@ -25,11 +25,11 @@ class Cause(Enum):
     UNKNOWN_KEY = "unknown-key"
     BAD_KEY_SET = "bad-key-set"
     NO_MATCH = "no-match"
-    """Nothing matches, and there is no witness to say why."""
+    """Nothing matches, and no other evidence explains why."""
 
 
 class Verdict(NamedTuple):
-    """`reason` is a sentence in every case; `key_id` names the event's key where the body named one."""
+    """reason: always a sentence. key_id: the event's key, if the body names one."""
 
     cause: Cause
     reason: str
@@ -41,5 +41,5 @@ class Verdict(NamedTuple):
 
     @property
     def failed(self) -> bool:
-        """Whether the signature was checked and does not hold."""
+        """Whether the signature was checked and is invalid."""
         return not self.valid and self.cause is not Cause.NOT_CHECKED

@@ -1,7 +1,7 @@
 """The signature around a delivery: Standard Webhooks, HMAC-SHA256 over `id.timestamp.body`.
 
-It covers the raw bytes, so it says that nothing touched the request on its way; the event's own signature (`event.py`)
-survives re-serialisation and says who made the content.
+It covers the raw bytes, so it proves that the request was not altered; the event's own signature (`event.py`) survives
+re-serialisation and proves the author of the content.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from storage.records.identity import Millis
 
 PREFIX = "whsec_"
 FRESH = 300
-"""Seconds that a receiver's clock and a delivery's timestamp may be apart."""
+"""Maximum seconds between a receiver's clock and a delivery's timestamp."""
 MOST_LIVE = 5
 _OTHER = re.compile(r"[^A-Za-z0-9+/]")
 
@@ -30,7 +30,7 @@ def new_secret(entropy: bytes) -> str:
 
 
 def is_secret(text: str) -> bool:
-    """Return whether a text is a secret as `new_secret` makes them.
+    """Whether a text is a secret in the form of `new_secret`.
 
     >>> is_secret(new_secret(bytes(range(32)))), is_secret("whsec_c2hvcnQ="), is_secret("hunter2")
     (True, False, False)
@@ -43,12 +43,12 @@ def is_secret(text: str) -> bool:
 
 
 def live(secrets: Sequence[Secret], at: Millis) -> tuple[str, ...]:
-    """Return the secrets that sign at a moment, newest first: the current one and those whose overlap still runs."""
+    """Return the secrets that sign at a moment, newest first: the current one and those in their overlap."""
     return tuple(secret.value for secret in secrets if secret.until is None or at < secret.until)[:MOST_LIVE]
 
 
 def sign(secrets: Sequence[str], webhook_id: str, timestamp: int, body: bytes) -> str:
-    """Return the value of `webhook-signature`: one token for each secret, so that a receiver may hold any of them."""
+    """Return the value of `webhook-signature`: one token per secret, so that a receiver may hold any of them."""
     signed = f"{webhook_id}.{timestamp}.".encode() + body
     return " ".join(_token(secret, signed) for secret in secrets)
 
@@ -56,7 +56,7 @@ def sign(secrets: Sequence[str], webhook_id: str, timestamp: int, body: bytes) -
 def verify(
     secrets: Sequence[str], webhook_id: str, timestamp: str, signature: str, body: bytes, *, now: int
 ) -> Verdict:
-    """Check a delivery as a receiver does at `now` (Unix seconds); the three headers as they arrived. Never raises."""
+    """Check a delivery like a receiver at `now` (Unix seconds); the three headers as received. Never raises."""
     if not (timestamp.isascii() and timestamp.isdecimal() and len(timestamp) <= 12):
         return Verdict(Cause.BAD_TIMESTAMP, f"webhook-timestamp is not a number of seconds: {timestamp[:40]!r}")
     place, tokens = matching(secrets, webhook_id, timestamp, signature, body)
@@ -78,20 +78,20 @@ def verify(
 def matching(
     secrets: Sequence[str], webhook_id: str, timestamp: str, signature: str, body: bytes
 ) -> tuple[int | None, int]:
-    """Return which of a header's tokens matches, from 0, or None; and how many of them are of our scheme, `v1`."""
+    """Return the index of the matching token in a header, or None, and the number of tokens in our scheme, `v1`."""
     signed = f"{webhook_id}.{timestamp}.".encode(errors="replace") + body
     expected = [_token(secret, signed).encode() for secret in secrets]
     tokens = [token for token in signature.encode(errors="replace").split(b" ") if token.startswith(b"v1,")]
-    # Every pair is compared, in constant time each: how long it takes tells nothing.
+    # Every pair is compared, each in constant time: the duration reveals nothing.
     found = [[hmac.compare_digest(token, wanted) for wanted in expected] for token in tokens]
     places = [place for place, matches in enumerate(found) if any(matches)]
     return (places[0] if places else None), len(tokens)
 
 
 def key_of(secret: str) -> bytes:
-    """Return the MAC key of a secret: what follows the prefix, decoded; when that gives nothing, the secret itself.
+    """Return the MAC key of a secret: the decoded part after the prefix; if that is empty, the secret itself.
 
-    Read as lenient base64 readers do: characters outside the alphabet are skipped, padding may be missing.
+    Decodes like lenient base64 readers: skips characters outside the alphabet, and padding may be missing.
 
     >>> key_of('whsec_AQID'), key_of('whsec_'), key_of('whsec_!')
     (b'\\x01\\x02\\x03', b'whsec_', b'whsec_!')

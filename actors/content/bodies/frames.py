@@ -71,8 +71,8 @@ Layers = Sequence[Mapping[str, Any]]
 class Frame(Struct, frozen=True):
     """One event of a frame. Absent texts are "". id: the event's own, if it has one.
 
-    Frames with the same `mark` are duplicates. The mark covers id, title, URL and content, or the whole frame without
-    an id. `told` fills in the last three fields.
+    Frames with the same `mark` are duplicates. The mark covers id, title, URL and content, or all
+    of the text without an id. `told` fills in the last three fields.
     """
 
     id: str

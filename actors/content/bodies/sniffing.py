@@ -9,7 +9,7 @@ from actors.content.bodies.prolog import end_of_prolog
 
 CALENDAR = "a calendar (iCalendar)"
 ERROR = "an error message in XML"
-"""An object store's answer for a missing file."""
+"""Some servers answer with it for a missing file."""
 DAMAGED = "gzip data that the server did not declare as an encoding"
 """Gzip is unpacked earlier if possible; this is the rest."""
 NO_FILES = frozenset({ERROR, DAMAGED})

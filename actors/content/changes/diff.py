@@ -1,7 +1,6 @@
 """The change from one sequence of paragraphs to another: for readers (`Diff`) and for programs (`Delta`).
 
-`patience` finds the paragraphs that differ. Two of one gap are one changed paragraph if they are alike or in the same
-table cell.
+`patience` finds the paragraphs that differ. Two in one gap are one changed paragraph if alike or in one table cell.
 """
 
 from __future__ import annotations
@@ -191,9 +190,7 @@ def _said(ops: list[Op], unsaid: Unsaid) -> list[Op]:
 
 
 def _diff(ops: list[Op], elsewhere: Sequence[Op] = ()) -> Diff:
-    """Return the reader's diff: a paragraph that only moved is omitted; one that moved with its row and changed is
-    changed.
-    """
+    """Return the reader's diff: omit paragraphs that only moved; one that changed while its row moved is changed."""
     inserted = [op for op in ops if op.op == "insert"]
     deleted = [op for op in ops if op.op == "delete"]
     came, went = _beyond(inserted, deleted), _beyond(deleted, inserted)

@@ -49,8 +49,7 @@ class Manner(IntEnum):
 
 class ListMemory(Struct, frozen=True, array_like=True):
     """The memory of a list page. records: absent addresses first, the longest absent first, then the `present` ones in
-    page order. tops, ends: checks with new items above all known ones, or below. floods: checks in a row with crowds of
-    new addresses.
+    page order. tops, ends: checks with new items above all known ones, or below. floods: floods in a row.
     """
 
     version: int = 1

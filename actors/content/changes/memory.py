@@ -41,8 +41,7 @@ class HeldPage(Struct, frozen=True, array_like=True):
     """Another page in this one's place, not yet reported.
 
     keys: of its blocks. looks: checks that found it, since `since` (milliseconds). spaced: the same without those soon
-    after another. away: spaced checks since this page was last seen, whatever replaced it. last: the time of the latest
-    of these.
+    after another. away: spaced checks since this page was last seen, whatever replaced it. last: the latest one.
     """
 
     keys: bytes = b""

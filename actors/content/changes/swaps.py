@@ -5,7 +5,7 @@ blocks are missing, and either little is there or the title, address, canonical 
 is *held*. If the reported page returns, nothing is reported; if the other one stays, one report follows:
 
 - under the same title and address the page itself was rewritten: a second check decides;
-- another page must stay for four checks and half an hour; a page with a redirect, for twelve checks;
+- another page must stay for four checks and half an hour; a page that declares a redirect, for twelve checks;
 - a page that declares itself an error or a wall is never content: from the twelfth check on the source fails with that
   reason. A login fails too, but is also reported once: the page has moved behind it, as no error passes so late.
 """

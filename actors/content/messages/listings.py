@@ -33,8 +33,7 @@ class Item(Struct, frozen=True, array_like=True):
 class ListRequest(Struct, frozen=True):
     """Compares a page or a sitemap with `memory`, the last check's result. The answer is a `ListLook`.
 
-    memory: None before the first check. file: the index file that the body is, "" for the source's own URL. was: as in
-    `PageRequest`.
+    memory: None before the first check. file: the index file, "" for the source's own URL. was: see `PageRequest`.
     """
 
     body: bytes

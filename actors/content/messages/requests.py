@@ -18,7 +18,7 @@ LOWEST_BAR, HIGHEST_BAR = 0.2, 0.9
 
 
 class DetectRequest(Struct, frozen=True):
-    """Answered by a `detection.Finding`."""
+    """Answered by a `readings.Finding`."""
 
     body: bytes
     content_type: str
@@ -40,7 +40,7 @@ class PageRequest(Struct, frozen=True):
     (`sites.shared_keys`), which are furniture. noise: keys that the user marked (`noise.noise_keys`). bar: the
     threshold, clamped to LOWEST_BAR and HIGHEST_BAR. url: the page's address after redirects. at: the time in
     milliseconds; 0 if unknown, and only checks count then. number: of the check, including checks that needed no
-    reading; 0 if each check is read. was: the page's first format ("html", or one of `plain.FORMATS`); "" allows any.
+    reading; 0 if each check is read. was: the page's first format ("html" or one of `readings.FORMATS`); "" allows any.
     """
 
     body: bytes

@@ -48,8 +48,7 @@ class Evidence(Struct, frozen=True):
 
     title: of the `title` element, normalised. canonical: path and query of the canonical link, without the host.
     refresh_after: seconds until the page forwards to `refresh_to`, None without a refresh; a page that reloads itself
-    has no `refresh_to`. language: as declared, in lower case. shell: hardly any text, a root element and scripts to
-    fill it.
+    has no `refresh_to`. language: as declared, in lower case. shell: hardly any text, and scripts to fill it.
     """
 
     title: str = ""

@@ -65,9 +65,7 @@ class Query:
 
 
 class Segment(NamedTuple):
-    """A step from each node to others, by its selectors; descends: also from all nodes below. single: at most one
-    result.
-    """
+    """A step from each node to others, by selectors. descends: also from nodes below. single: at most one result."""
 
     selectors: tuple[Selector, ...]
     descends: bool

@@ -39,9 +39,7 @@ class Stand(NamedTuple):
 
 
 class Path(NamedTuple):
-    """Conditions on a place; None allows anything. either: a label of the row or the heading. nth: which match, from 1;
-    0 for all.
-    """
+    """Conditions on a place; None allows anything. either: a row's or heading's label. nth: a match, or 0 for all."""
 
     heading: str | None = None
     row: str | None = None

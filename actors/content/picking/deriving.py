@@ -81,9 +81,7 @@ class Way(NamedTuple):
 
 
 class PageIndex:
-    """The elements of a page by their names, in page order. order: the number of each. last: the number of its last
-    descendant.
-    """
+    """The elements of a page by name, in page order. order: the number of each. last: that of its last descendant."""
 
     def __init__(self, root: Element) -> None:
         self.root = root

@@ -1,7 +1,6 @@
 """Numbers as people write them: 1.099,00 and 1,099.00 are one number, 1.2.3 is none.
 
-A single mark before three digits may group or divide. The language of the text decides; if it is unknown, the mark
-groups.
+A single mark before three digits may group or divide. The language of the text decides; if unknown, the mark groups.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ from typing import Any, Final, NamedTuple
 Location = tuple[str | int, ...]
 """The way to a value: names of members and indices of items."""
 LONGEST: Final = 2_000
-"""Maximum characters of a value on one line."""
+"""Maximum characters of a value that is not split further."""
 NO_VALUE: Final = object()
 _EXACT: Final = 4_000
 """Maximum digits of a number that becomes a Python int; longer ones are compared as decimals."""

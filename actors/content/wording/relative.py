@@ -50,8 +50,7 @@ th เมื่อสักครู่|เมื่อครู่|เมื่
 
 _WORD = re.compile(r"[\w']+")
 _SHORTEST, _SHORTEST_BYTES = 3, 6
-"""Letters a word for today needs inside a text (bytes for syllabic scripts): Hungarian's "ma" is also a word elsewhere.
-"""
+"""Minimum letters, or UTF-8 bytes, of a word for today inside a text: Hungarian's "ma" is also a word elsewhere."""
 _LONGEST_WHOLE = 24
 # No letter follows, nor a vowel sign of an Indian or the Thai script, which regular expressions do not count as one.
 _START, _END = r"(?<![\w$€£])", r"(?![\w\u0900-\u0dff\u0e31-\u0e4e])"

@@ -1,8 +1,7 @@
 """The words that differ between two wordings of a text, as spans of code points.
 
 A word is a run of letters and digits with their marks ("19,90" is one); in scripts without spaces (Japanese, Chinese,
-Thai, ...) it is one character with its marks. No cut separates a letter from its mark. The cost is that of the patience
-diff: n log n.
+Thai, ...) it is one character with its marks. No cut separates a letter from its mark. The cost is n log n.
 """
 
 from __future__ import annotations

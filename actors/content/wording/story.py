@@ -1,8 +1,8 @@
 """Comparison of two news pieces, and the marks that find the earlier one.
 
-A mark is an integer that both pieces probably share: a hash of the link, of a long title, and of three words of the
-text from each of the positions with the smallest hashes (after Broder, On the resemblance and containment of documents,
-1997). A shared mark proves nothing: `same_story` reads both pieces. Texts from one template share most words, so a
+A mark is an integer that both pieces probably share: a hash of the link, of a long title, or of three words of the
+text from a word with one of the smallest hashes (after Broder, On the resemblance and containment of documents, 1997).
+A shared mark proves nothing: `same_story` reads both pieces. Texts from one template share most words, so a
 different number or name in the same place means two stories.
 """
 
