@@ -1,4 +1,4 @@
-"""The front end's context: mailboxes to ask, storage to read, and a picture of the tree. Made by `system.py`."""
+"""The front end's context: mailboxes, storage and a view of the tree. Made by `system.py`."""
 
 from __future__ import annotations
 

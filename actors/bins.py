@@ -1,8 +1,8 @@
-"""Webhook bins: addresses of this service that keep whatever they are sent, for a week, for who may read them.
+"""Webhook bins: addresses of this service that store every request they receive, for a week.
 
-One way in for both kinds of senders: strangers through the front end, and this service's own deliveries, which
-don't leave the machine for it. What may be sent is bounded by what is kept: so many bytes of a body, so many captures
-of a bin, so many bytes in all. Where these are full, the bin that holds most loses its oldest: no bin empties another.
+Strangers reach a bin through the front end; this service's own deliveries reach it without leaving the machine.
+Bounds: bytes of a body, captures of a bin, and bytes in all. At the total bound the fullest bin loses its oldest
+capture, so no bin can empty another.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from storage.records.identity import Millis
 
 PATH = "/bins/"
 BODY = 256 << 10
-"""Bytes of a body that are kept."""
+"""Stored bytes of a body."""
 KEPT = 100
-"""Captures of a bin."""
+"""Stored captures of a bin."""
 ROOM = 64 << 20
-"""Bytes of all captures, unless the newest ones of all bins alone are more."""
+"""Bytes of all captures, unless the newest capture of each bin adds up to more."""
 LIFE = Millis(7 * 86_400_000)
 MOST_BINS = 1_000
 TOKEN_BYTES = 24
@@ -31,9 +31,9 @@ GONE = "There is no such bin, or it has expired."
 
 
 class ArrivedRequest(NamedTuple):
-    """A request at a bin. headers: names in lower case, in order. body: at most what is kept; size: what arrived.
+    """A request at a bin. headers: lower-case names, in order. body: the stored part; size: bytes received.
 
-    whole: nothing of the body is missing.
+    whole: the body is complete.
     """
 
     method: str
@@ -46,7 +46,7 @@ class ArrivedRequest(NamedTuple):
 
 
 class Bins:
-    """The bins of one service. It holds no state: all of it is in storage."""
+    """The bins of one service. All state is in storage."""
 
     def __init__(self, world: World, storage: Storage, base_url: str) -> None:
         self._world, self._storage = world, storage
@@ -54,7 +54,7 @@ class Bins:
         try:
             home = parse_url(base_url, schemes=("http", "https"))
         except UrlRefused:
-            home = None  # a port that nobody may deliver to: then no URL is ours
+            home = None  # a port that no delivery may use, so no URL is ours
         self._home = home
         self._prefix = "" if home is None else home.target.rstrip("/")
 
@@ -64,22 +64,22 @@ class Bins:
     # --- addresses ---------------------------------------------------------------------------------------------------
 
     def address(self, bin: Bin) -> str:
-        """Return the URL that a bin takes requests at, as it is and with anything behind a slash."""
+        """Return a bin's URL; paths below it work too."""
         return f"{self._base_url}{PATH}{bin.token}"
 
     def is_own(self, url: Url) -> bool:
-        """Return whether a URL is at this service's public address, be it by http or https."""
+        """Return whether a URL is at this service's public address, by http or https."""
         return self._home is not None and (url.host, url.port) == (self._home.host, self._home.port)
 
     def path_in(self, url: Url) -> str | None:
-        """Return the path and query that a URL has here if it is one of a bin, which need not exist; else None."""
+        """Return the path and query here of a bin's URL, whether or not the bin exists; else None."""
         here = self._home is not None and url.origin == self._home.origin
         return url.target[len(self._prefix) :] if here and url.target.startswith(self._prefix + PATH) else None
 
     # --- bins --------------------------------------------------------------------------------------------------------
 
     async def mint(self, id: str | None = None) -> Bin:
-        """Make a bin, of this id if it is given and not there yet. Raises Conflict for one too many, StorageError."""
+        """Make a bin; with an id, return the existing one. Raises Conflict at MOST_BINS, StorageError."""
         if id is not None and (there := await self._storage.bins.get(id)) is not None:
             return there
         if len(await self._storage.bins.all()) >= MOST_BINS:
@@ -91,18 +91,17 @@ class Bins:
         return bin
 
     async def at(self, path: str) -> Bin | None:
-        """Return the bin that a path leads to (`/bins/<token>`, or deeper), unless it is unknown or has expired."""
+        """Return the unexpired bin at a path (`/bins/<token>`, or deeper), or None."""
         token = path.removeprefix(PATH).partition("?")[0].partition("/")[0]
         if not path.startswith(PATH) or not token:
             return None
         return self.living(await self._storage.bins.by_token(token))
 
     def living(self, bin: Bin | None) -> Bin | None:
-        """Return a bin unless it has expired."""
         return bin if bin is not None and self._world.now() < bin.expires_at else None
 
     async def keep(self, bin: Bin, arrived: ArrivedRequest) -> bool:
-        """Keep a request; return whether its bin is still there. Raises DiskFull, Unavailable."""
+        """Store a request; return whether its bin still exists. Raises DiskFull, Unavailable."""
         capture = Capture(
             id=self._world.new_id(),
             received_at=self._world.now(),

@@ -1,4 +1,4 @@
-"""The build of this program: `make binary` freezes a module beside this one that names it; a checkout has none."""
+"""The build of this program. `make binary` freezes a module that names it; a checkout has none."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from contextlib import suppress
 from importlib import import_module
 
 BUILD = "checkout"
-"""The commit that a frozen program was built from."""
+"""The commit of a frozen program."""
 
 with suppress(ImportError):
     BUILD = import_module("sanderling_build").BUILD

@@ -1,8 +1,7 @@
-"""Spans of the day: from when to when hours last that are written as a clock shows them. Pure.
+"""Spans of the day in local time. Pure.
 
-A span begins on its weekdays at `from` and lasts until the next `to`, over midnight if that is earlier in the day. Its
-ends are what a clock on the wall shows: on the day of a change a span is an hour shorter or longer, and where a reading
-comes twice the span takes both in.
+A span begins on its weekdays at `from` and ends at the next `to`, after midnight if `to` is earlier. Both are local
+times: at a clock change a span may be an hour shorter or longer. A local time that occurs twice is inside for both.
 """
 
 from __future__ import annotations
@@ -18,14 +17,14 @@ _DAY = timedelta(days=1)
 
 
 class Span(NamedTuple):
-    """From `start` on and before `end`."""
+    """The half-open interval [start, end)."""
 
     start: Millis
     end: Millis
 
 
 def spans(hours: QuietHours, day: date) -> list[Span]:
-    """Return the spans that begin on the days around a day, in order: all that can hold at some moment of it."""
+    """Return, in order, the spans that begin from two days before a day to two days after: all that can cover it."""
     begins, ends, zone = time.fromisoformat(hours.start), time.fromisoformat(hours.end), zone_of(hours.timezone)
     found = []
     for each in (day + days * _DAY for days in (-2, -1, 0, 1, 2)):

@@ -1,4 +1,4 @@
-"""Refusals that an actor may answer instead of a result: one class for each thing that the asker can do about it.
+"""Refusals by actors: one class for each remedy that the caller has.
 
 `api/problems.py` has the one table that turns these into RFC 9457 documents.
 """
@@ -9,9 +9,9 @@ from storage.records.secrecy import without_secrets
 
 
 class DomainError(Exception):
-    """Anything below. `detail` is a sentence for the person who asked, without what is secret in the URLs it names.
+    """The base of all refusals. `detail` is a sentence for the caller, without secrets of the URLs it names.
 
-    may_pass: what is refused is a URL that could not be looked at now; `AddSource.later` keeps it nevertheless.
+    may_pass: the refused URL could not be checked now; `AddSource.later` stores it anyway.
     """
 
     may_pass = False
@@ -22,10 +22,10 @@ class DomainError(Exception):
 
 
 class UrlRefused(DomainError):
-    """The guard refuses a URL or an address (422 url-refused): `rule` names the rule, `detail` also the way out.
+    """The guard refuses a URL or an address (422 url-refused). `rule` names the rule; `detail` includes the remedy.
 
-    inside: the detail for the operator alone (log, dashboard, own terminal), where it has an address that the asker
-    did not name: who holds a key must not read the names of an inner network by trying them.
+    inside: the detail for the operator only (log, dashboard, terminal), when it has an address that the caller did not
+    name. Otherwise a key's holder could map an internal network by trying names.
     """
 
     def __init__(self, rule: str, detail: str, inside: str = "") -> None:
@@ -40,12 +40,11 @@ class UrlRefused(DomainError):
 
     @property
     def words_inside(self) -> str:
-        """The same for the operator."""
         return f"{self.inside or self.detail} (rule: {self.rule})"
 
 
 class Unprocessable(DomainError):
-    """Well-formed but meaningless (422): `location` is a JSON path such as `body.language`."""
+    """Well-formed but meaningless (422). `location` is a JSON path such as `body.language`."""
 
     def __init__(self, detail: str, location: str = "body", value: object = None) -> None:
         super().__init__(detail)
@@ -54,22 +53,22 @@ class Unprocessable(DomainError):
 
 
 class NotFound(DomainError):
-    """There is no such thing (404)."""
+    """The thing does not exist (404)."""
 
 
 class Conflict(DomainError):
-    """The thing is not in a state for this (409)."""
+    """The thing is in the wrong state (409)."""
 
 
 class Stale(DomainError):
-    """Somebody else has changed the thing since the asker read it (412)."""
+    """The thing changed since the caller read it (412)."""
 
     def __init__(self) -> None:
         super().__init__("It has been changed since you read it: read it again, and change what it is now.")
 
 
 class TooSoon(DomainError):
-    """Politeness forbids it now (429); `retry_after` is whole seconds."""
+    """Too early by the rules of politeness (429). `retry_after` is whole seconds."""
 
     def __init__(self, detail: str, retry_after: int) -> None:
         super().__init__(detail)
@@ -77,7 +76,7 @@ class TooSoon(DomainError):
 
 
 class Overloaded(DomainError):
-    """The service can't take it now (503); `retry_after` is whole seconds."""
+    """The service is overloaded (503). `retry_after` is whole seconds."""
 
     def __init__(self, detail: str, retry_after: int = 5) -> None:
         super().__init__(detail)
@@ -85,8 +84,8 @@ class Overloaded(DomainError):
 
 
 class Busy(Overloaded):
-    """As many questions of this kind are being answered as may be (503): nothing was begun for this one."""
+    """Too many requests of this kind are in progress (503); nothing was started for this one."""
 
 
 class LibraryFull(DomainError):
-    """As many sources are watched as may be (409): until one is deleted, or the setting is raised."""
+    """The number of sources is at its limit (409), until one is deleted or the setting is raised."""

@@ -1,7 +1,7 @@
-"""Adds a whole list of sources beside everything else: a few at a time, hosts in turn, each classified like any other.
+"""Adds whole lists of sources in the background: a few at a time, alternating hosts, each classified as usual.
 
-One list at a time, in memory: a restart forgets the rest, and the same list given again adds the missing sources, found
-by their URLs. A durable queue would be a table and a clean-up for something rare.
+One list at a time, in memory: a restart loses the rest. Importing the same list again adds the missing sources, since
+URLs identify them. A durable queue would need a table and a clean-up for something rare.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from storage.errors import StorageError
 from supervision import Child, Mailbox, Reply, Stopping, Unanswered
 
 AT_ONCE: Final = 8
-"""Lines under way at once: a quarter of what the registry handles at once for all."""
+"""Concurrent lines: a quarter of the registry's concurrency."""
 STOPPED: Final = "the import was stopped before its turn came"
 
 
 @dataclass(slots=True)
 class _Running:
-    """The list under way, or the last one. `scope` is cancelled to stop it."""
+    """The current or the last list. Cancel `scope` to stop it."""
 
     progress: Importing
     rows: list[Imported]
@@ -50,7 +50,7 @@ class Importer:
         self._last: _Running | None = None
 
     async def run(self, child: Child) -> None:
-        """Answer, and import beside that, until cancelled; then the list under way has ended."""
+        """Answer messages, and import in a background task, until cancelled."""
         child.ready()
         async with trio.open_nursery() as nursery:
             while True:
@@ -112,7 +112,7 @@ class Importer:
                 try:
                     added = await self._registry.ask(message)
                     break
-                except Busy as busy:  # others look at URLs now: a line that may wait gives way
+                except Busy as busy:  # other requests come first
                     await trio.sleep(busy.retry_after)
         except (DomainError, StorageError, Unanswered, Stopping) as error:
             full = isinstance(error, LibraryFull)

@@ -1,12 +1,11 @@
-"""The settings that a source inherits of its tags' defaults, and those that hold for it then. Pure.
+"""The settings that a source inherits from the defaults of its tags. Pure.
 
-For each setting: a source's own value, which is all where it says so (`own_only`); else that of the first of its tags
-that has one, in the order in which the source has them, and for each tag the tag itself before those above it
-("news/se" before "news"); else the service's default, which is None here. `ignore` adds up. What a source of its kind
-can't have is passed over.
+For each setting the first of these wins: the source's own value (alone if `own_only` names the setting); the value of
+its first tag that has one, in the source's order, and each tag before its parents ("news/se" before "news"); the
+service's default, which is None here. `ignore` adds up. Values that a source's tier can't have are skipped.
 
-The source that is stored is always its own, without anything inherited: whoever writes uses `LiveSource.source`,
-whoever looks or explains uses `LiveSource.effective`, and the storage refuses the latter.
+Storage keeps only the source's own settings: code that writes uses `LiveSource.source`, code that checks or explains
+uses `LiveSource.effective`, and storage refuses the latter.
 """
 
 from __future__ import annotations
@@ -25,19 +24,19 @@ from storage.records.tag_defaults import Inheritable, TagDefaults
 INHERITABLE: Final[tuple[Inheritable, ...]] = get_args(Inheritable)
 _ONE_VALUE: Final[tuple[Inheritable, ...]] = ("schedule", "hours", "bar", "selector")
 OTHER_PART: Final = b"other"
-"""The mark of a memory whose part is watched no longer; no part has it."""
+"""Marks a memory of a part that is no longer watched; no part has this mark."""
 Origins = Mapping[Inheritable, tuple[str, ...]]
-"""The tags that each inherited setting is from; one, but for `ignore`."""
+"""The tags that each inherited setting comes from: one, or several for `ignore`."""
 
 
 class EffectiveSource(Source, frozen=True):
-    """A source with what it inherits. It is for reading and never stored."""
+    """A source with its inherited settings. Read only, never stored."""
 
     origins: Origins = msgspec.field(default_factory=dict)
 
 
 class TagTable:
-    """The defaults of all tags, as they were read last."""
+    """The defaults of all tags, as last read."""
 
     def __init__(self) -> None:
         self._by_tag: Mapping[str, TagDefaults] = {}
@@ -46,17 +45,17 @@ class TagTable:
         return f"<TagTable of {len(self._by_tag)} tags>"
 
     def take(self, defaults: Sequence[TagDefaults]) -> bool:
-        """Take over what is stored; return whether that is something else."""
+        """Replace the defaults; return whether they differ."""
         before, self._by_tag = self._by_tag, {one.tag: one for one in defaults}
         return self._by_tag != before
 
     def of(self, source: Source) -> Source:
-        """Return a source as it is watched: itself if it inherits nothing."""
+        """Return the effective source: itself if it inherits nothing."""
         return effective(source, self._by_tag)
 
 
 def above(tag: str) -> Iterator[str]:
-    """Yield a tag and those above it, the nearest first.
+    """Yield a tag and its parents, nearest first.
 
     >>> list(above("label:news/se/skåne")), list(above("topic:ai"))
     (['label:news/se/skåne', 'label:news/se', 'label:news'], ['topic:ai'])
@@ -68,13 +67,13 @@ def above(tag: str) -> Iterator[str]:
 
 
 def defaults_of(tags: Collection[str], by_tag: Mapping[str, TagDefaults]) -> list[TagDefaults]:
-    """Return the defaults that sources or alerts with these tags have, those that go first at first."""
+    """Return the defaults of these tags and their parents, highest precedence first."""
     names = dict.fromkeys(name for tag in tags for name in above(tag))
     return [by_tag[name] for name in names if name in by_tag]
 
 
 def effective(source: Source, by_tag: Mapping[str, TagDefaults]) -> Source:
-    """Return a source as it is watched: with what it inherits, or itself if it inherits nothing."""
+    """Return the effective source: itself if it inherits nothing."""
     if not by_tag or source.practice is not None:
         return source
     values: dict[str, object] = {}
@@ -96,7 +95,7 @@ def effective(source: Source, by_tag: Mapping[str, TagDefaults]) -> Source:
 
 
 def _fits(source: Source, name: Inheritable, value: object) -> bool:
-    """Return whether a source may have a setting: no feed has a bar, no JSON document a part that CSS chooses."""
+    """Return whether a source can have a setting: a feed has no threshold, a JSON document no CSS selector."""
     if name not in source.tier.settings:
         return False
     if name not in ("selector", "ignore"):
@@ -106,15 +105,15 @@ def _fits(source: Source, name: Inheritable, value: object) -> bool:
 
 
 def origins_of(source: Source) -> Origins:
-    """Return from which tags a source as it is watched has what it has not itself."""
+    """Return the tags behind each inherited setting."""
     return source.origins if isinstance(source, EffectiveSource) else {}
 
 
 def part_of(source: Source) -> bytes:
-    """Return a mark of the part of a page that is watched, if tags have a say in it; b"" when the record says it all.
+    """Return a mark of the watched part of a page if tags decide it; b"" when the record alone does.
 
-    What is remembered of a page is of one part. When tags choose another one, that is a page to begin anew with, and
-    its difference is no news. The order of what is left out, which is that of the tags, makes no other part.
+    A page's memory is of one part. If tags choose another part, the page starts over and the difference is no change.
+    The order of `ignore` does not matter.
     """
     if not isinstance(source, EffectiveSource) or not source.origins.keys() & {"selector", "ignore"}:
         return b""
@@ -122,6 +121,6 @@ def part_of(source: Source) -> bytes:
 
 
 def part_shown(source: Source) -> PartShown:
-    """Return which part of a page is watched, and what of it comes from which tags."""
+    """Return the watched part of a page, and the tags that each piece of it comes from."""
     inherited = {str(name): tags for name, tags in origins_of(source).items() if name in ("selector", "ignore")}
     return PartShown(source.selector, source.ignore, inherited)

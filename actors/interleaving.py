@@ -1,4 +1,4 @@
-"""An order of visits in which no host is asked twice before every other was asked once. Pure."""
+"""An order of visits that alternates hosts. Pure."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ T = TypeVar("T")
 
 
 def in_turns(items: Iterable[T], host_of: Callable[[T], str]) -> Iterator[T]:
-    """Yield the first item of each host, then the second of each: one host is slow, many are quick.
+    """Yield the first item of each host, then the second of each: a single host is slow, many are quick.
 
     >>> "".join(in_turns("aaabbc", str))
     'abcaba'

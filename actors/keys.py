@@ -1,4 +1,4 @@
-"""API keys as they are made. Pure: entropy and clock are given. The plaintext is in nothing but what is returned."""
+"""Creation of API keys. Pure: takes entropy and clock as arguments. Only the return value holds the plaintext."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ SCOPES = {
     "publications:write": "delete publications; with stream:read, whose events they show, publish and change them",
     "admin": "see the figures and the parts of the running service, and act on them",
 }
-"""Each scope, and what its key may do."""
+"""Each scope with its description."""
 CHANNEL_SCOPE = "stream:read:"
 _CHANNEL = re.compile(r"[a-z0-9][a-z0-9_-]{0,62}")
 RATE = 600
-"""Requests a minute of a key that nothing else is said of."""
+"""Default requests a minute of a key."""
 BURST = 100
 MOST = 1_000_000
 NAME_LENGTH = 100
 
 
 class KeyRefused(ValueError):
-    """No such key can be made; `field` is what is wrong of name, scopes, rate, burst."""
+    """Invalid key parameters. `field` is name, scopes, rate or burst."""
 
     def __init__(self, field: str, says: str) -> None:
         super().__init__(says)
@@ -51,10 +51,10 @@ def new_key(
     rate: int = RATE,
     burst: int = BURST,
 ) -> tuple[str, ApiKey]:
-    """Return a new key's plaintext (`svc_` and 256 bits in base64url) and the record that is stored.
+    """Return a new key's plaintext (`svc_` and 256 bits in base64url) and its record.
 
-    `rate`: requests a minute; `burst`: how many of them at once. Raises KeyRefused for an empty or unprintable name, an
-    unknown scope, or a limit out of bounds.
+    `rate`: requests a minute; `burst`: how many of them at once. Raises KeyRefused for an empty or unprintable name,
+    an unknown scope, or a limit out of bounds.
     """
     if not name.strip() or not name.isprintable() or len(name) > NAME_LENGTH:
         raise KeyRefused("name", f"The name must be 1 to {NAME_LENGTH} printable characters.")
@@ -78,7 +78,7 @@ def new_key(
 
 
 def check_scope(scope: str) -> None:
-    """Refuse a scope that would never grant anything. Raises KeyRefused, with the nearest one."""
+    """Refuse a scope that would grant nothing. Raises KeyRefused, with the nearest known scope."""
     if scope in SCOPES or (scope.startswith(CHANNEL_SCOPE) and _CHANNEL.fullmatch(scope[len(CHANNEL_SCOPE) :])):
         return
     if scope.startswith(CHANNEL_SCOPE):

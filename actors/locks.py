@@ -1,4 +1,4 @@
-"""Locks by name: what concerns one thing happens one after the other, different things at once."""
+"""Locks by name: work on one thing runs in sequence, work on different things in parallel."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import trio
 
 
 class KeyedLocks:
-    """A lock for each name in use; a name that nobody holds or waits for takes no memory."""
+    """A lock for each name in use. Unused names take no memory."""
 
     def __init__(self) -> None:
         self._locks: dict[str, trio.Lock] = {}
@@ -27,7 +27,7 @@ class KeyedLocks:
 
     @asynccontextmanager
     async def hold_all(self, names: Iterable[str]) -> AsyncIterator[None]:
-        """Hold the locks of some names, taken in one order by everybody."""
+        """Hold several locks, always taken in sorted order, so two callers can't deadlock."""
         async with AsyncExitStack() as held:
             for name in sorted(set(names)):
                 await held.enter_async_context(self.hold(name))

@@ -1,7 +1,7 @@
-"""Hours in which a source is looked at, as its user writes them: `weekdays 08-18 Europe/Stockholm`. Pure.
+"""Hours for checks of a source, as users write them: `weekdays 08-18 Europe/Stockholm`. Pure.
 
-Days come first (`mon,wed`, `mon-fri`, `weekdays`, `weekends`; every day without them), then from when to when by the
-clock on the wall, over midnight if the end is earlier, then a time zone of the IANA database (UTC without one).
+Days come first (`mon,wed`, `mon-fri`, `weekdays`, `weekends`; every day by default), then start and end in local time,
+past midnight if the end is earlier, then an IANA time zone (UTC by default).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from storage.records.identity import Millis
 
 EXAMPLE: Final = "weekdays 08-18 Europe/Stockholm"
 LONGEST_SHUT: Final = 8 * 86_400.0
-"""Seconds between the end of a week's only span and the next one, and a day for changes of the clock."""
+"""Seconds from one span of a weekly schedule to the next, with a day's margin for clock changes."""
 _SETS: Final[dict[str, tuple[Weekday, ...]]] = {"weekdays": WEEKDAYS[:5], "weekends": WEEKDAYS[5:], "daily": WEEKDAYS}
 _NAMES: Final = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _DAYS: Final = {name: day for day, names in enumerate(zip(WEEKDAYS, _NAMES, strict=True)) for name in names}
@@ -70,11 +70,11 @@ def _days(text: str) -> tuple[Weekday, ...]:
 
 
 def open_from(hours: QuietHours | None, at: Millis) -> Millis:
-    """Return a moment if it lies within the hours, else when they next begin."""
+    """Return a moment if it is within the hours, else the start of the next span."""
     if hours is None:
         return at
     zone, moment = zone_of(hours.timezone), at
-    for _ in range(5):  # a week has them once at least, and each step sees the two days ahead
+    for _ in range(5):  # a week has at least one span, and each step covers the two days ahead
         found = spans(hours, reading(moment, zone).date())
         ahead = [max(span.start, at) for span in found if span.end > at]
         if ahead:

@@ -1,8 +1,7 @@
-"""Counters of the running service: plain numbers in memory, added to where things happen, read by the faces that show
-them.
+"""Counters of the running service: plain numbers in memory, updated in place and read by API, console and dashboard.
 
-A label's values are words of a closed set that the code writes (a tier, an outcome, a cause), never anything of a
-user's: so the number of series does not grow with what is watched. Adding costs one look-up in a dict.
+Label values are from closed sets in the code (a tier, an outcome, a cause), never from users, so the number of series
+does not grow with the sources. Adding costs one dict access.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ SIZES = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0, 512.0)
 
 
 class Counter:
-    """Counts from the start of the process on, apart for each set of label values."""
+    """Counts since the process started, per set of label values."""
 
     __slots__ = ("labels", "name", "says", "values")
 
@@ -27,11 +26,10 @@ class Counter:
         self.values: dict[Labels, float] = {} if labels else {(): 0}
 
     def add(self, *values: str, by: float = 1) -> None:
-        """Count `by` more for these values of the labels, in their order."""
+        """Add `by` for these label values, in order."""
         self.values[values] = self.values.get(values, 0) + by
 
     def total(self) -> float:
-        """Return the sum over all labels."""
         return sum(self.values.values())
 
     def __repr__(self) -> str:
@@ -39,7 +37,7 @@ class Counter:
 
 
 class Histogram:
-    """Counts observations by size. bounds: the upper ends of its buckets, beside which there is one without end."""
+    """Counts observations by size. bounds: the upper ends of its buckets; one more bucket has no end."""
 
     __slots__ = ("bounds", "counts", "name", "says", "total")
 
@@ -49,7 +47,6 @@ class Histogram:
         self.total = 0.0
 
     def observe(self, value: float) -> None:
-        """Count one observation."""
         self.counts[bisect_left(self.bounds, value)] += 1
         self.total += value
 
@@ -58,7 +55,7 @@ class Histogram:
 
 
 class Gauge:
-    """A figure that goes up and down, kept by whoever knows it."""
+    """A figure that goes up and down."""
 
     __slots__ = ("name", "says", "value")
 
@@ -71,7 +68,7 @@ class Gauge:
 
 
 class Metrics:
-    """Everything that is counted. Names are without the prefix and the suffix that a form of showing gives them."""
+    """All counters. Names lack the prefix and suffix that an output format adds."""
 
     def __init__(self) -> None:
         self.shipped = Counter("replica_bytes", "Bytes written to the replica.")

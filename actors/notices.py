@@ -1,4 +1,4 @@
-"""Notices of the service itself, as events like any other: in the log, on the `alerts` channel, delivered."""
+"""Notices about the service itself, as normal events: in the log, on the `alerts` channel, delivered."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ AlertType = Literal[
 ]
 ALERT_TYPES: tuple[AlertType, ...] = get_args(AlertType)
 EVERYBODY: Final = 1 << 31
-"""More seconds than an alert may wait for (`notice_after`)."""
+"""More seconds than any alert may wait (`notice_after`)."""
 RESTORE: Final = "Restore a backup: sanderling restore FILE --replace (docs/backup.md)."
 _DESTINATION, _ALERT = "destination:", "alert:"
 _WAITS, _TOLD = "notice_after:", "told:"
@@ -47,7 +47,7 @@ _GONE = "Nothing more is delivered to {host}: it answered 410, which asks for th
 
 
 def of_damage(says: str, base_url: str, at: Millis) -> Draft:
-    """Return the notice that the data are damaged: what is known of it, and what helps."""
+    """Return the notice that the data are damaged, with the remedy."""
     return draft("storage_damaged", base_url, "The database is damaged", f"{says}. {RESTORE}", at)
 
 
@@ -64,10 +64,9 @@ def draft(
 ) -> Draft:
     """Return a notice about a source, or about the service itself (then `source_url` is its own address).
 
-    Its words come to more readers than the source's address does: what is secret in an address is not in them.
-
-    of_source: the tags of the source, by which alerts over a tag hear of it. One that reads like a mark of the notice's
-    own is left out, or a user's tag would say for whom the notice is.
+    Secrets in addresses are removed: more readers see the notice than the source's address. of_source: the source's
+    tags, which alerts over a tag match. Tags that look like a notice's own marks are left out; otherwise a user's tag
+    could choose the recipients.
     """
     text = normalize("NFC", without_secrets(content))
     return Draft(
@@ -90,7 +89,7 @@ def draft(
 def of_destination(destination: Destination, last: Attempt | None, base_url: str, at: Millis) -> Draft:
     """Return the notice that a destination owes; `last` is its newest attempt.
 
-    Of its URL only the host is told: the rest is often a secret, and streams have other readers than destinations.
+    It shows only the URL's host: the rest is often a secret, and streams have other readers.
     """
     assert destination.owes is not None
     failing = destination.owes == "destination_failing"
@@ -121,10 +120,11 @@ def _last(line: Attempt | None) -> str:
 
 
 def asked_for(alert: Alert, alert_type: str, event: Stored) -> bool:
-    """Whether an alert wants a notice: one it names, about a source in its scope or one of its own destinations.
+    """Return whether an alert wants a notice: one it names, about a source in its scope or one of its own
+    destinations.
 
-    An alert over the whole library hears of all of them. That a source fails is for alerts whose `notice_after` has
-    just been reached, and that it works again for those that were told. A heartbeat is for whoever names it.
+    An alert over the whole library wants all of them. A failure goes to alerts whose `notice_after` has just passed,
+    the recovery to alerts that got the failure. A heartbeat goes to every alert that names it.
     """
     if event.kind == Kind.HEARTBEAT:
         return alert_type in alert.notices
@@ -134,9 +134,9 @@ def asked_for(alert: Alert, alert_type: str, event: Stored) -> bool:
 
 
 def telling_of(known: int | None, due: int) -> tuple[str, ...]:
-    """Return the tags of a notice for alerts that wait for up to `due` seconds, and are not told yet.
+    """Return the tags of a notice for alerts that wait up to `due` seconds and are not yet notified.
 
-    known: up to which all are told; None: nobody is.
+    known: alerts up to this `notice_after` are notified; None: none are.
 
     >>> telling_of(None, 60), telling_of(60, 3600), telling_of(None, EVERYBODY)
     (('notice_after:0-60',), ('notice_after:61-3600',), ('notice_after:0-',))
@@ -145,17 +145,17 @@ def telling_of(known: int | None, due: int) -> tuple[str, ...]:
 
 
 def telling_of_the_end(failing: int | None, at: Millis) -> tuple[str, ...]:
-    """Return the tags of a notice for those who were told of a trouble, at `at` for the last time.
+    """Return the tags of a recovery notice for alerts that got the failure, last at `at`.
 
-    failing: up to which `notice_after`; None: whatever theirs is.
+    failing: the longest notified `notice_after`; None: any.
     """
     return (*telling_of(None, EVERYBODY if failing is None else failing), f"{_TOLD}{rfc3339(at)}")
 
 
 class _Meant(NamedTuple):
-    """For whom a notice is: whose `notice_after` lies between these, both included, and who was there at a moment.
+    """A notice's recipients: alerts with `notice_after` in this range, both ends included, created by `told_at`.
 
-    tags: all that it has.
+    tags: all of the notice's tags.
     """
 
     shortest: float = 0
@@ -169,7 +169,7 @@ class _Meant(NamedTuple):
 
 @lru_cache(maxsize=64)
 def _meant(body: bytes) -> _Meant:
-    """Read it from a notice's tags, once for all alerts."""
+    """Parse the recipients from a notice's tags, once for all alerts."""
     tags = tags_in(body)
     found = _Meant(tags=frozenset(tags))
     for tag in tags:
@@ -182,7 +182,7 @@ def _meant(body: bytes) -> _Meant:
 
 
 def about(event: Stored) -> str | None:
-    """Return the destination that an event is a notice about. It does not get it: that would feed its own trouble."""
+    """Return the destination that a notice is about. It does not receive the notice, which could only add failures."""
     if event.source != SERVICE:
         return None
     return next((tag.removeprefix(_DESTINATION) for tag in event.tags if tag.startswith(_DESTINATION)), None)

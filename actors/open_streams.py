@@ -1,7 +1,7 @@
-"""The streams that are open at this node, for whoever operates it: whose each is, how far it is, and an end to it.
+"""The open streams of this node, for the operator: each one's owner and cursor, and a way to close it.
 
-The listeners share the list, so the admin socket shows the streams of the public one. What a stream has sent and where
-it stands is asked when somebody looks, so an open stream costs nothing more.
+The listeners share the list, so the admin socket shows the streams of the public one. Cursors are read on demand, so
+an open stream costs nothing extra.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from storage.records.identity import Millis, Seq
 
 
 class Whose(NamedTuple):
-    """key: the id of an API key, or of a session of the dashboard; "" on the admin socket. name, prefix: of the key."""
+    """key: the id of an API key or a dashboard session; "" on the admin socket. name, prefix: of the key."""
 
     key: str
     name: str
@@ -21,16 +21,16 @@ class Whose(NamedTuple):
 
 
 class Place(Protocol):
-    """The position up to which a stream has looked, and the bytes of events that it has sent."""
+    """A stream's cursor, and the bytes of events it has sent."""
 
     cursor: Seq
     sent: int
 
 
 class OpenStream(NamedTuple):
-    """asked: path and query. place: None of one that follows no log.
+    """asked: path and query. place: None for a stream that follows no log.
 
-    close: ends it; its client may come back, and go on where it was.
+    close: ends it; the client may reconnect and resume.
     """
 
     number: int
@@ -43,7 +43,7 @@ class OpenStream(NamedTuple):
 
 
 class OpenStreams:
-    """All of them by number; a number is never given twice."""
+    """All open streams by number; numbers are never reused."""
 
     def __init__(self) -> None:
         self._open: dict[int, OpenStream] = {}
@@ -72,7 +72,7 @@ class OpenStreams:
         place: Place | None,
         close: Callable[[], None],
     ) -> int:
-        """Keep a stream on the list until it is dropped; return its number."""
+        """List a stream until it is dropped; return its number."""
         self._last += 1
         self._open[self._last] = OpenStream(self._last, whose, address, asked, since, place, close)
         return self._last

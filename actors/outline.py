@@ -1,6 +1,6 @@
-"""A list of feeds as readers of feeds exchange them (OPML): what one holds, and the library written as one. Pure.
+"""Lists of feeds as feed readers exchange them (OPML): the records of one, and the library written as one. Pure.
 
-Read in a worker (`content/bodies/outlines.py`), because such a file is as hostile as any other.
+A worker parses such files (`content/bodies/outlines.py`), since they are as hostile as any other.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ MEDIA = "text/x-opml; charset=utf-8"
 
 
 class FeedLine(Struct, frozen=True):
-    """One feed of a list. `tags` are the folders that it lies in and its categories."""
+    """One feed of a list. `tags` are its folders and categories."""
 
     url: str
     title: str = ""
@@ -24,9 +24,7 @@ class FeedLine(Struct, frozen=True):
 
 
 class Outline(Struct, frozen=True):
-    """A list of feeds. lists: addresses of further lists that it names, which nobody follows. left_out: how many feeds
-    were beyond what is read.
-    """
+    """A list of feeds. lists: addresses of further lists, which are not followed. left_out: feeds beyond the limit."""
 
     title: str
     feeds: tuple[FeedLine, ...]
@@ -35,9 +33,9 @@ class Outline(Struct, frozen=True):
 
 
 def written(sources: Iterable[Source], title: str) -> Iterator[str]:
-    """Yield a list of feeds, piece by piece. A source's labels are its categories; what the service itself tags is not.
+    """Yield the OPML piece by piece. Labels become categories; the service's own tags are left out.
 
-    A page or a WebSocket is no feed, but has an `xmlUrl` all the same: whoever reads the list here again finds it.
+    Pages and WebSockets get an `xmlUrl` too, so that Sanderling can import the list again.
     """
     yield '<?xml version="1.0" encoding="UTF-8"?>\n<opml version="2.0">\n'
     yield f"<head><title>{escape(_plain(title))}</title></head>\n<body>\n"
@@ -55,5 +53,5 @@ def _outline(source: Source) -> str:
 
 
 def _plain(text: str) -> str:
-    """Return text of one line without what XML 1.0 can't hold."""
+    """Return one line of text, without characters that XML 1.0 can't hold."""
     return "".join(sign for sign in " ".join(text.split()) if sign.isprintable())

@@ -1,6 +1,6 @@
-"""Picking a part of a page: its blocks as they are shown to choose from, and what a choice would do. Records only.
+"""Records for picking a part of a page: the blocks to choose from, and the effect of a choice.
 
-Made in a worker (`content/picking/picker.py`), shown by the front end. Texts are cut for showing; nothing is stored.
+A worker makes them (`content/picking/picker.py`), the front end shows them. Texts are excerpts; nothing is stored.
 """
 
 from __future__ import annotations
@@ -15,20 +15,20 @@ from storage.records.identity import Millis
 from storage.records.value import Value
 
 EXCERPT: Final = 2_000
-"""Characters of a block that are shown."""
+"""Characters shown of a block."""
 MOST_BLOCKS: Final = 100
 """Blocks of one answer."""
 
 BlockKind = Literal["heading", "cell", "item", "control", "text"]
 ReachName = Literal["this", "like", "part"]
-"""This block alone; all that are like it; the part of the page that it stands in."""
+"""This block alone; all similar ones; the part of the page around it."""
 ActName = Literal["only", "also", "without"]
-"""Watch only that; that, too, beside what is chosen; all but that."""
+"""Watch only this; watch this too; watch all but this."""
 
 
 class Press(Struct, frozen=True):
-    """A block that was pressed: its number and mark, what is to be done with it, and how far that reaches. cell: which
-    of its cells is meant, from 1; 0 for the block itself.
+    """A pressed block: its number and mark, the act, and its reach. cell: which cell is meant, from 1; 0 for the block
+    itself.
     """
 
     block: int
@@ -39,27 +39,25 @@ class Press(Struct, frozen=True):
 
 
 class PastChange(Struct, frozen=True):
-    """A change of a page that was told. at: when the version before it began, as far as that is known."""
+    """A reported change of a page. at: when the previous version began, as far as known."""
 
     at: Millis
     delta: Delta
 
 
 class PastPage(Struct, frozen=True):
-    """What is kept of a page's earlier versions: its texts as they were told last, and how they came about, the newest
-    change first.
-    """
+    """Earlier versions of a page: the last reported texts, and the changes that led to them, newest first."""
 
     told: tuple[str, ...]
     changes: tuple[PastChange, ...]
 
 
 class PickWish(Struct, frozen=True):
-    """What is to be shown of a page. selector, ignore: the present choice. find: words that blocks must have.
+    """A request to show a page. selector, ignore: the current choice. find: words that blocks must have.
 
-    selectors: whether each block that is shown is to have its own. past: by which the selectors of what was pressed are
-    tried, None where nothing is kept. inherited_selector, inherited_ignore: what tags say, where the choice says
-    nothing, and beside what it leaves out.
+    selectors: also compute a selector for each shown block. past: the versions that selectors are tried on, None
+    without any. inherited_selector: from tags, when there is no `selector`. inherited_ignore: from tags, added to
+    `ignore`.
     """
 
     selector: str | None = None
@@ -74,8 +72,8 @@ class PickWish(Struct, frozen=True):
 
 
 class PickedValue(Struct, frozen=True):
-    """A value of a block. subject: what a condition calls it (`price`). place: the condition on where it stands, ""
-    where nothing names the place.
+    """A value of a block. subject: its name in conditions (`price`). place: the condition on its place, "" if it has
+    no name.
     """
 
     value: Value
@@ -84,7 +82,7 @@ class PickedValue(Struct, frozen=True):
 
 
 class PickCell(Struct, frozen=True):
-    """A cell of a block that is a row: its number from 1, its column's head, and what it says."""
+    """A cell of a row: its number from 1, its column's heading and its text."""
 
     number: int
     column: str
@@ -92,12 +90,12 @@ class PickCell(Struct, frozen=True):
 
 
 class PickBlock(Struct, frozen=True):
-    """A block of a page. `number` counts from 0, `mark` is by what it is known again.
+    """A block of a page. `number` counts from 0, `mark` identifies it across fetches.
 
-    length: characters of the whole text. heading: the one above it; row, column: of a table or a document with paths.
-    why: of what it is left out when the whole page is watched ("furniture", "control"), else "". watched: by the
-    present choice. selector: of this block alone, "" where nothing can choose it, or nobody asked. item: it leads to
-    an item of the page, read as a list. cells: of a row that can be chosen cell by cell.
+    length: characters of the whole text. heading: the one above it; row, column: in a table or a document with paths.
+    why: the reason it is left out when the whole page is watched ("furniture", "control"), else "". watched: by the
+    current choice. selector: for this block alone, "" if impossible or not requested. item: it links to an item of the
+    page, read as a list. cells: of a row that can be chosen by cell.
     """
 
     number: int
@@ -117,8 +115,8 @@ class PickBlock(Struct, frozen=True):
 
 
 class PickHeld(Struct, frozen=True):
-    """What a selector chooses of the earlier versions that have the block: in how many of them the same place, and in
-    how many nothing; in the others it is another place. since: when the oldest of them began.
+    """A selector's result on the earlier versions that have the block: how many yield the same place, how many
+    nothing; the rest yield another place. since: the start of the oldest.
     """
 
     versions: int
@@ -128,7 +126,7 @@ class PickHeld(Struct, frozen=True):
 
 
 class PickReach(Struct, frozen=True):
-    """How far a choice may reach: the selector, and how many blocks it chooses. held: None where no version tells."""
+    """The reach of a choice: its selector, and how many blocks that matches. held: None without earlier versions."""
 
     name: ReachName
     selector: str
@@ -137,9 +135,9 @@ class PickReach(Struct, frozen=True):
 
 
 class PickKept(Struct, frozen=True):
-    """What a choice keeps, with what tags say of it: the first blocks as a look would read them, and how many there
-    are. selector, ignore: the choice itself, as it would be saved. digest: changes when another text is kept, but not
-    by figures that run. items: how many it has, read as a list.
+    """The result of a choice together with tags: the first blocks as a check would read them, and their count.
+    selector, ignore: the choice as it would be saved. digest: changes with the text, but not with running figures.
+    items: the number of items, read as a list.
     """
 
     selector: str | None
@@ -151,9 +149,9 @@ class PickKept(Struct, frozen=True):
 
 
 class PickChoice(Struct, frozen=True):
-    """A block that was pressed, as it is now, the reaches of the choice, and what the one that is asked for keeps.
+    """A pressed block as it is now, the possible reaches, and the result of the requested one.
 
-    kept: None where nothing can choose it.
+    kept: None if no selector can match it.
     """
 
     block: PickBlock
@@ -163,11 +161,11 @@ class PickChoice(Struct, frozen=True):
 
 
 class PickPage(Struct, frozen=True):
-    """A page's blocks to choose from. total: all of them; found: those that have the words; blocks: from `first` on.
+    """A page's blocks to choose from. total: all of them; found: those with the words; blocks: from `first` on.
 
-    no_parts: why a part of this document can't be chosen, "" where it can. now: what the present choice keeps; None
-    where it matches nothing. choice: None where no block was pressed; gone: the one that was is not there any more.
-    listed: items of the page, read as a list. trouble: why this is not the page itself.
+    no_parts: why no part of this document can be chosen, or "". now: the result of the current choice, None if it
+    matches nothing. choice: None if no block was pressed; gone: the pressed block no longer exists. listed: items of
+    the page, read as a list. trouble: why this is not the real page.
     """
 
     title: str
@@ -186,8 +184,8 @@ class PickPage(Struct, frozen=True):
 
 
 class Picked(Struct, frozen=True):
-    """The page as it was fetched at a moment, to choose from. selector, ignore: the choice with what tags say of it;
-    inherited: from which tags each comes, where one has a say.
+    """The page as fetched, to choose from. selector, ignore: the choice including tags; inherited: the tags behind
+    each.
     """
 
     fetched_at: Millis

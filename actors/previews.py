@@ -1,7 +1,7 @@
-"""Previews: the events that watching a URL would bring, before anything is watched. Records only.
+"""Records of previews: the events that watching a URL would produce.
 
 Made in a worker (`content/pages/preview.py`) and by the tiers (`sources/page/preview.py`, `feed/preview.py`,
-`push/preview.py`), written by the front end. Texts are cut for showing; nothing here is stored.
+`push/preview.py`), written by the front end. Texts are excerpts; nothing is stored.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from storage.records.identity import Millis, SourceId
 from storage.records.source import Detection
 
 EXCERPT = 500
-"""Characters of a text that are shown."""
+"""Characters shown of a text."""
 
 
 class DraftEvent(Struct, frozen=True):
     """An event as it would be emitted. `content` is an excerpt.
 
-    identity: what tells it from others: "guid", "link", "hash" (of its text), "guid and link". told: whether it would
-    become an event; a push source's frame only does when somebody wants it.
+    identity: how it is distinguished: "guid", "link", "hash" (of its text), "guid and link". told: whether it would
+    become an event; a push source's frame only does if an alert wants it.
     """
 
     title: str
@@ -37,9 +37,9 @@ class DraftEvent(Struct, frozen=True):
 class FeedPreview(Struct, frozen=True):
     """A feed. `newest` is newest first: a backfill of n emits the first n of them, oldest first.
 
-    undated: entries without a readable date. identities: how many entries have which. backfill: how many entries the
-    largest backfill would emit. damaged: ill-formed and recovered, or with bytes that were no text. hubs: WebSub.
-    paging: the links of RFC 5005 by their relation. Both are shown only; nothing follows them.
+    undated: entries without a readable date. identities: entries by kind of identity. backfill: entries that the
+    largest backfill would emit. damaged: ill-formed and recovered, or with undecodable bytes. hubs: WebSub. paging:
+    the links of RFC 5005 by relation. Hubs and paging are shown but not followed.
     """
 
     title: str
@@ -56,7 +56,7 @@ class FeedPreview(Struct, frozen=True):
 
 
 class PageBlock(Struct, frozen=True):
-    """A block of a page. `why` says in a word why it is left out, "" for one that is watched."""
+    """A block of a page. `why` is a word for why it is left out, "" for a watched one."""
 
     text: str
     watched: bool
@@ -64,25 +64,25 @@ class PageBlock(Struct, frozen=True):
 
 
 class Removed(Struct, frozen=True):
-    """How many elements an `ignore` selector takes out of the page."""
+    """The number of elements that an `ignore` selector removes."""
 
     selector: str
     elements: int
 
 
 class ListedItem(Struct, frozen=True):
-    """An item of a list: what the list calls it, "" where it has no name there, and where it leads."""
+    """An item of a list: its title there, or "", and its link."""
 
     title: str
     url: str
 
 
 class PagePreview(Struct, frozen=True):
-    """A page as it would be watched. `blocks` are the first of them; `watched` and `left_out` count all. listed: how
-    many items it has, read as a list; `items` are the first of them.
+    """A page as it would be watched. `blocks` and `items` are the first ones; `watched`, `left_out` and `listed` count
+    all, `listed` when read as a list.
 
-    matched: how many elements the selector keeps, None without one. has: selectors that would match something large,
-    filled in when this one matches nothing. partial: the page is longer or deeper than what is read of it.
+    matched: elements that the selector matches, None without one. has: selectors that would match something large, if
+    this one matches nothing. partial: the page exceeds the limits on length or depth.
     """
 
     title: str
@@ -102,7 +102,7 @@ class PagePreview(Struct, frozen=True):
 
 
 class PartShown(Struct, frozen=True):
-    """Which part of a page is shown. inherited: from which tags `selector` and `ignore` come, where tags have a say."""
+    """The shown part of a page. inherited: the tags behind `selector` and `ignore`."""
 
     selector: str | None = None
     ignore: tuple[str, ...] = ()
@@ -110,7 +110,7 @@ class PartShown(Struct, frozen=True):
 
 
 class PushPreview(Struct, frozen=True):
-    """The handshake and the first frames. waited: seconds; ended: why the session ended meanwhile, if it did."""
+    """The handshake and the first frames. waited: seconds; ended: why the session ended early, if it did."""
 
     subprotocol: str | None
     waited: float
@@ -120,7 +120,7 @@ class PushPreview(Struct, frozen=True):
 
 
 class PacePreview(Struct, frozen=True):
-    """When it would be looked at again, and what the origin says about that itself. Seconds; hours and days in UTC."""
+    """The time of the next check, and the origin's own hints. Seconds; hours and days in UTC."""
 
     interval: float
     next_look_at: Millis
@@ -131,7 +131,7 @@ class PacePreview(Struct, frozen=True):
 
 
 class RobotsWord(Struct, frozen=True):
-    """What robots.txt says about a page; feeds are not asked about."""
+    """The verdict of robots.txt on a page; feeds are exempt."""
 
     allowed: bool
     crawl_delay: float | None
@@ -139,17 +139,17 @@ class RobotsWord(Struct, frozen=True):
 
 
 class FilledBy(Struct, frozen=True):
-    """JSON that filled a page while a browser showed it; size: in bytes. It may be watched in the page's stead."""
+    """JSON that a browser fetched for a page; size: in bytes. It may be watched instead of the page."""
 
     url: str
     size: int
 
 
 class Rendering(Struct, frozen=True):
-    """What is to be said of a page and browsers. says: a sentence or two, for a person.
+    """Facts about a page and browsers. says: a sentence or two, for a person.
 
-    empty: by what the page shows that it is empty without its scripts, "" when it is not. done: what is shown is the
-    page as a browser showed it. costs: plain looks that a rendered one costs. filled_by: the largest first.
+    empty: the sign that the page is empty without scripts, or "". done: the preview is of the rendered page. costs:
+    plain checks that a rendered one costs. filled_by: largest first.
     """
 
     says: str
@@ -160,8 +160,8 @@ class Rendering(Struct, frozen=True):
 
 
 class Preview(Struct, frozen=True):
-    """What a look at `fetched_at` would have told, by the kind of source; one of the first three is set. part: of a
-    page, with what its tags say.
+    """The result of a check at `fetched_at`, by tier; one of the first three is set. part: the part of a page, with
+    its tags' settings.
     """
 
     fetched_at: Millis
@@ -175,7 +175,7 @@ class Preview(Struct, frozen=True):
 
 
 class Previewed(Struct, frozen=True):
-    """What a URL is and would give. source: the one that watches it already."""
+    """A URL's tier and preview. source: the one that already watches it."""
 
     detection: Detection
     preview: Preview

@@ -1,8 +1,7 @@
-"""Keeps the log within its bounds: deletes the oldest events, a slice at a time, between the commits of others.
+"""Keeps the log within its bounds: deletes the oldest events in slices, between other commits.
 
-Bins that have expired go the same way, with what they captured, and so do pictures of pages, deleted sources that have
-rested, kept answers of repeatable calls and the dashboard's sessions. When much of the storage's room is free
-afterwards, some of it goes back to the disk.
+It also deletes expired bins with their captures, pictures of pages, deleted sources after their rest, stored answers
+of repeatable calls, and dashboard sessions. If much of the file is then free, it returns some space to the disk.
 """
 
 from __future__ import annotations
@@ -25,39 +24,39 @@ from storage.retention import SLICE, Keep, Trust, most_aged, next_return, next_s
 from supervision import Child
 
 ROUND: Final = 600.0
-"""Seconds between two looks at whether anything is to be deleted."""
+"""Seconds between rounds."""
 BINS_AT_ONCE: Final = 5
 """Each may hold 25 MiB of captures."""
 CALLS_AT_ONCE: Final = 200
-"""Kept answers that go in one transaction, of some KB each."""
+"""Stored answers deleted in one transaction, of some KB each."""
 SESSIONS_AT_ONCE: Final = 200
 SOURCES_AT_ONCE: Final = 100
 RETRACTIONS_AT_ONCE: Final = 1_000
 MOST_HEARTBEATS: Final = 1_000
-"""Heartbeats that are kept: they come on top of the events that retention counts, and push none of them out."""
+"""Stored heartbeats; they come on top of the events that retention counts."""
 PICTURES_AT_ONCE: Final = 50
 """Of some hundred KB each."""
 DAYS_AT_ONCE: Final = 500
 """Days of single sources, of some hundred bytes each."""
 PAUSE: Final = 0.05
-"""Seconds between two slices, so that harvests go first."""
+"""Seconds between slices, so that harvests go first."""
 BREATH: Final = 0.2
-"""Seconds between two steps of giving room back, which nobody waits for."""
+"""Seconds between steps of returning space."""
 MOST_BACK: Final = 256 << 20
-"""Bytes that go back in one round, in some minutes: then retention has its turn again."""
+"""Bytes returned in one round, some minutes of work; then retention has its turn."""
 _DAY_MS: Final = 86_400_000
 LAST: Final = Seq((1 << 63) - 1)
 
 
 def room_of_pictures(settings: Settings) -> int:
-    """Return how many bytes pictures may take: no more than a quarter of a bounded database, which is for events."""
+    """Return the bytes for pictures: at most a quarter of a bounded database, the rest is for events."""
     if not settings.retention_bytes:
         return settings.screenshot_bytes
     return min(settings.screenshot_bytes, settings.retention_bytes // 4)
 
 
 class Pruner:
-    """The actor that applies retention. `found`: the newest position when the data were opened."""
+    """The actor that applies retention. `found`: the newest position when storage was opened."""
 
     def __init__(self, world: World, settings: Settings, storage: Storage, found: Seq = START) -> None:
         self._world = world
@@ -66,19 +65,20 @@ class Pruner:
         self._coverage_days = settings.coverage_days
         self._picture_age = Millis(round(settings.screenshot_days * _DAY_MS))
         self._picture_room = room_of_pictures(settings)
-        self._giving = False  # room back, over as many rounds as it takes: it ends with less free than what begins it
+        self._giving = (
+            False  # space back, over several rounds; it stops at a lower share of free space than it starts at
+        )
         self.doubt = ""
-        """Why the clock is not believed, as a sentence; empty while it is."""
+        """Why the clock is doubted, as a sentence; empty while it is trusted."""
         self._trust = Trust(millis_of(found) if found else None, trio.current_time())
         self._keep = Keep(age, settings.retention_events, settings.retention_bytes or None)
 
     async def run(self, child: Child) -> None:
-        """Prune, rest, and again, until cancelled."""
         while True:
             try:
                 await self._round(child)
             except STANDSTILL as error:
-                # It stands before the front end in the tree: a crash would restart that, and mend nothing.
+                # The pruner comes before the front end in the tree: a crash would restart that too, and fix nothing.
                 self._world.log("log.round_failed", level="warning", error=str(error))
             child.note("resting")
             await trio.sleep(ROUND)
@@ -95,10 +95,10 @@ class Pruner:
             self._world.log("log.gave_back", bytes=given)
 
     async def sweep(self) -> int:
-        """Delete bins, deleted sources, sessions, pictures, days of looks and kept answers that have expired,
-        heartbeats beyond their bound, and retractions of what is gone; return how many went. A full disk ends it early.
+        """Delete bins, deleted sources, sessions, pictures, days of checks and stored answers that have expired,
+        heartbeats beyond their bound, and retractions of deleted events; return how many. A full disk ends it early.
 
-        Nothing has expired by a clock that is not believed.
+        Nothing expires while the clock is doubted.
         """
         if self._doubts():
             return 0
@@ -143,9 +143,9 @@ class Pruner:
             await trio.sleep(PAUSE)
 
     async def prune(self) -> int:
-        """Delete until the log is within its bounds; return how many events went. A full disk ends the round early.
+        """Delete until the log is within its bounds; return how many events. A full disk ends the round early.
 
-        By a clock that is not believed nothing goes, and by one that is, no more than a part of the log.
+        Nothing goes by age while the clock is doubted; otherwise at most a part of the log does.
         """
         log, deleted, aged = self._storage.log, 0, 0
         keep = replace(self._keep, age=None) if self._doubts() else self._keep
@@ -170,7 +170,7 @@ class Pruner:
             await trio.sleep(PAUSE)
 
     def _doubts(self) -> bool:
-        """Return whether the wall clock is not to be believed; then tell, loudly: it is ahead, or was wrong before."""
+        """Return whether the wall clock is doubted, and log an error: it is ahead now, or was wrong before."""
         ahead = self._trust.ahead(self._world.now(), trio.current_time())
         self.doubt = ""
         if ahead:
@@ -182,14 +182,14 @@ class Pruner:
         return ahead > 0
 
     async def _matched(self, before: Seq) -> Seq:
-        """Return up to where may be deleted: what nobody has matched yet stays, or it would be lost without a word."""
+        """Return the deletion limit: events that are not yet matched stay, or alerts would miss them silently."""
         at = await self._storage.outbox.cursor(MATCHED)
         return min(before, Seq(START if at is None else at + 1))
 
     async def give_back(self) -> int:
-        """Give room back to the disk while too much of the file is free; return how many bytes went, MOST_BACK at most.
+        """Return free space to the disk; return how many bytes, at most MOST_BACK.
 
-        A full disk ends it early: this needs some room itself.
+        A full disk ends it early, since this needs some space too.
         """
         log, given = self._storage.log, 0
         room = await log.room()

@@ -1,4 +1,4 @@
-"""Why something could not be done, in words, for reports of many things at once."""
+"""Error sentences for bulk reports."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from supervision import Stopping, Unanswered
 
 
 def words_of(error: Exception) -> str:
-    """Return a sentence that says what an actor, its mailbox or the storage answered instead of a result."""
+    """Return a sentence for an error of an actor, its mailbox or storage."""
     match error:
         case UrlRefused():
             return error.words

@@ -1,8 +1,8 @@
-"""Sealed values stay with the places they were given for: a change that sends one elsewhere names it again.
+"""Sealed values stay with the places they were given for: a change that moves one must name it again.
 
-A key that may change a record need not know the secrets in it. If it could change their address, it could read them: it
-would name a server of its own and wait. So each record says here which of its values are sealed, and which places they
-are sent to; every road (API, dashboard, command line, files, import) changes records through `check_named`.
+A key that may edit a record need not know its secrets. If it could change their address, it could read them: it would
+name its own server and wait. So each record lists its sealed values and the places they are sent to; every way to
+change one (API, dashboard, command line, files, import) goes through `check_named`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from storage.records.source import Source
 
 
 class Sealed(NamedTuple):
-    """The sealed values of a record by name, and the places they are sent to. below: where a request names them.
+    """The sealed values of a record by name, and the places they are sent to. below: their path in a request.
 
     shown: the place that an error may name.
     """
@@ -30,16 +30,16 @@ class Sealed(NamedTuple):
 
 
 def of_source(source: Source) -> Sealed:
-    """Return what is sealed of a source. Its hello is sent to its URL only, which never changes."""
+    """Return a source's sealed values. Its hello goes only to its URL, which never changes."""
     origin = parse_url(source.url).origin
     names = frozenset(("headers",) if source.headers is not None else ())
     return Sealed(names, frozenset((origin, *source.headers_for)), "body", origin)
 
 
 def of_destination(destination: Destination, kind: DestinationKind) -> Sealed:
-    """Return what is sealed of a destination. Hosts have several tenants, so its whole address counts.
+    """Return a destination's sealed values. Hosts have several tenants, so the whole address counts.
 
-    An address that is sealed itself is named by whoever changes it, and the token of a question is our own.
+    Changing a sealed address names it anyway; the consent token is our own.
     """
     ours = {ADDRESS, kind.consent.name if kind.consent else ADDRESS}
     led = (f"{name}={destination.options.get(name, '')}" for name in kind.in_path)
@@ -52,7 +52,7 @@ def of_destination(destination: Destination, kind: DestinationKind) -> Sealed:
 
 
 def check_named(before: Sealed, after: Sealed, named: Collection[str]) -> None:
-    """Raise Unprocessable for a sealed value that a change sends to a further place without naming it."""
+    """Raise Unprocessable if a change sends a sealed value to a new place without naming it."""
     if after.places <= before.places:
         return
     for name in sorted((before.names & after.names) - set(named)):

@@ -1,4 +1,4 @@
-"""The test whether a source is in a selection, by words, states, tags and kinds; for lists of them. Pure."""
+"""The test whether a source is in a selection, by words, states, tags and kinds. Pure."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from actors.selection import SourceSelection
 from storage.records.source import Source, tag_of
 
 LABEL = "label"
-"""The namespace of tags of one word."""
+"""The namespace of plain tags."""
 
 
 def picks(where: SourceSelection, view: SourceView) -> bool:
@@ -38,10 +38,9 @@ def _has(source: Source, tag: str) -> bool:
 
 
 def folders_of(tags: Sequence[str]) -> set[str]:
-    """Return tags, and as conditions those above them: "news/*" of "news/sweden", "topic:*" of
-    "topic:ai".
+    """Return tags and the conditions above them: "news/*" for "news/sweden", "topic:*" for "topic:ai".
 
-    "news" is in "news/*" too, where others are.
+    "news" itself also yields "news/*", since it matches that.
     """
     found = set[str]()
     for tag in tags:
@@ -55,5 +54,5 @@ def folders_of(tags: Sequence[str]) -> set[str]:
 
 
 def text_of(source: Source) -> str:
-    """Return by what words a source is found, in small letters: its address, both its names, its tags."""
+    """Return the lower-case text that finds a source: its URL, both titles and its tags."""
     return "\n".join((source.url, source.title, source.found_title, *source.tags)).casefold()

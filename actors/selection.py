@@ -12,11 +12,11 @@ from storage.records.tiers import SourceType
 
 @dataclass(frozen=True, slots=True)
 class SourceSelection:
-    """Which sources are meant: each condition holds, if it is set; of one's values any is enough, of `words` all are.
+    """Conditions on sources. All set ones must hold; of one condition any value suffices, but of `words` all must
+    match.
 
-    tags: one that ends with "/*" or ":*" means all below it; "news/*" means `news` itself as well.
-    words: parts of the URL, the title or a tag, whatever their case. private: only those that are. flags: of the health
-    of what is not paused.
+    tags: one that ends with "/*" or ":*" covers all below it; "news/*" covers `news` too. words: parts of the URL, the
+    title or a tag, in any case. private: only private ones. flags: of the health of sources that are not paused.
     """
 
     words: tuple[str, ...] = ()
@@ -31,9 +31,6 @@ class SourceSelection:
 
 
 SourceSort = Literal["worst", "name", "-name", "changed", "-changed", "next", "-next", "added", "-added"]
-"""The order of a list: worst health first, by name, by the last change, by the next look, the newest first; with a
-minus the other way round.
-"""
+"""The order of a list: worst health, name, last change, next check, newest; a minus reverses it."""
 
 ALL = SourceSelection()
-"""Every source."""

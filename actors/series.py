@@ -1,9 +1,9 @@
-"""Series: the values of one thing over time, as a source's events told them; and how long a price has been a record.
+"""Series: the values of one thing over time, from a source's events; and how long a price has been a record.
 
-Prices, numbers and shares have series, and so have states, versions and dates. Nothing is stored for it: the events
-are. A value holds from the event that told it to the next one, or until an event told that it went; what the first
-event had before holds from when the page was first looked at, from when its row came, or from as far back as the log
-goes. What came or went is a point as well, of a thing that also changed or stands on the page now.
+Prices, numbers, shares, states, versions and dates have series. They are derived from events, not stored. A value
+holds from its event to the next one, or until an event reported its removal. The value before the first event holds
+from the first check of the page, from when its row appeared, or from the start of the log. An appearance or removal is
+a point too, of a thing that also changed or is on the page now.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from storage.records.identity import Millis, Seq, SourceId, millis_of
 from storage.records.value import MOST_CHANGES, TypedChange, Value, ValueType
 
 NAMED: Final = ("availability", "version", "date")
-"""Types of values that are no numbers, and have series."""
+"""Types of values without a number that have series."""
 SeriesKey = tuple[str, str, str]
-"""Type, unit, and what it is of."""
+"""Type, unit, and path or label."""
 
 
 class Point(NamedTuple):
-    """A value from a moment on, in milliseconds. number: None of what is none, of which `value` says what it is, and
-    `text` how the page writes it. until: when it went, if that was told before another value came.
+    """A value from a moment on, in milliseconds. number: None for the types in NAMED; then `value` is the meaning and
+    `text` the page's wording. until: when it disappeared, if that came before another value.
     """
 
     at: int
@@ -40,7 +40,7 @@ class Point(NamedTuple):
     until: int | None = None
 
     def is_value(self, value: Value | UnsetType) -> bool:
-        """Return whether a value means the same, however it is written, and with however many decimals."""
+        """Return whether a value means the same, in any notation and with any number of decimals."""
         if not isinstance(value, Value):
             return False
         if self.number is None or not isinstance(value.number, int):
@@ -49,9 +49,9 @@ class Point(NamedTuple):
 
 
 class Series(Struct):
-    """One thing's values, oldest first; the first is what it was when it was first known.
+    """One thing's values, oldest first; the first is its earliest known value.
 
-    altered: an event told a change of it, so it is a thing at a place, and no news of a feed.
+    altered: some event reported a change of it, so it is a thing at a place, and no feed entry.
     """
 
     type: ValueType
@@ -66,24 +66,24 @@ class Series(Struct):
         return self.type, self.unit, self.path or self.label
 
     def go_on(self, point: Point) -> None:
-        """Take another value; what went at the same moment has become it."""
+        """Add a value; a removal at the same moment was a change to it."""
         if self.points and self.points[-1].until == point.at:
             self.points[-1] = self.points[-1]._replace(until=None)
         self.points.append(point)
 
     def end(self, at: int) -> None:
-        """Take note of when the thing went."""
+        """Record when the thing disappeared."""
         if self.points and self.points[-1].until is None:
             self.points[-1] = self.points[-1]._replace(until=at)
 
     def lacks(self, before: Value | UnsetType, cut: int) -> bool:
-        """Return whether the thing has become what it is known to have been before a change, and nobody told it."""
+        """Return whether no event reported how the thing got its value before a change."""
         last = self.points[-1]
         return last.until is not None or (last.at < cut and not last.is_value(before))
 
 
 def key_of(change: TypedChange) -> SeriesKey | None:
-    """Return of which series a change is a point; None for what has none."""
+    """Return the series that a change belongs to, or None."""
     return _key(change, change.before if change.after is UNSET else change.after)
 
 
@@ -99,10 +99,10 @@ def series_of(
     began: int = 0,
     standing: Container[SeriesKey] = frozenset(),
 ) -> list[Series]:
-    """Return the series in events, oldest first, each a moment and what it told. since: from when on that is all.
+    """Return the series in events, oldest first, each a moment and its changes. since: from when on they are complete.
 
-    began: when the page was first looked at as it is watched now; 0 where nobody knows. standing: of what the page has
-    now, which is a thing at a place also if it only ever came and went.
+    began: the first check of the page as it is watched now; 0 if unknown. standing: the series of values on the page
+    now, which count even if they only ever appeared and disappeared.
     """
     found: dict[SeriesKey, Series] = {}
     came: dict[str, int] = {}
@@ -116,7 +116,7 @@ def series_of(
                 continue
             series = found.get(key)
             before, was = _point(change.before), _key(change, change.before)
-            if was is not None and was != key:  # it is called by another unit now, or of another kind
+            if was is not None and was != key:  # its unit or type changed
                 before = None
                 if was in found:
                     found[was].end(at)
@@ -132,8 +132,8 @@ def series_of(
             else:
                 series.end(at)
             series.altered |= change.kind not in {"added", "removed"}
-        if len(changes) >= MOST_CHANGES - 1:  # of two states that were told as one, one less
-            cut = max(cut, at)  # it may have left out that this came, or what it became
+        if len(changes) >= MOST_CHANGES - 1:  # of two states reported as one, one less
+            cut = max(cut, at)  # the list may omit that this appeared, or its new value
     return [one for key, one in found.items() if one.points and (one.altered or key in standing)]
 
 
@@ -142,7 +142,7 @@ def _point(value: Value | UnsetType) -> Point | None:
 
 
 def point_of(value: Value) -> Point | None:
-    """Return a value as a point at no moment yet; None for what has no series: a time of day, a text."""
+    """Return a value as a point at time 0; None for types without series, such as a time of day or a text."""
     if value.type is UNSET:
         return None
     if isinstance(value.number, int):
@@ -151,7 +151,7 @@ def point_of(value: Value) -> Point | None:
 
 
 def record_since(points: Sequence[Point], value: Value, now: int, *, lowest: bool) -> int | None:
-    """Return since when no value was lower (or higher) than one that is told now; None where the one before was."""
+    """Return since when no value was lower (or higher) than the new one; None if the previous one was."""
     if not points or not isinstance(value.number, int):
         return None
     for point, until in zip(reversed(points), (now, *(point.at for point in reversed(points))), strict=False):
@@ -165,7 +165,7 @@ def record_since(points: Sequence[Point], value: Value, now: int, *, lowest: boo
 
 
 MOST_EVENTS = 1_000
-"""Events of a source that are read back; what lies before these is not known."""
+"""Events of a source that are read back."""
 _PAGE = 500
 _LAST = Seq(2**63 - 1)
 
@@ -180,7 +180,7 @@ _delta = msgspec.json.Decoder(Delta | None).decode
 
 
 def delta_of(raw: Raw) -> Delta | None:
-    """Return the difference that an event carries; None where it has none that can be read."""
+    """Return an event's difference; None without a readable one."""
     try:
         found: Delta | None = _delta(raw)
     except (msgspec.MsgspecError, UnicodeDecodeError):
@@ -191,9 +191,9 @@ def delta_of(raw: Raw) -> Delta | None:
 async def told_before(
     log: EventLog, source: SourceId, added_at: Millis, see: Callable[[int, Raw], None] | None = None
 ) -> tuple[list[tuple[int, tuple[TypedChange, ...]]], int]:
-    """Return what a source told, oldest first, and since when that is all of it. Raises StorageError.
+    """Return a source's changes, oldest first, and since when they are complete. Raises StorageError.
 
-    Of `MOST_EVENTS` at most. see: is given each event's moment and its delta, newest first.
+    Reads at most about `MOST_EVENTS` events. see: called with each event's moment and delta, newest first.
     """
     found: list[tuple[int, tuple[TypedChange, ...]]] = []
     before, where, read = _LAST, Filter(sources=(source,)), 0
@@ -203,7 +203,7 @@ async def told_before(
             try:
                 told = _decode(event.body)
             except (msgspec.MsgspecError, UnicodeDecodeError):
-                continue  # told by another version
+                continue  # emitted by another version
             if told.changes:
                 found.append((millis_of(event.seq), told.changes))
             if see is not None:

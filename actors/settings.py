@@ -1,7 +1,7 @@
-"""Every setting, as one frozen table that reads nothing.
+"""Every setting, in one frozen table without I/O.
 
-The front door (`sanderling/environment.py`) fills it from flags, `SANDERLING_*` and a TOML file, in that order. The
-reference page `docs/settings.md` is generated from this table and a test compares them.
+`sanderling/environment.py` fills it from flags, `SANDERLING_*` and a TOML file, in that order. The reference page
+`docs/settings.md` is generated from this table and a test compares them.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def _setting(default: Any, says: str, unit: str = "", low: float | None = None, 
 
 
 def _address(says: str) -> Any:
-    """Return a setting of which what follows a host may be a secret."""
+    """Return a setting that may have a secret after its host."""
     return field(default="", repr=False, metadata={"meaning": Meaning(says)})
 
 
@@ -63,7 +63,7 @@ def _secret(says: str) -> Any:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """All settings. Make it through `sanderling.environment.load`, or directly in tests; `check` runs either way."""
+    """All settings, made by `sanderling.environment.load`, or directly in tests; both are validated."""
 
     host: str = _setting("127.0.0.1", "Address to listen on.")
     port: int = _setting(8080, "Port to listen on; 0 takes a free one.", "", 0, 65535)
@@ -261,7 +261,7 @@ class Settings:
     log_level: str = _setting("info", "Least severe log line that is written: debug, info, warning or error.")
 
     def __post_init__(self) -> None:
-        """Refuse what is out of bounds or can't be read. Raises ValueError with a sentence that names the setting."""
+        """Validate all settings. Raises ValueError with a sentence that names the setting."""
         for item in fields(self):
             _check(item, getattr(self, item.name))
         if bool(self.tls_cert) != bool(self.tls_key):
@@ -302,43 +302,41 @@ class Settings:
             raise ValueError(f"node_name = {self.node_name!r}: write letters, digits, dots and hyphens, 63 at most")
 
     def watch_networks(self) -> tuple[Network, ...]:
-        """Return the networks that may be watched although they are not public."""
+        """Return the non-public networks that may be watched."""
         return tuple(ip_network(n) for n in (*self.allow_networks, *self.allow_watch_networks))
 
     def deliver_networks(self) -> tuple[Network, ...]:
-        """Return the networks that may be delivered to although they are not public."""
+        """Return the non-public networks that may be delivered to."""
         return tuple(ip_network(n) for n in (*self.allow_networks, *self.allow_deliver_networks))
 
     def callback_networks(self) -> tuple[Network, ...]:
-        """Return the networks that the hub's callbacks may be in although they are not public."""
+        """Return the non-public networks that the hub's callbacks may reach."""
         return tuple(map(ip_network, self.hub_networks))
 
     def proxies(self) -> tuple[Network, ...]:
-        """Return the networks of the proxies whose word on addresses is taken."""
+        """Return the networks of trusted proxies."""
         return tuple(ip_network(n) for n in self.trusted_proxies)
 
     def rendering_ports(self) -> tuple[int, ...]:
-        """Return the ports that rendered pages may ask besides 80, 443 and their own."""
+        """Return the ports that rendered pages may use in addition to 80, 443 and their own."""
         return tuple(map(int, self.browser_ports))
 
     def browser_gate(self) -> tuple[str, int]:
-        """Return the host and port at which the guarded proxy waits for a browser elsewhere; port 0 is a free one."""
+        """Return the host and port where the guarded proxy listens for a remote browser; port 0: a free one."""
         host, _, port = self.browser_proxy_listen.rpartition(":")
         return (host.strip("[]"), int(port)) if self.browser_proxy_listen else ("127.0.0.1", 0)
 
     def metrics_address(self) -> tuple[str, int] | None:
-        """Return the host and port at which /metrics is alone, None when it is not."""
+        """Return the separate host and port for /metrics, None without one."""
         host, _, port = self.metrics_bind.rpartition(":")
         return (host.strip("[]"), int(port)) if self.metrics_bind else None
 
     def public_url(self) -> str:
-        """Return the service's address as clients see it, without a slash at its end."""
+        """Return the service's public address, without a trailing slash."""
         return self.base_url.rstrip("/") if self.base_url else self._url(self.host)
 
     def local_url(self) -> str:
-        """Return an address at which programs on its own machine reach the service; the one that a certificate names
-        where there is one.
-        """
+        """Return an address for programs on this machine; with TLS, the one that the certificate names."""
         return self.public_url() if self.tls_cert else self._url(_LOOPBACK.get(self.host, self.host))
 
     def _url(self, host: str) -> str:
@@ -347,23 +345,22 @@ class Settings:
 
 
 def wall_limit(seconds: float) -> float:
-    """Return how long a worker's task may take by the clock that has so many seconds of processor time, in seconds.
+    """Return the wall-clock limit for a worker's task with this much processor time, in seconds.
 
-    On a busy machine a worker waits for its turn, and that is not the document's fault: with a tenth of a processor it
-    still is done in time. A worker that stands still is ended all the same.
+    On a busy machine a worker waits for the processor, which is not the document's fault: a tenth of a processor is
+    enough. A worker that hangs is killed all the same.
     """
     return _WALL_GRACE + _WALL_TIMES * seconds
 
 
 def meaning(item: Field[Any]) -> Meaning:
-    """Return what the table says of a field of `Settings`."""
     found = item.metadata["meaning"]
     assert isinstance(found, Meaning) and item.default is not MISSING
     return found
 
 
 def masked(settings: Settings, name: str) -> Any:
-    """Return a setting's value as it may be shown."""
+    """Return a setting's value with secrets masked."""
     value = getattr(settings, name)
     secret = next(meaning(item).secret for item in fields(Settings) if item.name == name)
     if name == "browser":
@@ -372,7 +369,7 @@ def masked(settings: Settings, name: str) -> Any:
 
 
 def _masked_address(value: str) -> str:
-    """Return an address without what may be secret in it: a path that drives a browser, a token, a password."""
+    """Return an address without its possible secrets: a path that controls a browser, a token, a password."""
     found = _ADDRESS.fullmatch(value)
     if found is None:
         return value
@@ -381,7 +378,7 @@ def _masked_address(value: str) -> str:
 
 
 def one_of(words: tuple[str, ...]) -> str:
-    """Return a choice in words.
+    """Join words with commas and "or".
 
     >>> one_of(("debug", "info", "error"))
     'debug, info or error'

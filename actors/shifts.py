@@ -1,9 +1,9 @@
-"""Keeps the shifts: when this service ran by one steady clock, and up to where its looks are stored.
+"""Keeps the shifts: the runs of this service by one steady clock, and how far its checks are stored.
 
-Each minute the wall clock is compared with the time that has passed; a step ends the shift and begins the next. The
-registry's sweeps say up to when all looks are stored, and a crash forgets no more than what came after. At an orderly
-stop, when nothing runs any more, the shift gets its end. Until the storage has taken the begin of a shift, nothing is
-known of its time: no look is claimed by guess.
+Each minute it compares the wall clock with elapsed time; a step ends the shift and begins the next. The registry's
+sweeps report when all checks are stored; a crash loses only the later ones. At an orderly stop, when no task runs any
+more, the shift gets its end. Until storage has the start of a shift, its time counts as unknown: coverage never
+guesses.
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ from storage.records.shift import DEAD, UNSTORED, Record, Shift, record_of, step
 from supervision import Child
 
 EVERY: Final = 60.0
-"""Seconds between two checks of the clock; `UNSEEN` is twice that."""
+"""Seconds between checks of the clock; `UNSEEN` is twice that."""
 STEP: Final = 1000
-"""Milliseconds by which the clock may differ from the time that has passed: one that is being steered drifts slower."""
+"""Milliseconds of difference that count as a step; a steered clock drifts slower."""
 PARKED: Final = 5.0
-"""Seconds between two tries while storage takes nothing."""
+"""Seconds between attempts while storage is unavailable."""
 
 
 MOST: Final = 50
-"""Shifts that are held in memory: a clock that is set all the time makes many."""
+"""Shifts held in memory; a clock that is set often makes many."""
 
 
 class Sweep(NamedTuple):
-    """A sweep that has begun: in which shift of this process, and when. last: nothing looks any more after it."""
+    """A sweep that has begun: its shift in this process, and its time. last: no check follows."""
 
     shift: int
     at: Millis
@@ -40,16 +40,16 @@ class Sweep(NamedTuple):
 
 
 class Shifts:
-    """See above. node: "" where the service is alone. Its life outlives the actor's."""
+    """The shifts of this process. node: "" for a single service. Outlives restarts of the actor."""
 
     def __init__(self, world: World, storage: Storage, node: str = "") -> None:
         self._world, self._storage, self._node = world, storage, node
         self._shifts: list[Shift] = []
         self._stored: list[Shift] = []
         self._crashed: Shift | None = None
-        """The shift that a crash has ended, the last before this process."""
+        """The last shift before this process, if a crash ended it."""
         self._ahead: Shift | None = None
-        """The same, once it is known that its clock was ahead of what is told now."""
+        """The same, once its clock is known to have been ahead of the current one."""
         self._gone = 0
         self._over = False
         self._began: Millis | None = None
@@ -59,7 +59,7 @@ class Shifts:
         return f"<Shifts of {self._node or 'one service'}, {self._shifts[-1:]}>"
 
     async def run(self, child: Child) -> None:
-        """Begin a shift, and keep it until cancelled."""
+        """Begin a shift, and maintain it until cancelled."""
         await self.begin(child)
         while True:
             await trio.sleep(EVERY)
@@ -67,7 +67,7 @@ class Shifts:
             await self._store()
 
     async def begin(self, child: Child) -> None:
-        """Begin the first shift of this process; the tree goes on while storage does not take it."""
+        """Begin the first shift of this process. While storage is unavailable, retry and let the tree continue."""
         self._began = self._now() if self._began is None else self._began
         while not self._shifts:
             try:
@@ -79,15 +79,15 @@ class Shifts:
                 await trio.sleep(PARKED)
             else:
                 self._shifts, self._stored = [shift], [shift]
-                if shift.after == "crash" and not self._node:  # nodes share what is on record, and sweep each minute
+                if shift.after == "crash" and not self._node:  # nodes share one record, and sweep each minute
                     self._crashed = next((one for one in reversed(stored) if not one.node), None)
         child.ready()
 
     def looked(self, at: Millis) -> None:
-        """Hear of the last look at a source that is on record, when all are read after a start.
+        """Take a source's last stored check, for all sources after a start.
 
-        After a crash, one that is ahead of the clock says that this was set back, and nobody had seen it yet. What is
-        further ahead than one shift can go without a sweep is of an older time.
+        After a crash, a check ahead of the clock shows that the clock was set back unnoticed. A check further ahead
+        than a shift can run without a sweep is older than that.
         """
         crashed = self._ahead or self._crashed
         if crashed is not None and self._world.now() < at <= crashed.saved + UNSTORED and at > crashed.reach:
@@ -98,7 +98,7 @@ class Shifts:
         return self._checked
 
     def check(self) -> Millis:
-        """Return the time, after a look at the clock: if it was set, one shift ends and the next begins."""
+        """Return the time after checking the clock; a step ends the shift and begins the next."""
         before, passed = self._checked, round(1000 * (trio.current_time() - self._tick))
         now = self._now()
         if self._began is None:
@@ -111,12 +111,12 @@ class Shifts:
         return now
 
     def sweep(self, *, last: bool = False) -> Sweep:
-        """Return what `swept` is to be told when all looks until now are stored."""
+        """Return the argument for `swept`, once all checks until now are stored."""
         now = self.check()
         return Sweep(self._gone + len(self._shifts), now, last)
 
     def swept(self, sweep: Sweep) -> None:
-        """Note up to when all looks are stored."""
+        """Record how far all checks are stored."""
         count = sweep.shift - self._gone
         if count < 1:
             return
@@ -126,9 +126,9 @@ class Shifts:
         self._over = sweep.last and count == len(self._shifts)
 
     async def _store(self) -> None:
-        """Store what has changed; what fails is tried again the next time."""
+        """Store changes; retry failures next time."""
         try:
-            ahead = self._ahead  # more may be heard of it while it is being stored
+            ahead = self._ahead  # it may change while it is being stored
             if ahead is not None and ahead != self._crashed:
                 await self._storage.coverage.save(ahead)
                 self._crashed = ahead
@@ -148,22 +148,22 @@ class Shifts:
             self._gone += 1
 
     def _goes_with_next(self, number: int) -> bool:
-        """Return whether the setting of a clock has ended a shift since: it is stored with the one after it, or a crash
-        between the two would make a stop of it.
+        """Return whether a clock step has ended a shift since: it is stored together with the next one. Otherwise a
+        crash between the two would turn the step into a stop.
         """
         return number + 1 == len(self._stored) < len(self._shifts)
 
     async def end(self) -> None:
-        """End the shift, if all that it looked at was stored after the last look; else it ends as in a crash."""
+        """End the shift if all of its checks are stored; else it ends as in a crash."""
         if self._over:
             self._shifts[-1] = self._shifts[-1]._replace(until=self._shifts[-1].saved)
         if self._shifts:
             await self._store()
 
     async def record(self) -> tuple[Record, Millis]:
-        """Return what is known of the time, and until when: of other nodes what they have stored. Raises StorageError.
+        """Return the record of shifts, and its time limit, set by the other nodes' last stores. Raises StorageError.
 
-        All that this process has looked at is on record for as long as it lives.
+        All checks of this process count as stored while it lives.
         """
         stored = await self._storage.coverage.shifts()
         now = self.check()

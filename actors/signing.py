@@ -1,8 +1,8 @@
-"""The signing keys of a running service: which one signs now, and which are published.
+"""The signing keys of a running service: the active one, and the published ones.
 
-`sanderling keys rotate-signing` is another process and writes to the data folder, so nobody tells us: the id of the
-active key is asked for before each batch of events and each answer of the JWK Set, which is one lookup of
-microseconds. Both read the same storage, so a key is never used before it is published.
+`sanderling keys rotate-signing` runs in another process and only writes to the data folder. So each batch of events
+and each request for the JWK Set first reads the id of the active key, which takes microseconds. Both read the same
+storage, so a key is never used before it is published.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from storage.records.key import PublicKey, SigningKey
 
 
 class Directory(NamedTuple):
-    """The published keys of signed looks, and the headers that prove who published them."""
+    """The published keys for signed requests, and the headers that prove their publisher."""
 
     body: bytes
     headers: dict[str, str]
@@ -26,8 +26,8 @@ class Directory(NamedTuple):
 class SigningKeys:
     """Holds the keys as last read, the active one first; there is at least one.
 
-    Keys of which only the public half is here come by an import or a lost master key, and go by a command: they are
-    read for each answer.
+    Keys with only a public half come from an import or a lost master key, and a command deletes them; they are read
+    for each request.
     """
 
     def __init__(self, storage: Storage, keys: Sequence[SigningKey]) -> None:
@@ -42,12 +42,12 @@ class SigningKeys:
         self._published: bytes | None = None
 
     async def signer(self) -> Signer:
-        """Return the signer with the key that is active now. Raises StorageError."""
+        """Return the signer with the active key. Raises StorageError."""
         await self._refresh()
         return self._signer
 
     async def published(self) -> bytes:
-        """Return all keys, also those whose private half is not here, as an encoded JWK Set. Raises StorageError."""
+        """Return all keys, including those without a private half, as an encoded JWK Set. Raises StorageError."""
         await self._refresh()
         others = await self._storage.keys.public()
         if others != self._others:
@@ -57,12 +57,12 @@ class SigningKeys:
         return self._published
 
     async def message_signer(self) -> MessageSigner:
-        """Return what signs looks, with the key of the active one. Raises StorageError."""
+        """Return the signer of requests, with the active key. Raises StorageError."""
         await self._refresh()
         return self._messages[0]
 
     async def directory(self, authority: str, at: int) -> Directory:
-        """Return where looks' keys are published (Web Bot Auth), signed with the active one for an authority.
+        """Return the key directory for an authority (Web Bot Auth), signed with the active key.
 
         at: seconds since 1970. Raises StorageError.
         """

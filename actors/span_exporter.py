@@ -1,8 +1,8 @@
-"""The exporter of traces: takes spans that wait, and sends them to the collector that `otlp_endpoint` names.
+"""The exporter of traces: sends queued spans to the collector at `otlp_endpoint`.
 
-A batch goes when there are enough spans for one, or a few seconds after the first. While a collector is away the same
-batch is tried again, less and less often; meanwhile the tracer's queue drops its oldest. So a collector that is dead,
-slow or wrong costs some lost spans and one request a minute. It leaves as a delivery does: by the guard.
+A batch leaves when it is full, or a few seconds after its first span. While a collector is down the exporter retries
+the same batch with growing pauses, and the tracer's queue drops its oldest spans. So a dead, slow or wrong collector
+costs some lost spans and one request a minute. Requests leave through the guard, as deliveries do.
 """
 
 from __future__ import annotations
@@ -24,20 +24,20 @@ from actors.world import World
 from supervision import Child
 
 EVERY: Final = 5.0
-"""Seconds that a span waits for others to travel with."""
+"""Seconds that a span waits for its batch to fill."""
 FLUSH: Final = 3.0
-"""Seconds for what waits when the service stops."""
+"""Seconds for the rest of the queue when the service stops."""
 TRIES: Final = 5
-"""Tries of one batch, before it is given up for newer ones."""
+"""Attempts for one batch."""
 FIRST_PAUSE: Final = 5.0
 LONGEST_PAUSE: Final = 60.0
-"""Seconds between two tries: they double, with up to half of it in addition."""
+"""Seconds between attempts: they double, plus up to half at random."""
 LONGEST_WISH: Final = 300.0
-"""Seconds of a Retry-After that are heard."""
+"""Longest Retry-After that is honoured, in seconds."""
 
 
 class SpanExporter:
-    """See above. headers: the operator's own, which are secret. resource, scope: who sends."""
+    """The actor that sends spans. headers: the operator's own, secret. resource, scope: identify the sender."""
 
     def __init__(
         self,
@@ -61,9 +61,9 @@ class SpanExporter:
         return f"<SpanExporter to {self._url.host}: {self._tracer!r}>"
 
     async def run(self, child: Child, shown: Child | None = None) -> None:
-        """Send until the service stops, then once more what waits; what is left after that is lost.
+        """Send until the service stops, then flush once; the rest is lost.
 
-        shown: the part of the tree that says how it stands, where that is another one.
+        shown: the child that shows the state in the tree, if it is another one.
         """
         stopping, child = child.stopping, shown or child
         with trio.CancelScope() as sending:
@@ -82,7 +82,7 @@ class SpanExporter:
         self._count("lost", len(self._held) + len(self._tracer))
 
     async def _send(self, child: Child) -> None:
-        """Send what is held, as often as may be; then it is given up. Cancelled, it is held still."""
+        """Send the held batch, at most TRIES times, then give it up. If cancelled, the batch stays held."""
         for _ in range(TRIES):
             wait = await self._try(child)
             if not wait:
@@ -92,7 +92,7 @@ class SpanExporter:
         self._held = ()
 
     async def _try(self, child: Child) -> float:
-        """Send what is held once. Return 0 when that is settled, else the seconds to wait before another try."""
+        """Send the held batch once. Return 0 when settled, else the seconds before the next attempt."""
         found, wish = await self._post(encoded(self._held, self._resource, self._scope), len(self._held))
         if found.again:
             self._pause = min(LONGEST_PAUSE, max(FIRST_PAUSE, 2 * self._pause))
@@ -105,7 +105,7 @@ class SpanExporter:
         return 0.0
 
     async def _post(self, request: bytes, spans: int) -> tuple[Verdict, float]:
-        """Post once; return what came of it, and the seconds that the collector wants to be left alone."""
+        """Post once; return the verdict, and the collector's Retry-After in seconds."""
         try:
             answer = await self._poster.post(self._url, self._headers, request)
         except (LookFailed, UrlRefused) as error:
@@ -117,7 +117,7 @@ class SpanExporter:
             self._tracer.counts.add(outcome, by=spans)
 
     def _tell(self, child: Child, found: Verdict) -> None:
-        """Log what changes, and say how it stands to who looks at the tree."""
+        """Show the state in the tree, and log changes of it."""
         counted = ", ".join(f"{number:g} {word}" for (word,), number in sorted(self._tracer.counts.values.items()))
         child.note(f"{found.says or 'the last batch was taken'}; spans: {counted or 'none yet'}"[:300])
         if found.says != self._said:

@@ -1,9 +1,9 @@
-"""The composition root: settings, a World and opened storage become the tree of actors, in start order.
+"""The composition root: builds the tree of actors from settings, a World and opened storage, in start order.
 
-The order is that of dependence, and the tree stops in the reverse: the front end first, then sources, matcher,
-deliveries, and last the log, so that whatever was found is still committed. A crash restarts the actor and all that
-were started after it (rest_for_one). Who waits for whom has no cycle: a test
-draws the graph from the code (`tests/rules/test_actor_graph.py`).
+Each actor starts after those it depends on. The tree stops in reverse: the front end first, then sources, matcher,
+deliveries, and last the log, so that drafts under way are still committed. A crash restarts the actor and all that
+started after it (rest_for_one). No actors wait for each other in a cycle: `tests/rules/test_actor_graph.py` draws the
+graph from the code.
 """
 
 from __future__ import annotations
@@ -90,25 +90,25 @@ _STARTING = {
     "deliveries": "reading the destinations",
     "matcher": "reading the alerts",
 }
-"""What a part is at until it is ready, in words for people outside."""
+"""The current task of a part until it is ready, for users."""
 WISHES = 1_000
-"""Wishes to subscribe to a feed that may wait to be confirmed."""
+"""WebSub subscriptions that may wait for confirmation."""
 READY_WITHIN = 600.0
-"""Seconds for a part that reads as much as is stored: a slow machine with much of it is no crash."""
+"""Seconds for a part that reads all of storage: slow machines with much data are no crash."""
 SHIFT_ENDS_WITHIN = 5.0
 Front = Callable[[AppContext], Sequence[ChildSpec]]
 
 
 class Superseded(Exception):
-    """A standby has taken over; the sentence says which and when. This service must not start again by itself."""
+    """A standby has taken over; the sentence names it and the time. This service must not restart by itself."""
 
 
 class System:
-    """The whole service. `await run()` until `stop()`; `context` is what the front end was given.
+    """The whole service. `await run()` until `stop()`; `context` is given to the front end.
 
-    keys: the signing keys, the active one first. templates, kinds: the built-in ones, if not given. steps: a watchdog
-    that is on, for the steps shown in the tree. journal: the one that the log writes into.
-    version: the program's, to be shown. stuck: ends the process when the tree gives up and a task of it does not end.
+    keys: the signing keys, the active one first. templates, kinds: default to the built-in ones. steps: a running
+    watchdog, for the steps shown in the tree. journal: the journal of log lines. version: the program's, shown to
+    users. stuck: ends the process when the tree gives up and one of its tasks hangs.
     """
 
     def __init__(
@@ -235,7 +235,7 @@ class System:
         )
 
     def _children(self) -> Sequence[ChildSpec]:
-        """Return the tree in start order, all but the front end."""
+        """Return the tree in start order, without the front end."""
         importer = Importer(self._world, self.registry_box, self.importer_box)
         pruner = self._pruner = Pruner(self._world, self._settings, self._storage, self._storage.tail.head)
         return [
@@ -261,8 +261,8 @@ class System:
         ]
 
     def _tracing(self) -> Sequence[ChildSpec]:
-        """Return who sends traces: early in the tree, to stop after all who put spans; and under a supervisor of its
-        own, so that no crash of it takes anybody along.
+        """Return the exporter of traces. It starts early, to stop after all actors that add spans, and has a separate
+        supervisor, so that its crash restarts no other actor.
         """
         if self.tracer is None:
             return ()
@@ -335,7 +335,7 @@ class System:
         )
 
     def _give_way(self, why: str) -> None:
-        """Stop: another has taken over, and what this one still writes is refused."""
+        """Stop: a standby has taken over, and this service's writes are refused."""
         self._superseded = why
         self.stop(now=True)
 
@@ -350,7 +350,7 @@ class System:
         )
 
     def _says(self) -> Says:
-        """Return what the other nodes are told of this one."""
+        """Return this node's status for the other nodes."""
         found = self.registry.watchman.last
         return Says(
             version=self._version,
@@ -364,7 +364,7 @@ class System:
         )
 
     def _of_one_node(self, key: str, run: Run) -> Run:
-        """Return a run that happens where a key is this node's, and rests elsewhere."""
+        """Return a run that is active while this node owns a key."""
         if not self.ownership.shared:
             return run
 
@@ -438,12 +438,12 @@ class System:
     def _draining(self) -> str:
         if self._stopping:
             return "the service is stopping"
-        # Where nodes share, all are drained together: requests and streams must still find one that is ready.
+        # Nodes drain together: requests and streams must still find a ready one.
         drained = self.overseer.gate.drained and not self.ownership.shared
         return "no looks are made until somebody resumes them" if drained else ""
 
     async def run(self) -> None:
-        """Run the tree until stopped. Raises Escalate when it can't be kept up, Superseded when another took over."""
+        """Run the tree until stopped. Raises Escalate if it can't be kept up, Superseded if a standby took over."""
         await self.supervisor.run()
         if not self._lost and not self._superseded:
             await self._end_shift()
@@ -453,12 +453,12 @@ class System:
             raise Escalate(self.supervisor.path, "storage", self._lost)
 
     async def _end_shift(self) -> None:
-        """Say that all looks are stored. Where that is not taken, the next start says that this one crashed."""
+        """Record that all checks are stored. If storage refuses, the next start counts this run as a crash."""
         with trio.move_on_after(SHIFT_ENDS_WITHIN), suppress(StorageError):
             await self.shifts.end()
 
     async def _await_loss(self, child: Child) -> None:
-        """Tell of damage; stop the tree when nothing can be written any more, which only another process can mend."""
+        """Report damage; stop the tree when storage can't be written any more, which only a new process can fix."""
         async with trio.open_nursery() as nursery:
             nursery.start_soon(self._storage.follow)
             nursery.start_soon(self._tell_damage)
@@ -469,7 +469,7 @@ class System:
             await trio.sleep_forever()
 
     async def _tell_damage(self) -> None:
-        """Tell once, whoever met it: in the log of lines, and, if that still takes something, in the log of events."""
+        """Report damage once: in the log lines and, if the log still works, as an event."""
         says = await self._storage.damage.wait()
         if self._damage_told:
             return
@@ -480,19 +480,19 @@ class System:
             self.recorder_box.send_nowait(Record(Harvest(SERVICE, (told,), None), Reply()))
 
     def stop(self, *, now: bool = False) -> None:
-        """Ask for an ordered stop; `now` skips politeness."""
+        """Request an ordered stop; `now` skips politeness."""
         self._stopping = True
         self.supervisor.stop(now=now)
 
     def starting(self) -> str:
-        """Return what the start of the tree is at, for who asks before it is up."""
+        """Return the current step of the start."""
         part = next((child.spec.id for child in self.supervisor.children if child.state is not State.RUNNING), "")
         if part == "registry":
             return f"reading the sources, {len(self.registry.table):,} so far"
         return _STARTING.get(part, "starting its parts")
 
     def readiness(self) -> Mapping[str, str]:
-        """Return what must hold for /readyz; an empty sentence is well."""
+        """Readiness checks by name; an empty string means healthy."""
         idle = trio.current_time() - self._storage.writer_moved_at()
         down = [child.path for child in self.supervisor.children if child.state is not State.RUNNING]
         return {
@@ -506,13 +506,13 @@ class System:
 
 
 async def _heard(ports: Ports, alerts: Sequence[Alert]) -> None:
-    """Have the sources go by these alerts: which frames they admit, and when they tell of their troubles."""
+    """Give the sources the current alerts: they decide admitted frames and the delay of notices."""
     await ports.admission.take(alerts)
     await ports.patience.take(alerts)
 
 
 def _tell(world: World, overseer: Overseer, change: Change) -> None:
-    """Tell of a change of an actor's state; loudly only what a person should know."""
+    """Record a change of an actor's state; only crashes are warnings."""
     overseer.seen(change)
     if change.new in (State.BACKOFF, State.QUARANTINED):
         crash = str(change.crash)
@@ -535,7 +535,7 @@ async def signing_keys(world: World, storage: Storage) -> Sequence[SigningKey]:
 
 
 def _signing_of_looks(world: World, settings: Settings, signing: SigningKeys) -> Sign | None:
-    """Return what signs looks, None where they are not signed."""
+    """Return the signer of requests, None if they are not signed."""
     agent = settings.public_url()
 
     async def sign(method: str, url: Url) -> Sequence[tuple[str, str]]:
@@ -546,7 +546,7 @@ def _signing_of_looks(world: World, settings: Settings, signing: SigningKeys) ->
 
 
 def _tracer(world: World, settings: Settings) -> Tracer | None:
-    """Return what spans are put into, None where nothing is traced."""
+    """Return the tracer, None if tracing is off."""
     if not settings.otlp_endpoint:
         return None
     return Tracer(world.wall, settings.otlp_sampling, world.metrics.spans)

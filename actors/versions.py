@@ -1,7 +1,7 @@
-"""The versions of a page: the told texts as each event left them, from the present ones backwards; and two compared.
+"""The versions of a page: the reported texts at each event, from the current one backwards; and two compared.
 
-Each earlier state is had by taking its delta back (`content/pages/earlier.py`). A delta that was cut, or that does not
-fit, ends the chain: what lies before is not guessed.
+Undoing a version's delta yields the version before it (`content/pages/earlier.py`). A delta that was cut, or that does
+not fit, ends the chain: earlier versions are not guessed.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ __all__ = ["Arrivals", "Paragraph", "Step", "aligned", "compared", "undone"]
 
 
 class Step(NamedTuple):
-    """A paragraph of one version, or of both: None where it is not there."""
+    """A paragraph of one version, or of both; None where it is missing."""
 
     before: str | None
     after: str | None
@@ -33,16 +33,16 @@ class Step(NamedTuple):
 
     @property
     def spans(self) -> Spans | None:
-        """The words that differ; None where that is all of it."""
+        """The words that differ; None if the paragraph is in one version only."""
         return None if self.before is None or self.after is None else spans_of(self.before, self.after)
 
 
 class Arrivals:
-    """Since when each text of a page stands there as it does, by the differences that led to it, newest first.
+    """Since when each text of a page has been there, from the differences that led to it, newest first.
 
-    at: of each text the moment of the difference that brought it or altered it; None where none has so far. A text that
-    only moved has stood there. Once a difference was cut, or does not fit, `broken` is true: what no later one brought
-    has stood there since that moment at least.
+    at: for each text the moment of the difference that inserted or altered it; None while unknown. Moved texts keep
+    their age. `broken`: a difference was cut or does not fit; each text still unknown is at least as old as that
+    moment.
     """
 
     def __init__(self, texts: Sequence[str]) -> None:
@@ -53,7 +53,7 @@ class Arrivals:
 
     @property
     def done(self) -> bool:
-        """Whether no earlier difference can say more."""
+        """Whether earlier differences can add nothing."""
         return self.broken or not self._left
 
     def take_back(self, at: int, delta: Delta) -> None:
@@ -80,7 +80,7 @@ class Arrivals:
 
 
 def aligned(before: Sequence[str], after: Sequence[str]) -> tuple[list[Paragraph], list[Paragraph]]:
-    """Return two texts of which no event tells how one became the other, as versions of which a comparison does."""
+    """Return two texts without a connecting event as versions, linked by a comparison."""
     new = [Paragraph(text) for text in after]
     old = taken_back(new, ops_of(before, after))
     assert old is not None, "a difference fits what it was made of"
@@ -88,7 +88,7 @@ def aligned(before: Sequence[str], after: Sequence[str]) -> tuple[list[Paragraph
 
 
 def compared(before: Sequence[Paragraph], after: Sequence[Paragraph]) -> list[Step]:
-    """Return both versions in the order of the later one, what went in its place; what only moved is the same."""
+    """Return both versions in the later one's order, with deleted paragraphs in place; moved ones count as the same."""
     old = {paragraph.thread: paragraph for paragraph in before}
     new = {paragraph.thread for paragraph in after}
     came = Counter(paragraph.text for paragraph in after if paragraph.thread not in old)
@@ -112,7 +112,7 @@ def compared(before: Sequence[Paragraph], after: Sequence[Paragraph]) -> list[St
 
 
 def _went(before: Sequence[Paragraph], at: int, new: set[object], hidden: Counter[str], steps: list[Step]) -> int:
-    """Add the paragraphs that went, up to the next one that stayed; return its place."""
+    """Add the deleted paragraphs up to the next remaining one; return its place."""
     while at < len(before) and before[at].thread not in new:
         if hidden[before[at].text]:
             hidden[before[at].text] -= 1

@@ -1,8 +1,8 @@
-"""The ports to everything that is not deterministic: clock, chance, network, worker processes, storage, faults.
+"""The ports to everything nondeterministic: clock, chance, network, worker processes, storage, faults.
 
-One `World` is made at the composition root and handed down. Production builds the real one
-(`sanderling/real_world.py`), a simulation builds one from a seed (`tests/simulation/world.py`). Monotonic time is
-`trio.current_time()` everywhere, because Trio's clock is already a port.
+The composition root makes one `World` and hands it down. Production builds the real one (`sanderling/real_world.py`),
+a simulation builds one from a seed (`tests/simulation/world.py`). Monotonic time is `trio.current_time()` everywhere,
+since Trio's clock already is a port.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from supervision import Child
 
 
 class ResolveFailed(Exception):
-    """A name has no addresses. `local` tells that our own resolver is at fault, not the name."""
+    """A name has no addresses. `local`: our own resolver is at fault, not the name."""
 
     def __init__(self, reason: str, *, local: bool) -> None:
         super().__init__(reason)
@@ -48,7 +48,7 @@ class Connector(Protocol):
 
 
 class WorkerDied(Exception):
-    """A worker process ended in the middle of a task (a crash, or its memory limit)."""
+    """A worker process ended during a task (a crash, or its memory limit)."""
 
 
 class WorkerTooSlow(Exception):
@@ -56,7 +56,7 @@ class WorkerTooSlow(Exception):
 
 
 class TaskRefused(Exception):
-    """The task itself says that the input is no good; `reason` is a sentence."""
+    """The task rejects its input; `reason` is a sentence."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -64,46 +64,44 @@ class TaskRefused(Exception):
 
 
 class Renewal(NamedTuple):
-    """How it went when a changed certificate was read; `says` is a sentence."""
+    """The result of reading a changed certificate; `says` is a sentence."""
 
     taken: bool
     says: str
 
 
 class Certificate(Protocol):
-    """What the front end shows of itself: TLS with a certificate that may be renewed while it runs."""
+    """The service's own TLS, with a certificate that may be renewed at run time."""
 
     def wrap(self, stream: trio.abc.Stream) -> trio.abc.Stream:
         """Return the server's side of TLS on an accepted stream (a trio.SSLStream), before its handshake."""
 
     def refresh(self) -> Renewal | None:
-        """Take a renewed certificate for new connections; None when nothing has changed."""
+        """Use a renewed certificate for new connections; None when nothing changed."""
 
 
 class Passwords(Protocol):
-    """Passwords of people, made unreadable at a cost. Each call takes a tenth of a second, off the loop."""
+    """Passwords of people, hashed at a cost: each call takes a tenth of a second, off the loop."""
 
     async def hash(self, password: str) -> str:
-        """Return what is kept of a password."""
+        """Return the hash to store."""
 
     async def fits(self, password: str, hashed: str) -> bool:
-        """Return whether a password is the one that was hashed."""
+        """Return whether a password matches a hash."""
 
 
 class NoPasswords:
-    """Where nobody signs in (simulations, benches): no password is set, and none fits."""
+    """For worlds without sign-in (simulations, benches): no password can be set, and none fits."""
 
     async def hash(self, password: str) -> str:
-        """Raise: there is nothing to hash with."""
         raise RuntimeError("this world has no passwords")
 
     async def fits(self, password: str, hashed: str) -> bool:
-        """Return False."""
         return False
 
 
 class Jail(Protocol):
-    """Disposable workers for hostile bytes. `run` is one child of the tree, `call` is used by everybody."""
+    """Disposable workers for hostile bytes. `run` is one child of the tree; any task may `call`."""
 
     async def run(self, child: Child) -> None:
         """Keep the workers alive until stopped."""
@@ -111,21 +109,22 @@ class Jail(Protocol):
     async def call(self, task: str, request: bytes, *, deadline: float | None = None) -> bytes:
         """Run a task of `actors.content.tasks` on encoded bytes.
 
-        deadline: seconds of the worker's processor time (None: the setting's); a wide limit by the clock goes with it.
+        deadline: seconds of the worker's processor time (None: the setting's); a generous wall-clock limit applies as
+        well.
 
         Raises WorkerDied, WorkerTooSlow, TaskRefused. If cancelled, the worker is killed and replaced.
         """
 
     def lacks(self) -> str:
-        """Return what the kernel does not do to hold the workers, in a few words; "" when it does all."""
+        """Return the kernel's missing confinement features, in a few words; "" when none."""
 
 
 class RenderFailed(Exception):
     """A browser could not show a page; `reason` is a sentence.
 
-    blame: "remote" (the page or its host), "refused" (the guard let a needed request not out), "local" (the browser
-    died, hung, or is not there). status: of the document, None when it never came. set_cookies: what became of those
-    that were given, as of a page that was shown; of a document that broke off only.
+    blame: "remote" (the page or its host), "refused" (the guard blocked a necessary request), "local" (the browser
+    died, hung, or is missing). status: of the document, None if it never arrived. set_cookies: as for a rendered page;
+    only for a document that broke off.
     """
 
     def __init__(self, reason: str, *, blame: str, status: int | None = None, set_cookies: Sequence[str] = ()) -> None:
@@ -137,16 +136,16 @@ class RenderFailed(Exception):
 
 
 Judge = Callable[[str, Sequence[str]], None]
-"""Raises UrlRefused at a host and its addresses."""
+"""Raises UrlRefused for a host and its addresses."""
 Connect = Callable[[str, int, Judge], Awaitable[trio.abc.Stream]]
 
 
 class RenderRequest(NamedTuple):
     """A page to open in a fresh context of a browser.
 
-    headers: sent to the origin of `url` only, beside the browser's own. wait_for: a CSS selector that must be there
-    before the page counts as ready. deadline: seconds for everything. most_requests, most_bytes: of all that the page
-    asks for; beyond them nothing more is let out. screenshot: whether a picture is wanted.
+    headers: sent to the origin of `url` only, with the browser's own. wait_for: a CSS selector that must match before
+    the page counts as ready. deadline: seconds for everything. most_requests, most_bytes: totals, beyond which
+    requests are blocked. screenshot: whether to take a picture.
     """
 
     url: str
@@ -161,18 +160,18 @@ class RenderRequest(NamedTuple):
 
 
 class FilledBy(NamedTuple):
-    """A request by which a page filled itself: its address, and the size of the JSON that it got."""
+    """A request by which a page filled itself: its URL, and the size of the JSON response."""
 
     url: str
     size: int
 
 
 class Rendered(NamedTuple):
-    """A page as a browser shows it.
+    """A rendered page.
 
-    url: the final one. html: the document as it is now, UTF-8. settled: it was the same twice. screenshot: a WebP, b""
-    when none was wanted or made. filled_by: the largest first. set_cookies: what the browser keeps of the origin, one
-    `Set-Cookie` each, where the request had a `Cookie`.
+    url: the final one. html: the current document, UTF-8. settled: two readings were equal. screenshot: a WebP, or
+    b"". filled_by: the largest first. set_cookies: the browser's cookies of the origin, one `Set-Cookie` each, if the
+    request had a `Cookie`.
     """
 
     url: str
@@ -188,43 +187,37 @@ class Rendered(NamedTuple):
 
 
 class Browser(Protocol):
-    """A browser that shows pages. `run` is one child of the tree, `render` is used by looks."""
+    """JSON that a page fetched to fill itself: its URL and size."""
 
     async def run(self, child: Child, connect: Connect) -> None:
-        """Keep the browser ready until stopped; it starts with the first page that is asked for.
+        """Keep the browser available until stopped; the first page starts it.
 
-        connect: the only way out for whatever a page asks for: a stream to a host (a name or an address) and port,
-        checked by the guard. It raises UrlRefused, LookFailed, OSError.
+        connect: the only way out: a stream to a host (a name or an address) and port, checked by the guard. It raises
+        UrlRefused, LookFailed, OSError.
         """
 
     async def render(self, request: RenderRequest) -> Rendered:
-        """Open a page and return what it shows. Raises RenderFailed. If cancelled, the page is closed."""
+        """Open a page and return it rendered. Raises RenderFailed. If cancelled, the page is closed."""
 
     def lacks(self) -> str:
-        """Return why pages can't be rendered here, as a sentence; "" when they can."""
+        """Return why this service can't render pages, as a sentence; "" when it can."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class World:
     """Every port, as plain callables and small protocols.
 
-    wall: seconds since 1970 by the wall clock, which may step.
-    chance: a generator for a named consumer (`"source/<id>"`), so that adding one does not move the others.
-    entropy: that many unguessable bytes, for keys, ids and tokens.
-    listen: opens the listeners of an address and port; the only way in.
-    reach: names a point in the code; a simulation may crash the service or delay it there. Free in production.
-    log: one structured log line: an event name and fields. Never secrets, keys or bodies.
-    keep_idle: seconds that an unused outgoing connection is kept (0 in simulations: the library's expiry reads the real
-    clock).
-    certificate: the service's own TLS; None: connections are taken as they come.
-    replica: where a copy of the database is kept for a standby; None: nowhere.
-    browser: shows pages that are empty without their scripts; None: none is set up.
-    passwords: of the dashboard.
-    admin_socket: opens the listener for the owner of this machine's service, whom it lets in without a key; raises
-    OSError. None: there is none.
-    typed: a command of this program as a person on this machine types it, for hints on pages; `folder=True`: with the
-    data folder, which strangers need not see.
-    metrics: what is counted; no port, but like the log it is wherever something happens.
+    wall: seconds since 1970 by the wall clock, which may step. chance: a generator for a named consumer
+    (`"source/<id>"`), so that adding one does not change the others. entropy: that many unguessable bytes, for keys,
+    ids and tokens. listen: opens the listeners of an address and port; the only way in. reach: names a point in the
+    code; a simulation may crash or delay the service there. Free in production. log: writes one structured line: an
+    event name and fields. Never secrets, keys or bodies. keep_idle: seconds until an unused outgoing connection closes
+    (0 in simulations: the library uses the real clock). certificate: the service's own TLS; None: plain connections.
+    replica: the place of the database copy for a standby; None without one. browser: renders pages that are empty
+    without scripts; None without one. passwords: of the dashboard. admin_socket: opens the listener for this machine's
+    owner, who needs no key; raises OSError. None: there is none. typed: a command of this program as a person would
+    type it here, for hints on pages; `folder=True`: with the data folder, which strangers need not see. metrics: the
+    counters; not a port, but needed in as many places as the log.
     """
 
     wall: Callable[[], float]

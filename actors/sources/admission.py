@@ -1,9 +1,9 @@
-"""Admission of a pushing source's frames: those become events that match an alert, or the source's own filter.
+"""Admission of a push source's frames: those that match an alert or the source's own filter become events.
 
-A push source is filtered, not archived. Whoever changes alerts has the matcher read them, which hands them over here
-before the change is answered. Should such a word be lost, they are read again every few seconds, but only while frames
-arrive, so that an idle service reads nothing. Each query is parsed once, and those that are but words
-joined by OR, as most are, are asked together: one look at the text's keys, however many there are.
+A push source is filtered, not archived. When alerts change, the matcher reads them and passes them on here before the
+change is answered. In case that message is lost, they are read again every few seconds, but only while frames arrive,
+so that an idle service reads nothing. Each query is parsed once. Queries that only join words by OR, as most do, are
+tested together: one pass over the text's keys, however many there are.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ _PIECE: Final = 2048
 
 
 class FrameFilter:
-    """What one source's frames must match: at least one of some queries."""
+    """The conditions on one source's frames: at least one of several queries must match."""
 
     def __init__(self, queries: Iterable[Query], by_tag: Iterable[tuple[Collection[str], Query]] = ()) -> None:
-        """by_tag: queries for those frames alone that bring one of these tags themselves."""
+        """by_tag: queries that apply only to frames with one of these tags."""
         self._by_tag = tuple(by_tag)
         self._others: list[Query] = []
         self._words: dict[str, set[str]] = {}
@@ -57,11 +57,11 @@ class FrameFilter:
 
     @property
     def cost(self) -> int:
-        """How many looks a frame takes."""
+        """Number of tests for each frame."""
         return len(self._words) + len(self._others) + len(self._by_tag)
 
     def admits(self, title: str, content: str, tags: Collection[str] = ()) -> bool:
-        """Return whether a frame matches; of its content and tags, what an event of it would hold."""
+        """Return whether a frame matches, by the content and tags that its event would hold."""
         if self.everything:
             return True
         text = Analysed(title, content, facts=_facts_of(title, content) if self._asks_facts else NO_FACTS)
@@ -72,9 +72,9 @@ class FrameFilter:
         return any(matches(query, text) for named, query in self._by_tag if any(tag in tags for tag in named))
 
     async def prepare(self, content: str) -> None:
-        """Have the words of a long content analysed, and remembered, before `admits` needs them all at once.
+        """Analyse and cache the words of a long content, in steps, before `admits` needs them all at once.
 
-        A hostile text of 64 KiB has ten thousand words that nobody has seen before.
+        A hostile text of 64 KiB has ten thousand unknown words.
         """
         if self.everything:
             return
@@ -98,7 +98,7 @@ class FrameFilter:
 
 
 def _facts_of(title: str, content: str) -> Facts:
-    """Return what the event of a frame would say of its values."""
+    """Return the facts that a frame's event would have."""
     return Facts(msgspec.convert(msgspec.to_builtins(values_of_entry(title, content)), tuple[Fact, ...]))
 
 
@@ -115,7 +115,7 @@ class Admission:
         """Grows when the queries change."""
 
     async def take(self, alerts: Sequence[Alert]) -> None:
-        """Go by these alerts, which have just been read, from the next frame on."""
+        """Use these freshly read alerts from the next frame on."""
         async with self._reading:
             await self._adopt(alerts)
             self._read_at = trio.current_time()
@@ -123,8 +123,8 @@ class Admission:
     async def refresh(self) -> None:
         """Read the alerts again if the last reading is older than `REFRESH` seconds.
 
-        Who comes while they are read goes on with what is known; the first ones wait, for nothing is known yet.
-        Raises StorageError when nothing is known and nothing can be read.
+        Callers during a reading continue with the known alerts; the first ones wait, as none are known yet. Raises
+        StorageError when none are known and none can be read.
         """
         now = trio.current_time()
         if self._read_at is not None and (now - self._read_at < REFRESH or self._reading.locked()):
@@ -160,9 +160,9 @@ class Admission:
             self.version += 1
 
     def wanted(self, source: Source) -> FrameFilter:
-        """Return what is wanted of a source, by alerts and by its own filter. Ask again when `version` has grown."""
+        """Return the filter of a source, by alerts and by its own query. Call again when `version` has grown."""
         own = [] if source.filter is None else [_parsed(source.filter, "simple")]
-        tags = (NEW, *source.tags)  # which every event of the source has
+        tags = (NEW, *source.tags)  # every event of the source has these
         queries: Sequence[Query | None] = [*own, *(query for scope, query in self._asked if scope.has(source.id, tags))]
         by_tag = [
             (named, query)
@@ -175,7 +175,7 @@ class Admission:
 
 
 def _parsed(text: str, language: str) -> Query | None:
-    """Return a query; None for one that a later version wrote and this one does not understand."""
+    """Return a query; None if it is of a later version and can't be parsed."""
     try:
         return parse(text, language)
     except QueryError:

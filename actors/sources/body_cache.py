@@ -1,6 +1,6 @@
-"""Bodies that somebody asked about lately, so that trying out selectors does not ask the origin each time.
+"""A cache of recent bodies, so that trying out selectors does not fetch each time.
 
-Bounded in bytes, number and age; what was used longest ago goes first.
+Bounded in bytes, number and age; least recently used bodies go first.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from storage.records.identity import Millis
 MOST_BYTES: Final = 16 << 20
 MOST_BODIES: Final = 64
 LONGEST: Final = 600.0
-"""Seconds after which a body is not the page as it is now."""
+"""Seconds after which a body is too old."""
 
 
 @dataclass(frozen=True, slots=True)
 class CachedBody:
-    """A body, when it was fetched by the wall clock, and since when it lies here by the loop's."""
+    """A body, the wall-clock time of its fetch, and its age by the loop's clock."""
 
     fetched: FetchedResponse
     at: Millis
@@ -30,7 +30,7 @@ class CachedBody:
 
 
 class BodyCache:
-    """The bodies, by the URL that was asked for."""
+    """The bodies, by requested URL."""
 
     __slots__ = ("_bodies", "_bytes")
 
@@ -42,7 +42,7 @@ class BodyCache:
         return f"<BodyCache {len(self._bodies)} bodies, {self._bytes >> 10} KiB>"
 
     def put(self, url: str, fetched: FetchedResponse, at: Millis) -> None:
-        """Keep a body; one that is larger than the shelf is not kept."""
+        """Store a body, unless it is larger than the cache."""
         self._drop(url)
         if len(fetched.body) > MOST_BYTES:
             return

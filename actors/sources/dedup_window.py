@@ -1,9 +1,9 @@
-"""The ids that a push source has admitted lately, so that a repeated one is told once; and the newest id. Pure.
+"""The frame ids that a push source has recently admitted, to drop duplicates, and the newest id. Pure.
 
-In memory the newest `SPAN` marks are known. What is saved with each harvest is bounded by what the harvest brings:
-`LEAST_SAVED` marks, or `SAVED_A_FRAME` for each frame in it, so that a busy source keeps its whole window, which is
-soon full, and a slow one does not rewrite sixty kilobytes for each frame. What that leaves out is saved at a stop, and
-is forgotten in a crash. Beside the marks lie the notes of listening, which cost no write of their own.
+Memory holds the newest `SPAN` marks. The number saved with each harvest depends on its frames: `LEAST_SAVED` marks, or
+`SAVED_A_FRAME` for each frame. So a busy source saves its whole window, and a slow one does not rewrite sixty
+kilobytes for each frame. The rest is saved at a stop and lost in a crash. The notes on listening are stored with the
+marks, which saves them separate writes.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ class DedupWindow:
         self._notes = notes
         self.last_id = last_id
         self.place = place
-        """The id behind which a stream over HTTP is resumed: that of the last event that was read, admitted or not."""
+        """The event id after which a stream over HTTP resumes: the last one read, admitted or not."""
         self.is_saved = self.is_place_saved = True
-        """Whether the last `encode` had all that there is."""
+        """Whether the last `encode` was complete."""
 
     def __len__(self) -> int:
         return len(self._marks)
@@ -50,24 +50,24 @@ class DedupWindow:
         return mark in self._marks
 
     def add(self, mark: bytes, own_id: str) -> None:
-        """Take a frame in; the oldest goes when there are too many."""
+        """Add a frame; drop the oldest one beyond `SPAN`."""
         self._marks[mark] = None
         self.last_id = own_id or self.last_id
         if len(self._marks) > SPAN:
             del self._marks[next(iter(self._marks))]
 
     def move(self, place: str | None) -> None:
-        """Resume behind this event from now on; None where nobody knows."""
+        """Resume after this event from now on; None: unknown."""
         if place is not None and place != self.place:
             self.place, self.is_saved, self.is_place_saved = place, False, False
 
     def note(self, stretch: Note) -> None:
-        """Take in a note of how the listening went."""
+        """Add a note on listening."""
         self._notes = noted(self._notes, stretch)
         self.is_saved = False
 
     def encode(self, fresh: int) -> bytes:
-        """Return what to save with a harvest of `fresh` frames: the newest marks."""
+        """Return the bytes to save with a harvest of `fresh` frames: the newest marks."""
         most = min(SPAN, max(LEAST_SAVED, SAVED_A_FRAME * fresh))
         self.is_saved = most >= len(self._marks)
         self.is_place_saved = True
@@ -76,7 +76,7 @@ class DedupWindow:
 
 
 def decode(saved: bytes) -> DedupWindow:
-    """Return the window that `encode` gave; an empty one for any other bytes."""
+    """Return the window from the bytes of `encode`; an empty one for any other bytes."""
     kept = opened(saved)
     try:
         found = msgspec.msgpack.decode(kept.tier, type=_Saved)

@@ -1,7 +1,6 @@
-"""The sources in memory, with their actors' live state: what lists and descriptions are answered from.
+"""The sources in memory, with their actors' live state; the basis of all lists and views.
 
-Whatever walks over all of them does it a slice at a time, so that a library of 100,000 holds the loop for no longer
-than one of a thousand.
+Loops over all sources work in slices, so that a library of 100,000 holds the event loop no longer than one of 1,000.
 """
 
 from __future__ import annotations
@@ -48,30 +47,29 @@ from supervision import ChildSpec, DynamicSupervisor, MailboxFull, Run
 
 PAGE = 200
 HEARD_WITHIN = 10.0
-"""Seconds that an edit waits for the answer to a request under way."""
+"""Seconds that an edit waits for the response to a request under way."""
 SLICE = 1000
-"""Sources that are walked over, or started, in one step of the loop."""
+"""Sources handled or started in one step of the loop."""
 START_SLICE = 50
 WOKEN_AT_ONCE = 50
-"""Sources that are told of other settings in one step of the loop: each plans its next look then."""
+"""Sources notified of new settings in one step of the loop; each then plans its next check."""
 MANY = 5000
-"""From so many sources on the collector is kept off them: a pass over 100,000 holds the loop for 0.8 s."""
+"""From this many sources, the garbage collector skips them: a pass over 100,000 holds the loop for 0.8 s."""
 LONGEST_WAIT = 3_600_000
-"""Milliseconds. What is more was not planned: the program did not run."""
+"""Milliseconds. A longer wait was not planned: the program was not running."""
 UNWATCHED = 600.0
-"""Seconds: if a look should have been made so long ago, not counting what a sweep had yet to save, nobody was watching,
-and a trouble may be over.
+"""Seconds: if a check is overdue by more (plus the sweep interval), the source was not watched, and a trouble may be
+over.
 """
 DAY = 86_400_000
-"""Milliseconds."""
 LATE = 60_000
-"""Milliseconds after which a due look that has not happened makes a source overdue."""
+"""Milliseconds after its due time when a missing check makes a source overdue."""
 
 
 class SourceIndex:
-    """All sources, by id in id order of adding. Written by the registry only.
+    """All sources by id, in the order of adding. Only the registry writes it.
 
-    Practice sources are found by their id alone: no list has them, and they count in no limit and no statistics.
+    Practice sources are found by id only: they are in no list, limit or statistic.
     """
 
     def __init__(self, ports: Ports, sources: DynamicSupervisor) -> None:
@@ -93,7 +91,7 @@ class SourceIndex:
         return len(self._live) - len(self._practice)
 
     async def load(self) -> None:
-        """Read all sources from storage and start the actors that do not run."""
+        """Read all sources from storage and start the missing actors."""
         after: SourceId | None = None
         idle: list[LiveSource] = []
         while page := await self._ports.storage.sources.page(after, PAGE):
@@ -113,9 +111,9 @@ class SourceIndex:
         await self._start_all(idle)
 
     async def take_over(self) -> tuple[int, Sequence[LiveSource]]:
-        """After a change of who watches what: start the actors of what has become ours; return how many.
+        """After a change of ownership, start the actors of newly owned sources; return how many.
 
-        Return also the sources whose actors run though they are another node's.
+        Also return the sources of other nodes whose actors still run here.
         """
         idle: list[LiveSource] = []
         passed: list[LiveSource] = []
@@ -127,7 +125,6 @@ class SourceIndex:
         return len(idle), passed
 
     def runs(self, live: LiveSource) -> bool:
-        """Return whether a source has an actor here."""
         return self._supervisor.has(live.source.id)
 
     def _idles(self, live: LiveSource) -> bool:
@@ -138,16 +135,16 @@ class SourceIndex:
         for part in _slices(idle, START_SLICE):
             self._spread(part, late, chance)
             for live in part:
-                if self._idles(live):  # another view may hold by now
+                if self._idles(live):  # the ownership may have changed
                     self.start(live)
             if len(idle) >= MANY:
-                gc.freeze()  # they live for as long as the process, or else are freed by their reference counts
+                gc.freeze()  # they live as long as the process, or are freed by reference counts
             await trio.lowlevel.checkpoint()
 
     async def inherit_anew(self) -> int:
-        """Have all sources follow the defaults of their tags as they are now; return how many are watched otherwise.
+        """Apply the current defaults of tags to all sources; return how many changed.
 
-        No look is made for it: each actor plans its next one anew.
+        This makes no check: each actor replans its next one.
         """
         changed = 0
         for part in _slices(self._live.values(), WOKEN_AT_ONCE):
@@ -156,7 +153,7 @@ class SourceIndex:
                     continue
                 changed += 1
                 if live.source.tier.polled and self.runs(live):
-                    with suppress(MailboxFull):  # then a look is asked for, and after each the next is planned anew
+                    with suppress(MailboxFull):  # a full mailbox has a request for a check, which replans anyway
                         live.mailbox.send_nowait(SettingsChanged())
             await trio.lowlevel.checkpoint()
         return changed
@@ -179,11 +176,10 @@ class SourceIndex:
             self.start(live)
 
     def start(self, live: LiveSource) -> None:
-        """Start a source's actor."""
         self._supervisor.start_child(ChildSpec(live.source.id, self._run_of(live), mailbox=live.mailbox))
 
     async def hurry_borrowers(self, lender: LiveSource) -> None:
-        """Have those looked at again that were signed out: a lender's new headers may open them. Walks over all."""
+        """Check the signed-out borrowers again: a lender's new headers may open them. Loops over all."""
         for part in self.slices():
             for live in part:
                 shut = live.hot.last_error is not None and live.hot.last_status in (HTTPStatus.OK, *SHUT_OUT)
@@ -198,15 +194,15 @@ class SourceIndex:
             await self._supervisor.stop_child(live.source.id)
 
     async def hear_out(self, live: LiveSource) -> None:
-        """Wait for the answer to a request that is under way, within a bound, before a source is stopped to go on anew.
+        """Wait, within a bound, for the response to a request under way before restarting a source's actor.
 
-        It may wish that the host be left alone, and who cuts it off and asks again at once would not know.
+        The response may ask for a pause; cutting it off and asking again at once would miss that.
         """
         with trio.move_on_after(HEARD_WITHIN):
             await self._ports.egress.hosts.wait_heard(live.source.id)
 
     def same_feed(self, source: Source, address: str) -> LiveSource | None:
-        """Return the source that already reads a new one's feed as this one would, None if there is none.
+        """Return the source that already reads a new source's feed in the same way, None without one.
 
         address: of the feed, after redirects.
         """
@@ -233,16 +229,16 @@ class SourceIndex:
         self._tags.drop(source)
 
     def describe(self, source: SourceId) -> SourceView:
-        """Return a source as it is now. Raises NotFound."""
+        """Return a source's current view. Raises NotFound."""
         live = self.get(source)
         place = self._ports.egress.hosts.before(host_of(live.source.watch_url), source)
         return self._view(live, place)
 
     def earliest(self, live: LiveSource) -> Millis:
-        """Return when somebody who asks may have a source looked at again: courtesy, a breaker, its server's wish."""
+        """Return when a user may next request a check: courtesy, a breaker, the server's wish."""
         now = self._ports.world.now()
         hot = progress.settle(live.hot, now, limits_of(live.effective, self._ports.settings))
-        # A moment that has not come was told by a clock that was ahead: it binds nobody.
+        # A time in the future is from a clock that was ahead, so it is ignored.
         last = max(moment if moment <= now else 0 for moment in (hot.last_look_at or 0, live.asked_at))
         earliest = last + round(self._ports.settings.cadence_floor * 1000)
         if hot.breaker.state == "open" or hot.not_before is not None:
@@ -250,7 +246,7 @@ class SourceIndex:
         return Millis(earliest)
 
     def polite(self, live: LiveSource) -> Millis:
-        """Return the time. Raises TooSoon while politeness forbids a look."""
+        """Return the time. Raises TooSoon while politeness forbids a check."""
         now = self._ports.world.now()
         earliest = self.earliest(live)
         if now < earliest:
@@ -261,7 +257,7 @@ class SourceIndex:
     async def find(
         self, after: Place | None, limit: int, where: SourceSelection, sort: SourceSort = "worst"
     ) -> SourcePage:
-        """Return the next `limit` sources after a place that are meant: worst health first or by `sort`."""
+        """Return the next `limit` matching sources after a place, worst health first or by `sort`."""
         if sort != "worst":
             return await self._sorted(after, limit, where, sort)
         if not where:
@@ -274,7 +270,7 @@ class SourceIndex:
             found += part
             ended = place is None
         ahead, rest = place, place
-        while ahead is not None:  # is there a further one? a next page that is empty would be a false promise
+        while ahead is not None:  # check for a further match, so that no next page is empty
             part, ahead = await self._stretch(ahead, 1, where)
             if part:
                 break
@@ -283,7 +279,7 @@ class SourceIndex:
         return SourcePage(found, rest, self.states())
 
     async def _sorted(self, after: Place | None, limit: int, where: SourceSelection, sort: SourceSort) -> SourcePage:
-        """Return sources in an order that nobody keeps: found anew for each page, a slice at a time."""
+        """Return sources in a computed order: recomputed for each page, in slices."""
         backwards, key = sort.startswith("-"), _SORTS[sort.removeprefix("-")]
         last = None if after is None else _sorted_place(after)
         best, first = nlargest if backwards else nsmallest, list[_Sorted]()
@@ -302,7 +298,6 @@ class SourceIndex:
         return self._tags.read()
 
     def state_of(self, live: LiveSource) -> SourceState:
-        """Return how a source is now."""
         return state_of(live.source, live.hot, overdue=self._overdue_now(live))
 
     def states(self) -> Mapping[SourceState, int]:
@@ -317,11 +312,10 @@ class SourceIndex:
         return [self._view(self._live[source]) for source in ids], rest
 
     def slices(self) -> Iterator[list[LiveSource]]:
-        """Return all sources, a slice at a time."""
+        """Return all sources, in slices."""
         return _slices(self._live.values())
 
     def look_up(self, source: str) -> LiveSource | None:
-        """Return a source, None when there is none."""
         return self._live.get(SourceId(source))
 
     def private_since(self, source: str) -> Millis | None:
@@ -361,11 +355,10 @@ class SourceIndex:
         )
 
     def census(self) -> Mapping[Flag, int]:
-        """Return how many sources have each flag of health."""
         return self._ranking.census()
 
     async def round(self) -> Round:
-        """Return how the watching goes. Walks over all sources."""
+        """Return the figures of watching. Loops over all sources."""
         now = self._ports.world.now()
         sources = overdue = waiting = looks = calmly = 0
         worst: tuple[int, SourceId] | None = None
@@ -386,13 +379,13 @@ class SourceIndex:
                     worst = found if worst is None else min(worst, found)
             await trio.lowlevel.checkpoint()
         self._overdue = calmly
-        there = worst is not None and worst[1] in self._live  # it may have been dropped meanwhile
+        there = worst is not None and worst[1] in self._live  # it may have been dropped
         return Round(sources, overdue, waiting, worst[1] if worst and there else None, looks, tiers, breakers)
 
     async def unsaved(self) -> Sequence[LiveSource]:
-        """Return the sources whose state in storage is older than in memory, or that have days to put away.
+        """Return the sources with unsaved state, or with finished days to store.
 
-        Walks over all sources.
+        Loops over all sources.
         """
         found: list[LiveSource] = []
         today = self._ports.world.now() // DAY
@@ -407,9 +400,7 @@ class SourceIndex:
         return live.swept()
 
     async def planned(self) -> float:
-        """Return the looks a second that all polled sources together have planned, a rendered one as what it costs.
-        Walks over all sources.
-        """
+        """Return the planned checks a second of all polled sources, rendered ones weighted by cost. Loops over all."""
         total = 0.0
         for part in _slices(self._live.values()):
             total += sum([_planned(live.memory) for live in self._ours(part) if live.source.type in POLLED])
@@ -417,7 +408,7 @@ class SourceIndex:
         return total
 
     async def share(self) -> float:
-        """Return which part of all polled sources is this node's; 1 when there are none. Walks over all sources."""
+        """Return this node's share of all polled sources; 1 when there are none. Loops over all."""
         if not self._ports.ownership.shared:
             return 1.0
         everyone = ours = 0
@@ -428,17 +419,17 @@ class SourceIndex:
         return ours / everyone if everyone else 1.0
 
     async def _price_anew(self) -> None:
-        """Begin with the price that would fit so many sources of middling pace; the first hours correct it."""
+        """Start with a price that fits this many sources of medium pace; the first hours correct it."""
         settings, polled = self._ports.settings, 0.0
         for part in _slices(self._live.values()):
             costs = (cost_of(rendered=live.hot.rendered) for live in part if _polled(live.source))
-            polled += sum(map(sqrt, costs))  # what costs more is looked at less
+            polled += sum(map(sqrt, costs))  # costlier sources are checked less
             await trio.lowlevel.checkpoint()
         value = first_guess(polled, settings.looks_per_second, settings.cadence_ceiling)
         self._ports.market.price = Price(value, settings.cadence_evenness)
 
     def _ours(self, part: Iterable[LiveSource]) -> list[LiveSource]:
-        """Return those that this node watches."""
+        """Return the sources that this node watches."""
         found = [live for live in part if live.source.enabled and live.source.practice is None]
         watches = self._ports.ownership.watches
         return [live for live in found if watches(live.source)] if self._ports.ownership.shared else found
@@ -460,7 +451,7 @@ class SourceIndex:
         self._ranking.put(live.source.id, live.hot.health)
 
     def _introduce(self, live: LiveSource) -> None:
-        """Tell the line of a host that has answered; of one at rest nobody knows whether it ever will again."""
+        """Report a host that has answered to the uplink monitor, unless its breaker is open."""
         hot = live.hot
         if hot.last_success_at is not None and hot.breaker.state == "closed":
             self._ports.egress.line.knows(host_of(live.source.watch_url))
@@ -473,7 +464,7 @@ class SourceIndex:
         return SourceView(live.source, live.hot, overdue, place, live.push, whose, live.effective, private)
 
     def _overdue_now(self, live: LiveSource) -> bool:
-        """Return whether a source is overdue. Of another node's, the newest looks may not be known here."""
+        """Return whether a source is overdue. Another node's newest checks may be unknown here."""
         known_late = 0 if self._ports.ownership.watches(live.source) else 1000 * self._ports.sweep
         return _overdue(live, Millis(round(self._ports.world.now() - known_late)))
 
@@ -498,15 +489,15 @@ class SourceIndex:
 
 
 def _slices(lives: Iterable[LiveSource], size: int = SLICE) -> Iterator[list[LiveSource]]:
-    """Cut into parts what is there now; what is added or dropped between two parts is not seen."""
+    """Slice the current sources; later additions and removals don't show."""
     everyone = list(lives)
     return (everyone[start : start + size] for start in range(0, len(everyone), size))
 
 
 _Sorted = tuple[tuple[float, str], SourceId]
-"""By what a source is sorted, and its id, which tells apart those that are alike."""
+"""The sort key, and the id to break ties."""
 _MOST_NAME = 100
-"""Characters of a name that count in an order: a place in it travels in an address."""
+"""Characters of a name that count in an order; they travel in the cursor."""
 _NEVER = 1e18
 _SORTS: Mapping[str, Callable[[LiveSource], tuple[float, str]]] = {
     "name": lambda live: (0.0, live.source.called.casefold()[:_MOST_NAME]),
@@ -531,32 +522,32 @@ def _polled(source: Source) -> bool:
 
 
 def _planned(hot: SourceRuntime) -> float:
-    """Return the looks a second as planned when the program last ran, a rendered one as what it costs."""
+    """Return the planned checks a second as of the program's last run, weighted by cost."""
     last, due = hot.last_look_at, hot.next_look_at
     wait = hot.interval if last is None or due is None else min(due - last, LONGEST_WAIT) / 1000
     return (RENDERED if hot.rendered else 1) / (wait if wait > 1 else 1)
 
 
 def _overdue(live: LiveSource, now: Millis) -> bool:
-    """Return whether a look is late: who rests still is not, wherever the clock has been set meanwhile."""
+    """Return whether a check is late; a resting source is not, even if the clock was set."""
     due = live.hot.next_look_at
     late = live.source.enabled and due is not None and now > due + LATE
     return late and (live.rests_until is None or trio.current_time() > live.rests_until + LATE / 1000)
 
 
 def stored_anew(live: LiveSource | None, stored: WatchedSource) -> LiveSource:
-    """Return a source as it is stored, by whomever; `live` is what was known of it here."""
+    """Return a source as stored by any node; `live` is the state known here."""
     if live is None:
         return LiveSource(stored.source, stored.hot, stored.version)
     after = renewed(live, stored.source)
-    after.tally = after.saved_tally = stored.hot.tally  # another node's looks
+    after.tally = after.saved_tally = stored.hot.tally  # another node's checks
     after.cookies = live.cookies.met(stored.hot.cookies)
     after.hot, after.version, after.unsaved = stored.hot, stored.version, False
     return after
 
 
 def renewed(live: LiveSource, source: Source) -> LiveSource:
-    """Return a live source with other wishes and the same memory."""
+    """Return a live source with new settings and the same memory."""
     after = LiveSource(source, live.hot, live.version)
     after.unsaved, after.push, after.window = live.unsaved, live.push, live.window
     after.asked_at, after.owed, after.saved_tally = live.asked_at, live.owed, live.saved_tally

@@ -1,11 +1,11 @@
-"""The cookies of one source's headers, as they are by now: one thing for all who go with them.
+"""The current cookies of one source's headers, shared by all requests that use them.
 
-Several looks may be under way with the same headers: the source's own, those of sources that borrow them, one that
-somebody asked for. Meanwhile the source may be edited, which makes another record of it. All of them hold the same
-cookies here, so what one has been given is there for the next, whatever becomes of the source's record. Other headers
-are another thing: who still looks with the old ones renews what nobody reads any more.
+Several checks may run with the same headers: the source's own, those of borrowers, one on request. The source may be
+edited at the same time, which replaces its record. All of them share the cookies here, so each new cookie reaches the
+next request, whatever happens to the record. New headers start a new object: a check that still uses the old ones
+renews the discarded one.
 
-How old they are travels with them to storage, which never writes older ones over younger ones.
+Their age is stored with them; storage never overwrites younger cookies with older ones.
 """
 
 from __future__ import annotations
@@ -24,13 +24,12 @@ from supervision import Mailbox, MailboxFull
 
 MOST_TRIED: Final = 64
 LONGEST: Final = 900.0
-"""Seconds for which the cookies of a URL that is only tried out are kept: who fills in a form takes his time."""
+"""Seconds that the cookies of a previewed URL are kept, for a user who is still filling in the form."""
 
 
 class KeptCookies:
-    """See above. source: whose they are, None of somebody who only tries out a URL. `kept`: as
-    `actors/egress/cookies.py` writes them, "" as long as none were renewed. `text`: the same with their age.
-    `behind`: what is stored is older, as far as is known.
+    """One set of cookies. source: the owner, None for a preview. `kept`: in the format of `actors/egress/cookies.py`,
+    "" until one is renewed. `text`: the same with their age. `behind`: storage has older ones, as far as known.
     """
 
     __slots__ = ("_age", "_saved", "_urgent", "behind", "kept", "source", "text")
@@ -45,18 +44,19 @@ class KeptCookies:
         return f"<KeptCookies of {self.source}, {self._age}>"
 
     def put(self, kept: str, *, worked: bool = False) -> None:
-        """Take over what a look has renewed; worked: it is known to be good."""
+        """Take the cookies that a check renewed; worked: they are known to be good."""
         if kept and kept != self.kept:
             self._urgent = self._urgent or is_renewed(self.kept, kept)
             given, works, turn = self._age
             self._become(Age(given, works + worked, turn + 1), kept)
 
     def of_other_headers(self) -> KeptCookies:
-        """Return what the source has of cookies once it has been given other headers: none are renewed."""
+        """Return the empty cookies of a source that got new headers."""
         return KeptCookies(self.source, joined(Age(self._age.given + 1), ""))
 
     def met(self, stored: str) -> KeptCookies:
-        """Return these after what storage says, which another node may have written: younger ones, or other headers."""
+        """Return these, merged with storage's, which another node may have written: younger ones, or for other
+        headers."""
         age, kept = parted(stored)
         if age.given != self._age.given:
             return KeptCookies(self.source, stored)
@@ -66,7 +66,7 @@ class KeptCookies:
         return self
 
     def save(self, recorder: Mailbox[RecorderMessage], *, at_once: bool = False) -> None:
-        """Have them stored at once if others would be sent by now than those that are; else the next sweep does it."""
+        """Store them now if storage's would send other cookies; else the next sweep does."""
         if (self._urgent or (at_once and self.behind)) and self.source is not None:
             try:
                 recorder.send_nowait(SaveStates((), partial(self.heard, self._age), ((self.source, self.text),)))
@@ -75,14 +75,13 @@ class KeptCookies:
                 pass  # the sweep saves them
 
     def heard(self, age: Age, stored: bool) -> None:
-        """Take note of whether those of an age are stored."""
+        """Record whether those of an age are stored."""
         if stored:
             self._saved = max(self._saved, age)
             self.behind = self._age > self._saved
 
     @property
     def age(self) -> Age:
-        """How old they are."""
         return self._age
 
     def _become(self, age: Age, kept: str) -> None:
@@ -91,9 +90,9 @@ class KeptCookies:
 
 
 class TriedCookies:
-    """The cookies of previews, in memory only: who adds what he has looked at goes on with what that look has renewed.
+    """The cookies of previews, in memory only: adding a previewed URL continues with its renewed cookies.
 
-    By the origin and the headers that were given. Bounded in number and age; what was used longest ago goes first.
+    Keyed by origin and headers. Bounded in number and age; the least recently used go first.
     """
 
     __slots__ = ("_kept",)
@@ -105,7 +104,7 @@ class TriedCookies:
         return f"<TriedCookies {len(self._kept)}>"
 
     def of(self, name: str) -> KeptCookies:
-        """Return the cookies under a name; new ones where there are none, or no longer."""
+        """Return the cookies under a name; new ones if missing or expired."""
         now = trio.current_time()
         kept, since = self._kept.pop(name, (KeptCookies(None), now))
         if now - since > LONGEST:

@@ -1,11 +1,11 @@
-"""Headers that one source lends to others: what signs in is given once, for all pages of a site or of several hosts.
+"""Headers that one source lends to others: one sign-in serves all pages of a site or of several hosts.
 
-A source with headers names the places that they are for (`headers_for`): a host, or `*.` and what lies below it, by TLS
-only, and at the port that is named. A source at such a place that has no headers of its own is looked at with these,
-and so is each at the lender's own origin. They are never written to the borrower: who changes the lender's changes all.
+A source with headers names their places (`headers_for`): a host, or `*.` and its subdomains, by TLS only, at the named
+port. Sources at such a place, or at the lender's own origin, that have no headers use these. They are never written to
+the borrower: changing the lender's changes all.
 
-What an origin sets is followed in one place: the lender's cookies are those of all borrowers at its own origin. At
-other places its headers are sent as they were given.
+Renewed cookies are kept in one place: all borrowers at the lender's own origin share the lender's. At other places its
+headers are sent as given.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ from actors.errors import UrlRefused
 from storage.records.identity import SourceId
 from storage.records.source import Source
 
-if TYPE_CHECKING:  # they are stored by an actor; places are also read by what reaches none
+if TYPE_CHECKING:  # an actor stores them; pure code also reads places
     from actors.sources.kept_cookies import KeptCookies
 
 BELOW: Final = "*."
 _OWN: Final = 1 << 16
-"""How exactly a lender's own origin is meant: more than any place that it names."""
+"""The precision of a lender's own origin: higher than any named place."""
 
 
 def read_places(texts: tuple[str, ...]) -> tuple[str, ...]:
-    """Return places in their one spelling, each once. Raises UrlRefused.
+    """Return normalized places, each once. Raises UrlRefused.
 
     >>> read_places(("*.Example.com", "example.com:8443", "EXAMPLE.com."))
     ('*.example.com', 'example.com:8443', 'example.com')
@@ -63,19 +63,19 @@ def is_at(place: str, url: Url) -> bool:
 
 
 class Keeper(Protocol):
-    """A source as it is now, with the cookies that its origin has renewed; see `LiveSource`."""
+    """A current source with its renewed cookies; see `LiveSource`."""
 
     source: Source
     cookies: KeptCookies
 
     @property
     def effective(self) -> Source:
-        """The source as it is watched."""
+        """The effective source."""
 
 
 class Borrowed(NamedTuple):
-    """A source as it is looked at. cookies: those that are sent and followed, if any. lender: whose headers it is
-    looked at with, "" for its own.
+    """A source as it is checked. cookies: those to send and renew, if any. lender: the title of the headers' owner, ""
+    for its own.
     """
 
     source: Source
@@ -84,18 +84,18 @@ class Borrowed(NamedTuple):
 
 
 class Lenders:
-    """The sources whose headers are lent, and to whom. Written by the registry only."""
+    """The lenders and their borrowers. Only the registry writes it."""
 
     def __init__(self) -> None:
         self._lenders: dict[SourceId, Keeper] = {}
         self._known: dict[SourceId, Keeper | None] = {}
-        """By borrower. Bound: the sources that there are."""
+        """By borrower. Bound: the number of sources."""
 
     def __repr__(self) -> str:
         return f"<Lenders, {len(self._lenders)}>"
 
     def put(self, live: Keeper) -> None:
-        """Take note of a source as it is now."""
+        """Record a source's current state."""
         id = live.source.id
         was = self._lenders.pop(id, None)
         if live.source.headers and live.source.headers_for:
@@ -105,13 +105,12 @@ class Lenders:
         self._known.pop(id, None)
 
     def drop(self, source: SourceId) -> None:
-        """Forget a source."""
         self._known.pop(source, None)
         if self._lenders.pop(source, None) is not None:
             self._known.clear()
 
     def of(self, source: Source) -> Keeper | None:
-        """Return whose headers a source is looked at with, None for its own or nobody's."""
+        """Return the lender of a source's headers, None without one."""
         if not self._lenders or source.headers is not None or source.practice is not None:
             return None
         if source.id not in self._known:
@@ -122,24 +121,24 @@ class Lenders:
         return self._known[source.id]
 
     def at(self, url: Url) -> Keeper | None:
-        """Return whose headers a URL is looked at with: of several lenders the one who means it most exactly."""
+        """Return the lender for a URL: of several the one with the most precise place."""
         meant = ((_exactness(live.source, url), live) for live in self._lenders.values())
         found = [(exact, live) for exact, live in meant if exact]
         first = min(found, key=lambda one: (-one[0], one[1].source.created_at, one[1].source.id), default=None)
         return None if first is None else first[1]
 
     def borrowed(self, live: Keeper) -> Borrowed:
-        """Return a source as it is looked at now."""
+        """Return a source as it is checked now."""
         lender, source = self.of(live.source), live.effective
         if lender is None:
             return Borrowed(source, live.cookies)
-        # What was seen before may have been a stranger's page.
+        # The page seen before may have been the one without sign-in.
         seen = replace(source, headers=lender.source.headers, detection=replace(source.detection, asks_password=False))
         return Borrowed(seen, cookies_at(lender, parse_url(source.url)), lender.source.called)
 
 
 def cookies_at(lender: Keeper, url: Url) -> KeptCookies | None:
-    """Return a lender's cookies if they are those of a URL, too: they tell no WebSocket from a page (RFC 6265, 8.5)."""
+    """Return a lender's cookies if a URL shares them: WebSockets and pages do (RFC 6265, 8.5)."""
     return lender.cookies if is_own(lender.source, url) else None
 
 
@@ -150,7 +149,7 @@ def is_own(lender: Source, url: Url) -> bool:
 
 
 def is_lendable(headers: str | None) -> bool:
-    """Return whether there are headers that may go to other pages: not those of a body that is posted."""
+    """Return whether headers may go to other pages: not with a posted body."""
     return headers is not None and given_request(headers).body is None
 
 

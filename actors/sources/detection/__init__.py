@@ -1,1 +1,1 @@
-"""Detection of a URL's tier by one polite look, also when that look failed and a later one answers."""
+"""Detection of a URL's tier by one polite check, even if the first one fails and a later one succeeds."""

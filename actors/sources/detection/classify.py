@@ -1,12 +1,12 @@
-"""Classification of a URL by one polite look, and the look itself, so that the baseline needs no second one.
+"""Classification of a URL by one polite check, whose body also serves as the baseline.
 
-Detection is by the body. A page that advertises feeds is followed to the best one that works; a ws:// or wss:// URL
-is tried with a handshake, and an answer whose Content-Type names a stream is one. What can't be watched is refused in
-words: a PDF, an image, an empty body, a login wall, a 404. Feeds that a page advertises are looked at once and never
-followed on, so two that name each other are no loop.
+Detection goes by the body. If a page advertises feeds, the best working one is watched instead; a ws:// or wss:// URL
+is tried with a handshake, and a response with the Content-Type of a stream is one. Anything else is refused with a
+reason: a PDF, an image, an empty body, a login wall, a 404. Advertised feeds are fetched once and their own links
+never followed, so two that name each other make no loop.
 
-robots.txt is asked before the first request for what is declared a page, and otherwise once the body has turned out to
-be one: feeds are not asked about.
+A declared page consults robots.txt before the first request, other URLs once the body has turned out to be a page.
+Feeds are exempt.
 """
 
 from __future__ import annotations
@@ -44,11 +44,11 @@ from storage.records.source import Detection, Render
 from storage.records.tiers import SOCKETS, SourceType
 
 CANDIDATES: Final = 3
-"""Feeds of a page that are tried before the page itself is watched."""
+"""Advertised feeds to try before watching the page itself."""
 CANDIDATE_WITHIN: Final = 10.0
-"""Seconds for each, so that a dead one does not keep the page from being watched."""
+"""Seconds for each, so that a dead feed does not block the page."""
 RECENT: Final = 60.0
-"""Seconds for which a body serves a question that adds nothing."""
+"""Seconds that a cached body serves previews."""
 ACCEPT: Final = (
     "text/html, application/xhtml+xml, application/atom+xml, application/rss+xml, application/feed+json, */*;q=0.5"
 )
@@ -64,11 +64,11 @@ _ADVICE: Final = {
 
 
 class ClassifyRequest(Struct, frozen=True):
-    """How to classify. type: overrides detection. narrowed: a part of the page is wanted, so its feeds are not.
+    """How to classify. type: overrides detection. narrowed: only a part of the page is wanted, so its feeds are not.
 
-    recent: a body that was fetched within the last minute will do. listen: seconds to wait for a server's first frames.
-    subprotocols: what a WebSocket's handshake offers. headers: what its user has given for looks. render: whether a
-    browser shows a page, once `wait_for` is there, and with `screenshots` takes a picture of it.
+    recent: a body from the last minute will do. listen: seconds to wait for a server's first frames. subprotocols:
+    offered in a WebSocket's handshake. headers: the user's own. render: whether a browser shows a page, once
+    `wait_for` matches, and with `screenshots` takes a picture.
     """
 
     type: SourceType | None = None
@@ -86,9 +86,9 @@ class ClassifyRequest(Struct, frozen=True):
 
 
 class Look(NamedTuple):
-    """On whose turn is looked, whether a body of the last minute will do, and with what headers of the user's.
+    """The context of a fetch: its turn at the host, whether a body of the last minute will do, the user's headers.
 
-    renewal: follows the cookies.
+    renewal: tracks renewed cookies.
     """
 
     claim: Ticket
@@ -98,20 +98,19 @@ class Look(NamedTuple):
     renewal: Renewal | None
 
     def after(self, fetched: FetchedResponse) -> Look:
-        """Return how is looked next, with the cookies that an answer has renewed."""
+        """Return the context of the next fetch, with the cookies that a response renewed."""
         return self._replace(access=self.access.kept(fetched.cookies))
 
 
 Seen: TypeAlias = tuple[FetchedResponse, Finding, Millis]
-"""A body, what it is, and when it was fetched."""
+"""A body, its classification, and the time of its fetch."""
 
 
 class Classification(Struct, frozen=True):
-    """What was found, and the type it is to be watched as: the one that was asked for, if one was.
+    """The result of detection, and the type to watch it as: the requested one, if any.
 
-    `fetched` is the body that the first reading can use, from the moment `at`; `greeting` stands in
-    its place for a WebSocket. `feed` is the reading itself, of a feed. `robots` is what robots.txt says about a page,
-    and `rendering` what browsers have to do with it.
+    `fetched` is the body for the first reading, from the moment `at`; for a WebSocket there is `greeting` instead.
+    `feed` is a feed's reading, `robots` the verdict of robots.txt on a page, and `rendering` the facts about browsers.
     """
 
     type: SourceType
@@ -129,10 +128,10 @@ class Classification(Struct, frozen=True):
 
 
 async def classify(ports: Ports, url: Url, wanted: ClassifyRequest, renewal: Renewal | None = None) -> Classification:
-    """Find out what a URL is, for who asks. renewal: follows the cookies of the headers.
+    """Classify a URL for a user. renewal: tracks the cookies of the headers.
 
     Raises UrlRefused, Unprocessable (it can't be watched, or not as wanted), Overloaded (our own network is at fault).
-    What may pass by itself says so (`may_pass`), and has the LookFailed as its cause.
+    Errors that may pass have `may_pass` set, and a LookFailed as their cause.
     """
     try:
         return await found_out(ports, url, wanted, renewal=renewal)
@@ -145,7 +144,7 @@ async def classify(ports: Ports, url: Url, wanted: ClassifyRequest, renewal: Ren
 async def found_out(
     ports: Ports, url: Url, wanted: ClassifyRequest, claim: Ticket = ASKED, renewal: Renewal | None = None
 ) -> Classification:
-    """Find out what a URL is, on somebody's turn. Raises as `classify`, but LookFailed for a look that failed."""
+    """Classify a URL on a given turn. Raises as `classify`, but LookFailed for a failed check."""
     if url.scheme in SOCKETS and wanted.type not in (None, "push"):
         raise Unprocessable(f"a {url.scheme} URL can only be watched as push", "body.type", wanted.type)
     access = access_to(url, wanted.headers)
@@ -176,9 +175,9 @@ async def found_out(
 
 
 async def _as_shown(ports: Ports, url: Url, wanted: ClassifyRequest, look: Look, seen: Seen) -> Classification:
-    """Return what a page is watched as that a browser is to show: a feed that it advertises, if one will do, else that.
+    """Classify a page that needs a browser: as an advertised feed if one works, else as the rendered page.
 
-    Without a browser a page that is empty is refused, or watched as it is if it has some text.
+    Without a browser an empty page is refused, or watched as it is if it has some text.
     """
     fetched, finding, at = seen
     if wanted.type is None and not wanted.narrowed and wanted.render == "auto" and finding.feeds:
@@ -206,7 +205,7 @@ async def _as_shown(ports: Ports, url: Url, wanted: ClassifyRequest, look: Look,
 
 
 async def _show(ports: Ports, text: str, look: Look, wanted: ClassifyRequest) -> tuple[FetchedResponse, Millis]:
-    """Return a page as a browser shows it, and when that was. robots.txt allows it. Raises LookFailed, UrlRefused."""
+    """Return a rendered page and its time; robots.txt already allows it. Raises LookFailed, UrlRefused."""
     name = shelved_as(text, look.headers, shown_as(wanted.wait_for))
     if look.recent and (kept := ports.shelf.find(name, RECENT)) is not None:
         return kept.fetched, kept.at
@@ -226,7 +225,7 @@ async def _show(ports: Ports, text: str, look: Look, wanted: ClassifyRequest) ->
 
 
 async def _as_page(ports: Ports, url: Url, wanted: ClassifyRequest, look: Look, seen: Seen) -> Classification:
-    """Return what a page is watched as: itself, or a feed that it advertises."""
+    """Classify a page: as itself, or as a feed that it advertises."""
     fetched, finding, at = seen
     robots = await _heed_robots(ports, fetched.url, finding.feeds, look.claim)
     why = ""
@@ -246,7 +245,7 @@ async def _as_page(ports: Ports, url: Url, wanted: ClassifyRequest, look: Look, 
 
 
 async def _look(ports: Ports, text: str, look: Look, *, declared: bool = False) -> Seen:
-    """Return a body, what it is, and when it was fetched. declared: as a page. Raises LookFailed, UrlRefused."""
+    """Return a body, its classification and its time. declared: as a page. Raises LookFailed, UrlRefused."""
     name = shelved_as(text, look.headers)
     kept = ports.shelf.find(name, RECENT) if look.recent else None
     if kept is not None:
@@ -261,7 +260,7 @@ async def _look(ports: Ports, text: str, look: Look, *, declared: bool = False) 
 
 
 async def found_in(ports: Ports, fetched: FetchedResponse) -> Finding:
-    """Return what a body is. Raises LookFailed."""
+    """Return a body's classification. Raises LookFailed."""
     request = DetectRequest(fetched.body, fetched.content_type, fetched.url)
     deadline = patience(ports.settings.parse_deadline, fetched.body)
     answer = await in_jail(ports.world.jail, "detect", msgspec.msgpack.encode(request), deadline=deadline)
@@ -271,7 +270,7 @@ async def found_in(ports: Ports, fetched: FetchedResponse) -> Finding:
 async def _follow(
     ports: Ports, links: Sequence[FeedLink], page: FetchedResponse, look: Look
 ) -> tuple[Classification | None, str]:
-    """Return the first advertised feed that works, and what became of those before it."""
+    """Return the first advertised feed that works, and why earlier ones did not."""
     dead: list[str] = []
     for link in links[:CANDIDATES]:
         why = f"no answer within {CANDIDATE_WITHIN:g} s"
@@ -305,7 +304,7 @@ async def _follow(
 
 
 async def _heed_robots(ports: Ports, text: str, feeds: Sequence[FeedLink], claim: Ticket) -> RobotsWord:
-    """Return what robots.txt says about a page. Raises Unprocessable when it forbids it, LookFailed."""
+    """Return the verdict of robots.txt on a page. Raises Unprocessable if it forbids the page, LookFailed."""
     verdict = await ports.egress.robots.verdict(parse_url(text), claim)
     if verdict.blame is Blame.REMOTE_TRANSIENT:
         raise verdict.refusal()
@@ -334,7 +333,7 @@ async def _greeted(
 
 
 def found_by_handshake(url: str, offered: Sequence[str], chosen: str | None) -> Detection:
-    """Return what a server is that has accepted a WebSocket handshake."""
+    """Return the detection for a server that accepted a WebSocket handshake."""
     evidence = "the server accepted a WebSocket handshake (101)"
     if offered:
         evidence += f" and chose the subprotocol {chosen}" if chosen else " and chose none of the subprotocols"
@@ -342,7 +341,7 @@ def found_by_handshake(url: str, offered: Sequence[str], chosen: str | None) -> 
 
 
 def found_stream(url: str, says: str) -> Detection:
-    """Return what a server is that has answered with a stream over HTTP. says: its Content-Type, or begins with it."""
+    """Return the detection for a server with a stream over HTTP. says: its Content-Type, or begins with it."""
     content_type = says.partition(":")[0][:100]
     kind = kind_of(content_type)
     spoken = SPOKEN[kind] if kind is not None else "a stream"
@@ -352,7 +351,7 @@ def found_stream(url: str, says: str) -> Detection:
 def detection_of(
     chosen: SourceType, wanted: SourceType | None, finding: Finding, fetched: FetchedResponse, why: str = ""
 ) -> Detection:
-    """Return what a URL was found to be, whatever was asked for, with the evidence in words."""
+    """Return the detection of a URL, with evidence, whatever type was requested."""
     evidence = without_secrets("; ".join(filter(None, (_seen(finding, fetched), why))))
     forced = wanted is not None and wanted != finding.type
     if forced:
@@ -365,12 +364,12 @@ def detection_of(
 
 
 def _seen(finding: Finding, fetched: FetchedResponse) -> str:
-    """Return the evidence of the body, and where it came from if that is elsewhere."""
+    """Return the evidence from the body, with the final URL after redirects."""
     return f"{finding.evidence}; redirected to {fetched.url}" if fetched.hops else finding.evidence
 
 
 def refused(failure: LookFailed, url: str) -> DomainError:
-    """Return what to tell the person whose URL could not be looked at."""
+    """Return the error for a user whose URL could not be checked."""
     if isinstance(failure, LookRefused):
         return failure.refusal
     error = _refused(failure, url)

@@ -1,4 +1,4 @@
-"""A stream tried out: the handshake, and what the server says first when somebody wants to see it."""
+"""A trial of a stream: the handshake, and on request the server's first frames."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ MOST_FRAMES: Final = 5
 
 
 class Greeting(Struct, frozen=True):
-    """The first frames, the subprotocol that was agreed on, how long was waited, and why the session ended, if so.
+    """The first frames, the agreed subprotocol, the seconds waited, and why the session ended, if it did.
 
-    says: of a stream over HTTP, what kind it is.
+    says: the kind of a stream over HTTP.
     """
 
     frames: tuple[str, ...] = ()
@@ -35,7 +35,7 @@ class Greeting(Struct, frozen=True):
     says: str = ""
 
 
-async def join(  # noqa: PLR0917  # where, how, and on whose turn
+async def join(  # noqa: PLR0917  # where, how, and whose turn
     ports: Ports,
     stack: AsyncExitStack,
     claim: Ticket,
@@ -45,7 +45,7 @@ async def join(  # noqa: PLR0917  # where, how, and on whose turn
 ) -> Frames | EventStream:
     """Open a session or a stream for as long as the stack lasts. Raises LookFailed.
 
-    Each request on the way, redirects included, takes a turn at its host; the connection does not keep others from it.
+    Each request on the way, redirects included, takes a turn at its host; the open connection holds none.
     """
     url = opened.url
     for _ in range(MOST_REDIRECTS + 1):

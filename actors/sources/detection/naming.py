@@ -1,4 +1,4 @@
-"""The name that a page or a feed gives itself: kept with the source, and shown until the user names it."""
+"""The title of a page or feed: stored with the source, and shown until the user sets one."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ _NUMBER: Final = re.compile(r"\d+")
 
 
 def named(source: Source, title: str) -> Source:
-    """Return a source by the title that a look has found; itself when it is the one that is known, or none.
+    """Return a source with a newly found title, or unchanged if the title is known or empty.
 
-    A title in which but numbers differ ("(3) Notices") is the one that is known: it would be saved at every look.
+    A title that differs only in numbers ("(3) Notices") counts as known; otherwise every check would save it.
     """
     title = " ".join(title.split())[:LONGEST].rstrip()
     if not title or (source.found_title and _NUMBER.sub("", title) == _NUMBER.sub("", source.found_title)):
@@ -27,7 +27,7 @@ def named(source: Source, title: str) -> Source:
 
 
 async def follow(ports: Ports, live: LiveSource, title: str) -> None:
-    """Save a title that is new. What can't be saved now is with the next look at a changed body."""
+    """Save a new title. If that fails, the next check of a changed body retries."""
     after = named(live.source, title)
     if after is live.source:
         return

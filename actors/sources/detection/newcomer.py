@@ -1,7 +1,7 @@
-"""Sources that have yet to answer: added on request although the look at them failed, and found out at a later one.
+"""Sources that have never answered: added on request although the first check failed, and classified by a later one.
 
-The record says it (`Detection.pending`), so a restart changes nothing. The source's own actor asks again like for any
-other source, with the same breaker, until a look works; that look says what the URL is and makes the baseline.
+`Detection.pending` is stored, so a restart changes nothing. The source's own actor retries as for any source, with the
+same breaker, until a check succeeds; that check classifies the URL and makes the baseline.
 """
 
 from __future__ import annotations
@@ -27,26 +27,26 @@ from storage.records.tiers import SOCKETS, TIERS, SourceType
 from storage.records.trail import Verdict, look, noted
 
 MOST_SCORE: Final = 0.5
-"""The score of what has never answered, at most."""
+"""The highest score of a source that has never answered."""
 SAYS: Final = "It has yet to answer"
 
 
 def guess(url: Url, wished: SourceType | None, error: DomainError) -> Detection:
-    """Return what stands for a detection until the URL answers; a page, unless something else is known."""
+    """Return a provisional detection until the URL answers: a page, unless something else is known."""
     type: SourceType = wished or ("push" if url.scheme in SOCKETS else "html")
     evidence = f"it has yet to answer: {reason_of(error)}"
     return Detection(type, "low", evidence, url.text, "", forced=wished is not None, pending=True)
 
 
 def reason_of(error: DomainError) -> str:
-    """Return why a look at a URL failed."""
+    """Return why the check of a URL failed."""
     return error.__cause__.reason if isinstance(error.__cause__, LookFailed) else error.detail
 
 
 async def check_addable(ports: Ports, url: Url, wished: SourceType | None, error: DomainError) -> None:
-    """Raise what speaks against keeping a URL that could not be looked at: its type, the guard, a name that is none.
+    """Raise for an unreachable URL that can't be stored: wrong type, refused by the guard, or no such name.
 
-    Where a name leads has to be known before it is watched, so one that does not resolve is not added.
+    The guard must know a name's addresses before watching, so a name that does not resolve is refused.
     """
     if wished is not None and url.scheme not in TIERS[wished].schemes:
         raise Unprocessable(f"a {url.scheme} URL can't be watched as {wished}", "body.type", wished)
@@ -57,7 +57,7 @@ async def check_addable(ports: Ports, url: Url, wished: SourceType | None, error
 
 
 def first_state(ports: Ports, source: Source, error: DomainError) -> SourceRuntime:
-    """Return the memory of a source whose first look has failed."""
+    """Return the state of a source whose first check failed."""
     now = ports.world.now()
     failure = error.__cause__
     if not isinstance(failure, LookFailed):
@@ -71,7 +71,7 @@ def first_state(ports: Ports, source: Source, error: DomainError) -> SourceRunti
 
 
 def waiting(hot: SourceRuntime, now: Millis) -> SourceRuntime:
-    """Return a memory whose health says that there has been no answer yet."""
+    """Return a state with the health of a source that has never answered."""
     health = hot.health
     score = min(health.score, MOST_SCORE)
     reason = f"{SAYS}: {hot.last_error}" if hot.last_error else f"{SAYS}."
@@ -80,13 +80,13 @@ def waiting(hot: SourceRuntime, now: Millis) -> SourceRuntime:
 
 
 def welcomed(hot: SourceRuntime) -> SourceRuntime:
-    """Return the memory at the first answer: nothing is over that was ever told, so its end is no news."""
+    """Return the state at the first answer, with fresh health: no trouble was reported, so its end is not either."""
     return replace(hot, health=Health())
 
 
 async def find_out(ports: Ports, source: Source, claim: Ticket, renewal: Renewal) -> Classification:
-    """Look at a URL for what it is, on the source's own turn. renewal: follows its cookies. Raises LookFailed, also for
-    what can't be watched.
+    """Classify a URL on the source's own turn. renewal: tracks its cookies. Raises LookFailed, also for a URL that
+    can't be watched.
     """
     found = source.detection
     wished = source.type if found.forced or source.type != found.type else None
@@ -105,7 +105,7 @@ async def find_out(ports: Ports, source: Source, claim: Ticket, renewal: Renewal
 
 
 async def answered(ports: Ports, live: LiveSource, found: Classification) -> None:
-    """Put what was found into the source's record. Raises StorageError."""
+    """Store the classification in the source's record. Raises StorageError."""
     after = replace(live.source, type=found.type, watch_url=found.watch_url, detection=found.detection)
     version = drawn(ports.world)
     await ports.storage.sources.update(after, ports.storage.lease, version, before=live.source)

@@ -1,4 +1,4 @@
-"""Pages and browsers, when a URL is found out: which page a browser shows, and what a person is told of that."""
+"""Pages that need a browser, at classification: when to render, and the sentences for the user."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ COSTS: Final = f"each look costs about {RENDERED} times a plain one"
 
 
 def is_wanted(render: Render, finding: Finding, access: Access) -> bool:
-    """Return whether a browser is to show what was found: a page, if it was asked for or the page is empty without."""
+    """Return whether to render a page: on request, or if it is empty without scripts."""
     if finding.format != "html" or access.body is not None:
         return False
     return render == "always" or (render == "auto" and bool(finding.shell))
 
 
 def shown(empty: str, fetched: FetchedResponse) -> Rendering:
-    """Return what to say of a page that a browser has shown."""
+    """Return the sentences about a rendered page."""
     assert fetched.rendered is not None, "a browser has shown it"
     found = tuple(FilledBy(url.text, size) for url, size in _watchable(fetched))[:MOST_SHOWN]
     says = f"{EMPTY} ({empty}), so a browser shows it: {COSTS}." if empty else f"A browser shows this page: {COSTS}."
@@ -38,12 +38,12 @@ def shown(empty: str, fetched: FetchedResponse) -> Rendering:
 
 
 def not_shown(empty: str, why: str) -> Rendering:
-    """Return what to say of a page that no browser has shown."""
+    """Return the sentences about a page that could not be rendered."""
     return Rendering(f"{EMPTY} ({empty}), and {why}.", empty, done=False, costs=RENDERED)
 
 
 def _watchable(fetched: FetchedResponse) -> list[tuple[Url, int]]:
-    """Return what filled a page as far as it may be watched; a page may name any address as its own."""
+    """Return the JSON URLs that filled a page and may be watched; a page may name any address."""
     found: dict[str, tuple[Url, int]] = {}
     for one in fetched.rendered.filled_by if fetched.rendered is not None else ():
         try:

@@ -1,4 +1,4 @@
-"""Why something was told, or was not, and what a score is made of: for the people who ask.
+"""Explanations for users: why a text was or was not reported, and the parts of a score.
 
-`registry/explainer.py` finds out, `sentences.py` says it, `score.py` takes a source's health and next look apart.
+`registry/explainer.py` collects the facts, `sentences.py` words them, `score.py` explains health and the next check.
 """

@@ -1,4 +1,4 @@
-"""The parts of a source's score, and the reason for the moment of its next look, in sentences. Pure."""
+"""The parts of a source's score, and the reason for the time of its next check, in sentences. Pure."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from storage.records.times import spoken
 from storage.records.trail import Verdict
 
 _ROUGHLY: Final = 1.2
-"""Times the floor or the ceiling within which a wait is called that."""
+"""A wait within this factor of the floor or the ceiling counts as that."""
 _FEW: Final = 2.0
-"""Changes from which on a rate is worth telling."""
+"""Changes needed before a rate is worth showing."""
 _COSTLY: Final = f" A browser shows it: each look costs {RENDERED} plain ones, so there are fewer of them."
 _ORDER: Final[tuple[Cause, ...]] = ("reach", "yield", "partial", "stuck")
 _WELL: Final[dict[Cause, str]] = {
@@ -35,14 +35,14 @@ _WELL: Final[dict[Cause, str]] = {
 
 
 def examined(view: SourceView, limits: Limits, now: Millis) -> SourceExamination:
-    """Return what is to be said of a source as it is now."""
+    """Return the explanation of a source's current state."""
     known = pace.decode(view.hot.pace, view.hot.interval)
     gap = 1 / known.rhythm.rate if known.rhythm.events >= _FEW else None
     return SourceExamination(view, parts(view.hot), next_look(view, limits, known.hints, gap, now), gap)
 
 
 def parts(hot: SourceRuntime) -> tuple[HealthPart, ...]:
-    """Return what the score of the last look was made of, each part, whether it costs something or not."""
+    """Return every part of the last check's score, whether it lowers the score or not."""
     at, beat, why = Millis(hot.last_look_at or 0), pulse.decode(hot.pulse), hot.last_error or ""
     found = {one.cause: one for one in (silent(beat), defective(beat, why), stuck(beat, at, why), _reach(hot, at, why))}
     return tuple(_part(found[cause], beat) for cause in _ORDER)
@@ -66,7 +66,7 @@ def _part(penalty: Penalty, beat: Pulse) -> HealthPart:
 
 
 def next_look(view: SourceView, limits: Limits, hints: Hints, gap: float | None, now: Millis) -> str:
-    """Return why the next look is when it is. `gap`: seconds from change to change, None when too little is known."""
+    """Return the reason for the time of the next check. `gap`: mean seconds between changes, None if unknown."""
     source, hot = view.effective, view.hot
     if not source.enabled:
         return "It is paused: there is no next look."
@@ -89,7 +89,7 @@ def next_look(view: SourceView, limits: Limits, hints: Hints, gap: float | None,
 
 
 def _waits_for_hours(hot: SourceRuntime, limits: Limits) -> bool:
-    """Return whether the next look is when the hours begin: a second earlier it could not be."""
+    """Return whether the next check is when the hours begin: a second earlier would be outside."""
     due = hot.next_look_at or 0
     return open_from(limits.hours, Millis(due - 1000)) >= due
 

@@ -1,4 +1,4 @@
-"""Sentences for a person who asks why a text was not told, from what is known. Pure."""
+"""Sentences that explain why a text was not reported. Pure."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from storage.records.note import Note, Part
 from storage.records.times import spoken
 
 THERE = "it was there at the first look"
-"""The rule of what was no news because it was there already."""
+"""The rule for text that was there already."""
 MOST_RULES = 3
-"""Rules by which a text was withheld that an answer names, of each the newest look."""
+"""Withholding rules that an explanation names, each with its newest check."""
 SHOWN_LOOKS = 5
 SHOWN = 200
-"""Characters of a block that an answer shows."""
+"""Characters shown of a block."""
 _WORDS = {"told": "told", "churn": "no news", "held": "held", "failed": "failed"}
 _BEST = ("told", "withheld", "due", "failed", "known", "furniture", "outside", "there", "absent", "unasked", "look")
 
 
 def best_first(reasons: Sequence[Reason]) -> list[Reason]:
-    """Return reasons in the order in which they answer the question, each sort newest first.
+    """Return reasons, the best answer first, each kind newest first.
 
-    What an event told was not there before; what was told or withheld is not missing.
+    A reported text was not there before; a reported or withheld one is not missing.
     """
     kinds = {reason.kind for reason in reasons}
     beside = {"there", "absent"} if "told" in kinds else {"absent"} if "withheld" in kinds else set()
@@ -39,7 +39,7 @@ def told(event: Event, at: Millis) -> Reason:
 
 
 def noted(notes: Sequence[Note], wanted: str) -> Iterator[Reason]:
-    """Yield what the notes say of a folded text, newest first: withheld by a rule, or there at the first look."""
+    """Yield the notes on a folded text, newest first: withheld by a rule, or there at the first check."""
     rules: set[str] = set()
     for note in reversed(notes):
         part = next((part for part in note.parts if not part.told and holds(part.text, wanted)), None)
@@ -66,19 +66,18 @@ def _withheld(note: Note, part: Part, notes: Sequence[Note]) -> str:
 
 
 def counts_of(note: Note) -> str:
-    """Return a note's numbers in words."""
     return ", ".join(f"{count} {name}" for name, count in note.counts.items() if count)
 
 
 def too_soon(wait: int, *, enabled: bool) -> str:
-    """Return why there is no look now: `wait` is in milliseconds."""
+    """Return why there is no check now: `wait` is in milliseconds."""
     if not enabled:
         return "There was no look now: the source is paused."
     return f"There was no look now: it was looked at just now, or asked us to wait. Again in {wait // 1000 + 1} s."
 
 
 def looks(notes: Sequence[Note]) -> list[Reason]:
-    """Return how the last noted looks went, newest first."""
+    """Return the last noted checks, newest first."""
     return [_look(note) for note in reversed(notes[-SHOWN_LOOKS:])]
 
 
@@ -90,7 +89,7 @@ def _look(note: Note) -> Reason:
 
 
 def state(view: SourceView, now: Millis) -> str:
-    """Return how the watching stands: what is in its way, else when it looked and will look."""
+    """Return the state of watching: the obstacle, or else the times of the last and next check."""
     source, hot = view.source, view.hot
     if not source.enabled:
         return f"The source is paused since {spoken(source.updated_at)}: it is not watched."

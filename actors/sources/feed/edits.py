@@ -1,8 +1,8 @@
-"""Edits of entries: which are news. The rules of pages (`changes.restless`, `changes.returns`), for entries. Pure.
+"""Edits of entries: which to report. The rules of pages (`changes.restless`, `changes.returns`), for entries. Pure.
 
-Lines that change alike in most entries are furniture. A text that is back after another's brief stay takes turns with
-it, and a line that is replaced again and again is restless: both are quiet until they stay. So is an edit of nearly all
-entries at once: that may be another server's rendering. What waits is reported when it has stayed for some checks.
+Lines that change alike in most entries are furniture. A text that returns after a brief other one alternates with it,
+and a line that is replaced repeatedly is restless: both are held until they stay. So is an edit of nearly all entries
+at once, which may be another server's rendering. A held edit is reported when it has stayed for some checks.
 """
 
 from __future__ import annotations
@@ -17,24 +17,24 @@ from msgspec.structs import replace
 from actors.content.changes.restless import BRIEF, MOST_BRIEF
 
 _HEAD = 8
-"""Bytes of the prints of title and text, before those of the lines."""
+"""Bytes of the prints of title and text; those of the lines follow."""
 _LINE = 3
 _MOST_LINES = 40 * _LINE
 _FEWEST = 3
 _FEWEST_AT_ONCE = 5
 _NEARLY_ALL = 0.8
 _LASTS = 4
-"""Checks for which an edit that waits must stay; twice as many after each further turn."""
+"""Checks that a held edit must survive; doubled after each further return."""
 _MOST_TURNS = 4
 _MOST_FURNITURE = 200 * _LINE
 _FORMERS = 3 * _HEAD
 
 
 class Turns(Struct, frozen=True, array_like=True):
-    """How an entry's text has changed. at: the check of the last change. formers: prints reported before.
+    """The history of an entry's text. at: the check of the last change. formers: prints reported before.
 
-    brief: replacements of one line in a row. turns: how often a former text came back. waiting: the print of a text
-    that is not reported yet, which has stood since the check `since`.
+    brief: consecutive replacements of one line. turns: how often a former text returned. waiting: the print of a held
+    text, there since the check `since`.
     """
 
     at: int
@@ -54,20 +54,19 @@ class Edit(NamedTuple):
     turns: Turns | None
 
     def difference(self) -> frozenset[bytes]:
-        """Return the lines that came or went."""
         return _lines(self.lines) ^ _lines(self.prints[_HEAD:])
 
     def is_retitled(self) -> bool:
         return self.was[:4] != self.prints[:4]
 
     def replaces_one_line(self) -> bool:
-        """Return whether one line stands in another's place, among others that stay."""
+        """Return whether exactly one line was replaced, among others that stay."""
         before, now = _lines(self.lines), _lines(self.prints[_HEAD:])
         return len(before - now) == len(now - before) == 1 < len(before) and not self.is_retitled()
 
 
 class Verdict(NamedTuple):
-    """Whether an edit is news. waits: it is when it stays."""
+    """Whether to report an edit. waits: report it if it stays."""
 
     told: bool
     waits: bool
@@ -77,9 +76,9 @@ class Verdict(NamedTuple):
 def judge(
     edits: Mapping[int, Edit], compared: int, back: int, number: int, furniture: bytes
 ) -> tuple[dict[int, Verdict], bytes]:
-    """Return the verdicts on one document's edits, and the furniture's lines with those of this document.
+    """Return the verdicts on one document's edits, and the furniture's lines, updated.
 
-    compared: the known entries in it. back: those that waited and say again what was reported. number: of the check.
+    compared: the known entries in it. back: held entries that returned to the reported text. number: of the check.
     """
     rows = {at: edit.difference() for at, edit in edits.items() if edit.lines and not edit.is_retitled()}
     rows = {at: lines for at, lines in rows.items() if lines or len(edits[at].lines) < _MOST_LINES}
@@ -95,12 +94,12 @@ def judge(
 
 
 def settled(turns: Turns, number: int) -> Turns:
-    """Return the turns of an entry that says again what was reported."""
+    """Return the turns of an entry that returned to its reported text."""
     return replace(turns, at=number, waiting=b"") if turns.waiting else turns
 
 
 def _in_most(rows: Mapping[int, frozenset[bytes]], compared: int) -> frozenset[bytes]:
-    """Return the lines that came or went in several entries, if most entries differ in nothing else."""
+    """Return the lines that came or went in several entries, if most entries differ only in these."""
     counts = Counter(line for lines in rows.values() for line in lines)
     common = [lines for lines in rows.values() if lines and all(counts[line] > 1 for line in lines)]
     is_most = len(common) > 1 and len(common) >= min(compared, max(_FEWEST, compared / 2))

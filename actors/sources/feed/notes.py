@@ -1,4 +1,4 @@
-"""A feed look's notes for a person who asks why: numbers, and a few titles with their identities. Pure."""
+"""Notes on a feed's checks, for explanations: counts, and a few titles with their identities. Pure."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ QUIET = "not reported: its lines changed as in most entries, or take turns (an e
 
 
 def baseline_note(feed: FeedReading, told: Sequence[Entry], at: Millis) -> Note:
-    """Return the note of the first look; `told` is what a backfill asked for."""
+    """Return the note on the first check; `told` is the requested backfill."""
     entries, known = feed.entries, frozenset(entry.key for entry in told)
     rows = [*_parts(told, NEW, told=True), *_parts([e for e in entries if e.key not in known], THERE)]
     reason = f"First look: {len(entries)} entries were there.{_less(feed)}"
@@ -25,7 +25,7 @@ def baseline_note(feed: FeedReading, told: Sequence[Entry], at: Millis) -> Note:
 
 
 class Turned(NamedTuple):
-    """What became of a document's entries: of the new ones some are told, the rest held, and so are moved ones."""
+    """The fate of a document's entries: of the new ones some are reported, the rest held, as are moved ones."""
 
     new: Sequence[Entry] = ()
     told: Sequence[Entry] = ()
@@ -35,7 +35,7 @@ class Turned(NamedTuple):
 
 
 def turn_note(feed: FeedReading, turned: Turned, at: Millis, since: Millis | None) -> Note:
-    """Return the note of a later look, compared with the good one at `since`."""
+    """Return the note on a later check, compared with the successful one at `since`."""
     rows = [*_parts(turned.told, NEW, told=True), *_parts(turned.edited, EDITED, told=True)]
     rows += [*_parts(turned.held, HELD), *_parts(turned.quiet, QUIET)]
     told, edited = len(turned.told) + len(turned.edited), len(turned.edited)

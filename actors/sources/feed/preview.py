@@ -1,4 +1,4 @@
-"""The preview of watching a feed, put together from a look that adds nothing."""
+"""The preview of watching a feed."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MOST_BACKFILL: Final = 50
 
 
 async def preview(ports: Ports, found: Classification, asked: DetectRequest) -> Preview:
-    """Return what watching a feed would tell. Raises Unprocessable, Overloaded."""
+    """Return the preview of a classified feed. Raises Unprocessable, Overloaded."""
     assert found.fetched is not None and found.feed is not None, "a feed was read when it was found out"
     try:
         feed = without_reports(found.feed, found.fetched)

@@ -1,4 +1,4 @@
-"""Feeds: RSS, Atom, JSON Feed. An entry is known by its identity; one that was edited materially is told again."""
+"""Feeds: RSS, Atom, JSON Feed. Entries have identities; materially edited ones are reported again."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _TITLE = 100
 
 
 class FeedReader:
-    """Reads a feed's document. deadline: the seconds that a worker has for an ordinary one; large ones get more."""
+    """Reads a feed's document. deadline: a worker's seconds for an ordinary one; large ones get more."""
 
     accept = "application/atom+xml, application/rss+xml, application/feed+json, application/xml;q=0.9, */*;q=0.5"
     robots = False
@@ -49,9 +49,9 @@ class FeedReader:
         since: Millis | None = None,
         number: int = 0,
     ) -> Reading:
-        """Return drafts of the entries that are new or edited. At the first look, of the newest `backfill` only.
+        """Return drafts of the new and edited entries; at the first check, of the newest `backfill` only.
 
-        The entries of a feed that has moved are held: they are for no alert, and that is reported once.
+        The entries of a feed that has moved are held: no alert gets them, and one notice reports that.
 
         Raises LookFailed, also for a bridge's error report.
         """
@@ -60,16 +60,15 @@ class FeedReader:
     async def first(
         self, jail: Jail, source: Source, fetched: FetchedResponse, at: Millis, known: FeedReading | None
     ) -> Reading:
-        """Return the first reading; a body that was classified as a feed was read as one for that."""
+        """Return the first reading, reusing the classification's if there is one."""
         if known is None:
             return await self.read(jail, source, b"", fetched, at)
         return reading_of(source, b"", without_reports(known, fetched), fetched, at)
 
     def forget(self, source: SourceId) -> None:
-        """Do nothing: each feed is read by itself."""
+        """Do nothing: feeds share no state."""
 
     async def document(self, jail: Jail, fetched: FetchedResponse) -> FeedReading:
-        """Return the feed in a body. Raises LookFailed."""
         request = FeedRequest(fetched.body, fetched.content_type, fetched.url)
         deadline = patience(self._deadline, fetched.body)
         try:
@@ -80,7 +79,7 @@ class FeedReader:
 
 
 def without_reports(feed: FeedReading, fetched: FetchedResponse) -> FeedReading:
-    """Return a feed without a bridge's error reports. Raises LookFailed when it holds nothing else."""
+    """Return a feed without a bridge's error reports. Raises LookFailed if nothing else is left."""
     report = error_report(feed)
     if report is not None:
         why = f"the feed holds nothing but an error report: {report}"
@@ -98,12 +97,12 @@ def reading_of(
     since: Millis | None = None,
     number: int = 0,
 ) -> Reading:
-    """Return what a look at a feed tells, by the memory of the last one (see `FeedReader.read`)."""
+    """Return the reading of a feed, compared with the memory of the last check (see `FeedReader.read`)."""
     marks = [mark_of(entry) for entry in feed.entries]
     found = compare(base, marks, number=number, now=at, cut=feed.cut, cut_entry=feed.cut_entry)
     reading = _compared(source, base, feed, found, at, since=since)
     left_out = f"The feed has more entries than are read: {feed.left_out:,} were left out." if feed.left_out else ""
-    unsettled = found.unsettled or feed.cut  # the same cut document once more counts as whole
+    unsettled = found.unsettled or feed.cut  # the same cut document counts as whole the next time
     return replace(reading, title=feed.title, hints=hints_of(feed, fetched), unsettled=unsettled, remark=left_out)
 
 
@@ -133,14 +132,14 @@ def _compared(
 
 
 async def _lost(jail: Jail, fetched: FetchedResponse, failure: LookFailed) -> LookFailed:
-    """Return what a body that is no feed says of itself; as it was, when reading it took too long."""
+    """Return the better explanation of an unreadable body; the original failure if reading took too long."""
     if isinstance(failure, ReadingStopped):
         return failure
     return await loss(jail, fetched, "feed") or failure
 
 
 def mark_of(entry: Entry) -> Mark:
-    """Return what of an entry is compared."""
+    """Return the compared parts of an entry."""
     return Mark(
         entry.key,
         entry.fingerprint,
@@ -157,7 +156,7 @@ def _drafts(source: Source, chosen: list[tuple[Entry, str]], at: Millis) -> tupl
 
 
 def times_of(entries: Sequence[Entry]) -> tuple[Millis, ...]:
-    """Return when entries came, by the feed's own word."""
+    """Return the entries' own dates."""
     return tuple(entry.published_at for entry in entries if entry.published_at is not None)
 
 
@@ -183,9 +182,9 @@ def _reset(source: Source, turn: Turn, moved: int, at: Millis) -> Draft:
 
 
 def oldest_first(chosen: list[tuple[Entry, str]]) -> list[tuple[Entry, str]]:
-    """Return entries in the order of telling.
+    """Return entries in the order of reporting.
 
-    Feeds list the newest first; where every entry has a date, the dates decide, and ties keep that order.
+    Feeds list the newest first. If every entry has a date, the dates decide, and ties keep the feed's order.
     """
     reverse = chosen[::-1]
     if any(entry.published_at is None for entry, _ in chosen):
@@ -194,7 +193,7 @@ def oldest_first(chosen: list[tuple[Entry, str]]) -> list[tuple[Entry, str]]:
 
 
 def hints_of(feed: FeedReading, fetched: FetchedResponse) -> Hints:
-    """Return what the feed and its response's headers say of its pace."""
+    """Return the hints on pace from the feed and its response's headers."""
     said = feed.hints
     return Hints(
         max_age=fetched.max_age or 0.0,

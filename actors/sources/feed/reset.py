@@ -1,12 +1,12 @@
-"""Feeds that are not themselves: one that has moved, one that is new as a whole, one that is its bridge's error report.
+"""Feeds whose content was replaced: one that moved, one that is all new, a bridge's error report.
 
-A feed that moves to another system often gives every entry another id and link. Entries that say what known ones said
-are those (`seen`): when they are as many as stayed, they are held, kept as events of the source that no alert gets, and
-that is reported once. A feed that renames its entries at each answer is that kind of feed: nothing is held again.
+A feed that moves to another system often gives every entry another id and link. `seen` recognises such entries by
+their text; if they are as many as those that stayed, they are held: events of the source that no alert gets, with one
+notice. A feed that renames its entries in every response is held only once.
 
-A feed of which nothing is known any more may show other news or another system's archive. Entries dated after all that
-was seen are news, and so is all of it when the feed was empty or was new as a whole before: that is its pace. The first
-such turn of at least ten entries without such dates is held, and reported. Pure.
+A feed without any known entry may show fresh entries or another system's archive. Entries dated after all seen ones
+are reported, and so are all entries if the feed was empty or was replaced as a whole before: that is its pace. The
+first such replacement of at least ten entries without such dates is held, with a notice. Pure.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from storage.records.identity import Millis
 FEWEST_ENTRIES = 10
 
 _BRIDGE = re.compile(r"bridge returned error \d+|rss reader not yet whitelist", re.IGNORECASE)
-"""How RSS-Bridge and Nitter begin the title of an entry that is their own error."""
+"""The start of RSS-Bridge's and Nitter's error titles."""
 _REPORT = re.compile(r"bridge returned error \d+! ?\(\d+\)", re.IGNORECASE)
 _PLAIN = re.compile(r"(?:an )?(?:unknown |internal |server )?error(?: has)?(?: occurr?ed)?[.!]?", re.IGNORECASE)
 _MOST_REPORTS = 3
 
 
 class Turn(Struct, frozen=True):
-    """What to do about unknown and renamed entries: those `told` are news; `held` are not, and are reported as such."""
+    """The decision on unknown and renamed entries: `told` are reported; `held` are not, and a notice names them."""
 
     told: tuple[Entry, ...]
     held: tuple[Entry, ...]
@@ -46,7 +46,7 @@ def turn_of(
     moved: Sequence[Entry] = (),
     was_empty: bool = False,
 ) -> Turn:
-    """Decide about the new and the moved ones among `count` entries of a known feed. newest: the latest date seen."""
+    """Decide on the new and the moved ones among `count` entries of a known feed. newest: the latest date seen."""
     if moved and 2 * len(moved) >= count - len(new):
         held = () if before is Manner.RENAMED else tuple(moved)
         return Turn(tuple(new), held, Manner.RENAMED)
@@ -61,7 +61,7 @@ def turn_of(
 
 
 def error_report(feed: FeedReading) -> str | None:
-    """Return the title of the entry by which a bridge reports its own error, when the feed holds nothing else."""
+    """Return the title of a bridge's error report, if the feed has nothing else."""
     titles = [entry.title.strip() for entry in feed.entries]
     if 1 <= len(titles) <= _MOST_REPORTS and all(_BRIDGE.match(title) for title in titles):
         return titles[0][:200]
@@ -71,10 +71,9 @@ def error_report(feed: FeedReading) -> str | None:
 
 
 def is_report(entry: Entry) -> bool:
-    """Return whether an entry is a bridge's error report by its whole title; among real entries it is left out."""
+    """Return whether an entry's whole title is a bridge's error report; such entries are dropped."""
     return _REPORT.fullmatch(entry.title.strip()) is not None
 
 
 def is_later(entry: Entry, newest: Millis | None) -> bool:
-    """Return whether an entry is dated after the latest date seen."""
     return newest is not None and entry.published_at is not None and entry.published_at > newest

@@ -1,4 +1,4 @@
-"""The search for a text in a feed: new, edited or seen; by the feed's memory and by the feed as it is now."""
+"""The search for a text in a feed: new, edited or seen, by the feed's memory and its current document."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Known: TypeAlias = Literal["new", "edited", "seen"]
 async def search(
     ports: Ports, view: SourceView, kept: note.StoredMemory, asked: ExplainSource, today: FetchedResponse | None
 ) -> list[Reason]:
-    """Return what is known of a text in a feed. Raises LookFailed."""
+    """Return reasons that explain a text in a feed. Raises LookFailed."""
     wanted = folded(asked.text)
     if today is None or not kept.tier:
         return [Reason("absent", NOT_IN_MEMORY)]
@@ -38,7 +38,7 @@ async def search(
 
 
 def in_a_feed(entry: Entry | None, known: Known) -> Reason:
-    """Return what a feed of today and its memory say of the first entry with a text."""
+    """Return the reason for the first entry with a text, by the current feed and its memory."""
     if entry is None:
         return Reason("absent", "Looked at now, no entry of the feed has it.")
     title = entry.title or entry.content

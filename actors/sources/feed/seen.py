@@ -1,16 +1,16 @@
-"""The entries of a feed that have been seen, in 28 bytes each. Pure.
+"""The memory of a feed's seen entries, 28 bytes each. Pure.
 
 A record holds hashes of an entry's key, its link with and without the query, its title and its text, and its date in
-minutes. Records lie in the order in which they were last in the document, the longest absent first, so that an entry
-that a feed drops and adds again is still known, while the memory of a feed stays bounded: at least `KEPT` records, at
-least twice what the document holds. Beside them lie the lines of the present entries and how their texts took turns
-(`edits`). The first byte is the version, the feed's manner of changing and whether it was empty at the last check, so
-that "nothing seen yet" (no bytes) and "an empty feed was seen" differ.
+minutes. Records are sorted by when they were last in the document, longest absent first. So an entry that a feed drops
+and adds again is still known, while the memory stays bounded: at least `KEPT` records, and twice the document's
+entries. The memory also holds the lines of the present entries and the alternation of their texts (`edits`). The first
+byte has the version, the feed's manner of changing and whether it was empty at the last check, which distinguishes
+"nothing seen yet" (no bytes) from "saw an empty feed".
 
-An entry with an unknown key may still be known: keys depend on neighbours, some feeds give an entry a new guid or a new
-session in its link at each answer, and a move renames all. An unknown entry is taken for one that has left the document
-(see `_Finder`) when its title, text and date are the same; else when an alias or its link says so; else when two of the
-three agree, and tell it from all others. Title and text alone don't make an entry known whose date is another one.
+An entry with an unknown key may still be known: keys depend on neighbours, some feeds change an entry's guid or the
+session in its link in every response, and a move renames all. An unknown entry is matched with one that has left the
+document (see `_Finder`) if title, text and date are equal; else by an alias or its link; else if two of the three are
+equal and unique. Title and text alone do not match entries with different dates.
 """
 
 from __future__ import annotations
@@ -34,42 +34,42 @@ KEPT = 1_000
 _EMPTY = 0x80
 """Bit of the first byte."""
 FEWEST = 3
-"""Entries below which it says nothing that their links differ."""
+"""Below this number of entries, distinct links prove nothing."""
 DISTINCT = 0.9
 _LINES_KEPT = 500
-"""Entries of which lines are kept."""
+"""Entries whose lines are stored."""
 _MINUTE = 60_000
 _DAY = 1_440
 _RECORD = struct.Struct(">8s4s4s4s4sI")
 _OLD_RECORD = struct.Struct(">8s4s8s")
 _OLD = 0xFFFFFFFF
-"""The date of a record from before there were titles and dates: its 8 bytes are of the whole text."""
+"""The date of a record from before titles and dates: its 8 bytes are of the whole text."""
 _LAST_DATE = _OLD - 1
 _NONE = bytes(4)
 _HEAD = 8
-"""Bytes of the prints of title and text, before those of the lines."""
+"""Bytes of the prints of title and text; those of the lines follow."""
 
 
 class Manner(IntEnum):
-    """How the feed has changed of late."""
+    """The feed's recent manner of changing."""
 
     PLAIN = 8
     HELD = 9
-    """Its last change made it new as a whole, and was held."""
+    """Its last change replaced all entries, and was held."""
     TURNS_OVER = 10
-    """It is new as a whole again and again: that is its pace."""
+    """It replaces all entries repeatedly: that is its pace."""
     RENAMED = 11
     """Its last change gave most entries other ids and links."""
 
 
 _OLD_MANNERS = {4: Manner.PLAIN, 5: Manner.HELD, 6: Manner.TURNS_OVER}
-"""How memories of `_OLD_RECORD` wrote a manner."""
+"""The manners in memories of `_OLD_RECORD`."""
 
 
 class Mark(NamedTuple):
-    """What of an entry is compared. fingerprint: 16 hex digits; prints: see `Entry`.
+    """The compared parts of an entry. fingerprint: 16 hex digits; prints: see `Entry`.
 
-    has_id: an id of its own, that is no link.
+    has_id: it has an id that is no link.
     """
 
     key: str
@@ -82,10 +82,10 @@ class Mark(NamedTuple):
 
 
 class Comparison(NamedTuple):
-    """What a document holds against what was seen: positions in it, and the memory to keep (None: as it is).
+    """A document compared with the memory: positions in it, and the memory to store (None: unchanged).
 
-    moved: known under another id and link; some of them may be in `updated`. quiet: edits that are no news, of which
-    some may be if they stay (`unsettled`). newest: the latest date seen before. left_out: the entry that is cut.
+    moved: known under another id and link; some may be in `updated`. quiet: edits that are not reported; some will be
+    if they stay (`unsettled`). newest: the latest date seen before. left_out: the cut entry.
     """
 
     new: tuple[int, ...]
@@ -114,16 +114,16 @@ class _Row(NamedTuple):
     prints: bytes
 
     def says(self, known: _Known) -> bool:
-        """Return whether the entry says what a known one said."""
+        """Return whether the entry has the same title and text as a known one."""
         if known.date == _OLD:
             return known.title + known.text == bytes.fromhex(self.mark.fingerprint)
         return (known.title, known.text) == (self.now.title, self.now.text)
 
 
 class _Memory(Struct, array_like=True):
-    """cut: digest of the last document if it was cut. is_part: so was the first one, and what followed is unknown.
+    """cut: digest of the last document if it was cut. is_part: the first one was cut too, and the rest is unknown.
 
-    furniture: lines that changed in most entries. is_old: it was read from the form before.
+    furniture: lines that changed in most entries. is_old: it was read from the former format.
     """
 
     records: bytes = b""
@@ -144,10 +144,10 @@ def compare(
     cut: bool = False,
     cut_entry: bool = False,
 ) -> Comparison:
-    """Compare a document's entries with the memory. number: of the check. now: dates far after it count for nothing.
+    """Compare a document's entries with the memory. number: of the check. now: dates far after it are ignored.
 
     A key that occurs twice counts once, at its first place. cut: the document ends early; cut_entry: within its last
-    entry, which counts for nothing until the same document comes again.
+    entry, which is ignored until the same document comes again.
 
     Raises ValueError for a memory of another version.
     """
@@ -193,7 +193,7 @@ def compare(
 
 
 def _new(document: _Document, known: Mapping[int, bytes], seen: Mapping[bytes, _Known], kept: _Memory) -> Iterator[int]:
-    """Yield the places of new entries; not of those that an older memory, or that of a cut document, can't know."""
+    """Yield the places of new entries, except those that an older memory, or one of a cut document, can't know."""
     last = max(known, default=-1) if kept.is_part else math.inf
     for row in document.rows:
         # An older memory has one name for entries that share id, link and title.
@@ -203,7 +203,7 @@ def _new(document: _Document, known: Mapping[int, bytes], seen: Mapping[bytes, _
 
 
 def _is_moved(row: _Row, found: Mapping[int, bytes], seen: Mapping[bytes, _Known]) -> bool:
-    """Return whether an entry has another id and another link; one without an id of its own, a link elsewhere."""
+    """Return whether an entry has another id and another link; without an id, whether its link is elsewhere."""
     if row.position not in found:
         return False
     known = seen[found[row.position]]
@@ -217,7 +217,7 @@ def _newest(seen: Mapping[bytes, _Known], now: Millis | None) -> Millis | None:
 
 
 class _Document:
-    """The entries of a document, hashed: the first with each key, without the one that is cut (`partial`)."""
+    """The hashed entries of a document: the first with each key, without the cut one (`partial`)."""
 
     def __init__(self, entries: Sequence[Mark], partial: int | None) -> None:
         self.present: dict[bytes, _Known] = {}
@@ -237,14 +237,14 @@ class _Document:
         self.told_apart = len(self.rows) >= FEWEST and named >= DISTINCT * len(self.rows)
 
     def is_sole(self, link: bytes) -> bool:
-        """Return whether one entry of the document alone has this link."""
+        """Return whether exactly one entry of the document has this link."""
         return link != _NONE and self._links[link] == 1
 
 
 class _Finder:
-    """Finds what unknown entries were before. found: the key of the known one, by the place of the unknown.
+    """Matches unknown entries with known ones. found: the known key, by the position of the unknown entry.
 
-    Only entries that have left the document count, each once; the surest rule chooses first.
+    Only entries that have left the document are candidates, each once; the most reliable rule goes first.
     """
 
     def __init__(self, seen: Mapping[bytes, _Known], document: _Document, newest: Millis | None) -> None:
@@ -275,7 +275,7 @@ class _Finder:
                     del self._free[before]
 
     def _same(self, row: _Row) -> bytes | None:
-        """Find an entry of the same title, text and date; without dates, one with both title and text, or the place."""
+        """Find an entry with the same title, text and date; without dates, with both title and text, or the place."""
         now = row.now
         for date in _dates(now):
             if (key := self._first(("whole", now.title, now.text, date))) is not None:
@@ -288,7 +288,7 @@ class _Finder:
         return next((key for key in placed if row.says(self._seen[key]) and not self._is_later(row, key)), None)
 
     def _by_name(self, row: _Row) -> bytes | None:
-        """Find an entry by another of its names, or by a link that it alone has."""
+        """Find an entry by another of its names, or by a link that only it has."""
         is_sole = self._document.is_sole(row.now.link)
         for alias in map(_key, row.mark.aliases):
             if alias in self._free:
@@ -304,7 +304,7 @@ class _Finder:
         return next((key for key in linked if row.says(self._seen[key]) and not self._is_later(row, key)), None)
 
     def _likely(self, row: _Row) -> bytes | None:
-        """Find an edited entry: its date and its title, or its date and its text, or its place and its title."""
+        """Find an edited entry: by date and title, date and text, or place and title."""
         now = row.now
         names: list[tuple[object, ...]] = []
         for date in _dates(now):
@@ -318,7 +318,7 @@ class _Finder:
         return self._counts[name] <= 1 and self._today[name] <= 1
 
     def _is_later(self, row: _Row, key: bytes) -> bool:
-        """Return whether an entry is dated after a known one, and after all that was seen."""
+        """Return whether an entry is dated after a known one, and after all seen dates."""
         known = self._seen[key]
         later = known.date not in (0, _OLD) and row.now.date > known.date + 1
         return later and row.now.date * _MINUTE > self._newest
@@ -335,7 +335,7 @@ class _Finder:
 
 
 def _names(known: _Known) -> Iterator[tuple[object, ...]]:
-    """Yield what of a known entry may find it again."""
+    """Yield the index keys of a known entry."""
     yield "link", known.link
     yield "place", known.place
     if known.date != _OLD:
@@ -348,12 +348,12 @@ def _names(known: _Known) -> Iterator[tuple[object, ...]]:
 
 
 def _dates(now: _Known) -> tuple[int, ...]:
-    """Return the dates that count as the same one; none for an entry without."""
+    """Return the dates that count as equal; none for an entry without a date."""
     return (now.date, now.date - 1, now.date + 1) if now.date else ()
 
 
 def manner_of(memory: bytes) -> Manner:
-    """Return the manner that a memory notes. Raises ValueError for a memory of another version."""
+    """Return the manner in a memory. Raises ValueError for a memory of another version."""
     if not memory:
         return Manner.PLAIN
     code = memory[0] & ~_EMPTY
@@ -364,12 +364,12 @@ def manner_of(memory: bytes) -> Manner:
 
 
 def was_empty(memory: bytes) -> bool:
-    """Return whether the document that a memory is of held no entry."""
+    """Return whether the memory's document had no entries."""
     return len(memory) == 1 or bool(memory and memory[0] & _EMPTY)
 
 
 def with_emptiness(memory: bytes, *, empty: bool) -> bytes:
-    """Return a memory that notes whether the document is empty now."""
+    """Return a memory that records whether the document is empty now."""
     return bytes([memory[0] | _EMPTY if empty else memory[0] & ~_EMPTY]) + memory[1:]
 
 
@@ -401,13 +401,13 @@ def _unpack(memory: bytes) -> tuple[_Memory, dict[bytes, _Known]]:
 
 
 def _pack(seen: Mapping[bytes, _Known], document: _Document, known: Container[bytes], half: Mark | None) -> bytes:
-    """Return the records of a document and of what has left it. half: its cut entry, which has not left it."""
+    """Return the records of a document and of the entries that left it. half: its cut entry, which has not left."""
     present = document.present
     absent = {key: one for key, one in seen.items() if key not in present and key not in known}
     if half is not None and (key := _key(half.key)) in absent:
         present[key] = absent.pop(key)
     room = max(KEPT, 2 * len(present)) - len(present)
     kept = list(absent.items())[-room:] if room else []
-    # Documents list the newest first, and what is oldest will be absent first.
+    # Documents list the newest first, and the oldest will leave first.
     rows = (*kept, *reversed(present.items()))
     return b"".join(_RECORD.pack(key, *one) for key, one in rows)

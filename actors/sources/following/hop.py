@@ -1,4 +1,4 @@
-"""One hop: an item's own page, fetched as politely as any other and read in the jail, as the text of its event."""
+"""One hop: an item's own page, fetched politely and read in the jail, becomes the text of its event."""
 
 from __future__ import annotations
 
@@ -41,13 +41,13 @@ async def page_of(ports: Ports, live: LiveSource, one: Waiting, steps: LookSteps
 async def file_of(
     ports: Ports, live: LiveSource, one: Waiting, memory: bytes, steps: LookSteps | None = None
 ) -> ListLook:
-    """Return what a file of a sitemap's index brings. Raises LookFailed, UrlRefused."""
+    """Return the items in a file of a sitemap's index. Raises LookFailed, UrlRefused."""
     fetched = await _fetched(ports, live, one, _FILE, steps)
     return await _read_file(ports, one, memory, fetched.body)
 
 
 async def file_gone(ports: Ports, one: Waiting, memory: bytes) -> ListLook:
-    """Return what becomes of the memory when a file of an index can't be had for good: it counts as read."""
+    """Return the memory after a file of an index is permanently unavailable: it counts as read."""
     return await _read_file(ports, one, memory, b"")
 
 
@@ -61,7 +61,7 @@ async def _read_file(ports: Ports, one: Waiting, memory: bytes, body: bytes) -> 
 async def _fetched(
     ports: Ports, live: LiveSource, one: Waiting, accept: str, steps: LookSteps | None
 ) -> FetchedResponse:
-    """Fetch a page in the host's turn, with what opens its own origin; nothing is ever posted to it."""
+    """Fetch a page in the host's turn, with the user's access to its own origin; never posts."""
     claim = Ticket(live.source.id, live.hot.last_look_at or 0, steps=steps, own=True)
     seen = ports.lenders.borrowed(live)
     renewal = renewal_of(ports, seen)
@@ -80,7 +80,7 @@ async def _fetched(
 
 
 def _told(draft: Draft, page: ItemPage, ports: Ports) -> Draft:
-    """Return a draft with what its page says. Where the list, or the feed, says more than the page, that stays."""
+    """Return a draft completed from its page. Longer text and other details from the list or feed win."""
     title = draft.title or page.title
     after = replace(
         draft,

@@ -1,8 +1,8 @@
-"""Whose pages a source that follows may fetch: those of its own site, and of hosts that its user has named. Pure.
+"""The hosts whose pages a following source may fetch: its own site, and hosts that its user named. Pure.
 
-Its own site is the list's host with what lies below it and above it. A host that is named stands for itself and what
-lies below it, `*` for all. To another host goes nothing of the user's: no headers and no cookies. It is asked as any
-host is, by its own robots.txt, at its own pace, with its own rest.
+Its own site is the list's host with its subdomains and parent domains. A named host includes its subdomains; `*` means
+all. Other hosts get neither the user's headers nor cookies. They are fetched as any host is: by their own robots.txt,
+at their own pace and with their own breaks.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ from storage.records.source import Source
 
 ALL: Final = "*"
 MOST_OF_HOST: Final = 20
-"""Pages of another host that wait at once: a list that leads to one host only is no reason to read all of it."""
+"""Waiting pages of one other host: a list that links to a single host is no reason to read all of it."""
 MOST_ELSEWHERE: Final = 50
-"""Pages of all other hosts together."""
+"""Waiting pages of all other hosts together."""
 _NAMED: Final = 3
 """Hosts that a sentence names."""
 
 
 def read_hosts(texts: Sequence[str]) -> tuple[str, ...]:
-    """Return hosts in their one spelling, each once. Raises UrlRefused.
+    """Return normalized hosts, each once. Raises UrlRefused.
 
     >>> read_hosts(("www.News.example", "*", "*.news.example."))
     ('news.example', '*')
@@ -37,7 +37,7 @@ def _read(text: str) -> str:
 
 
 def host_of(url: str) -> str:
-    """Return a URL's host without "www."; "" for what has none."""
+    """Return a URL's host without "www."; "" without one."""
     try:
         return (urlsplit(url).hostname or "").removeprefix("www.")
     except ValueError:
@@ -45,7 +45,7 @@ def host_of(url: str) -> str:
 
 
 def is_own(source: Source, host: str) -> bool:
-    """Return whether a host is of the source's own site."""
+    """Return whether a host belongs to the source's own site."""
     return any(_is_same_site(host, host_of(own)) for own in (source.url, source.watch_url, source.detection.final_url))
 
 
@@ -59,7 +59,7 @@ def is_named(host: str, named: Collection[str]) -> bool:
 
 
 def in_words(fetched: Sequence[str], left: Sequence[str]) -> str:
-    """Return what becomes of new items whose pages are on other hosts, "" where there are none."""
+    """Return a sentence on new items with pages on other hosts, or ""."""
     return "".join(
         f" {len(hosts)} of them {'is' if len(hosts) == 1 else 'are'} on {_listed(hosts)}: {says}."
         for hosts, says in ((fetched, "fetched, too"), (left, "not fetched"))
@@ -78,7 +78,7 @@ def _listed(hosts: Sequence[str]) -> str:
 
 
 def _is_same_site(one: str, other: str) -> bool:
-    """Return whether two hosts are one, or one of them lies below the other.
+    """Return whether two hosts are equal, or one is a subdomain of the other.
 
     >>> _is_same_site("blog.a.example", "a.example"), _is_same_site("a.example", "b.example")
     (True, False)

@@ -1,4 +1,4 @@
-"""A look at a list as drafts and as a note. Pure."""
+"""The drafts and the note from a check of a list. Pure."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _CAME: dict[str, Came] = {"baseline": "baseline", "unchanged": "churn", "news": 
 
 
 class _Piece(NamedTuple):
-    """An item as the piece of news that it is before its page is read: a name and an address."""
+    """An item before its page is read: a title and a URL."""
 
     url: str
     title: str
@@ -35,7 +35,7 @@ class _Piece(NamedTuple):
 
 
 def drafts_of(source: Source, look: ListLook, at: Millis) -> tuple[Draft, ...]:
-    """Return what a look at a list tells, oldest first: lists have the newest on top."""
+    """Return the drafts from a check of a list, oldest first: lists have the newest on top."""
     said = (_reset(source, look, at),) if look.say else ()
     new = (draft_of(source, _piece(item), NEW, at) for item in reversed(look.new))
     return (*said, *new)
@@ -46,7 +46,7 @@ def _piece(item: Item) -> _Piece:
 
 
 def note_of(look: ListLook, at: Millis, since: Millis | None) -> Note:
-    """Return the note of a look at a list: how many items there are, and which are new."""
+    """Return the note on a check of a list: the number of items, and the new ones."""
     came = _CAME[look.kind]
     if came == "baseline":
         return Note(at, came, look.reason, parts=(), counts={"entries": look.count})

@@ -1,11 +1,11 @@
-"""The items of a source that wait for their pages. Pure.
+"""A source's items that wait for their pages. Pure.
 
-A look finds an item and stores it here, in the same transaction that knows it as seen. Its event is committed together
-with the memory in which it waits no more. So whatever happens in between, it is told, and once.
+A check stores a new item here in the transaction that marks it as seen. Its event is committed together with the
+memory that no longer has it waiting. So a crash at any point neither loses nor repeats it.
 
-Each page is tried three times, at once, after a minute and after ten; what the page itself refuses (404, robots.txt, a
-login) is tried once. Then the item is told as the list said it, with the reason (`unread`). So is what is on a host
-that is neither the list's own nor one that the user has named (`hosts.py`), and what comes while too many wait.
+Each page gets three attempts: at once, after one minute and after ten; a permanent refusal (404, robots.txt, a login)
+gets one. Then the item is reported as the list has it, with the reason (`unread`). So are items on a host that is
+neither the list's nor named by the user (`hosts.py`), and items that arrive while too many wait.
 """
 
 from __future__ import annotations
@@ -25,21 +25,21 @@ from storage.records.source import Source
 
 MOST_WAITING = 200
 MOST_BYTES = 256 * 1024
-"""Of the texts of all that wait."""
+"""For the texts of all waiting items."""
 ENOUGH = 16 * 1024
-"""Characters of an entry that has its whole text already: its page is not fetched."""
+"""Characters of an entry that already has its whole text, so its page is not fetched."""
 RETRIES = (60.0, 600.0)
-"""Seconds after which a page is tried again."""
+"""Seconds before each retry of a page."""
 PATIENCE = 24 * 3600.0
-"""Seconds after which an item is told without its page, whatever keeps it: a host that rests, a budget."""
+"""Seconds until an item is reported without its page, whatever the delay: a resting host, a budget."""
 HOUR = 3_600_000
 FILE_AGAIN = 3600.0
-"""Seconds after which a file of a sitemap's index is tried again, and after which the next one has its turn."""
+"""Seconds before a retry of a file of a sitemap's index, and before the next file's turn."""
 _MOST_RAW = 8 << 20
 
 
 class Waiting(Struct, frozen=True, array_like=True):
-    """An item as its list says it, or a file of a sitemap's index (`file`, and no draft). tries: those that failed."""
+    """An item from its list, or a file of a sitemap's index (`file`, no draft). tries: failed attempts."""
 
     draft: Draft | None
     since: Millis
@@ -49,12 +49,11 @@ class Waiting(Struct, frozen=True, array_like=True):
 
     @property
     def url(self) -> str:
-        """The address to fetch."""
         return self.file or (self.draft.url if self.draft is not None else "")
 
 
 class Following(Struct, frozen=True, array_like=True):
-    """What waits, in the order of telling, and how many pages were fetched in the hour that began at `hour`."""
+    """Waiting items in the order of reporting, and the pages fetched in the hour that began at `hour`."""
 
     waiting: tuple[Waiting, ...] = ()
     hour: Millis = Millis(0)
@@ -62,9 +61,9 @@ class Following(Struct, frozen=True, array_like=True):
 
 
 class Found(Struct, frozen=True):
-    """What a look found: drafts to be told at once, and what waits from now on.
+    """The result of a check: drafts to report at once, and the items that now wait.
 
-    elsewhere, left: the other hosts of new items, whose pages are to be fetched, or are not.
+    elsewhere, left: other hosts of new items; the pages of the former will be fetched, those of the latter not.
     """
 
     told: tuple[Draft, ...]
@@ -74,14 +73,14 @@ class Found(Struct, frozen=True):
 
 
 def packed(following: Following) -> bytes:
-    """Return what is stored; b"" when nothing waits and nothing was fetched."""
+    """Return the stored form; b"" when no item waits and no page was fetched."""
     if not following.waiting and not following.made:
         return b""
     return zlib.compress(msgspec.msgpack.encode(following), 6)
 
 
 def unpacked(stored: bytes) -> Following:
-    """Return what waits; nothing of what is damaged or of another version."""
+    """Return the waiting items; none if the bytes are damaged or of another version."""
     if not stored:
         return Following()
     try:
@@ -93,7 +92,7 @@ def unpacked(stored: bytes) -> Following:
 def found(
     following: Following, source: Source, drafts: Sequence[Draft], now: Millis, files: Iterable[str] = ()
 ) -> Found:
-    """Return what becomes of a look's drafts: of a source that follows, new items wait for their pages."""
+    """Sort a check's drafts: if the source follows, new items wait for their pages."""
     if source.follow == "none":
         ended = (_without(one.draft, "The source follows no more.") for one in following.waiting if one.draft)
         return Found((*ended, *drafts), Following())
@@ -126,7 +125,7 @@ def found(
 
 
 def due_at(following: Following, per_hour: int) -> Millis | None:
-    """Return when the next page is to be fetched; None when nothing waits."""
+    """Return when to fetch the next page; None when no item waits."""
     if not following.waiting:
         return None
     due = min(one.due for one in following.waiting)
@@ -134,13 +133,13 @@ def due_at(following: Following, per_hour: int) -> Millis | None:
 
 
 def next_of(following: Following, now: Millis) -> Waiting | None:
-    """Return what is to be fetched now: files of an index first, for they say what else there is."""
+    """Return the item to fetch now: files of an index first, as they list further items."""
     ready = [one for one in following.waiting if one.due <= now]
     return min(ready, key=lambda one: (not one.file, one.due), default=None)
 
 
 def spent(following: Following, now: Millis) -> Following:
-    """Return what waits after one more page was fetched."""
+    """Return the state after one more fetched page."""
     if not following.hour <= now < following.hour + HOUR:
         return replace(following, hour=now, made=1)
     return replace(following, made=following.made + 1)
@@ -151,14 +150,14 @@ def without(following: Following, done: Waiting) -> Following:
 
 
 def tried(following: Following, one: Waiting, now: Millis) -> Following:
-    """Return what waits after a page could not be had: it is tried again later."""
+    """Return the state after a failed attempt, with a later retry."""
     wait = FILE_AGAIN if one.file else RETRIES[min(one.tries, len(RETRIES) - 1)]
     later = replace(one, tries=one.tries + 1, due=Millis(now + round(1000 * wait)))
     return replace(following, waiting=tuple(later if each == one else each for each in following.waiting))
 
 
 def with_turn(following: Following, file: str, now: Millis) -> Following:
-    """Return what waits with the next file of an index whose dates say nothing."""
+    """Return the state with the next file of an index that has no usable dates."""
     if not file or any(one.file == file for one in following.waiting):
         return following
     turn = Waiting(None, now, Millis(now + round(1000 * FILE_AGAIN)), file=file)
@@ -166,7 +165,7 @@ def with_turn(following: Following, file: str, now: Millis) -> Following:
 
 
 def rested(following: Following, one: Waiting, now: Millis, wait: float) -> Following:
-    """Return what waits while the host of one item is left alone: the pages of the others are not kept waiting."""
+    """Return the state while one item's host rests; items on other hosts do not wait."""
     due, host = Millis(now + round(1000 * wait)), host_of(one.url)
     later = (replace(each, due=max(each.due, due)) if host_of(each.url) == host else each for each in following.waiting)
     return replace(following, waiting=tuple(later))
@@ -178,17 +177,16 @@ def is_elsewhere(source: Source, one: Waiting) -> bool:
 
 
 def gives_up(one: Waiting, now: Millis, *, for_good: bool) -> bool:
-    """Return whether an item whose page could not be had is told without it. for_good: trying again is in vain."""
+    """Return whether to report an item without its page. for_good: a retry is pointless."""
     return for_good or one.tries >= len(RETRIES) or is_late(one, now)
 
 
 def is_late(one: Waiting, now: Millis) -> bool:
-    """Return whether an item has waited for so long that it is told without its page."""
+    """Return whether an item has waited too long for its page."""
     return one.draft is not None and now - one.since >= 1000 * PATIENCE
 
 
 def given_up(one: Waiting, why: str) -> Draft:
-    """Return the draft of an item whose page could not be had."""
     assert one.draft is not None
     return _without(one.draft, why)
 
@@ -202,7 +200,7 @@ def _is_item(draft: Draft) -> bool:
 
 
 def _not_fetched(source: Source, draft: Draft, waiting: Sequence[Waiting], room: int) -> str:
-    """Return why an item's page is not fetched; "" when it is."""
+    """Return why an item's page is not fetched, or ""."""
     host, count = host_of(draft.url), len(waiting)
     if not draft.url or item_form(draft.url) in {item_form(source.watch_url), item_form(source.url)}:
         return "It has no page of its own."
@@ -218,7 +216,7 @@ def _not_fetched(source: Source, draft: Draft, waiting: Sequence[Waiting], room:
 
 
 def _edited(waiting: Sequence[Waiting], draft: Draft) -> int | None:
-    """Return the place of an item that waits, of which this draft is an edit."""
+    """Return the place of the waiting item that a draft edits."""
     if UPDATED not in draft.tags or not draft.url:
         return None
     return next((n for n, one in enumerate(waiting) if one.draft is not None and one.draft.url == draft.url), None)

@@ -1,1 +1,1 @@
-"""A source's health: its score, and the notices that say so."""
+"""A source's health: its score and its notices."""

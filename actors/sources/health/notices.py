@@ -1,12 +1,12 @@
-"""A source's notices about itself: it fails, it has gone quiet, all is well again. Pure.
+"""A source's notices about itself: it fails, has gone quiet, has recovered. Pure.
 
-That it fails is told by how long that has lasted, whatever the flag says: each alert hears of it when the run of
-failures is as old as its `notice_after`, and alerts that wait for the same time share one notice. Answers that can be
-read only now and then are no run; they are told to all when they have made the flag fall. That it has gone quiet is
-told by the flag alone, since only its own past says what is a long silence.
+Failure is reported by its duration, whatever the flag: each alert gets it when the run of failures is as old as its
+`notice_after`, and alerts with the same delay share one notice. Intermittently unreadable answers are no run; all
+alerts get a notice once they lower the flag. Quiet is reported by the flag alone, since only the source's own past
+defines a long silence.
 
-What was told is part of the health (`Telling`), which is saved in the same commit as the notice: so a restart repeats
-nothing, and the end of a trouble is told to those who know of it.
+The health records the notices sent (`Telling`) and is saved in the same commit. So a restart repeats none, and the
+recovery goes to those who got the failure.
 """
 
 from __future__ import annotations
@@ -25,9 +25,7 @@ from storage.records.source import Source
 from storage.records.times import spoken
 
 Reached = Callable[[int | None, float], int | None]
-"""Given the `notice_after` up to which was told (None: nobody was) and how many seconds a trouble has lasted, the
-longest that is due now; None when none is.
-"""
+"""Given the notified `notice_after` (None: none yet) and a trouble's seconds, the longest one due now, or None."""
 _TITLES: Final[dict[AlertType, str]] = {
     "source_failing": "A source is failing",
     "source_quiet": "A source has gone quiet",
@@ -38,9 +36,9 @@ _TITLES: Final[dict[AlertType, str]] = {
 def news(
     source: Source, before: Health, after: Health, at: Millis, reached: Reached
 ) -> tuple[Health, tuple[Draft, ...]]:
-    """Return what a change of health, or the mere passing of time, is worth telling; and the health that knows it."""
+    """Return the notices due after a change of health or the passing of time, and the health that records them."""
     if source.practice is not None or source.detection.pending:
-        # Nobody hears of practice, nor that what was kept until it answers has yet to do so.
+        # Practice sources, and sources that have never answered, send no notices.
         return after, ()
     if after.down_since is None and after.flag == "ok":
         if after.told is None:

@@ -6,13 +6,13 @@
   `max(0, 1 - ln(1 + t/30 min) / ln(1 + 72 h/30 min))`. An answer, changed or not, resets it.
 - *Yield* falls when the source is silent for longer than its own past explains: with S, the chance of such a silence
   (`pulse`), it is 1 down to S = 1 % and 0 from S = 1e-6, on a logarithmic scale. Alone it makes a source degraded at
-  S = 3.2e-4 and rotten at 3.2e-6. A source that was always quiet keeps 1.0: silence it used to have costs nothing.
-- *Partial* is the share of looks that the source answered with what could not be read.
-- *Stuck*: a trouble that will not mend by itself (404, a certificate, a page that is no feed any more), seen by three
-  looks in a row or more over a day, sets yield to 0.
+  S = 3.2e-4 and rotten at 3.2e-6. A source that was always quiet keeps 1.0: its usual silence costs nothing.
+- *Partial* is the share of checks with an unreadable answer.
+- *Stuck*: a permanent trouble (404, a certificate, a page that is no longer a feed), seen by three checks in a row or
+  more over a day, sets yield to 0.
 
-Throttling and our own network's troubles cost nothing. A flag changes at the second look in a row that says so, and
-climbs only `HYSTERESIS` above where it fell; but an answer ends an outage at once.
+Throttling and our own network's troubles cost nothing. A flag changes when two checks in a row agree, and climbs only
+`HYSTERESIS` above where it fell; but an answer ends an outage at once.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ from storage.records.identity import Millis
 
 OK_FROM, DEGRADED_FROM, HYSTERESIS = 0.7, 0.3, 0.05
 LEAST_WITH_REACH: Final = 0.2
-"""The score of a source that answers and will yield nothing any more."""
+"""The score of a source that answers but will yield nothing more."""
 LIKELY, UNTHINKABLE = 1e-2, 1e-6
-"""Chances of a silence from which on it counts, and from which on it counts in full."""
+"""Chances of a silence: where it starts to count, and where it counts in full."""
 FAILURES: Final = 3
 _WORKED: Final = "The last look worked."
 _HALF_HOUR = 1800.0
@@ -43,7 +43,7 @@ _ENDED_BY_AN_ANSWER: Final = ("reach", "stuck")
 
 
 class Penalty(Struct, frozen=True):
-    """What lowers a score: the part of it that is left, and the sentence."""
+    """A factor that lowers a score, and its sentence."""
 
     cause: Cause
     left: float
@@ -51,7 +51,7 @@ class Penalty(Struct, frozen=True):
 
 
 def reach(seconds_down: float) -> float:
-    """Return the reach score after so many seconds of nothing but failures.
+    """Return the reach score after this many seconds of failures.
 
     >>> [round(reach(h * 3600), 2) for h in (0, 1, 6, 24, 72)]
     [1.0, 0.78, 0.48, 0.22, 0.0]
@@ -60,7 +60,7 @@ def reach(seconds_down: float) -> float:
 
 
 def yield_of(chance: float) -> float:
-    """Return the yield score of a silence that had this chance.
+    """Return the yield score of a silence with this chance.
 
     >>> [round(yield_of(chance), 2) for chance in (1.0, 1e-2, 1e-4, 1e-6, 0.0)]
     [1.0, 1.0, 0.5, 0.0, 0.0]
@@ -69,17 +69,17 @@ def yield_of(chance: float) -> float:
 
 
 def after_success(health: Health) -> Health:
-    """Return the health of a source whose connection stands: there is nothing to confirm by another look."""
+    """Return the health of a source with an open connection, which needs no second check to confirm it."""
     if health.cause == "none" and health.down_since is None and health.score == 1.0 and health.flag == "ok":
         return health
     return Health(reason=_WORKED, told=health.told)
 
 
 def after_look(health: Health, pulse: Pulse, remark: str | None = "", why: str = "") -> tuple[Health, Pulse]:
-    """Return the health, and its memory, after a look that worked.
+    """Return the health and its memory after a successful check.
 
-    remark: what is to be known of the page though it costs nothing, "" for none; None keeps the one before. why:
-    what came could not be read.
+    remark: a fact about the page that costs nothing, "" for none; None keeps the previous one. why: the answer was
+    unreadable.
     """
     if pulse.confirmed:
         pulse = replace(pulse, confirmed=0)
@@ -93,10 +93,10 @@ def after_look(health: Health, pulse: Pulse, remark: str | None = "", why: str =
     return (replace(after, remark=remark) if remark and after.cause == "none" else after), pulse
 
 
-def after_failure(  # noqa: PLR0917  # who, how, when and why
+def after_failure(  # noqa: PLR0917  # what, how, when and why
     health: Health, pulse: Pulse, blame: Blame, failures: int, now: Millis, why: str
 ) -> tuple[Health, Pulse]:
-    """Return the health, and its memory, after the `failures`-th failed look in a row, this one for `why`."""
+    """Return the health and its memory after the `failures`-th failed check in a row, this one for `why`."""
     if blame is Blame.LOCAL:
         return health, pulse
     if blame is Blame.THROTTLED:
@@ -129,7 +129,7 @@ def flag_of(score: float, before: Flag) -> Flag:
 def _judged(
     health: Health, pulse: Pulse, penalties: list[Penalty], otherwise: str, down_since: Millis | None
 ) -> tuple[Health, Pulse]:
-    """Put the penalties together. The one that leaves least gives the reason."""
+    """Combine the penalties. The most severe one gives the reason."""
     worst = min(penalties, key=lambda penalty: penalty.left)
     whole = min(penalty.left for penalty in penalties if penalty.cause != "partial")
     part = min(penalty.left for penalty in penalties if penalty.cause == "partial")
@@ -143,7 +143,7 @@ def _judged(
 
 
 def _held(flag: Flag, wanted: Flag, waiting: Flag | None) -> tuple[Flag, Flag | None]:
-    """Return the flag to show and the one that waits: two looks in a row must agree on the way, up or down."""
+    """Return the flag to show and the pending one: two checks in a row must agree on the direction."""
     if wanted == flag:
         return flag, None
     same_way = waiting is not None and (RANK[waiting] > RANK[flag]) == (RANK[wanted] > RANK[flag])
@@ -151,7 +151,7 @@ def _held(flag: Flag, wanted: Flag, waiting: Flag | None) -> tuple[Flag, Flag | 
 
 
 def silent(pulse: Pulse) -> Penalty:
-    """Return what the present silence costs."""
+    """Return the penalty for the current silence."""
     chance = silence(pulse)
     left = LEAST_WITH_REACH + (1 - LEAST_WITH_REACH) * yield_of(chance)
     odds = f"1 in {1 / chance:,.0f}" if chance > 1e-9 else "less than 1 in a billion"
@@ -159,14 +159,14 @@ def silent(pulse: Pulse) -> Penalty:
 
 
 def defective(pulse: Pulse, why: str) -> Penalty:
-    """Return what unreadable answers cost; `why`: the last one's reason."""
+    """Return the penalty for unreadable answers; `why`: the last one's reason."""
     bad = pulse.defects.bit_count()
     reason = f"{bad} of the last {WINDOW} answers could not be read" + (f": {why}" if why else ".")
     return Penalty("partial", 1 - 0.5 * pulse.partial, reason)
 
 
 def stuck(pulse: Pulse, now: Millis, why: str) -> Penalty:
-    """Return what a trouble costs that will not mend by itself."""
+    """Return the penalty for a permanent trouble."""
     lasts = (now - pulse.stuck_since) / 1000
     is_stuck = pulse.confirmed >= FAILURES and lasts >= _DAY
     reason = f"It will not mend by itself: {pulse.confirmed} looks in {span(lasts)} say {why}"
@@ -179,7 +179,7 @@ def _confirmed(pulse: Pulse, now: Millis) -> Pulse:
 
 
 def span(seconds: float) -> str:
-    """Return a time in the unit in which it is short.
+    """Return a time in a fitting unit.
 
     >>> span(45), span(1800), span(7200), span(864000)
     ('45 s', '30 min', '2 h', '10 d')

@@ -1,8 +1,8 @@
-"""The timer of a failing source between two looks: it tells of the trouble when an alert's patience is over.
+"""The timer of a failing source between checks: it sends the notice when an alert's `notice_after` has passed.
 
-A look fails within a minute or two, and then they become rare; an alert that wants to know after a minute must not
-wait for the next. Nothing is told while it is not sure to be the source's trouble: while our own line is down or looks
-are paused on purpose, and after that, or after the source was not watched, until a look has confirmed it.
+Failing sources are checked ever less often, so an alert with a delay of a minute can't wait for the next check. No
+notice goes out while the source may not be at fault: while our own network is down or checks are paused, and after
+that, or after a time without watching, until a check confirms the trouble.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from storage.records.identity import Millis
 from storage.records.source import SourceRuntime
 
 Tell = Callable[[SourceRuntime, tuple[Draft, ...]], Awaitable[None]]
-"""Has notices committed together with the state that knows them."""
+"""Commits notices together with the state that records them."""
 
 
 class TroubleTimer:
-    """One source's. `looked` whenever a look has ended."""
+    """One source's timer. Call `looked` after each check."""
 
     __slots__ = ("_live", "_looked_at", "_ports")
 
@@ -39,16 +39,16 @@ class TroubleTimer:
         return f"<TroubleTimer of {self._live.source.url}{', in doubt' if self._live.doubted else ''}>"
 
     def looked(self, *, local: bool = False) -> None:
-        """Take note that a look has ended; local: by our own fault, which confirms nothing."""
+        """Record a finished check; local: it failed by our own fault, which confirms nothing."""
         self._looked_at = trio.current_time()
         self._live.doubted = local
 
     def news(self, before: Health, after: Health, at: Millis) -> tuple[Health, tuple[Draft, ...]]:
-        """Return what there is to tell now (`troubles.news`)."""
+        """Return the notices due now (`notices.news`)."""
         return news(self._live.source, before, after, at, self._reached)
 
     async def sleep(self, wait: float, tell: Tell) -> SourceMessage | None:
-        """Wait so many seconds, or for what somebody wants; tell what is due meanwhile."""
+        """Wait this many seconds, or for a message; send due notices in between."""
         until = trio.current_time() + max(0.0, wait)
         while True:
             with trio.CancelScope(deadline=min(until, self._next())) as scope, self._ports.patience.wakes(scope):
@@ -60,10 +60,10 @@ class TroubleTimer:
             if drafts:
                 await tell(replace(hot, health=health), drafts)
                 if self._live.hot.health.told != health.told:
-                    self._live.doubted = True  # it could not be committed: the next look tries again
+                    self._live.doubted = True  # it could not be committed: the next check retries
 
     def _next(self) -> float:
-        """Return when, by the loop's clock, the trouble must be told to somebody."""
+        """Return when, by the loop's clock, the next notice is due."""
         health, source = self._live.hot.health, self._live.source
         if health.down_since is None or source.practice is not None or source.detection.pending or self._in_doubt():
             return math.inf
@@ -71,7 +71,7 @@ class TroubleTimer:
         after = self._ports.patience.after(source, known)
         if after is None:
             return math.inf
-        # A millisecond late, or rounding would have it come a moment too early.
+        # Add a millisecond, so that rounding never wakes it too early.
         return trio.current_time() + max(0.0, (health.down_since + 1 - self._ports.world.now()) / 1000 + after)
 
     def _reached(self, told: int | None, lasts: float) -> int | None:

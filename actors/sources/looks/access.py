@@ -1,6 +1,6 @@
-"""Headers of a user, and a body, that a source's looks send to one origin; and the cookies that it renews. Pure.
+"""A user's headers and body for one origin, and the cookies that it renews. Pure.
 
-Where the user gave a `Cookie`, what the origin sets is followed from one request to the next, as a browser does.
+If the user gave a `Cookie`, the origin's cookies are updated from request to request, as in a browser.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ _COOKIE = b"cookie"
 
 
 class Access(NamedTuple):
-    """Headers, and the origin that they are for: "" of nobody. body: what is posted there; None: it is only asked.
+    """Headers, and their origin, "" for none. body: posted to it; None: GET.
 
-    jar: the cookies as they are by now; None while they are those of the headers, or nothing is followed. before: what
-    was sent before, while nobody knows whether those of now are good.
+    jar: the current cookies; None while they are the headers' own, or not tracked. before: the previous cookies, until
+    the current ones are known to be good.
     """
 
     origin: str
@@ -37,7 +37,7 @@ class Access(NamedTuple):
     before: Jar | None = None
 
     def to(self, url: Url, now: int) -> Sequence[tuple[bytes, bytes]]:
-        """Return what is sent to a URL: nothing where a redirect or a page has led to another origin."""
+        """Return the headers for a URL: none if a redirect or a page has led to another origin."""
         if url.origin != self.origin:
             return ()
         if self.jar is None:
@@ -48,16 +48,16 @@ class Access(NamedTuple):
 
     @property
     def cookies(self) -> str:
-        """The cookies as they are kept, "" where none were renewed."""
+        """The cookies in stored form, "" if none were renewed."""
         return "" if self.jar is None else cookies.written(self.jar, self.before)
 
     @property
     def given(self) -> Jar | None:
-        """The cookies of the headers, None where they have none: then nothing is followed."""
+        """The cookies of the headers, None without any: then none are tracked."""
         return _given(self.headers)
 
     def after(self, url: Url, said: SetCookies, now: int) -> Access:
-        """Return what opens the origin after an answer of a URL; only the origin's own answers set anything."""
+        """Return the access after a URL's response; only the origin's own responses set cookies."""
         if not said.lines or url.origin != self.origin or (given := self.given) is None:
             return self
         known = given if self.jar is None else self.jar
@@ -68,12 +68,12 @@ class Access(NamedTuple):
         return self._replace(jar=after, before=known if doubted else self.before)
 
     def kept(self, text: str) -> Access:
-        """Return what opens the origin with cookies that were kept; "" changes nothing."""
+        """Return the access with stored cookies; "" changes nothing."""
         jar = cookies.read(text)
         return self if jar is None else self._replace(jar=jar, before=cookies.doubted(text))
 
     def posted_to(self, url: Url) -> bytes | None:
-        """Return what is posted to a URL, None where it is only asked."""
+        """Return the body to post to a URL, None for a GET."""
         return self.body if url.origin == self.origin else None
 
 
@@ -81,7 +81,7 @@ NO_ACCESS = Access("", ())
 
 
 def given_in(headers: str | None) -> Jar | None:
-    """Return the cookies of a user's headers, None where they have none."""
+    """Return the cookies of a user's headers, None without any."""
     pairs = given_request(headers).pairs if headers else ()
     return _given([(name.encode(), value.encode()) for name, value in pairs])
 
@@ -92,7 +92,7 @@ def _given(headers: Sequence[tuple[bytes, bytes]]) -> Jar | None:
 
 
 def access_to(url: Url, headers: str | None) -> Access:
-    """Return what a user's headers open. url: the one that the user has named."""
+    """Return the access of a user's headers. url: the user's own one."""
     if not headers:
         return NO_ACCESS
     given = given_request(headers)
@@ -101,14 +101,14 @@ def access_to(url: Url, headers: str | None) -> Access:
 
 
 def access_of(source: Source, kept: str = "") -> Access:
-    """Return what a source's looks send. kept: its cookies, where its origin has renewed them. Raises UrlRefused."""
+    """Return the access of a source's checks. kept: its renewed cookies. Raises UrlRefused."""
     return access_to(parse_url(source.url), source.headers).kept(kept) if source.headers else NO_ACCESS
 
 
 def shelved_as(text: str, headers: str | None, shown: str = "") -> str:
-    """Return the name of a body among those of the last minute: who sends other headers may get another body.
+    """Return the cache key of a body: other headers may yield another body.
 
-    shown: of what a browser shows, in what way it does.
+    shown: how a browser showed it.
     """
     name = f"{text}\n{blake2b(headers.encode(), digest_size=16).hexdigest()}" if headers else text
     return f"{name}\n{shown}" if shown else name

@@ -1,4 +1,4 @@
-"""One piece of news, an entry of a feed or a frame, as the draft of an event: both say the same of themselves."""
+"""The draft of an event from a feed's entry or a frame."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from storage.records.source import Source
 
 
 class Piece(Protocol):
-    """What a piece of news says; absent texts are "". `content` is capped, the hashes are of the uncut text."""
+    """An entry or a frame; absent texts are "". `content` is capped, the hashes are of the uncut text."""
 
     @property
     def url(self) -> str: ...
@@ -34,7 +34,7 @@ class Piece(Protocol):
 
 
 def draft_of(source: Source, piece: Piece, change: str, at: Millis) -> Draft:
-    """Return the draft of a piece that was fetched at a moment; without a link of its own it leads to the source."""
+    """Return the draft of a piece; without a link it links to the source."""
     return Draft(
         source_type=source.type,
         source_url=source.url,

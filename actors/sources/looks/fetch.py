@@ -1,4 +1,4 @@
-"""One polite request for a source: robots.txt, the host's turn, a place among all looks, then the guarded client."""
+"""One polite request for a source: robots.txt, the host's turn, a slot among all checks, then the guarded client."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ async def fetch(
     access: Access = NO_ACCESS,
     renewal: Renewal | None = None,
 ) -> FetchedResponse:
-    """Return the answer (200 or 304), with the cookies of `access` as it and the redirects before it have renewed them.
-    Raises LookFailed, also when robots.txt forbids the look, and UrlRefused.
+    """Return the response (200 or 304), with the cookies of `access` as it and the redirects renewed them. Raises
+    LookFailed, also when robots.txt forbids the check, and UrlRefused.
 
-    renewal: has the cookies to send when the turn has come, and is told what is set while the body is still on its way,
-    also by an answer that is a failure.
+    renewal: has the cookies to send when the turn comes, and gets new ones before the body arrives, also from a
+    failing response.
 
-    Each request on the way, redirects included, takes a turn of its own at its host, one at a time. The host learns of
-    the outcome, so that its own breaker can rest all its sources at once.
+    Each request on the way, redirects included, takes a separate turn at its host. The host's breaker learns the
+    outcome, so that it can rest all its sources at once.
     """
     url, hops = parse_url(text, schemes=("http", "https")), tuple[str, ...]()
     passing: dict[str, Jar] = {}
@@ -49,7 +49,7 @@ async def fetch(
         except Elsewhere as redirect:
             access = wish.opened.access
             if validators.url is None and redirect.url.origin != url.origin:
-                validators = NO_VALIDATORS  # they tell who asks, and nobody knows that they are this origin's
+                validators = NO_VALIDATORS  # validators identify the requester, and may be of another origin
             url, hops = redirect.url, redirect.hops
         else:
             return replace(fetched, cookies=wish.opened.access.cookies)
@@ -64,7 +64,7 @@ class _FetchRequest:
 
 
 async def _ask(ports: Ports, claim: Ticket, url: Url, wish: _FetchRequest) -> FetchedResponse:
-    """Ask one URL. Raises LookFailed, and Elsewhere when it sends us to another one."""
+    """Request one URL. Raises LookFailed, and Elsewhere for a redirect."""
     egress = ports.egress
     async with egress.hosts.turn(url.host, claim):
         try:
@@ -95,13 +95,13 @@ async def _ask(ports: Ports, claim: Ticket, url: Url, wish: _FetchRequest) -> Fe
 
 
 def answered(ports: Ports, url: Url) -> None:
-    """Tell the line and the host that the host has answered, in whatever way."""
+    """Report to the uplink monitor and the host's breaker that the host answered at all."""
     ports.egress.line.answered(url.host)
     ports.egress.hosts.succeeded(url.host)
 
 
 def host_of(text: str) -> str:
-    """Return the host of a watched URL; "" for one that the guard would no longer take."""
+    """Return the host of a watched URL; "" if the guard no longer accepts it."""
     try:
         return parse_url(text).host
     except UrlRefused:
@@ -109,12 +109,12 @@ def host_of(text: str) -> str:
 
 
 def refusal(error: UrlRefused) -> LookFailed:
-    """Return the failed look that a refusal by the guard is."""
+    """Return a guard's refusal as a failed check."""
     return LookFailed(Blame.REMOTE_PERMANENT, f"refused by the guard ({error.rule}): {error.detail}")
 
 
 async def ask_robots(ports: Ports, claim: Ticket, url: Url) -> None:
-    """Raise LookFailed when robots.txt forbids a look, or can't be had; tell the host what pace it asks for."""
+    """Raise LookFailed if robots.txt forbids a check or is unavailable; pass its crawl delay to the host."""
     verdict = await ports.egress.robots.verdict(url, claim)
     if not verdict.allowed:
         raise verdict.refusal()
@@ -122,10 +122,10 @@ async def ask_robots(ports: Ports, claim: Ticket, url: Url) -> None:
 
 
 def tell_host(ports: Ports, url: Url, source: str, failure: LookFailed) -> None:
-    """Tell the host what a failed request means for all its sources."""
+    """Report a failed request to the host's breaker."""
     if failure.blame is Blame.REMOTE_TRANSIENT:
         ports.egress.hosts.failed(url.host, source)
     elif failure.blame is Blame.THROTTLED:
         ports.egress.hosts.hold(url.host, failure.hold)
     elif failure.status is not None:
-        ports.egress.hosts.succeeded(url.host)  # an answer, if not the one that was hoped for
+        ports.egress.hosts.succeeded(url.host)  # an answer, though an unwanted one

@@ -1,4 +1,4 @@
-"""One look at a source: fetched, shown by a browser, or made here of a practice source; and whether it is signed in."""
+"""One check of a source: fetched, rendered by a browser, or generated for practice; and whether it is signed in."""
 
 from __future__ import annotations
 
@@ -37,15 +37,14 @@ async def look_at(
     rendered: bool = False,
     lender: str = "",
 ) -> FetchedResponse:
-    """Return what a source answers: fetched, shown by a browser, or, of a practice source and nothing else, made here.
-    Raises as `fetch`, also when its headers no longer sign in: what is shown to strangers is no change.
+    """Return a source's response: fetched, rendered, or for practice sources only, generated here. Raises as `fetch`,
+    also when its headers no longer sign in: a page for strangers is no change.
 
-    rendered: what is remembered of the source is a page as a browser showed it. renewal: follows its cookies, and is
-    told when strangers' have come; that they are good tells it who has read the page. lender: whose the headers are, if
-    not the source's own.
+    rendered: the source's memory is of a rendered page. renewal: tracks its cookies, and learns of signed-out
+    responses; the reader of the page reports good cookies. lender: the owner of borrowed headers.
 
-    Which it is, the record says, and no API writes that a source is a practice source: no URL that anybody names, by
-    adding it, by a redirect or in a page, leads to what is served in-process.
+    The stored record decides on practice, and no API sets it: no URL that a user adds, a redirect or a page leads to
+    in-process content.
     """
     if source.practice is not None:
         await trio.lowlevel.checkpoint()
@@ -82,7 +81,7 @@ async def look_at(
 
 
 def _why(says: str, access: Access, lender: str, now: int) -> str:
-    """Return what is said of a source that is signed out: also when its cookie was over, if the site had set a date."""
+    """Return the reason for a signed-out source, with its cookie's expiry if the site had set one."""
     over = over_since(access.jar or (), now)
     whose = f"; they are those of {lender}" if lender else ""
     return f"{says}{whose}" if over is None else f"{says}{whose} ({EXPIRED} {rfc3339(Millis(over))})"
@@ -98,10 +97,10 @@ async def _unless_empty(
     renewal: Renewal,
     rendered: bool,
 ) -> FetchedResponse:
-    """Return a page as it was sent, or as a browser shows it if it is empty without its scripts. Raises LookFailed.
+    """Return a page as sent, or rendered if it is empty without its scripts. Raises LookFailed.
 
-    A 304 is of a page with text: one that is empty leaves no validators behind. Without a browser it goes on being
-    watched as it is sent, unless what is remembered was rendered: then there is nothing to compare it with.
+    A 304 is of a page with text: an empty one leaves no validators. Without a browser the page as sent is watched,
+    unless the memory is of a rendered page: the two can't be compared.
     """
     if not await emptiness(ports, plain):
         return plain
@@ -119,16 +118,16 @@ async def _unless_empty(
 async def _show(
     ports: Ports, claim: Ticket, source: Source, access: Access, *, url: str = "", robots: bool, renewal: Renewal
 ) -> FetchedResponse:
-    """Return a source's page as a browser shows it. url: where it has led to. Raises LookFailed."""
+    """Return a source's rendered page. url: after redirects. Raises LookFailed."""
     at, picture = url or source.watch_url, source.screenshots
     return await show(ports, claim, at, access, source.wait_for, robots=robots, screenshot=picture, renewal=renewal)
 
 
 def shelf_name(source: Source, *, rendered: bool) -> str:
-    """Return the name of a source's body among those of the last minute."""
+    """Return the cache key of a source's body."""
     return shelved_as(source.watch_url, source.headers, shown_as(source.wait_for) if rendered else "")
 
 
 def shown_as(wait_for: str | None) -> str:
-    """Return in what way a browser shows a page."""
+    """Return the rendering part of a cache key."""
     return f"shown\n{wait_for or ''}"

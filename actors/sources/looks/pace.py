@@ -1,4 +1,4 @@
-"""The moment of a source's second look, reckoned before it is watched."""
+"""The time of a source's second check, for previews."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from storage.records.source import SourceRuntime, Validators
 def pace_of(
     ports: Ports, at: Millis, hints: Hints, times: tuple[Millis, ...], *, rendered: bool = False
 ) -> PacePreview:
-    """Return when the second look would be, without jitter."""
+    """Return the time of the second check, without jitter."""
     settings = ports.settings
     limits = Limits(settings.cadence_floor, settings.cadence_ceiling)
     looked = LookResult(at, 200, Validators(), changed=False, hints=hints, times=times, rendered=rendered)

@@ -1,4 +1,4 @@
-"""The picture of a rendered page: which looks keep it, and what of it is believed."""
+"""The picture of a rendered page: which checks store it, and its validation."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from storage.records.source import Source
 def picture_to_keep(
     source: Source, fetched: FetchedResponse, reading: Reading | None, drafts: Sequence[Draft], at: Millis
 ) -> Picture | None:
-    """Return the picture that is committed with what a look found: of a change that is told, and of the first look.
+    """Return the picture to commit with a check: of a reported change, or of the first check.
 
-    None where none was made, where none is wanted, and where the browser handed out something that is no picture.
+    None if no picture was made or wanted, and if the browser returned something else.
     """
     if not source.screenshots or fetched.rendered is None or not fetched.rendered.screenshot:
         return None
@@ -29,7 +29,7 @@ def picture_to_keep(
 
 
 def without_picture(fetched: FetchedResponse) -> FetchedResponse:
-    """Return an answer without its picture, which nobody asks of what lies on the shelf."""
+    """Return a response without its picture, for the cache."""
     if fetched.rendered is None or not fetched.rendered.screenshot:
         return fetched
     return replace(fetched, rendered=fetched.rendered._replace(screenshot=b""))

@@ -1,4 +1,4 @@
-"""A practice document as an answer from the network would be, conditional requests too. Nothing is connected to."""
+"""A practice document as a network response, with conditional requests. Makes no connection."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from storage.records.source import Validators
 
 
 def practised(url: str, step: int, validators: Validators) -> FetchedResponse:
-    """Return the document at a practice source's URL after so many changes; 304 without a body if it is known."""
+    """Return the document at a practice source's URL after `step` changes; a 304 without a body if it is known."""
     document, etag = DOCUMENTS[named(url)], f'"practice-{step}"'
     body, status = (b"", 304) if validators.etag == etag else (document.at(step), 200)
     return FetchedResponse(

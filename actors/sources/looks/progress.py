@@ -1,8 +1,7 @@
-"""The effect of a look on a source's memory: validators, breaker, health and cadence move together here. Pure.
+"""The effect of a check on a source's memory: validators, breaker, health and cadence change together. Pure.
 
-The breaker counts by the wall clock, because its state outlives the process; a clock that stepped back can therefore
-leave a wait in the far future, and is met by `settle`, which lets no wait exceed what it could have been when it
-began.
+The breaker uses the wall clock, because its state outlives the process. A clock that stepped back can leave a wait in
+the far future; `settle` caps each wait at its longest possible length.
 """
 
 from __future__ import annotations
@@ -30,19 +29,18 @@ from supervision.breaker import Breaker, BreakerRule, Phase
 
 RULE: Final = BreakerRule(threshold=3, base=60.0, ceiling=1800.0, probe=30.0)
 _OPEN: Final = RULE.ceiling * 1.2
-"""Seconds for which a breaker is open at most."""
+"""Longest time that a breaker is open, in seconds."""
 _THROTTLES: Final = (429, 503)
 LATE: Final = 1.5
-"""Times the planned wait, up to which a look that comes late still means that the source was watched."""
+"""A late check, up to this factor of the planned wait, still means that the source was watched."""
 
 
 class LookResult(Struct, frozen=True):
-    """A look that worked. `hints` None: the look said nothing new about the origin's pace (a 304).
+    """A successful check. `hints` None: it said nothing new about the origin's pace (a 304).
 
-    `times` are when its news came, by the source's own word; at the first look, when all that is there came.
-    `remark` is for the health's reason; None when the body was not read: what was said before still holds.
-    `rendered`: a browser has shown what was read. `lent`: the headers were another source's.
-    `private`: it was made with headers, or led into an opened network.
+    `times`: the source's own dates of its new entries; at the first check, of all entries. `remark`: for the health's
+    reason; None keeps the previous one, as the body was not read. `rendered`: a browser has shown the page. `lent`:
+    with another source's headers. `private`: with headers, or in an internal network.
     """
 
     at: Millis
@@ -66,7 +64,7 @@ def succeeded(
     draw: float,
     price: Price = Price(),  # noqa: B008  # frozen
 ) -> SourceRuntime:
-    """Return the memory after a look that worked."""
+    """Return the memory after a successful check."""
     known = pace.decode(hot.pace, hot.interval)
     hints = looked.hints if looked.hints is not None else known.hints
     rhythm = pace.learned(known.rhythm, looked.at, hot.last_look_at, looked.times, looked.changed)
@@ -112,7 +110,7 @@ def private_since(hot: SourceRuntime, at: Millis) -> Millis:
 
 
 def failed(hot: SourceRuntime, failure: LookFailed, now: Millis, limits: Limits, draw: float) -> SourceRuntime:
-    """Return the memory after a look that failed."""
+    """Return the memory after a failed check."""
     hot = settle(hot, now, limits)
     state = load(hot.breaker)
     failures = state.failures
@@ -131,16 +129,20 @@ def failed(hot: SourceRuntime, failure: LookFailed, now: Millis, limits: Limits,
     failures = hot.breaker.failures + 1 if counted else hot.breaker.failures
     retry = max(now + round(limits.floor * (1 + draw * 0.5) * 1000), not_before or 0)
     if failure.blame is Blame.LOCAL and isinstance(failure, NotRendered):
-        retry = max(retry, now + round(hot.interval * (0.5 + draw / 2) * 1000))  # a page that kills browsers waits, too
+        retry = max(
+            retry, now + round(hot.interval * (0.5 + draw / 2) * 1000)
+        )  # a page that crashes browsers waits, too
     if state.phase is not Phase.CLOSED:
-        # Our own fault moves no breaker: the rest may be over, and to try again at once would meet the same.
+        # Our own fault changes no breaker: its wait may be over, and an immediate retry would fail again.
         least = retry if failure.blame is Blame.LOCAL else 0
         retry = max(not_before or 0, round(state.until * 1000), least)
     beat = pulse.decode(hot.pulse)
     if failure.blame is Blame.CONTENT:
         beat = pulse.passed(beat, 0.0, defect=True)
     judged, beat = health.after_failure(hot.health, beat, failure.blame, failures, now, failure.reason)
-    if failure.blame is Blame.LOCAL and isinstance(failure, NotRendered):  # the score stays, and it says why it is old
+    if failure.blame is Blame.LOCAL and isinstance(
+        failure, NotRendered
+    ):  # the score stays, and the reason explains its age
         judged = replace(judged, reason=f"{failure.reason[:1].upper()}{failure.reason[1:]}.")
     return replace(
         hot,
@@ -158,9 +160,9 @@ def failed(hot: SourceRuntime, failure: LookFailed, now: Millis, limits: Limits,
 
 
 def _longer(hot: SourceRuntime) -> float:
-    """Return the seconds of quiet for a host that does not say how many: twice as many each time, up to a breaker's.
+    """Return the seconds of quiet for a host that names none: doubled each time, up to a breaker's.
 
-    At a steady minute, whoever asks us to slow down would be asked more often than in good times.
+    At a steady minute, a host that asks us to slow down would get more requests than in good times.
     """
     if hot.last_status not in _THROTTLES or hot.not_before is None or hot.last_look_at is None:
         return PLAIN_HOLD
@@ -168,7 +170,7 @@ def _longer(hot: SourceRuntime) -> float:
 
 
 def unreached(hot: SourceRuntime, now: Millis, why: str) -> SourceRuntime:
-    """Return the memory when no look was made because its whole host is down: the source does not answer either."""
+    """Return the memory when the whole host is down and no check was made: the source does not answer either."""
     failures = max(hot.breaker.failures, RULE.threshold)
     beat = pulse.decode(hot.pulse)
     judged, beat = health.after_failure(hot.health, beat, Blame.REMOTE_TRANSIENT, failures, now, why)
@@ -177,9 +179,9 @@ def unreached(hot: SourceRuntime, now: Millis, why: str) -> SourceRuntime:
 
 
 def _watched(hot: SourceRuntime, now: Millis) -> float:
-    """Return the seconds since the last look for which the source was watched and answered.
+    """Return the seconds since the last check that the source was watched and answered.
 
-    0 after a look that failed, and no more than was planned: beyond that, nobody was looking.
+    0 after a failed check, and at most about the planned wait: nothing watched after that.
     """
     last, due = hot.last_look_at, hot.next_look_at
     if last is None or due is None or last != hot.last_success_at:
@@ -188,10 +190,11 @@ def _watched(hot: SourceRuntime, now: Millis) -> float:
 
 
 def settle(hot: SourceRuntime, now: Millis, limits: Limits) -> SourceRuntime:
-    """Return the memory with no wait longer than it may be, a next look within its hours, and no trouble that has yet
-    to begin.
+    """Return the memory with every wait capped, the next check within its hours, and no trouble that starts in the
+    future.
 
-    After a restart, before a wait and after a failure: the clock may have been ahead when a moment was noted.
+    Called after a restart, before a wait and after a failure, since the clock may have been ahead when a time was
+    recorded.
     """
     shut = LONGEST_SHUT if limits.hours is not None else 0.0
     longest = now + round(1000 * max(limits.ceiling, MOST_HOLD, _OPEN, (limits.schedule or 0) * 1.2, shut))
@@ -210,10 +213,10 @@ def settle(hot: SourceRuntime, now: Millis, limits: Limits) -> SourceRuntime:
 
 
 def hurried(hot: SourceRuntime, now: Millis, limits: Limits, draw: float) -> SourceRuntime:
-    """Return the memory of a source that is looked at by other settings from now on: its next look comes within an
-    interval, at a moment that `draw` chooses, so that many which are changed at once are no stampede.
+    """Return the memory of a source with new settings: its next check comes within an interval, at a time set by
+    `draw`, so that many changed sources cause no stampede.
 
-    It never comes later than planned, and what fails or rests waits as it did.
+    It is never later than planned, and failing or resting sources keep their wait.
     """
     if hot.breaker.failures or hot.breaker.state != "closed":
         return hot
@@ -224,9 +227,7 @@ def hurried(hot: SourceRuntime, now: Millis, limits: Limits, draw: float) -> Sou
 
 
 def urgent(before: SourceRuntime, after: SourceRuntime) -> bool:
-    """Return whether a change must be saved with the next commit: breaker, flag, a run's begin or end, a hold of more
-    than a minute.
-    """
+    """Return whether a change must be in the next commit: breaker, flag, a run's begin or end, a new hold."""
     fails, failed = after.health.down_since is not None, before.health.down_since is not None
     held = after.not_before is not None and after.not_before != before.not_before
     moved = before.breaker.state != after.breaker.state or before.health.flag != after.health.flag
@@ -237,12 +238,12 @@ def load(state: BreakerState) -> Breaker:
     """Return the breaker of a stored state."""
     if state.state == "closed":
         return Breaker(failures=min(state.failures, RULE.threshold - 1))
-    # A look is the probe of its own breaker: when one comes back, the breaker was half-open while it ran.
+    # A check is the probe of its own breaker: when it returns, the breaker was half-open while it ran.
     return Breaker(phase=Phase.HALF_OPEN, openings=state.opened, until=(state.retry_at or 0) / 1000)
 
 
 def store(state: Breaker, failures: int) -> BreakerState:
-    """Return what is stored of a breaker; `failures` in a row go on counting while it is open, for the health."""
+    """Return a breaker's stored state; consecutive `failures` are still counted while it is open, for the health."""
     if state.phase is Phase.CLOSED:
         return BreakerState(failures=failures)
     word: Literal["open", "half-open"] = "open" if state.phase is Phase.OPEN else "half-open"
