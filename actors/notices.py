@@ -120,7 +120,7 @@ def _last(line: Attempt | None) -> str:
 
 
 def asked_for(alert: Alert, alert_type: str, event: Stored) -> bool:
-    """Return whether an alert wants a notice: one it names, about a source in its scope or one of its own
+    """Return whether an alert wants a notice: one it names, about a source in its scope or one of the alert's
     destinations.
 
     An alert over the whole library wants all of them. A failure goes to alerts whose `notice_after` has just passed,

@@ -160,7 +160,7 @@ class RenderRequest(NamedTuple):
 
 
 class FilledBy(NamedTuple):
-    """A request by which a page filled itself: its URL, and the size of the JSON response."""
+    """JSON that a page fetched to fill itself: its URL and size."""
 
     url: str
     size: int

@@ -33,7 +33,7 @@ def moment(naive: datetime, zone: tzinfo, *, last: bool = False) -> Millis:
 
 
 def _forward(before: Millis, after: Millis, zone: tzinfo) -> Millis:
-    """Return the moment between two at which the clocks go forward, by bisection."""
+    """Return the moment between two when the clocks go forward, by bisection."""
     old = reading(before, zone).utcoffset()
     while after - before > 1:
         middle = Millis((before + after) // 2)

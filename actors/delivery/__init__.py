@@ -1,7 +1,7 @@
-"""One actor for each destination: it claims what is due, signs and posts it, and settles what became of it.
+"""One actor for each destination: it claims due deliveries, signs and posts them, and stores the outcomes.
 
-Start with `actor.py` (a destination's life), then `claims.py` (what it has claimed), `attempt.py` (one signed POST) and
+Start with `actor.py` (a destination's life), then `claims.py` (its claims), `attempt.py` (one signed POST) and
 `registry.py` (the set of actors); `notice_publisher.py` has the notices about destinations. Pure are `schedule.py`
-(when to try again), `status.py` (when a destination counts as failing or disabled), `digest.py` (windows), `quiet.py`
-(hours). May import the layers below it in the order that the import contract gives; blind to its siblings.
+(retry times), `status.py` (failing and disabled destinations), `digest.py` (windows), `quiet.py` (hours). May import
+the layers below it in the order that the import contract gives; blind to its siblings.
 """

@@ -1,12 +1,12 @@
-"""A destination's life: wait until something is due or a nudge comes, claim it, post it, settle what became of it.
+"""A destination's life: wait for a due delivery or a nudge, claim it, post it, store the outcome.
 
 The claim is durable before the POST and the outcome after it, so a crash in between repeats the same id with the same
-bytes. New events start in order, oldest first; one that fails goes back to the outbox with its own next time and holds
-up nobody. At most four requests are under way, one while the destination is failing. What this actor has claimed it
-remembers over its own crashes (the object outlives its lives); over a crash of the process, the outbox does.
+bytes. New events start in order, oldest first; a failed one returns to the outbox with its own retry time and blocks
+no other. At most four requests run at once, one while the destination is failing. This object keeps its claims over
+crashes of the actor; the outbox keeps them over a crash of the process.
 
-In a digest mode the rows that wait are gathered: when a window closes, they are frozen into a digest, and digests are
-what is claimed (see `digest.py`).
+In a digest mode waiting rows are gathered: when a window closes, they are frozen into a digest, and the actor claims
+digests (see `digest.py`).
 """
 
 from __future__ import annotations
@@ -51,17 +51,17 @@ from supervision import Child, Mailbox
 MOST_IN_FLIGHT = 4
 MOST_CLAIMED = 32
 LONGEST_SLEEP = 3600.0
-"""Seconds after which a sleeping actor looks at the wall clock again, which may have been set meanwhile."""
+"""Seconds until a sleeping actor rechecks the wall clock, which may have been set."""
 LOOK_AGAIN = 1.0
-"""Seconds after which an actor with requests under way looks for rows that have become due."""
+"""Seconds until an actor with requests under way checks for newly due rows."""
 PARKED = 5.0
-"""Seconds between two tries to write while storage takes nothing."""
+"""Seconds between attempts to write while storage is unavailable."""
 
 
 class DestinationActor:
-    """One destination. The mailbox is the registry's; `sample` makes the event of a test, `room` bounds all posts.
+    """One destination. The registry owns the mailbox; `sample` makes a test's event, `room` bounds all posts.
 
-    owes: hears that the record now owes a notice.
+    owes: called when the record owes a new notice.
     """
 
     def __init__(
@@ -98,7 +98,7 @@ class DestinationActor:
         self._begin()
 
     def _begin(self) -> None:
-        """Start a life: what an earlier one claimed and did not finish comes first."""
+        """Start a run: unfinished claims of an earlier one come first."""
         self._queue = deque(self._book.held.values())
         self._in_flight = 0
         self._finished = False
@@ -114,7 +114,7 @@ class DestinationActor:
         await self._settle()
         while True:
             if await self._fill():
-                # Only who has something under way needs a nursery: thousands of destinations are idle.
+                # Only an actor with requests needs a nursery: thousands of destinations are idle.
                 async with trio.open_nursery() as nursery:
                     await self._dispatch(nursery)
             else:
@@ -123,11 +123,11 @@ class DestinationActor:
                 await self._pause(pause)
 
     async def _dispatch(self, nursery: trio.Nursery) -> None:
-        """Keep as many requests under way as may be, until nothing is left."""
+        """Keep as many requests under way as permitted, until none is left."""
         while True:
             while self._queue and self._in_flight < self._width() and not self._parked:
                 self._in_flight += 1
-                # `start` and not `start_soon`: new events set out in order, which the scheduler alone would not keep.
+                # `start`, not `start_soon`: the scheduler alone would not keep new events in order.
                 await nursery.start(self._deliver, self._queue.popleft())
             if not self._in_flight:
                 return
@@ -137,7 +137,7 @@ class DestinationActor:
     # --- claiming ------------------------------------------------------------------------------------------------
 
     async def _fill(self) -> bool:
-        """Claim what is due before the queue runs dry; return whether there is something to deliver."""
+        """Claim due deliveries before the queue runs dry; return whether there is one to send."""
         self._move_on()
         self._hush()
         if len(self._queue) < MOST_IN_FLIGHT or not self._width() or self._parked or self._stale:
@@ -166,7 +166,7 @@ class DestinationActor:
                 self._world.reach("delivery/after claim")
 
     async def _clamp(self) -> None:
-        """At a start, after a step and each hour: let nothing wait for a moment that a wrong clock has named."""
+        """At a start, after a step and each hour: cap waits that a wrong clock has set."""
         tick = trio.current_time()
         if self._record is None or tick < self._clamp_at:
             return
@@ -184,15 +184,15 @@ class DestinationActor:
             self._world.log("delivery.clamped", destination_id=self._id, rows=rows)
 
     def stepped(self) -> None:
-        """Hear that the wall clock has been set: what waits by it is looked at again, quiet hours and digests too."""
+        """React to a step of the wall clock: recheck waits, quiet hours and digests."""
         self._clamp_at, self._stale = 0.0, True
 
     def renew(self) -> None:
-        """Hear that the record has been changed: it is read again before the next request sets out."""
+        """Mark the cached record stale."""
         self._stale = True
 
     def _park(self, error: StorageError) -> None:
-        """Send nothing while storage takes nothing: what is sent could not be written down, and would be sent again."""
+        """Send nothing while storage is unavailable: outcomes could not be stored, and deliveries would repeat."""
         if not self._parked:
             self._world.log("delivery.parked", destination_id=self._id, error=str(error))
         self._parked = True
@@ -203,18 +203,18 @@ class DestinationActor:
         return self._record
 
     async def _read(self) -> None:
-        """Read the record again: it may have another URL, other secrets, or have been paused or resumed."""
+        """Read the record again: URL or secrets may differ, or it may have been paused or resumed."""
         known, self._record = self._record, await self._storage.alerts.destination(self._id)
         if known is not None and self._record is not None and _gathers(known) != _gathers(self._record):
-            # What is claimed and has not set out goes in the new way.
+            # Claimed deliveries that have not started go in the new mode.
             self._book.put_back(self._queue)
             self._queue.clear()
         if self._record is not None and (known is None or known.state != self._record.state):
-            # Someone else has changed the state. Our own standing may be ahead of both records, so it is no measure.
+            # Another writer has changed the state. Our own standing may be ahead of both records: ignore it.
             self._standing = standing_of(self._record)
 
     def _hush(self) -> None:
-        """Note until when quiet hours last that hold now: `_quiet`, else None. A digest has a time of its own."""
+        """Set `_quiet` to the end of the current quiet hours, else None. Digests have their own times."""
         self._quiet = self._quiet_at(self._world.now())
 
     def _quiet_at(self, at: Millis) -> Millis | None:
@@ -222,7 +222,7 @@ class DestinationActor:
         return quiet_until(hours, at)
 
     async def _remind(self) -> None:
-        """Tell of a row of failures that has lasted, which no answer does."""
+        """Report a lasting run of failures, which no single answer triggers."""
         if self._record is None or self._standing.state != "failing":
             return
         alert = await self._storage.alerts.get(self._record.alert_id)
@@ -234,7 +234,7 @@ class DestinationActor:
             await self._write()
 
     def _move_on(self) -> None:
-        """Before a row of failures is measured: take out of it what did not pass. After a step back, clamp again."""
+        """Before measuring a run of failures, remove a clock step from it. After a step back, clamp again."""
         step = self._steps.since_last_asked()
         self._standing = moved_on(self._standing, step)
         if step < -BREATHER:
@@ -247,7 +247,7 @@ class DestinationActor:
             self._world.log(f"delivery.{news}", destination_id=self._id)
 
     def _width(self) -> int:
-        """Return how many requests may be under way now."""
+        """Return how many requests may run at once now."""
         record = self._record
         if record is None or not record.enabled or self._quiet is not None:
             return 0
@@ -283,7 +283,7 @@ class DestinationActor:
         return "quiet" if self._quiet is not None else "waiting" if self._width() else "disabled"
 
     async def _pause(self, seconds: float) -> None:
-        """Wait for a message, for a request to end, or so many seconds."""
+        """Wait for a message, the end of a request, or `seconds`."""
         message = None
         if not self._finished:
             with trio.move_on_after(seconds) as self._pausing:
@@ -327,7 +327,7 @@ class DestinationActor:
         begins: Callable[[], None] = lambda: None,
         traced: TracedAttempt | None = None,
     ) -> Answer:
-        """Post once there is room; `begins` is called when there is. The wait for it is a part of the attempt."""
+        """Post when there is a slot; `begins` is called then. Waiting for the slot is part of the attempt."""
         async with self._room.place(record.url):
             begins()
             answer = await self._sender.attempt(record, webhook_id, body, "" if traced is None else traced.header)
@@ -336,7 +336,7 @@ class DestinationActor:
         return answer
 
     def _take(self, delivery: Delivery, answer: Answer) -> None:
-        """Turn an answer into an outcome and a standing, in one step, so that a crash loses neither or both."""
+        """Turn an answer into an outcome and a standing in one step, so that a crash loses both or neither."""
         now = self._world.now()
         self._move_on()
         found = outcome(delivery, answer, now, self._chance.random())
@@ -358,14 +358,14 @@ class DestinationActor:
             metrics.delivery_delay.observe(max(0, now - delivery.first_due) / 1000)
 
     async def _settle(self) -> None:
-        """Write down what is known; where that can't be done now, the actor parks, and does it later."""
+        """Store all outcomes; if storage fails, park and retry later."""
         try:
             await self._write()
         except STANDSTILL as error:
             self._park(error)
 
     async def _write(self) -> None:
-        """Make outcomes and standing durable: who had to wait for the lock finds his written. Raises DiskFull,
+        """Store outcomes and standing; a caller that waited for the lock finds its own stored. Raises DiskFull,
         Unavailable.
         """
         async with self._settling:
@@ -375,19 +375,19 @@ class DestinationActor:
                 await self._save_state(standing, self._news)
 
     async def _save_state(self, standing: Standing, news: Notice | None) -> None:
-        """Store a change of state, onto the record as it is at this moment: the front end writes to it as well."""
-        # What is not after this position is in the outbox, also of a destination that gets no more from now on.
+        """Store a change of state on the current record, which the front end edits as well."""
+        # All matches up to this position are in the outbox, even of a destination that now gets no more.
         matched = await self._storage.outbox.cursor(MATCHED) or START
         edit = self._storage.alerts.edit_destination
         self._record = await edit(self._id, lambda it: with_standing(it, standing, news, matched))
         if news is not None:
             self._owes(self._id)
-            if self._news is news:  # else there was more of it meanwhile
+            if self._news is news:  # else a newer notice came up
                 self._news = None
 
 
 def result_of(answer: Answer) -> TestResult:
-    """Return what became of a sample that was sent."""
+    """Return the result of a test delivery."""
     result = {"sent": "sent", "retry": "retry", "given_up": "terminal"}[verdict(answer, 1)]
     detail = answer.error or f"the receiver answered {answer.status}"
     return TestResult(result, answer.status, answer.latency_ms, detail, answer.said)

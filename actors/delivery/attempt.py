@@ -1,4 +1,4 @@
-"""One try to deliver and what came of it. A test delivery goes this very way."""
+"""One delivery attempt and its answer. A test delivery takes the same path."""
 
 from __future__ import annotations
 
@@ -18,25 +18,25 @@ from actors.world import World
 from storage.records.destination import WEBHOOK, Destination
 
 _CONNECT_TIMEOUT = 5.0
-"""Seconds without an answer from which on a failure counts as a timeout."""
+"""Seconds without an answer that make a failure a timeout."""
 
 
 class Sender:
-    """Sends to destinations of any kind, by way of an outlet."""
+    """Sends to destinations of any kind, through an outlet."""
 
     def __init__(self, kinds: Kinds, outlet: Outlet, world: World) -> None:
         self._kinds, self._outlet, self._world = kinds, outlet, world
 
     async def attempt(self, destination: Destination, id: str, body: bytes, traceparent: str = "") -> Answer:
-        """Send a body once. Every way to fail is an answer; cancelled, it may or may not have arrived.
+        """Send a body once. Every failure is an answer; if cancelled, it may or may not have arrived.
 
-        traceparent: the header by which a program learns of which trace the attempt is.
-        Nothing in an answer lets anybody in: what a receiver says is shown and kept.
+        traceparent: the header that tells a receiving program the attempt's trace. Secrets are masked in the answer,
+        since a receiver's response is shown and stored.
         """
         return masked(await self._sent(destination, id, body, traceparent), destination)
 
     async def invite(self, consent: Consent, destination: Destination, about: str) -> Answer:
-        """Ask once whether somebody wants to be told."""
+        """Ask a person once for consent to notifications."""
         sent = partial(consent.invite, self._outlet, destination, about, self._world)
         return masked(await self._answered(sent), destination)
 

@@ -1,7 +1,7 @@
-"""A destination's claims and their outcomes, until both are in storage. They outlive its actor's lives.
+"""A destination's claims and outcomes, until both are in storage. They survive crashes of its actor.
 
-A claim is durable before anything is sent, an outcome after it. Where storage does not say whether a claim happened,
-what it may have claimed is released before the next, for rows that nobody holds would wait for the next start.
+A claim is durable before anything is sent, an outcome after it. If storage leaves open whether a claim succeeded, its
+possible rows are released before the next claim; otherwise unheld rows would wait for the next start.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from storage.records.delivery import Delivery, Outcome
 from storage.records.identity import Seq
 
 COMMIT_DEADLINE = 30.0
-"""Seconds for one write, which a cancellation does not cut short."""
+"""Seconds for one write, which a cancellation does not interrupt."""
 
 
 class Claims:
-    """held: what was claimed and has no outcome yet."""
+    """held: claims without an outcome."""
 
     def __init__(self, destination: str, world: World, storage: Storage) -> None:
         self._destination, self._world, self._storage = destination, world, storage
@@ -33,7 +33,7 @@ class Claims:
         return f"<Claims of {self._destination}: {len(self.held)} held, {len(self._outcomes)} to write down>"
 
     async def claim(self, most: int, *, digests: bool) -> Sequence[Delivery]:
-        """Claim what is due, durably. Raises DiskFull, Unavailable."""
+        """Claim due deliveries, durably. Raises DiskFull, Unavailable."""
         work, lease, claimed = self._storage.outbox, self._storage.lease, list[Delivery]()
         with trio.move_on_after(COMMIT_DEADLINE, shield=True):
             self._unsure = True
@@ -46,25 +46,25 @@ class Claims:
         return claimed
 
     def put_back(self, deliveries: Iterable[Delivery]) -> None:
-        """Give back what was claimed and has not set out; the next `mend` makes it due again."""
+        """Give back claims that have not started; the next `mend` makes them due again."""
         for delivery in deliveries:
             del self.held[delivery.seq]
             self._unsure = True
 
     async def mend(self) -> None:
-        """Release what an unfinished claim may have claimed. Raises DiskFull, Unavailable."""
+        """Release the possible rows of an unfinished claim. Raises DiskFull, Unavailable."""
         if self._unsure:
             work, lease = self._storage.outbox, self._storage.lease
             await work.release(lease, destination=self._destination, held=tuple(self.held))
             self._unsure = False
 
     def note(self, outcome: Outcome) -> None:
-        """Take what became of a delivery; `write` makes it durable."""
+        """Take a delivery's outcome; `write` makes it durable."""
         del self.held[outcome.seq]
         self._outcomes.append(outcome)
 
     async def write(self) -> None:
-        """Record every outcome that is known in one transaction. Raises DiskFull, Unavailable; then they are kept."""
+        """Store all known outcomes in one transaction. If it raises DiskFull or Unavailable, they are kept."""
         if not self._outcomes:
             return
         batch = tuple(self._outcomes)

@@ -1,13 +1,13 @@
-"""Room for requests: so many at once in all, to one URL, and to one machine; and some of it kept from who is slow.
+"""Limits on concurrent requests: in all, to one URL, and to one machine; with slots kept free of slow receivers.
 
-Several destinations may have one URL, and several names one machine: without this, ten thousand alerts on one URL would
-make forty thousand requests to it at once, and the service an instrument of attack.
+Several destinations may have one URL, and several names one machine. Without limits, ten thousand alerts on one URL
+would make forty thousand requests to it at once: an instrument of attack.
 
-A receiver that stalls holds its places for as long as a request may last, so those of many could take up all there is.
-Two smaller rooms in the large one prevent it: what goes to a URL that has been slow lately finds a place in `_slow`
-first, and what goes to a URL beside another request to it, in `_beside`, or waits for that one's end. So receivers that
-have just begun to stall have one place each and share `_beside`, and after their first second all that are slow leave
-a quarter free together.
+A receiver that stalls holds its slots for as long as a request may last, so many of them could take all slots. Two
+smaller pools within the large one prevent that. Requests to a recently slow URL first take a slot in `_slow`. Requests
+to a URL with another request under way take one in `_beside`, or wait for that one's end. So receivers that have just
+begun to stall have one slot each and share `_beside`; after their first second, all slow ones together leave a quarter
+free.
 """
 
 from __future__ import annotations
@@ -20,22 +20,22 @@ from urllib.parse import urlsplit
 import trio
 
 MOST_REQUESTS = 200
-"""Deliveries under way at once, over all destinations."""
+"""Concurrent deliveries over all destinations."""
 MOST_SLOW = 150
-"""Of these, to URLs that are slow."""
+"""Of these, to slow URLs."""
 MOST_BESIDE = 100
-"""Of these, beside another one to the same URL."""
+"""Of these, additional ones to the same URL."""
 MOST_TO_A_URL = 4
 MOST_TO_A_MACHINE = 20
 """As many as five destinations have under way."""
 SLOW = 1.0
-"""Seconds that a request takes, or has taken so far, from which on its URL is slow; a quicker one makes up for it."""
+"""Seconds of a finished or running request that make its URL slow; a quicker one clears it."""
 REMEMBERED = 20_000
-"""URLs known as slow; the one that was slow longest ago is forgotten first."""
+"""Known slow URLs; the least recently slow one is forgotten first."""
 
 
 class ConcurrencyLimiter:
-    """Places for requests. where: the address that a host was last seen at, or the host itself."""
+    """Slots for requests. where: the address that a host was last seen at, or the host itself."""
 
     def __init__(self, where: Callable[[str], str]) -> None:
         self._where = where
@@ -54,7 +54,7 @@ class ConcurrencyLimiter:
 
     @asynccontextmanager
     async def place(self, url: str) -> AsyncIterator[None]:
-        """Wait for a place and hold it. Who waits for a crowded receiver takes no place from the others."""
+        """Wait for a slot and hold it. Waiting for a crowded receiver takes no slot from others."""
         to_url, to_machine = url, f"at {self._where(urlsplit(url).hostname or url)}"
         try:
             async with self._lane(to_url, MOST_TO_A_URL), self._lane(to_machine, MOST_TO_A_MACHINE), self._share(url):
@@ -65,7 +65,7 @@ class ConcurrencyLimiter:
 
     @asynccontextmanager
     async def _share(self, url: str) -> AsyncIterator[None]:
-        """Hold a place among all, and before it in each of the smaller rooms that the request belongs in."""
+        """Hold a slot among all, after one in each smaller pool that applies."""
         async with AsyncExitStack() as held:
             if self._is_slow(url):
                 await held.enter_async_context(self._slow)
@@ -77,7 +77,7 @@ class ConcurrencyLimiter:
             yield
 
     async def _turn(self, url: str, held: AsyncExitStack) -> None:
-        """Be the only one to a URL, or beside another while there is a place for that."""
+        """Wait to be the only request to a URL, or for a slot as an additional one."""
         while self._inside[url]:
             try:
                 self._beside.acquire_nowait()
@@ -101,7 +101,7 @@ class ConcurrencyLimiter:
         return url in self._known_slow or longest > SLOW
 
     def _learn(self, url: str, began: float) -> None:
-        """Note the end of a request, and how long it took."""
+        """Record a request's end and duration."""
         self._under_way[url].remove(began)
         if not self._under_way[url]:
             del self._under_way[url]
@@ -115,7 +115,7 @@ class ConcurrencyLimiter:
         return self._lanes.setdefault(name, trio.CapacityLimiter(width))
 
     def _close(self, name: str) -> None:
-        """Forget a lane that nobody is in or waits for."""
+        """Drop an unused lane."""
         lane = self._lanes.get(name)
         if lane is not None and not lane.borrowed_tokens and not lane.statistics().tasks_waiting:
             del self._lanes[name]

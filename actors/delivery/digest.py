@@ -1,12 +1,12 @@
-"""Digests: which window a moment belongs to, and what a digest says. Pure.
+"""Digests: their windows and their bodies. Pure.
 
-Windows cover the whole of time without a gap: quarters of an hour and hours of UTC, or days that begin at an hour of a
-time zone. On a day of a change of the clocks such a day has 23 or 25 hours; an hour that is left out is read as the
-moment at which the clocks go forward, one that comes twice as its first time.
+Windows cover all of time without a gap: quarters of an hour and hours of UTC, or days that begin at an hour of a time
+zone. At a clock change such a day has 23 or 25 hours; a skipped hour means the moment of the change, a repeated one
+its first occurrence.
 
 An event belongs to the window in which it became due, by the wall clock of that moment. A window is frozen as soon as
-the clock is past its end, whatever steps the clock took: who is in the outbox then is in this digest or, come later, in
-another one of the same window, and in one only, since who is frozen has left.
+the clock is past its end, whichever way the clock has stepped. The rows then in the outbox are in this digest; later
+ones of the same window get another. Each row is in one digest only, since frozen rows have left the outbox.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ from storage.records.times import rfc3339
 
 MOST_EVENTS = 500
 MOST_BYTES = 1 << 20
-"""Events and bytes of them in one digest, but one event at least; what is more goes into the next."""
+"""Events and bytes in one digest, but at least one event; the rest goes into the next."""
 GRACE = Millis(2_000)
-"""Milliseconds that a window stays open after its end, for what the matcher is just writing."""
+"""Milliseconds that a window stays open after its end, for rows that the matcher is still writing."""
 _LENGTHS: dict[DeliveryMode, int] = {"15min": 900_000, "hourly": 3_600_000}
 _DAY = timedelta(days=1)
 
 
 class DigestWindow(NamedTuple):
-    """From `start` on and before `end`."""
+    """The half-open interval [start, end)."""
 
     start: Millis
     end: Millis
@@ -52,14 +52,14 @@ class Digest(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def window_of(destination: Destination, at: Millis) -> DigestWindow:
-    """Return the window of a destination's digest mode that a moment belongs to."""
+    """Return the window of a destination's digest mode that contains a moment."""
     length = _LENGTHS.get(destination.delivery_mode)
     if length is not None:
         start = at - at % length
         return DigestWindow(Millis(start), Millis(start + length))
     zone = zone_of(destination.digest_timezone)
     today = reading(at, zone).date()
-    # Two days to each side: a zone may have left a whole day out.
+    # Two days to each side: a zone may have skipped a whole day.
     turns = sorted(_turn(today + days * _DAY, destination.digest_hour, zone) for days in (-2, -1, 0, 1, 2))
     return DigestWindow(max(turn for turn in turns if turn <= at), min(turn for turn in turns if turn > at))
 
@@ -81,5 +81,5 @@ def content(id: str, destination: Destination, window: DigestWindow, events: Seq
 
 
 def _turn(day: date, hour: int, zone: tzinfo) -> Millis:
-    """Return when a day begins, in milliseconds; `fold` 0 is what gives the preface's reading of odd hours."""
+    """Return when a day begins, in milliseconds; `fold` 0 resolves odd hours as the preface says."""
     return Millis(round(datetime(day.year, day.month, day.day, hour, tzinfo=zone).timestamp() * 1000))

@@ -1,4 +1,4 @@
-"""Digests are made here: when a window of a destination has closed, the rows of it that wait are frozen into one."""
+"""The making of digests: when a destination's window has closed, its waiting rows are frozen into one."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from storage.records.identity import COUNTER_BITS, Millis, Seq, id_of, seq_at
 
 
 class Gathering:
-    """A destination's windows. `closes`: when the open one does, None before the first look and for an instant one."""
+    """A destination's windows. `closes`: the end of the open one; None before the first check, and in instant mode."""
 
     def __init__(self, world: World, storage: Storage, chance: random.Random, tracer: Tracer | None = None) -> None:
         self._world, self._storage, self._chance, self._tracer = world, storage, chance, tracer
@@ -27,11 +27,11 @@ class Gathering:
 
     @property
     def closes(self) -> Millis | None:
-        """When the next look is due."""
+        """When the next check is due."""
         return None if self._open is None else Millis(self._open.end + GRACE)
 
     async def gather(self, record: Destination) -> None:
-        """Freeze a digest of every window that has closed. Cancelled between two, the next call goes on."""
+        """Freeze a digest of every closed window. If cancelled between two, the next call continues."""
         if record.delivery_mode == "instant":
             self._open = None
             await self._collapse(record)
@@ -46,7 +46,7 @@ class Gathering:
         self._open = current
 
     async def _collapse(self, record: Destination) -> None:
-        """Make one digest of what waits when it is more than a person wants to be told at once."""
+        """Combine waiting rows into digests if there are more than `most_at_once`."""
         if not record.most_at_once or await self._storage.outbox.backlog(record.id) <= record.most_at_once:
             return
         window = DigestWindow(Millis(0), Millis(self._world.now() + 1))

@@ -1,8 +1,8 @@
-"""The outlet of deliveries: a request to a bin of this service is handed over without leaving the process.
+"""The outlet of deliveries: hands requests to this service's own bins over without leaving the process.
 
-The bin sees the request that a receiver would have seen, and answers as it answers strangers, so that what is shown
-there is what would have been sent. Only headers that let a delivery in are hidden: a bin shows what it gets. No socket,
-no name and no certificate take part, so a bin works on a machine that its own public address does not reach.
+The bin gets the request that a receiver would have got, and answers as it answers strangers, so it shows what would
+have been sent. Only credentials in headers are hidden, since a bin shows its requests. No socket, name or certificate
+is involved, so a bin works even if the machine can't reach its own public address.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ _OURS = frozenset(("host", "user-agent", "content-type", "content-length", "acce
 
 
 def _is_ours(name: str) -> bool:
-    """Whether a header is the delivery's own, as opposed to one that a receiver asked for."""
+    """Return whether a header is the delivery's own, not one that a receiver requires."""
     return name in _OURS or name.startswith("webhook-")
 
 
 class LoopbackOutlet:
-    """An Outlet before another one. `contact` as in the setting."""
+    """Wraps another Outlet. `contact` as in the setting."""
 
     def __init__(self, outlet: Outlet, bins: Bins, contact: str) -> None:
         agent = user_agent(contact)
@@ -40,12 +40,11 @@ class LoopbackOutlet:
         self._outlet = outlet
 
     def whereabouts(self, host: str) -> str:
-        """Return the address that a host was last delivered to, or the host itself."""
         return self._outlet.whereabouts(host)
 
 
 class _LoopbackConnect:
-    """A Poster that posts to bins here, and to all others as `out` does."""
+    """A Poster that posts to bins here, and elsewhere through `out`."""
 
     def __init__(self, bins: Bins, agent: str, out: Poster) -> None:
         self._bins, self._agent, self._out = bins, agent.encode(), out

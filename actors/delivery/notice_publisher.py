@@ -1,8 +1,8 @@
-"""Puts into the log what destinations owe: the notices that they fail or are disabled.
+"""Writes the notices that destinations owe to the log: failing or disabled.
 
-A destination's change of state and the notice that it owes are one write, and the notice and the end of the debt are
-another (see `Harvest.debtor`): so each is told once, over any crash. In between this keeps trying. It never waits for
-the recorder, since what the recorder commits comes back here as deliveries.
+A destination's change of state and its owed notice are one write; the notice and the end of the debt are another (see
+`Harvest.debtor`). So each is reported once, over any crash; in between this keeps trying. It never waits for the
+recorder, because the recorder's commits come back here as deliveries.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from storage.records.source import Harvest
 from supervision import MailboxFull, Reply
 
 AGAIN = 30.0
-"""Seconds after which it is looked whether a notice has been committed, and if not, sent again."""
+"""Seconds until an uncommitted notice is sent again."""
 
 
 class NoticePublisher:
-    """Knows the debtors. `record` is the recorder's mailbox, and raises MailboxFull."""
+    """Tracks the debtors. `record` is the recorder's mailbox, and raises MailboxFull."""
 
     def __init__(self, world: World, storage: Storage, record: Callable[[Record], None], base_url: str) -> None:
         self._world, self._storage, self._record, self._base_url = world, storage, record, base_url
@@ -37,19 +37,19 @@ class NoticePublisher:
         return f"<NoticePublisher for {len(self._debtors)} destinations>"
 
     def owes(self, destination: str) -> None:
-        """Hear that a destination owes a notice. Never waits."""
+        """Mark a destination as owing a notice. Never waits."""
         self._debtors[destination] = None
         self._woken.set()
 
     async def run(self) -> None:
-        """Tell what is owed, first what earlier lives left, until cancelled."""
+        """Send owed notices, those of earlier runs first, until cancelled."""
         for destination in await self._storage.alerts.destinations():
             if destination.owes is not None:
                 self.owes(destination.id)
         while True:
             self._woken = trio.Event()
             for id in list(self._debtors):
-                with suppress(*STANDSTILL):  # it still owes: again in a while
+                with suppress(*STANDSTILL):  # it still owes: retry later
                     await self._cry(id)
             with trio.move_on_after(AGAIN if self._debtors else float("inf")):
                 await self._woken.wait()

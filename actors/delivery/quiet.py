@@ -1,4 +1,4 @@
-"""Quiet hours: until when instant deliveries wait. Pure."""
+"""Quiet hours, in which instant deliveries wait. Pure."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from storage.records.identity import Millis
 
 
 def quiet_until(hours: QuietHours | None, at: Millis) -> Millis | None:
-    """Return when the quiet that holds at a moment ends; None when none does."""
+    """Return the end of the quiet hours around a moment; None outside."""
     if hours is None:
         return None
     end = None
-    # A span that begins while another lasts (clocks were set back) goes on with it.
+    # A span that begins during another (clocks were set back) extends it.
     for span in spans(hours, reading(at, zone_of(hours.timezone)).date()):
         if span.start <= (at if end is None else end) < span.end:
             end = span.end

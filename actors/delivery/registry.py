@@ -1,4 +1,4 @@
-"""The set of destinations' actors: one for each to which anything is sent, under a supervisor of their own."""
+"""The set of destinations' actors: one for each working destination, under a separate supervisor."""
 
 from __future__ import annotations
 
@@ -31,20 +31,20 @@ from storage.records.destination import Destination
 from supervision import Child, ChildSpec, DynamicSupervisor, Mailbox, MailboxFull, NoSuchChild
 
 MAILBOX_BOUND = 8
-"""Messages a destination may have waiting. A nudge that finds it full is dropped: the actor is awake and will look."""
+"""Messages that may wait for a destination. A nudge beyond that is dropped: the actor is awake and will check."""
 ROWS_EVERY = 0.5
-"""Seconds between two looks for rows that another node has put into the outbox."""
+"""Seconds between checks for rows that another node has put into the outbox."""
 STRAYS_EVERY = 30.0
-"""Seconds between two looks for rows that nobody delivers."""
+"""Seconds between checks for rows that no actor delivers."""
 AT_ONCE = 500
 PARKED = 5.0
-"""Seconds between two tries to begin while storage takes nothing."""
+"""Seconds between attempts to begin while storage is unavailable."""
 
 
 class DeliveryRegistry:
-    """Owns the mailboxes and what each actor remembers over its crashes. `base_url` is named in test deliveries.
+    """Owns the mailboxes and each actor's memory across crashes. `base_url` appears in test deliveries.
 
-    record: puts a harvest before the recorder without waiting; raises MailboxFull.
+    record: sends a harvest to the recorder without waiting; raises MailboxFull.
     """
 
     def __init__(
@@ -94,15 +94,15 @@ class DeliveryRegistry:
             await self._crier.run()
 
     async def _follow_views(self) -> None:
-        """Start and end actors as destinations become this node's, and other nodes'."""
+        """Start and stop actors as ownership of destinations changes."""
         view = NOBODY.number
         while True:
             view = await self._ownership.wait_moved(view)
-            with suppress(*STANDSTILL):  # else whoever reads the alerts again does it
+            with suppress(*STANDSTILL):  # else the next reading of alerts does it
                 await self.refresh()
 
     async def _look_for_rows(self) -> None:
-        """Wake the actors for which another node's matcher has found something: nobody tells this one."""
+        """Wake actors that have new rows from another node's matcher, which does not notify this node."""
         while True:
             await trio.sleep(ROWS_EVERY)
             with suppress(*STANDSTILL):
@@ -110,10 +110,10 @@ class DeliveryRegistry:
                     self.nudge(id)
 
     async def _put_back_strays(self) -> None:
-        """Put back what others had claimed of destinations that are this node's.
+        """Release rows of this node's destinations that other nodes have claimed.
 
-        A destination may have changed hands while its former owner was claiming: nobody delivers such rows. What is
-        still claimed at a second look is nobody's delivery under way any more.
+        A destination may have changed owners while its former owner was claiming; no actor delivers such rows. A claim
+        that is still there at the next check is no longer under way.
         """
         before: frozenset[Claim] = frozenset()
         while True:
@@ -132,9 +132,9 @@ class DeliveryRegistry:
                 before = frozenset(found)
 
     async def _release(self) -> None:
-        """Make due again what the last process had claimed, once: later, what is claimed is in some actor's hands.
+        """Make the previous process's claims due again, once: later claims belong to running actors.
 
-        Where nodes share the destinations, that is done for each as it becomes this node's.
+        If nodes share the destinations, this happens for each as it becomes this node's.
         """
         if self._ownership.shared:
             self._released = True
@@ -144,7 +144,7 @@ class DeliveryRegistry:
             self._world.log("delivery.released", level="info" if rows else "debug", rows=rows)
 
     async def refresh(self) -> None:
-        """Bring the actors in line with the stored destinations, and wake those whose record has changed."""
+        """Start and stop actors to match the stored destinations, and wake those whose record has changed."""
         if not self._released:
             return  # `run` does it once it may
         async with self._refreshing:
@@ -164,11 +164,11 @@ class DeliveryRegistry:
         return destination is not None and destination.works and self._owns(destination)
 
     def _owns(self, destination: Destination) -> bool:
-        """Return whether a destination is this node's: by its machine, for which there is one room."""
+        """Return whether a destination is this node's. Ownership goes by machine, so that one limiter covers each."""
         return self._ownership.mine(f"machine/{urlsplit(destination.url).hostname or destination.id}")
 
     def mailbox(self, destination: str) -> Mailbox[DestinationMessage] | None:
-        """Return the mailbox of a destination's actor; None when it has none, being paused, disabled or unknown."""
+        """Return the mailbox of a destination's actor; None if it is paused, disabled or unknown."""
         return self._mailboxes.get(destination) if self._supervisor.has(destination) else None
 
     async def test_elsewhere(self, destination: Destination) -> TestResult:
@@ -182,20 +182,20 @@ class DeliveryRegistry:
         return result_of(answer)
 
     def record(self, destination: str) -> Destination | None:
-        """Return a destination as its actor last read it; None before that, and for one that has no actor."""
+        """Return a destination as its actor last read it; None before that, or without an actor."""
         actor = self._actors.get(destination)
         return None if actor is None else actor.record
 
     def nudge(self, destination: str) -> None:
-        """Tell a destination's actor that there may be new rows. Never waits."""
+        """Notify a destination's actor of possible new rows. Never waits."""
         mailbox = self._mailboxes.get(destination)
         if mailbox is not None:
-            # Full, its actor has messages to read, and looks at the outbox after each of them.
+            # If full, the actor has messages to read, and checks the outbox after each.
             with suppress(MailboxFull):
                 mailbox.send_nowait(OutboxGrew())
 
     def stepped(self) -> None:
-        """Hear that the wall clock has been set: every actor looks again at what waits."""
+        """React to a step of the wall clock: every actor rechecks its waits."""
         for id, actor in self._actors.items():
             actor.stepped()
             self.nudge(id)
@@ -219,7 +219,7 @@ class DeliveryRegistry:
         self._supervisor.start_child(ChildSpec(id, self._actors[id].run, shutdown=1.0, mailbox=mailbox))
 
     async def _stop(self, id: str, *, forget: bool) -> None:
-        """End an actor. One that may come back keeps what it has claimed; a deleted destination's rows are gone."""
+        """Stop an actor. Unless forgotten, it keeps its claims for a restart; a deleted destination's rows are gone."""
         with suppress(NoSuchChild):
             await self._supervisor.stop_child(id)
         if forget:
@@ -231,5 +231,5 @@ class DeliveryRegistry:
 
 
 def _same(stored: Destination, known: Destination | None) -> bool:
-    """Whether an actor knows what is stored, but for the time of its newest delivery, which moves by itself."""
+    """Return whether an actor knows the stored record, ignoring the time of its newest delivery."""
     return known is not None and stored == replace(known, last_delivery_at=stored.last_delivery_at)

@@ -1,4 +1,4 @@
-"""The event of a test delivery: signed and shaped like any other, and only its content says what it is."""
+"""The event of a test delivery: signed and shaped like any other; only its content and tag tell."""
 
 from __future__ import annotations
 

@@ -1,9 +1,8 @@
-"""The schedule of a delivery: when it is tried again, and when it is given up. Pure.
+"""The schedule of a delivery: its retries, and when it is given up. Pure.
 
-Ten attempts: at once, then after 5 s, 5 min, 30 min, 2, 5, 10, 14, 20 and 24 h, each with +-20 % jitter so that what
-failed together does not come back together. After a timeout or a 429 the receiver gets at least a minute. `Retry-
-After` can only lengthen a wait, up to an hour: it is a wish, and a receiver must not be able to push deliveries out of
-the schedule.
+Ten attempts: at once, then after 5 s, 5 min, 30 min, 2, 5, 10, 14, 20 and 24 h, each with +-20 % jitter, so that joint
+failures do not retry together. After a timeout or a 429 the receiver gets at least a minute. `Retry-After` can only
+lengthen a wait, up to an hour: a receiver must not be able to push deliveries out of the schedule.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ LONGEST_RETRY_AFTER = 3_600.0
 
 
 def verdict(answer: Answer, attempt: int) -> Literal["sent", "retry", "given_up"]:
-    """Return what becomes of a delivery after its n-th attempt, counted from 1."""
+    """Return the fate of a delivery after its n-th attempt, counted from 1."""
     if answer.delivered:
         return "sent"
     return "given_up" if attempt >= ATTEMPTS or answer.gone or answer.refused else "retry"
@@ -42,9 +41,9 @@ def wait(answer: Answer, attempt: int, draw: float) -> float:
 
 
 def latest(attempts: int, now: Millis, retry_after: float = LONGEST_RETRY_AFTER) -> Millis:
-    """Return when a delivery is due at the latest that has had so many attempts, quiet hours aside.
+    """Return the latest due time of a delivery after this many attempts, ignoring quiet hours.
 
-    retry_after: the seconds that a receiver may have asked for.
+    retry_after: the longest wait in seconds that a receiver may have requested.
 
     >>> latest(1, Millis(0)), latest(9, Millis(0))
     (3600000, 103680000)
@@ -54,7 +53,7 @@ def latest(attempts: int, now: Millis, retry_after: float = LONGEST_RETRY_AFTER)
 
 
 def outcome(delivery: Delivery, answer: Answer, at: Millis, draw: float) -> Outcome:
-    """Return what is recorded of an attempt."""
+    """Return the record of an attempt."""
     result = verdict(answer, delivery.attempt)
     return Outcome(
         destination=delivery.destination,

@@ -1,17 +1,16 @@
-"""The status of a destination: when it counts as failing, and when it is disabled. Pure.
+r"""The status of a destination: failing and disabled. Pure.
 
-    state \\ sign   success    failure                   gone (410)
+    state \ sign   success    failure                   gone (410)
     active         active     failing at the 5th         disabled
     failing        active     disabled after 120 h       disabled
     disabled       disabled   disabled                   disabled
 
-Only an unbroken row of failures counts: one success in 120 hours keeps a destination alive. A failure of this machine
-(no network) is no sign of the receiver's state, and neither is time that did not pass: where the clock is set forward,
-or the machine slept, the row begins so much later. A disabled destination is resumed by hand only.
+Only an unbroken run of failures counts: one success in 120 hours keeps a destination alive. A failure of this machine
+(no network) says nothing about the receiver, and neither does skipped time: if the clock is set forward, or the machine
+slept, the run's start moves by as much. Only a person resumes a disabled destination.
 
-People hear of a row of failures twice at most before the end: when the destination has been failing for as long as its
-alert says (`notice_after`), and half-way to being disabled. That is a matter of time, not of attempts, which may be a
-day apart by then.
+A run of failures causes at most two notices before the end: when the destination has been failing for its alert's
+`notice_after`, and half-way to being disabled. They depend on time, not on attempts, which may be a day apart by then.
 """
 
 from __future__ import annotations
@@ -26,16 +25,16 @@ from storage.records.destination import Destination, Notice
 from storage.records.identity import Millis, Seq
 
 FAILURES = 5
-"""Failures in a row that make a destination failing; from then on it is tried by one request at a time."""
+"""Failures in a row that make a destination failing; from then on it gets one request at a time."""
 PATIENCE = 120 * 3_600_000
-"""Milliseconds of nothing but failures after which a destination is disabled; half of it, and people are told."""
+"""Milliseconds of failures that disable a destination; at half of it there is a notice."""
 
 State = Literal["active", "failing", "disabled"]
 
 
 class Standing(Struct, frozen=True):
-    """A destination's state. since, failures, told: beginning and length of the present row of failures, and how often
-    people heard of it.
+    """A destination's state. since, failures, told: the start and length of the current run of failures, and its
+    notices so far.
     """
 
     state: State = "active"
@@ -45,14 +44,14 @@ class Standing(Struct, frozen=True):
 
 
 def standing_of(destination: Destination) -> Standing:
-    """Return the standing that is stored: a failing destination goes on failing."""
+    """Return the stored standing: a failing destination stays failing."""
     if destination.state != "failing" or destination.failing_since is None:
         return Standing(destination.state)
     return Standing("failing", destination.failing_since, FAILURES, destination.told)
 
 
 def after(standing: Standing, answer: Answer, at: Millis) -> tuple[Standing, Notice | None]:
-    """Return the standing after an answer, and what that alone tells: that the destination is disabled."""
+    """Return the standing after an answer, and the notice that it triggers at once: disabled."""
     if standing.state == "disabled" or answer.ours:
         return standing, None
     if answer.delivered:
@@ -66,9 +65,9 @@ def after(standing: Standing, answer: Answer, at: Millis) -> tuple[Standing, Not
 
 
 def next_news(standing: Standing, notice_after: int) -> Millis | None:
-    """Return when people are to hear next of a row of failures that goes on; None when they have heard enough.
+    """Return when the next notice of a continuing run of failures is due; None if all were sent.
 
-    notice_after: seconds, as the destination's alert says.
+    notice_after: seconds, from the destination's alert.
     """
     if standing.state != "failing" or standing.since is None:
         return None
@@ -77,7 +76,7 @@ def next_news(standing: Standing, notice_after: int) -> Millis | None:
 
 
 def reminded(standing: Standing, at: Millis, notice_after: int) -> tuple[Standing, Notice | None]:
-    """Return the standing at a moment without an answer, and what there is to tell. What is overdue is told once."""
+    """Return the standing at a moment without an answer, and its notice. Overdue notices become one."""
     told = standing = _begun(standing, at)
     while (due := next_news(told, notice_after)) is not None and due <= at:
         told = replace(told, told=told.told + 1)
@@ -85,31 +84,32 @@ def reminded(standing: Standing, at: Millis, notice_after: int) -> tuple[Standin
 
 
 def _begun(standing: Standing, at: Millis) -> Standing:
-    """Return a standing whose row of failures has begun: a clock that was ahead may have named a later moment."""
+    """Return a standing whose run does not start in the future: a clock that was ahead may have set a later time."""
     return standing if (standing.since or 0) <= at else replace(standing, since=at)
 
 
 def moved_on(standing: Standing, seconds: float) -> Standing:
-    """Return a standing after a step of the clock; a step back is seen by what lies in the future then."""
+    """Return a standing after a step of the clock forward; after a step back, `_begun` corrects it."""
     if standing.since is None or seconds <= 0:
         return standing
     return replace(standing, since=standing.since + round(1000 * seconds))
 
 
 def is_kept(destination: Destination, standing: Standing) -> bool:
-    """Return whether a record has all of a standing that is stored."""
+    """Return whether a record already has a standing."""
     since = standing.since if standing.state == "failing" else destination.failing_since
     return (destination.state, destination.told, destination.failing_since) == (standing.state, standing.told, since)
 
 
 def with_standing(destination: Destination, standing: Standing, news: Notice | None, matched: Seq) -> Destination:
-    """Return the record with its state and what it owes; the beginning of a row of failures once it counts as failing.
+    """Return the record with its state and owed notice, and the start of a run of failures once it
+    counts as failing.
 
-    matched: how far matching has come; a disabled destination misses what comes after. Newer news
-    takes the place of older; once all is well again nothing is owed.
+    matched: the matcher's position; a disabled destination misses later matches. A newer notice replaces an older;
+    after a recovery none is owed.
     """
     if is_kept(destination, standing):
-        return destination  # an earlier write, of which no more was heard, has happened
+        return destination  # an earlier, unconfirmed write has succeeded
     if standing.state == "active":
         return replace(destination, state="active", failing_since=None, told=0, owes=None)
     owes = destination.owes if news is None else news

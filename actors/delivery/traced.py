@@ -1,8 +1,8 @@
-"""Attempts and digests as traces tell them.
+"""Attempts and digests in traces.
 
-An attempt hangs from the match of its event, or from the making of its digest, so that all tries are beside each other.
-Its id is made of the delivery and the number of the try: the receiver is told it in `traceparent` before anybody knows
-how it ends, and whoever repeats the try after a crash names it alike.
+An attempt's parent is the match of its event, or the making of its digest, so that all attempts are siblings. Its id
+is derived from the delivery and the attempt's number: the receiver gets it in `traceparent` before the outcome is
+known, and a repetition after a crash uses the same one.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from storage.records.destination import EMAIL, Destination
 
 
 class TracedAttempt(NamedTuple):
-    """An attempt that is under way. context: its own span. parent: what it hangs from. began: by the loop's clock.
-    known: what is known of it before it ends.
+    """A running attempt. context: its own span. parent: the parent span. began: by the loop's clock. known: attributes
+    known before it ends.
     """
 
     context: SpanContext
@@ -35,12 +35,12 @@ class TracedAttempt(NamedTuple):
 
     @property
     def header(self) -> str:
-        """What the receiver is told."""
+        """The value of `traceparent`."""
         return traceparent(self.context, sampled=self.sampled)
 
 
 def begun(tracer: Tracer, delivery: Delivery) -> TracedAttempt | None:
-    """Return the attempt that begins now; None where its body can't be read."""
+    """Return the attempt that begins now; None if its body can't be read."""
     told = told_in(delivery.body)
     if told is None:
         return None
@@ -54,7 +54,7 @@ def begun(tracer: Tracer, delivery: Delivery) -> TracedAttempt | None:
 
 
 def begun_test(tracer: Tracer, id: str) -> TracedAttempt:
-    """Return the attempt of a sample that begins now, and with it a trace: a test looks like a delivery."""
+    """Return the attempt of a sample that begins now, with a new trace: a test looks like a delivery."""
     trace = trace_of_event(id)
     context = SpanContext(trace, root_of(trace))
     known: Attributes = {"sanderling.event.id": id, "sanderling.delivery.test": True}
@@ -62,7 +62,7 @@ def begun_test(tracer: Tracer, id: str) -> TracedAttempt:
 
 
 def put_attempt(tracer: Tracer, attempt: TracedAttempt, destination: Destination, answer: Answer) -> None:
-    """Tell how an attempt ended. What a receiver says stays out, and of its address all but the host."""
+    """Record the end of an attempt, without the receiver's response, and with only the host of its address."""
     if not attempt.sampled:
         return
     attributes: dict[str, Value] = {
@@ -86,7 +86,7 @@ def put_attempt(tracer: Tracer, attempt: TracedAttempt, destination: Destination
 
 
 def linked(tracer: Tracer, events: Sequence[bytes]) -> list[SpanContext]:
-    """Return the matches of events, of those whose traces are sampled."""
+    """Return the matches of those events whose traces are sampled."""
     told = [found for event in events if (found := told_in(event)) is not None]
     return [each.matched for each in told if tracer.samples(each.trace)]
 
@@ -94,7 +94,7 @@ def linked(tracer: Tracer, events: Sequence[bytes]) -> list[SpanContext]:
 def put_digest(
     tracer: Tracer, id: str, destination: Destination, *, links: Sequence[SpanContext], events: int, began: float
 ) -> None:
-    """Tell that a digest was made of events."""
+    """Record the making of a digest."""
     trace = trace_of_event(id)
     if not tracer.samples(trace):
         return

@@ -1,4 +1,4 @@
-"""The outlet of an attempt that is traced: each of its requests names the span that it is (W3C Trace Context)."""
+"""The outlet of a traced attempt: its requests carry the attempt's span (W3C Trace Context)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ HEADER = "traceparent"
 
 
 class TracedOutlet:
-    """An Outlet before another one."""
+    """Wraps another Outlet."""
 
     def __init__(self, outlet: Outlet, traceparent: str) -> None:
         self.deliver: Poster = _TracedPoster(outlet.deliver, traceparent)
@@ -21,7 +21,6 @@ class TracedOutlet:
         self._outlet = outlet
 
     def whereabouts(self, host: str) -> str:
-        """Return the address that a host was last delivered to, or the host itself."""
         return self._outlet.whereabouts(host)
 
 
@@ -30,7 +29,7 @@ class _TracedPoster:
         self._poster, self._traceparent = poster, traceparent
 
     async def post(self, url: Url, headers: Mapping[str, str], body: bytes, method: PostMethod = "POST") -> PostResult:
-        """POST a body; see Poster. A header that the receiver's owner has set stays as it is."""
+        """POST a body; see Poster. A header set by the receiver's owner stays."""
         if not any(name.lower() == HEADER for name in headers):
             headers = {**headers, HEADER: self._traceparent}
         return await self._poster.post(url, headers, body, method)

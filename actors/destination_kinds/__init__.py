@@ -1,4 +1,4 @@
-"""The kinds of destinations: a folder each, with what it admits, sends and understands, and one table.
+"""The kinds of destinations: a folder each, and one table.
 
-`kind.py` says what a kind is, `table.py` lists them.
+`kind.py` defines a kind, `table.py` lists them.
 """

@@ -1,8 +1,8 @@
-"""Admission of URLs as destinations: the guard's rules, and two that only deliveries have.
+"""Admission of URLs as destinations: the guard's rules, and two for deliveries only.
 
-A destination is public https. Plain http, like a private address, is for the networks that the operator has opened.
-And what is delivered must not come back in: a destination at this service's own address would feed on itself. Its
-bins are no way in, so they may be destinations, wherever the service itself runs.
+A destination is public https. Plain http and private addresses need a network that the operator has opened. And
+deliveries must not come back in: a destination at this service's own address would feed on itself. Its bins are no way
+in, so they may be destinations, wherever the service runs.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ from storage.interface import Storage
 
 Address = IPv4Address | IPv6Address
 CHECK_WITHIN = 10.0
-"""Seconds for the resolution of a name."""
+"""Seconds to resolve a name."""
 _OPENING = "SANDERLING_ALLOW_NETWORKS or SANDERLING_ALLOW_DELIVER_NETWORKS"
 
 
 async def admit(text: str, world: World, storage: Storage, settings: Settings) -> Admitted:
-    """Return a destination's URL in its one spelling. Raises UrlRefused, Overloaded (our resolver is silent)."""
+    """Return a destination's normalized URL. Raises UrlRefused, Overloaded (our resolver is silent)."""
     url = parse_url(text, schemes=("http", "https"))
     bins = Bins(world, storage, settings.public_url())
     if (path := bins.path_in(url)) is not None:
-        # What a bin gets is shown and goes nowhere, and it is handed over without the network that the guard is for.
+        # A bin only shows its requests, which never touch the network that the guard protects.
         if await bins.at(path) is None:
             raise UrlRefused("url-no-bin", "there is no bin at this address, or it has expired: make one")
         return Admitted(url.text, url.host)
@@ -66,7 +66,8 @@ async def _addresses(url: Url, guard: Guard) -> Sequence[Address]:
 
 
 async def _listens_at(address: Address, world: World, settings: Settings) -> bool:
-    """Whether this service listens at an address. On all interfaces, that is loopback and where its own name is."""
+    """Return whether this service listens at an address. On all interfaces: loopback and its public
+    name's addresses."""
     here = settings.host
     if address.is_loopback or str(address) == here:
         return True

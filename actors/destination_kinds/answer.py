@@ -1,4 +1,4 @@
-"""The answer to one attempt, whatever the kind of the destination. Pure."""
+"""The answer to one attempt, for all kinds of destinations. Pure."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from typing import Final, Literal, NamedTuple
 Verdict = Literal["delivered", "again", "slow", "refused", "revoked"]
 GONE: Final = 410
 EXCERPT: Final = 1024
-"""Characters of an answer that are kept."""
+"""Stored characters of an answer."""
 
 
 class Answer(NamedTuple):
-    """What one try brought. `status` is None when there was no answer; `timeout` tells whether one was waited for.
+    """The result of one attempt. `status` is None without a response; `timeout`: it was waited for.
 
-    said: the beginning of the response, control characters escaped.
-    ours: it failed on this machine (no route, no resolver), which says nothing about the receiver.
-    verdict: what the answer means where its status does not say it, as a kind's own words tell.
+    said: the beginning of the response, control characters escaped. ours: it failed on this machine (no route, no
+    resolver), which says nothing about the receiver. verdict: the meaning, if a kind's own rules decide it and not the
+    status.
     """
 
     status: int | None
@@ -29,19 +29,19 @@ class Answer(NamedTuple):
 
     @property
     def delivered(self) -> bool:
-        """Whether the receiver took it: 2xx and nothing else."""
+        """Whether the receiver took it: 2xx only."""
         if self.verdict is not None:
             return self.verdict == "delivered"
         return self.status is not None and 200 <= self.status < 300
 
     @property
     def gone(self) -> bool:
-        """Whether the receiver will take nothing more: 410, or a token that was revoked."""
+        """Whether the receiver refuses all further deliveries: 410, or a revoked token."""
         return self.verdict == "revoked" or (self.verdict is None and self.status == GONE)
 
     @property
     def refused(self) -> bool:
-        """Whether the receiver will never take just this one."""
+        """Whether the receiver refuses this delivery for good."""
         return self.verdict == "refused"
 
     @property
@@ -51,7 +51,7 @@ class Answer(NamedTuple):
 
     @property
     def word(self) -> str:
-        """How it went, as one of seven words that are counted by."""
+        """The outcome, as one of seven words for counters."""
         if self.delivered:
             return "delivered"
         if self.status is None:

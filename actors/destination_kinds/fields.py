@@ -1,4 +1,4 @@
-"""The fields of a kind: its address and whatever else it asks for, as a form shows them. Pure."""
+"""The fields of a kind: its address and further values, as a form shows them. Pure."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ Family = Literal["program", "chat", "phone", "on-call", "mail"]
 
 
 class AddressField(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The address that a kind is reached at, as a form asks for it.
+    """A kind's address, as a form asks for it.
 
-    private: its path lets somebody in, so it is sealed, and only its host is shown. default: where the service itself
-    is, for kinds that have one address for everybody.
+    private: its path is a credential, so it is sealed, and only its host is shown. default: the service's own address,
+    for kinds with one address for everyone.
     """
 
     label: str
@@ -25,9 +25,9 @@ class AddressField(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
 
 
 class KindField(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One more thing that a kind asks for, as a form does. many: several values, with commas between them.
+    """A further value of a kind, as a form asks for it. many: several values, separated by commas.
 
-    private: it is sealed and never shown again. lines: it may have more than one line. pattern: the whole value.
+    private: sealed and never shown again. lines: it may have several lines. pattern: matches the whole value.
     """
 
     name: str
@@ -62,11 +62,11 @@ MESSAGE_FIELDS: Final = (
         lines=True,
     ),
 )
-"""What each kind that people read asks for beside its own fields."""
+"""Further fields of all kinds for people."""
 
 
 def for_people(codes: Sequence[str]) -> tuple[KindField, ...]:
-    """Return the fields of every kind that people read; `codes`: the languages that the service speaks."""
+    """Return the fields of all kinds for people; `codes`: the service's languages."""
     language = KindField(
         name=LANGUAGE,
         label="Language",

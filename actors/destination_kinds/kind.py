@@ -1,4 +1,4 @@
-"""The kind of a destination: its words, what it asks for, its acts, and the way out that it is given."""
+"""A kind of destination: its texts, fields and functions, and its ports to the network."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from storage.records.destination import Destination
 
 
 class Poster(Protocol):
-    """What deliveries need of egress."""
+    """Sends HTTP requests for deliveries."""
 
     async def post(self, url: Url, headers: Mapping[str, str], body: bytes, method: PostMethod = "POST") -> PostResult:
         """POST a body within 15 s, addresses checked. Raises LookFailed, UrlRefused."""
 
 
 class Dialer(Protocol):
-    """What mail needs of egress: connections to checked addresses."""
+    """Opens connections to checked addresses, for mail."""
 
     async def connect(self, host: str, port: int) -> trio.abc.Stream:
         """Connect to a checked address of a host. Raises LookFailed."""
@@ -37,42 +37,40 @@ class Dialer(Protocol):
 
 
 class Outlet(Protocol):
-    """The part of egress that deliveries leave through."""
+    """The part of egress for deliveries."""
 
     @property
     def deliver(self) -> Poster:
-        """The client that may reach the networks that are allowed for deliveries."""
+        """The client that may also reach networks opened for deliveries."""
 
     @property
     def deliver_plain(self) -> Poster:
-        """The same without TLS, which reaches nothing but those networks."""
+        """The same without TLS, for those networks only."""
 
     @property
     def dial(self) -> Dialer:
-        """Connections to where deliveries may go."""
+        """Connections to permitted addresses."""
 
     @property
     def dial_plain(self) -> Dialer:
-        """Connections to the networks that are allowed for deliveries, and to nothing else."""
+        """Connections to networks opened for deliveries only."""
 
     def whereabouts(self, host: str) -> str:
         """Return the address that a host was last delivered to, or the host itself."""
 
 
 class Admitted(NamedTuple):
-    """An address that may become a destination, in its one spelling, and what the destination is called without a name
-    of its own.
-    """
+    """The normalized URL of a possible destination, and its default label."""
 
     url: str
     label: str
 
 
 class Consent(NamedTuple):
-    """The question whether somebody wants to be told at all, before anything else is sent.
+    """The request for consent that precedes all notifications.
 
-    name, token: the private value by which they answer, and what makes it. invite: sends the question, with a sentence
-    of what would be told. Raises LookFailed, UrlRefused.
+    name, token: the private value in the answer, and its generator. invite: sends the request, with a sentence about
+    the notifications. Raises LookFailed, UrlRefused.
     """
 
     name: str
@@ -81,25 +79,23 @@ class Consent(NamedTuple):
 
 
 class Inviter(Protocol):
-    """Sends to people the question whether they want to be told."""
+    """Asks people for consent to notifications."""
 
     async def invite(self, consent: Consent, destination: Destination, about: str) -> Answer:
-        """Ask once. Every way to fail is an answer."""
+        """Ask once. Every failure is an answer."""
 
 
 class DestinationKind(NamedTuple):
     """A kind of destination.
 
-    where: how a person gets the address and the rest, in two sentences. documentation: the page of the service that it
-    was written from. admit: checks an address that a user wrote. Raises UrlRefused; Overloaded when it can't be known
-    now. check: yields what is wrong with all values together, by field. new_secret: makes what the destination is given
-    once, to know us by; None: it signs nothing.
-    send: encodes what is delivered (an event or a digest, as JSON, by its id), sends it once, and reads the answer.
-    Raises LookFailed when there was none, UrlRefused. Cancelled, it may or may not have arrived. consent: None where
-    nobody has to be asked. limits: of its texts, where people read them, who may write templates; None: programs do.
-    speech: the languages that they may read them in.
-    in_path: the open values that become a part of the path.
-    enrol: returns what a device has to know before it can say how it is reached, a public key; None where none has to.
+    where: how a person gets the address and the other values, in two sentences. documentation: the service's page that
+    it is based on. admit: checks a user's address. Raises UrlRefused; Overloaded if that can't be decided now. check:
+    yields errors in the combination of values, by field. new_secret: makes the signing secret, shown once; None: it
+    signs nothing. send: encodes a delivery (an event or a digest, as JSON, by its id), sends it once, and interprets
+    the answer. Raises LookFailed without one, UrlRefused. If cancelled, it may or may not have arrived. consent: None
+    if none is needed. limits: of texts for people, who may write templates; None: for programs. speech: the languages
+    for people. in_path: the public values that are part of the path. enrol: returns a public key that a device needs
+    before it has an address; None if not needed.
     """
 
     id: str

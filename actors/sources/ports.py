@@ -1,4 +1,4 @@
-"""The ports of a source's actor, and the slot in which it shows its state to the registry."""
+"""The ports of a source's actor, and the record that shows its state to the registry."""
 
 from __future__ import annotations
 
@@ -44,11 +44,11 @@ from supervision import Mailbox
 _NO_TAGS: Final = TagTable()
 SHARED_SWEEP = 60.0
 SITEMAP_PACE = 3800.0
-"""Seconds between looks at a sitemap that is followed: with its jitter never more than one an hour."""
+"""Seconds between checks of a followed sitemap: with jitter at most one an hour."""
 
 
 class SharedPrice:
-    """The price of a look, shared by all sources: read by each at its look, moved by the registry."""
+    """The price of a check, shared by all sources: each check reads it, the registry sets it."""
 
     __slots__ = ("price",)
 
@@ -61,7 +61,7 @@ class SharedPrice:
 
 @dataclass(frozen=True, slots=True)
 class Ports:
-    """Shared by all sources. `looks` bounds how many are fetching and reading at once."""
+    """Shared by all sources. `looks` bounds concurrent fetching and reading."""
 
     world: World
     settings: Settings
@@ -77,7 +77,7 @@ class Ports:
 
     @property
     def sweep(self) -> float:
-        """Seconds after which what is saved lazily is stored: sooner where other nodes show it too."""
+        """Seconds until lazily saved state is stored: sooner if other nodes show it too."""
         return min(self.settings.sweep, SHARED_SWEEP) if self.ownership.shared else self.settings.sweep
 
     patience: FailureDelays = field(default_factory=FailureDelays)
@@ -90,23 +90,20 @@ class Ports:
 
 
 class LiveSource:
-    """A source as it is now: written by its actor, read by the registry; both in one Trio run, so without a lock.
+    """A source's current state: its actor writes it, the registry reads it, in one Trio run without a lock.
 
-    `unsaved` says that `hot` is newer than what storage has; the registry's sweep clears it. `asked_at`: when somebody
-    who asked why had it looked at last. `ranking` follows the health and `states` the state, once the source is in
-    them. `push` and `window` are a push source's: what its connections bring, and what it has admitted lately (None
-    until its actor has read it).
-    `owed`: admitted frames (mark, own id, draft) of which a life that has ended never heard whether they are stored.
-    `version` is that of the stored state which `hot` came from.
-    `tally` counts its looks, and knows more than any state that comes back from storage: a look counts when it is over,
-    whatever becomes of its harvest. `saved_tally` is the one that is surely stored. So it is with `cookies`, which all
-    who look with the same headers share: what was renewed is renewed, whatever becomes of harvest and record.
-    `source` is its own record, which is what may be stored; `effective` is the same with what it inherits of its tags.
-    It is found when the record, its tags' defaults or the table of these (`inherit`) change, not at each look.
-    `memory` is `hot` without newly renewed cookies. A walk over all sources reads it: an attribute, no call.
-    `read_as`: the settings by which its memory was last compared, None before the first look of this process.
-    `doubted`: it was not watched for a while, so of a trouble nothing is told before the next look.
-    `rests_until`: until when its actor rests, by the loop's clock, which nobody can set; None: it does not rest.
+    `unsaved`: `hot` is newer than storage; the registry's sweep clears it. `asked_at`: the last check requested by a
+    user. `ranking` tracks the health and `states` the state, once the source is in them. `push` and `window` are a
+    push source's connection state and its recently admitted frames (None until its actor has read them). `owed`:
+    admitted frames (mark, own id, draft) of an earlier run of the actor that may not be stored. `version` is that of
+    the stored state which `hot` came from. `tally` counts checks and is ahead of any stored state: a check counts when
+    it ends, even if its harvest is lost. `saved_tally` is certainly stored. Likewise `cookies`, which all users of the
+    same headers share: renewed ones stay, whether or not harvest and record do. `source` is the stored record;
+    `effective` adds the settings inherited from tags. It is recomputed when the record, its tags' defaults or their
+    table change (`inherit`), not at each check. `memory` is `hot` without newly renewed cookies, an attribute for
+    loops over all sources. `read_as`: the settings of the memory's last comparison, None before this process's first
+    check. `doubted`: it was unwatched for a while, so no trouble is reported before the next check. `rests_until`: the
+    end of its actor's rest by the loop's clock, which can't be set; None: it does not rest.
     """
 
     __slots__ = (
@@ -151,13 +148,13 @@ class LiveSource:
 
     @property
     def effective(self) -> Source:
-        """Its record with what it inherits: how it is watched."""
+        """The record with inherited settings: how the source is watched."""
         if self._inherits is not self.source:
             self.inherit()
         return self._effective
 
     def inherit(self) -> bool:
-        """Find anew what it inherits; return whether it is watched by other settings than before."""
+        """Recompute the inherited settings; return whether the effective ones changed."""
         before, found = self._effective, self.tags.of(self.source)
         self._inherits = self.source
         if found == before:
@@ -167,7 +164,7 @@ class LiveSource:
 
     @property
     def hot(self) -> SourceRuntime:
-        """The memory that its looks have made."""
+        """The memory of the source's checks."""
         if self.memory.cookies != self.cookies.text:
             self.memory = replace(self.memory, cookies=self.cookies.text)
         return self.memory
@@ -183,21 +180,21 @@ class LiveSource:
             self.states.put(self.source, hot)
 
     def count(self, at: Millis, verdict: Verdict, body: bytes = b"") -> None:
-        """Count a look. body: a mark of what it got."""
+        """Count a check. body: a mark of its body."""
         self.put_tally(tally.noted(self.tally, at, verdict, body))
 
     def put_tally(self, counted: bytes) -> None:
-        """Take over another tally; each state that is saved from now on has it."""
+        """Replace the tally; each state saved from now on has it."""
         self.tally = counted
         self.memory = replace(self.memory, tally=counted)
 
     @property
     def behind(self) -> bool:
-        """Whether what is stored is older than what is here."""
+        """Whether storage is older than memory."""
         return self.unsaved or self.tally is not self.saved_tally or self.cookies.behind
 
     def swept(self) -> SourceState:
-        """Return the state to save without a harvest: what others know of the stored one stays true."""
+        """Return the state to save without a harvest, under the same version."""
         return SourceState(self.source.id, self.hot, None, self.version, self.version)
 
     def __repr__(self) -> str:
@@ -205,12 +202,11 @@ class LiveSource:
 
 
 def drawn(world: World) -> Version:
-    """Return a new version of a source's stored state."""
+    """Return a random version for a source's stored state."""
     return Version(int.from_bytes(world.entropy(8), "big") >> 2)
 
 
 def limits_of(source: Source, settings: Settings) -> Limits:
-    """Return the bounds of a source's cadence."""
     schedule = None if source.schedule is None else float(source.schedule)
     if schedule is None and source.follow != "none" and source.detection.is_sitemap:
         schedule = SITEMAP_PACE
@@ -221,5 +217,5 @@ def limits_of(source: Source, settings: Settings) -> Limits:
 def _limits(floor: float, ceiling: float, schedule: float | None, hours: str | None) -> Limits:
     try:
         return Limits(floor, ceiling, schedule, None if hours is None else read_hours(hours))
-    except ValueError:  # a zone that this machine does not know, though another once did
+    except ValueError:  # a zone that this machine does not know
         return Limits(floor, ceiling, schedule)

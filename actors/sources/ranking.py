@@ -1,11 +1,11 @@
-"""The sources in the order of the list, worst health first, kept sorted while scores change. Pure.
+"""The sources in list order, worst health first, kept sorted while scores change. Pure.
 
-A place in the list is a position and the *version* of the order in which it is one: each change of a score makes
-a new version and is remembered for a while. A page that goes on from an older version shows the order as it was then,
-so whoever pages through sees every source once, however many fall or climb meanwhile. When that version is no longer
-remembered (thousands of changes ago, or before a restart) the page goes on in the present order.
+A cursor has a position and the *version* of the order it refers to. Each change of a score makes a new version, and
+recent changes are remembered. A page that continues from an older version shows the order as it was then, so a reader
+of all pages sees every source once, however many move. If that version is no longer remembered (thousands of changes
+ago, or before a restart), the page continues in the current order.
 
-The order lies in sorted chunks: a change or a page costs some microseconds with 100,000 sources as with ten.
+The order is stored in sorted chunks: a change or a page costs some microseconds, with 100,000 sources as with ten.
 """
 
 from __future__ import annotations
@@ -21,17 +21,16 @@ from storage.records.health import RANK, Flag, Health
 from storage.records.identity import SourceId
 
 Order = tuple[int, float, SourceId]
-"""What is sorted by: minus the flag's rank, the score, the id."""
+"""The sort key: minus the flag's rank, the score, the id."""
 
 Place = tuple[int, float, str, int]
-"""The order of the last one seen, and the version in which it had that order."""
+"""The order of the last source shown, and the version of that order."""
 
 CHUNK: Final = 1000
 REMEMBERED: Final = 4096
 
 
 def order_of(source: SourceId, health: Health) -> Order:
-    """Return what a source is sorted by."""
     return (-RANK[health.flag], health.score, source)
 
 
@@ -40,12 +39,12 @@ def _any(_: SourceId) -> bool:
 
 
 class Ranking:
-    """Ids in order. Changes are written by whoever changes a score, pages are read by the registry."""
+    """Ids in order. Written when a score changes, read page by page by the registry."""
 
     def __init__(self) -> None:
         self._chunks: list[list[Order]] = []
         self._orders: dict[SourceId, Order] = {}
-        self._moves: deque[Order] = deque(maxlen=REMEMBERED)  # what each was before; the newest made `version`
+        self._moves: deque[Order] = deque(maxlen=REMEMBERED)  # each source's previous order; the newest made `version`
         self.version = 0
 
     def __len__(self) -> int:
@@ -55,7 +54,7 @@ class Ranking:
         return f"<Ranking of {len(self)} in {len(self._chunks)} chunks, version {self.version}>"
 
     def put(self, source: SourceId, health: Health) -> None:
-        """Give a source its place, a new one if it had another."""
+        """Insert a source, or move it to its new place."""
         order, before = order_of(source, health), self._orders.get(source)
         if order == before:
             return
@@ -74,9 +73,9 @@ class Ranking:
     def page(
         self, after: Place | None, limit: int, wanted: Callable[[SourceId], bool] = _any, most: int | None = None
     ) -> tuple[list[SourceId], Place | None]:
-        """Return the next `limit` wanted ids after a place, and the place to go on from; None at the end.
+        """Return the next `limit` wanted ids after a place, and the next place; None at the end.
 
-        At most `most` are looked at: the page may then have fewer.
+        Visits at most `most` sources, so the page may have fewer.
         """
         version = self.version if after is None or not self._remembers(after[3]) else after[3]
         moved = self._moved_since(version)
@@ -96,13 +95,13 @@ class Ranking:
         return ids, None
 
     def census(self) -> dict[Flag, int]:
-        """Return how many have which flag, the worst first."""
+        """Return how many sources have each flag, worst first."""
         flags: list[Flag] = sorted(RANK, key=lambda flag: -RANK[flag])
         ends = [self._before((1 - RANK[flag], float("-inf"), SourceId(""))) for flag in flags]
         return {flag: end - start for flag, start, end in zip(flags, [0, *ends], ends, strict=False)}
 
     def _before(self, order: Order) -> int:
-        """Return how many stand before an order."""
+        """Return how many sources come before an order."""
         number = self._chunk_of(order)
         whole = sum(map(len, self._chunks[:number]))
         return whole + (bisect_left(self._chunks[number], order) if number < len(self._chunks) else 0)

@@ -1,4 +1,4 @@
-"""The number of sources in each state, kept up to date with each look."""
+"""The number of sources in each state, updated at each check."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from storage.records.states import SOURCES, SourceState
 
 
 class StateCounts:
-    """How many sources are in each state. `put` whenever one's memory or record has changed.
+    """How many sources are in each state. Call `put` whenever a memory or record has changed.
 
-    Nothing happens at the moment at which a source becomes overdue, so these are counted by the watchman's rounds.
+    A source becomes overdue without any event, so the rounds of the overdue monitor count these.
     """
 
     def __init__(self) -> None:
@@ -38,7 +38,7 @@ class StateCounts:
             self._counts[state] -= 1
 
     def read(self, overdue: int) -> Mapping[SourceState, int]:
-        """Return the counts, worst first. overdue: how many of those that are well otherwise are overdue."""
+        """Return the counts, worst first. overdue: how many otherwise healthy sources are overdue."""
         counts = {state: self._counts[state] for state in SOURCES}
         for state in ("ok", "new"):
             late = min(overdue, counts[state])

@@ -1,4 +1,4 @@
-"""The number of sources that have each tag, or one below it, kept up to date with each change of a record."""
+"""The number of sources with each tag, or one below it, updated with each record."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from storage.records.source import Source
 
 
 class TagCounts:
-    """How many sources have each tag, and each of the folders above it (`folders_of`)."""
+    """How many sources have each tag, and each folder above it (`folders_of`)."""
 
     def __init__(self) -> None:
         self._tags: dict[SourceId, tuple[str, ...]] = {}
@@ -21,7 +21,7 @@ class TagCounts:
         return f"<TagCounts of {len(self._counts)} tags>"
 
     def put(self, source: Source) -> None:
-        """Count a source by the tags that it has now."""
+        """Count a source under its current tags."""
         before = self._tags.get(source.id, ())
         if source.tags == before:
             return
@@ -33,7 +33,7 @@ class TagCounts:
         self._take(self._tags.pop(source, ()))
 
     def read(self) -> Mapping[str, int]:
-        """Return the counts; of no tag that no source has."""
+        """Return the counts, without unused tags."""
         return dict(self._counts)
 
     def _take(self, tags: tuple[str, ...]) -> None:

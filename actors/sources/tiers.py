@@ -1,4 +1,4 @@
-"""The acts of each tier: one row each. A tier is a folder here, a row here, and a row in `storage/records/tiers.py`."""
+"""The behaviour of each tier. A tier is a folder here, a row here, and a row in `storage/records/tiers.py`."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ Search = Callable[
 
 
 class Behaviour(NamedTuple):
-    """What a tier does.
+    """A tier's functions.
 
-    run: the life of one source. preview: what watching a URL would tell. reader: how a body is read, for a tier that
-    polls; `run` gets those of all tiers, since a source may turn out to be of another. search: why a text was not told.
+    run: the life of one source. preview: the events of watching a URL. reader: reads bodies, for a polled tier; `run`
+    gets all of them, since a source's tier may change. search: explains why a text was not reported.
     """
 
     run: Callable[[Ports, LiveSource, Readers], Run]
@@ -76,5 +76,5 @@ assert all((row.reader is not None) == TIERS[name].polled for name, row in BEHAV
 
 
 def readers(settings: Settings) -> Readers:
-    """Return a reader for each tier that polls."""
+    """Return a reader for each polled tier."""
     return {name: row.reader(settings) for name, row in BEHAVIOURS.items() if row.reader is not None}

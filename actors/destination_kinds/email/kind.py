@@ -1,4 +1,4 @@
-"""The row of the kind `email`: what it asks for, and how a mail is sent."""
+"""The row of the kind `email`: its fields, and the sending of a mail."""
 
 from __future__ import annotations
 
@@ -26,12 +26,13 @@ from storage.interface import Storage
 from storage.records.destination import EMAIL, LINK, Destination
 
 WITHIN: Final = 60.0
-"""Seconds for a whole session: mail servers look into a mail before they take it."""
+"""Seconds for a whole session: mail servers inspect a mail before they accept it."""
 _TOKEN = 20
 
 
 class Mail(NamedTuple):
-    """How mail leaves. login: asked at each session, as tokens expire; None without one. public: our own address."""
+    """The way out for mail. login: called for each session, as tokens expire; None without one. public: our own
+    address."""
 
     server: MailServer | None
     login: Callable[[], Awaitable[Login | None]]
@@ -39,7 +40,7 @@ class Mail(NamedTuple):
 
 
 def email_kind(mail: Mail, speech: Speech = NO_OTHER) -> DestinationKind:
-    """Return the kind of destination that mail is."""
+    """Return the kind for mail."""
 
     def voice_of(destination: Destination) -> Voice:
         return speech.voice(destination.values.get(LANGUAGE, ""))
@@ -57,7 +58,7 @@ def email_kind(mail: Mail, speech: Speech = NO_OTHER) -> DestinationKind:
         told = await written(world, LIMITS, destination.values, notification_of(id, body, voice))
         thread = f"{told.items[0].source}.{destination.id}" if told.items and not told.is_digest else ""
         envelope = _envelope(mail, server, destination, world)._replace(thread=thread)
-        # Two destinations may have one address: each mail is one of its own.
+        # Two destinations may have one address: each gets its own mail.
         letter = letter_of(told._replace(id=f"{id}.{destination.id}"), envelope, voice)
         return await _handed_over(mail, server, outlet, letter, envelope)
 
@@ -86,7 +87,7 @@ def email_kind(mail: Mail, speech: Speech = NO_OTHER) -> DestinationKind:
 
 
 def _needed(mail: Mail) -> MailServer:
-    """Return the server. Raises LookFailed: a destination may have been made while there was one."""
+    """Return the server. Raises LookFailed: the setting may have been removed since the destination was made."""
     if mail.server is None:
         raise LookFailed(Blame.LOCAL, "no mail server is set any more: see mail_server in docs/mail.md")
     return mail.server
@@ -122,7 +123,7 @@ async def _handed_over(
 
 
 def _name(public: str) -> str:
-    """Return what we call ourselves in EHLO: our host's name, an address in brackets (RFC 5321, 4.1.3)."""
+    """Return our name for EHLO: the host's name, or an address in brackets (RFC 5321, 4.1.3)."""
     host = public.partition("://")[2].partition("/")[0]
     host = host.rpartition(":")[0] if host.rpartition(":")[2].isdigit() and not host.endswith("]") else host
     if host.startswith("["):

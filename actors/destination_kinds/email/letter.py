@@ -1,7 +1,7 @@
-"""A mail: an event, a notice or a digest as text and as HTML, or the question whether mail is wanted at all. Pure.
+"""A mail: an event, a notice or a digest as text and HTML, or the request for consent. Pure.
 
-`Message-ID` is made of the delivery's id, so that a repetition is known as one (RFC 5322, 3.6.4); what is told of one
-source refers to the same parent, so that it threads. `List-Unsubscribe-Post` is RFC 8058, `Auto-Submitted` RFC 3834.
+`Message-ID` is derived from the delivery's id, so that duplicates are recognised (RFC 5322, 3.6.4); mails about one
+source refer to the same parent, so that they thread. `List-Unsubscribe-Post` is RFC 8058, `Auto-Submitted` RFC 3834.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ ins {{ background: #d9f2dd; text-decoration: none; }} del {{ background: #f9dcdc
 
 
 class LetterWords(NamedTuple):
-    """What a mail says beside what it tells."""
+    """The fixed texts of a mail."""
 
     why: str = "You get this because you agreed to it."
     how: str = "To stop it: %(link)s"
@@ -48,10 +48,10 @@ class LetterWords(NamedTuple):
 
 
 class Letter(EmailMessage):
-    """A mail whose headers stand on one line each, of 998 octets at most (RFC 5322, 2.1.1).
+    """A mail with unfolded headers, of at most 998 octets each (RFC 5322, 2.1.1).
 
-    Folded at 78, an address or an id that is longer is written as an encoded word, which may not stand there (RFC 2047,
-    5): a mail program then finds no way to stop it.
+    Folded at 78, a longer address or id would become an encoded word, which is not allowed there (RFC 2047, 5): a mail
+    program would then find no way to unsubscribe.
     """
 
     def as_bytes(self, unixfrom: bool = False, policy: Policy[Any] | None = None) -> bytes:
@@ -59,7 +59,7 @@ class Letter(EmailMessage):
 
 
 class Envelope(NamedTuple):
-    """Between whom, when, and where the one who is told stops it. thread: what of one source has in common."""
+    """Sender, recipient, time, and the page to unsubscribe. thread: shared by mails about one source."""
 
     sender: str
     recipient: str
@@ -69,14 +69,14 @@ class Envelope(NamedTuple):
 
 
 def letter_of(notification: Notification, envelope: Envelope, voice: Voice = ENGLISH) -> EmailMessage:
-    """Return a mail that tells of a notification."""
+    """Return the mail of a notification."""
     words = LetterWords(*map(voice.say, LetterWords()))
     title = title_of(notification, LIMITS.title)
     mail = _begun(envelope, title, notification.id)
     if envelope.thread:
         mail["References"] = f"<{envelope.thread}@{domain_of(envelope.sender)}>"
     plain, heading = message_of(notification, LIMITS), title
-    if notification.written:  # which says what its writer wants said, and no more
+    if notification.written:  # a user's template stands alone
         heading = ""
     html = "<br>\n".join(escape(notification.written).split("\n"))
     foot = f"{words.why} {words.how % {'link': envelope.stop}}"
@@ -92,7 +92,7 @@ def letter_of(notification: Notification, envelope: Envelope, voice: Voice = ENG
 
 
 def question_of(id: str, envelope: Envelope, about: str, voice: Voice = ENGLISH) -> EmailMessage:
-    """Return the mail that asks whether mail is wanted; `about` is what would be told."""
+    """Return the mail that asks for consent; `about` describes the notifications."""
     words = LetterWords(*map(voice.say, LetterWords()))
     mail = _begun(envelope, words.question, id)
     wish = words.wish % {"what": one_line(voice.say(about))}

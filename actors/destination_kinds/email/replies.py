@@ -1,7 +1,7 @@
 """The meaning of a mail server's replies (RFC 5321, 4.2; RFC 3463). Pure.
 
-Who is told may be gone (5xx to RCPT); the mail server may refuse this one mail (5xx to its data); or it refuses us,
-which says nothing about who is told. 4xx is greylisting, a full mailbox, or too much at once: later.
+The recipient may be gone (5xx to RCPT); the server may refuse this one mail (5xx to its data); or it refuses us, which
+says nothing about the recipient. 4xx is greylisting, a full mailbox, or too much at once: retry later.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _WORDS = {
 
 
 class Reply(NamedTuple):
-    """What the server said last, and to what. text: as it came, without the codes."""
+    """The server's last reply, and its stage. text: as received, without the codes."""
 
     code: int
     text: bytes
@@ -32,7 +32,7 @@ class Reply(NamedTuple):
 
 
 def answer_of(reply: Reply, latency_ms: int) -> Answer:
-    """Return what became of a mail."""
+    """Return the outcome of a mail."""
     said = escaped(reply.text)
     if reply.stage == "content" and reply.code == 250:
         return Answer(reply.code, latency_ms, said=said, verdict="delivered")
@@ -50,5 +50,5 @@ def _verdict(reply: Reply) -> Verdict:
     if reply.code < 500:
         return "slow"
     if _FULL.search(reply.text):
-        return "slow"  # a mailbox that is full is emptied some day
+        return "slow"  # a full mailbox may be emptied later
     return "revoked" if reply.stage == "recipient" else "refused"

@@ -1,4 +1,4 @@
-"""The operator's mail server, and the addresses that mail goes to. Pure."""
+"""The operator's mail server, and mail addresses. Pure."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ MAILTO: Final = "mailto:"
 
 
 class MailServer(NamedTuple):
-    """Where mail is handed over. sender: the address that it comes from."""
+    """The mail server. sender: the From address."""
 
     host: str
     port: int
@@ -35,7 +35,7 @@ class MailServer(NamedTuple):
 
 
 def server_of(address: str, sender: str) -> MailServer | None:
-    """Return the server that settings name, None when they name none. Raises ValueError.
+    """Return the server from the settings, None without one. Raises ValueError.
 
     >>> server_of("smtps://mail.example.com", "watch@example.com")
     MailServer(host='mail.example.com', port=465, security='tls', sender='watch@example.com')
@@ -60,7 +60,7 @@ def server_of(address: str, sender: str) -> MailServer | None:
 
 
 def recipient_of(text: str) -> str:
-    """Return an address in its one spelling, the domain in ASCII. Raises UrlRefused.
+    """Return a normalized address, the domain in ASCII. Raises UrlRefused.
 
     >>> recipient_of("mailto:Anna@Bücher.example")
     'Anna@xn--bcher-kva.example'

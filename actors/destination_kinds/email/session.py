@@ -1,7 +1,7 @@
 """One SMTP session over one connection: greeting, TLS, login, one mail (RFC 5321, 3207, 4954).
 
-The state machine is smtpproto's. Replies are read here, bounded, and its views of them are not relied on: it takes a
-code that it does not expect for the end of everything, where the code says more.
+The state machine is smtpproto's. Replies are read here, with bounds, because smtpproto fails on any unexpected code,
+even if the code has a clear meaning.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Secure = Callable[[trio.abc.Stream], Awaitable[trio.abc.Stream]]
 
 
 class Login(NamedTuple):
-    """Who we are to the server. token: the password is an OAuth 2 access token (XOAUTH2)."""
+    """Our credentials. token: the password is an OAuth 2 access token (XOAUTH2)."""
 
     user: str
     password: str
@@ -39,7 +39,8 @@ class _Refused(Exception):
 
 
 class Session:
-    """A session from `transmit` on. `stream` is the newest: plain, or inside TLS. secure: puts a stream inside TLS."""
+    """One session, used by `transmit`. `stream` is the current one: plain, or inside TLS. secure: wraps a stream in
+    TLS."""
 
     def __init__(self, stream: trio.abc.Stream, secure: Secure) -> None:
         self.stream = stream
@@ -50,9 +51,9 @@ class Session:
     async def transmit(
         self, mail: EmailMessage, sender: str, recipient: str, *, security: Security, login: Login | None, name: str
     ) -> Reply:
-        """Hand one mail over and return the reply that decided. name: ours, for EHLO. Raises LookFailed.
+        """Hand one mail over and return the decisive reply. name: ours, for EHLO. Raises LookFailed.
 
-        Cancelled or cut off after the data, the mail may or may not have been taken.
+        If cancelled or cut off after the data, the mail may or may not have been accepted.
         """
         try:
             await self._begin(security, name)
@@ -65,7 +66,7 @@ class Session:
             reply = await self._ask("content", lambda: self._protocol.data(mail))
         except _Refused as error:
             reply = error.reply
-        except SMTPException as error:  # what the server does not offer, or no reply to speak of
+        except SMTPException as error:  # a missing extension, or an unusable reply
             raise LookFailed(Blame.REMOTE_TRANSIENT, f"the mail server: {error}") from None
         except _GONE:
             raise LookFailed(Blame.REMOTE_TRANSIENT, "the mail server closed the connection") from None
@@ -81,7 +82,7 @@ class Session:
             if "STARTTLS" not in self._protocol.extensions:
                 raise LookFailed(Blame.LOCAL, "the mail server offers no STARTTLS: nothing is sent in the clear")
             await self._ask("tls", self._protocol.start_tls)
-            if self._buffer:  # said before TLS, it would be taken for what was said inside (CVE-2011-0411)
+            if self._buffer:  # sent before TLS, it would count as sent inside (CVE-2011-0411)
                 raise LookFailed(Blame.REMOTE_TRANSIENT, "the mail server spoke between STARTTLS and TLS")
             self.stream = await self._secure(self.stream)
             await self._ask("hello", lambda: self._protocol.send_greeting(name))
@@ -105,7 +106,7 @@ class Session:
     async def _ask(
         self, stage: Stage, command: Callable[[], None], wanted: tuple[int, ...] = (220, 235, 250, 251, 354)
     ) -> Reply:
-        """Send a command and return its reply. Raises _Refused for one that is not wanted."""
+        """Send a command and return its reply. Raises _Refused for an unwanted one."""
         command()
         if said := self._protocol.get_outgoing_data():
             await self.stream.send_all(said)
@@ -120,7 +121,7 @@ class Session:
         return reply
 
     async def _read(self) -> tuple[int, list[bytes]]:
-        """Read one whole reply. Raises LookFailed for what is none."""
+        """Read one whole reply. Raises LookFailed if it is malformed."""
         lines: list[bytes] = []
         size = 0
         while True:
@@ -145,7 +146,7 @@ class Session:
         return line
 
     async def _leave(self) -> None:
-        """Say goodbye, without waiting for the answer: the mail's fate is known."""
+        """Send QUIT without waiting for the reply: the mail's fate is known."""
         with trio.move_on_after(1):
             try:
                 await self.stream.send_all(b"QUIT\r\n")

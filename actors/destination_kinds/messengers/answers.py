@@ -1,4 +1,4 @@
-"""The reading of a messenger's answer: each says "slow down" and "your token is gone" in words of its own. Pure."""
+"""The interpretation of a messenger's responses: each has its own way to say "slow down" or "token revoked". Pure."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from actors.destination_kinds.messengers.messenger import AnswerRule, Messenger
 from actors.egress.posted import PostResult
 
 _SHOWN = 200
-"""Characters of what a service says that stand in an error."""
+"""Characters of a response in an error."""
 _ABSENT: Any = object()
 
 
 def answer_of(messenger: Messenger, posted: PostResult) -> Answer:
-    """Return what an answer means: by the first rule of the messenger that fits, else by its status."""
+    """Return the answer, by the messenger's first matching rule, else by status."""
     said, tree = escaped(posted.body), _tree(posted.body)
     rule = next((rule for rule in messenger.answers if _fits(rule, posted, tree)), None)
     wait = posted.retry_after
@@ -24,7 +24,7 @@ def answer_of(messenger: Messenger, posted: PostResult) -> Answer:
         wait = _seconds(rule, tree) or wait
     verdict = None if rule is None else rule.verdict
     if verdict == "delivered" and posted.status // 100 != 2:
-        verdict = None  # what a redirect or an error says beside its status is not believed
+        verdict = None  # a success claimed in a redirect or an error is not believed
     answer = Answer(posted.status, posted.latency_ms, retry_after=wait, said=said, verdict=verdict)
     return answer if answer.delivered else answer._replace(error=_error(messenger, rule, posted.status, tree, said))
 
@@ -48,7 +48,7 @@ def _fits(rule: AnswerRule, posted: PostResult, tree: Any) -> bool:
     if not rule.path:
         return True
     found = _at(tree, rule.path)
-    # 1 is not True here: a service that says 1 says a number.
+    # 1 is not True here: a service that returns 1 means a number.
     return found is not _ABSENT and (not rule.values or any(type(found) is type(v) and found == v for v in rule.values))
 
 
@@ -67,7 +67,7 @@ def _tree(body: bytes) -> Any:
 
 
 def _at(tree: Any, path: str) -> Any:
-    """Return what lies at a path of names and numbers, `_ABSENT` when nothing does."""
+    """Return the value at a path of names and numbers, `_ABSENT` without one."""
     for step in path.split("."):
         if isinstance(tree, dict):
             tree = tree.get(step, _ABSENT)

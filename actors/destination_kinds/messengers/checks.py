@@ -1,4 +1,4 @@
-"""Mistakes of a messenger's file that its shape does not show: each with its place and a sentence. Pure."""
+"""Semantic checks of a messenger's file: each mistake with its place and a sentence. Pure."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ _CHOICES = {
 
 
 def read_messenger(text: str, file: str) -> Messenger:
-    """Return the messenger that a file describes; `file` is its name for the errors. Raises BadFile."""
+    """Return the messenger from a file's text; `file` is its name for errors. Raises BadFile."""
     return read_file(text, file, Messenger, check, _CHOICES)
 
 
 def check(messenger: Messenger) -> Found:
-    """Yield all that is wrong with a messenger."""
+    """Yield all mistakes in a messenger."""
     if not ID.fullmatch(messenger.id):
         yield "id", "small letters, digits and hyphens, 32 at most"
     if messenger.id in RESERVED:
@@ -96,7 +96,7 @@ def _check_fields(messenger: Messenger) -> Found:
 
 
 def _check_names(messenger: Messenger) -> Found:
-    """Yield names in braces without a value, fields that are used nowhere, and headers that are not to be set."""
+    """Yield unknown names in braces, unused fields, and forbidden headers."""
     shape = messenger.request
     fields = {field.name for field in messenger.fields}
     used: set[str] = ({"secret"} if shape.sign else set()) | set(shape.basic or ())

@@ -1,4 +1,4 @@
-"""From a messenger to a kind of destination."""
+"""Makes a kind of destination from a messenger."""
 
 from __future__ import annotations
 
@@ -18,8 +18,6 @@ from storage.records.destination import Destination
 
 
 def kind_of(messenger: Messenger, speech: Speech = NO_OTHER) -> DestinationKind:
-    """Return the kind of destination that a messenger is."""
-
     async def send(outlet: Outlet, destination: Destination, id: str, body: bytes, world: World) -> Answer:
         voice = speech.voice(destination.values.get(LANGUAGE, ""))
         told = await written(world, messenger.limits, destination.values, notification_of(id, body, voice))

@@ -1,4 +1,4 @@
-"""A messenger: what a file says of one service. The fields are those of the file; docs/messengers.md explains them."""
+"""A messenger: the content of a file about one service. docs/messengers.md explains the fields."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Scheme = Literal["", "dingtalk", "lark"]
 
 
 class RequestShape(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """How a notification is sent. Values of the form `{name}` stand for what is known then; see `request.py`.
+    """The request of a notification. Placeholders such as `{name}` are filled in; see `request.py`.
 
     path: added to the address. basic: the two fields that are name and password (RFC 7617). sign: a scheme of signing
     with the field `secret`, for `{timestamp}` and `{sign}`.
@@ -33,11 +33,11 @@ class RequestShape(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
 
 
 class AnswerRule(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What an answer means. The first rule that fits counts; if none does, its status alone, as of a webhook.
+    """The meaning of a response. The first matching rule counts; without one, the status alone, as for a webhook.
 
-    status: those that it is about, all without any. path: a place in the answer's JSON (`errors.0.code`), which must be
-    there, and if `values` are given must be one of them. contains: words that the body has. wait: where the answer says
-    how many seconds to wait, or milliseconds. says: where it says why.
+    status: matching statuses, all without any. path: a place in the response's JSON (`errors.0.code`) that must exist
+    and, if `values` are given, must equal one of them. contains: text in the body. wait: the place of the seconds, or
+    milliseconds, to wait. says: the place of the reason.
     """
 
     status: tuple[int, ...] = ()
@@ -51,8 +51,8 @@ class AnswerRule(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class Messenger(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One service. where: how a person gets the address, in two sentences. documentation, written: the page of the
-    service that describes it, and the day of this file. read: what the answers were read in, page or repository.
+    """One service. where: how a person gets the address, in two sentences. documentation, written: the service's page
+    about it, and the date of this file. read: the page or repository that the answers are based on.
     """
 
     id: str

@@ -1,7 +1,7 @@
 """The effect of a check on a source's memory: validators, breaker, health and cadence change together. Pure.
 
-The breaker uses the wall clock, because its state outlives the process. A clock that stepped back can leave a wait in
-the far future; `settle` caps each wait at its longest possible length.
+The breaker uses the wall clock, because its state outlives the process. A clock that stepped back can leave a wait far
+in the future; `settle` caps each wait at its longest possible length.
 """
 
 from __future__ import annotations
@@ -190,11 +190,10 @@ def _watched(hot: SourceRuntime, now: Millis) -> float:
 
 
 def settle(hot: SourceRuntime, now: Millis, limits: Limits) -> SourceRuntime:
-    """Return the memory with every wait capped, the next check within its hours, and no trouble that starts in the
-    future.
+    """Return the memory with capped waits, the next check within its hours, and no trouble that
+    starts in the future.
 
-    Called after a restart, before a wait and after a failure, since the clock may have been ahead when a time was
-    recorded.
+    Called after a restart, before a wait and after a failure: the clock may have been ahead when a time was recorded.
     """
     shut = LONGEST_SHUT if limits.hours is not None else 0.0
     longest = now + round(1000 * max(limits.ceiling, MOST_HOLD, _OPEN, (limits.schedule or 0) * 1.2, shut))
@@ -214,9 +213,8 @@ def settle(hot: SourceRuntime, now: Millis, limits: Limits) -> SourceRuntime:
 
 def hurried(hot: SourceRuntime, now: Millis, limits: Limits, draw: float) -> SourceRuntime:
     """Return the memory of a source with new settings: its next check comes within an interval, at a time set by
-    `draw`, so that many changed sources cause no stampede.
-
-    It is never later than planned, and failing or resting sources keep their wait.
+    `draw`, so that many changed sources cause no stampede. Never later than planned; failing or resting sources keep
+    their wait.
     """
     if hot.breaker.failures or hot.breaker.state != "closed":
         return hot
@@ -238,7 +236,7 @@ def load(state: BreakerState) -> Breaker:
     """Return the breaker of a stored state."""
     if state.state == "closed":
         return Breaker(failures=min(state.failures, RULE.threshold - 1))
-    # A check is the probe of its own breaker: when it returns, the breaker was half-open while it ran.
+    # A check is the probe of the source's breaker: when it returns, the breaker was half-open while it ran.
     return Breaker(phase=Phase.HALF_OPEN, openings=state.opened, until=(state.retry_at or 0) / 1000)
 
 

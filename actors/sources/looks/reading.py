@@ -1,4 +1,4 @@
-"""The reader of a polled tier: a fetched body goes in, drafts and the memory to keep come out."""
+"""The reader of a polled tier: turns a fetched body into drafts and the memory to store."""
 
 from __future__ import annotations
 
@@ -17,20 +17,19 @@ from storage.records.note import Note
 from storage.records.source import Source
 
 _PDF = 8
-"""Times as long for a PDF as for a page."""
+"""Factor for a PDF, compared with a page."""
 _ORDINARY = 1 << 20
-"""Bytes. A feed of so many takes up to half a second of a core that others use, too."""
+"""Bytes. A feed of this size takes up to half a second of a shared core."""
 
 
 class Reading(Struct, frozen=True):
-    """What a body held. `drafts` are oldest first; `base` None: the memory stays as it is.
+    """The content of a body. `drafts` are oldest first; `base` None: the memory stays as it is.
 
-    `changed` feeds the cadence; `again_soon` asks for another look at the floor, to settle a doubt; after an
-    `unsettled` one the next look reads the body even if it is the same, for what stays may be told.
-    `times` are when the news came, by the source's own word; at the first look, when all that is there came.
-    `note` is for who asks why; None when there is nothing to say. `title` is what the page or feed calls itself.
-    `remark` is a sentence for the source's health that costs it nothing. `files` are those of a sitemap's index that
-    are to be read. `began` is when the page was first looked at as it is watched now; 0 where nobody asks or knows.
+    `changed` feeds the cadence; `again_soon` requests another check at the floor; after an `unsettled` one the next
+    check reads even an equal body, since text that stays may be reported. `times`: the source's own dates of its new
+    entries; at the first check, of all entries. `note` is for explanations; None if empty. `title`: the page's or
+    feed's own. `remark`: a sentence for the health that costs nothing. `files`: a sitemap index's files to read.
+    `began`: the first check of the page as it is watched now; 0 if not needed or unknown.
     """
 
     drafts: tuple[Draft, ...]
@@ -48,7 +47,7 @@ class Reading(Struct, frozen=True):
 
 
 class BodyReader(Protocol):
-    """How a tier that polls reads a body. One for all its sources."""
+    """Reads a polled tier's bodies. One for all its sources."""
 
     accept: str
     robots: bool
@@ -64,22 +63,23 @@ class BodyReader(Protocol):
         since: Millis | None = None,
         number: int = 0,
     ) -> Reading:
-        """Read a body against the memory `base` (b"" at the first look), which the last good look `since` left.
+        """Read a body against the memory `base` (b"" at the first check) that the last successful check, `since`,
+        left.
 
-        number: of the look, with those that failed or found the same bytes. Raises LookFailed.
+        number: of the check, counting failed and unchanged ones. Raises LookFailed.
         """
 
     async def first(
         self, jail: Jail, source: Source, fetched: FetchedResponse, at: Millis, known: FeedReading | None
     ) -> Reading:
-        """Read the body that classified a source; `known` is what detection has read of it. Raises LookFailed."""
+        """Read the body that classified a source; `known` is the reading from detection. Raises LookFailed."""
 
     def forget(self, source: SourceId) -> None:
-        """Drop what is known of a source that is gone."""
+        """Drop all state of a deleted source."""
 
 
 async def in_jail(jail: Jail, task: str, request: bytes, *, deadline: float | None = None) -> bytes:
-    """Run a task on hostile bytes; its failures are looks that failed because of the content."""
+    """Run a task on hostile bytes; its failures are failed checks with the content at fault."""
     try:
         return await jail.call(task, request, deadline=deadline)
     except TaskRefused as error:
@@ -93,7 +93,7 @@ async def in_jail(jail: Jail, task: str, request: bytes, *, deadline: float | No
 
 
 def patience(deadline: float, body: bytes) -> float:
-    """Return the seconds for reading a body as a feed: more for one that is large, since each entry takes its time."""
+    """Return the seconds for reading a body as a feed: more for a large one, since each entry takes time."""
     return max(deadline * (1 + len(body) / _ORDINARY), page_patience(deadline, body))
 
 
@@ -103,5 +103,5 @@ def page_patience(deadline: float, body: bytes) -> float:
 
 
 def body_hints(fetched: FetchedResponse) -> Hints:
-    """Return what the response's headers say of the origin's pace."""
+    """Return the hints on pace from the response's headers."""
     return Hints(max_age=fetched.max_age or 0.0)

@@ -1,7 +1,7 @@
-"""Prices that are the lowest, or highest, for a while: read off the events that the source told before.
+"""Record prices: the lowest or highest for a while, derived from the source's earlier events.
 
-It costs a look that tells a price some reads of the log, and no other look anything. Should the log not be readable,
-the event says nothing of it: never a guess.
+A check that reports a price reads the log a few times; other checks cost nothing. If the log can't be read, the event
+has no record: it never guesses.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from storage.records.times import rfc3339
 from storage.records.value import TypedChange, Value
 
 Told = Sequence[tuple[int, Sequence[TypedChange]]]
-"""What a source told, oldest first: each a moment and the changes."""
+"""A source's changes, oldest first, each with its time."""
 
 
 def has_prices(drafts: tuple[Draft, ...]) -> bool:
-    """Return whether a harvest tells a price that was another before."""
+    """Return whether a harvest reports a changed price."""
     return any(map(_is_price, (change for draft in drafts for change in draft.changes)))
 
 
@@ -33,7 +33,7 @@ async def with_records(
 ) -> tuple[Draft, ...]:
     """Return drafts whose prices say since when none was lower, or higher. added_at: when the source was added.
 
-    began: when the page was first looked at as it is watched now; 0 where nobody knows.
+    began: the first check of the page as it is watched now; 0 if unknown.
     """
     try:
         told, since = await told_before(log, source, added_at)
@@ -44,7 +44,7 @@ async def with_records(
 
 def _with_records(draft: Draft, told: Told, since: int, began: int) -> tuple[TypedChange, ...]:
     now = draft.fetched_at
-    # With what this look tells: where a price was told for the first time, what it was before is its first point.
+    # Include this check: for a newly reported price, its previous value is the first point.
     known = {series.key: series.points for series in series_of([*told, (now, draft.changes)], since, began)}
     return tuple(_recorded(change, known, now) if _is_price(change) else change for change in draft.changes)
 
@@ -61,7 +61,7 @@ def _recorded(change: TypedChange, known: Mapping[SeriesKey, Sequence[Point]], n
         return change
     points = [point for point in known.get(key, ()) if point.at < now]
     if points and not points[-1].is_value(before):
-        # It became that unseen (a look told too much to name it all): nobody knows when, or until when it was another.
+        # It changed unseen (a check had too many changes to list): the time is unknown.
         points.append(Point(now, before.number, before.scale))
     lowest, highest = (record_since(points, change.after, now, lowest=side) for side in (True, False))
     return replace(

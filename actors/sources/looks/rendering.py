@@ -1,10 +1,10 @@
-"""A page as a browser shows it, as politely as any other look: robots.txt, the host's turn, its breaker.
+"""Rendering of a page as politely as any other check: robots.txt, the host's turn, its breaker.
 
-What comes back is a `FetchedResponse` like that of a plain look, so nothing that reads pages knows of browsers. It has
-no validators: that a page's own bytes are the same says nothing of what its scripts put there.
+The result is a `FetchedResponse` as from a plain check, so readers of pages need not know about browsers. It has no
+validators: equal bytes of the page do not mean equal script output.
 
-A browser that is not there, or died, is our own fault and no source's. What is remembered of a page as a browser showed
-it is never compared with the page as it was sent: all of it would seem to be gone.
+A missing or crashed browser is our own fault, never the source's. The memory of a rendered page is never compared with
+the page as sent: all of it would seem deleted.
 """
 
 from __future__ import annotations
@@ -35,23 +35,23 @@ from actors.tracing.steps import step
 from actors.world import Rendered, RenderFailed, RenderRequest
 
 PATIENCE: Final = 4.0
-"""Times the deadline of one page after which a browser that says nothing is given up: pages wait for each other."""
+"""A silent browser is given up after this factor of a page's deadline, since pages queue."""
 NO_BROWSER: Final = "this service has no browser (`sanderling doctor` says what is missing)"
 EMPTY_STILL: Final = "a browser shows it, and it is still empty"
 HTML: Final = "text/html; charset=utf-8"
 _UNSEEN: Final = re.compile(rb"(script|style|svg|noscript|template)\b", re.IGNORECASE)
 _MANY: Final = 400
-"""Words of a page, menus and all, from which on it is none that is empty."""
+"""A page with more words, menus included, is not empty."""
 _GLANCE: Final = 128 << 10
 
 
 def lacks(ports: Ports) -> str:
-    """Return why no page can be rendered here, "" when pages can."""
+    """Return why no page can be rendered here, or ""."""
     return NO_BROWSER if ports.world.browser is None else ports.world.browser.lacks()
 
 
 def may_be_shell(body: bytes) -> bool:
-    """Return whether a page may be empty without its scripts, by a glance at its bytes.
+    """Return whether a page may be empty without its scripts, by a quick scan of its bytes.
 
     >>> may_be_shell(b"<div id=root></div><SCRIPT src=a.js></SCRIPT>"), may_be_shell(b"<p>Hello</p>")
     (True, False)
@@ -83,10 +83,10 @@ async def show(
     screenshot: bool = False,
     renewal: Renewal | None = None,
 ) -> FetchedResponse:
-    """Return a page as a browser shows it. Raises LookFailed, also when robots.txt forbids it, and UrlRefused.
+    """Return a rendered page. Raises LookFailed, also when robots.txt forbids it, and UrlRefused.
 
-    robots: False when robots.txt was asked about this very address a moment ago. screenshot: with a picture of it.
-    renewal: has the cookies to send, and is told of those that the browser has in the end.
+    robots: False if robots.txt was just consulted for this URL. screenshot: take a picture. renewal: has the cookies
+    to send, and gets the browser's final ones.
     """
     url = parse_url(text, schemes=("http", "https"))
     if why := lacks(ports):
@@ -109,7 +109,7 @@ async def show(
 
 
 async def emptiness(ports: Ports, fetched: FetchedResponse) -> str:
-    """Return by what a page shows that it is empty without its scripts; "" when it is not. Raises LookFailed."""
+    """Return the sign that a page is empty without its scripts, or "". Raises LookFailed."""
     if fetched.status != 200 or not may_be_shell(fetched.body):
         return ""
     request = msgspec.msgpack.encode(DetectRequest(fetched.body, fetched.content_type, fetched.url))
@@ -119,7 +119,7 @@ async def emptiness(ports: Ports, fetched: FetchedResponse) -> str:
 
 
 async def _render(opened: Opened, wait_for: str | None, *, screenshot: bool) -> Rendered:
-    """Have the browser show a page. What it sets is taken also where its status is a failure. Raises LookFailed."""
+    """Render a page. Its cookies are taken even if its status is a failure. Raises LookFailed."""
     ports, url, access = opened.ports, opened.url, opened.begin()
     browser, deadline = ports.world.browser, ports.settings.look_timeout
     assert browser is not None, "what lacks was asked before"
@@ -149,7 +149,7 @@ async def _render(opened: Opened, wait_for: str | None, *, screenshot: bool) -> 
 
 
 def _blamed(error: RenderFailed) -> LookFailed:
-    """Return the failed look that a browser's failure is."""
+    """Return a browser's failure as a failed check."""
     if error.blame == "local":
         return NotRendered(Blame.LOCAL, f"it could not be rendered: {error.reason}")
     if error.blame == "refused":
@@ -160,10 +160,10 @@ def _blamed(error: RenderFailed) -> LookFailed:
 
 
 def _told(ports: Ports, claim: Ticket, url: Url, error: LookFailed) -> LookFailed:
-    """Tell line and host of a failure that is not our own; return the failure as the line understands it.
+    """Report a failure that is not our own to the uplink monitor and the host; return the monitor's reading of it.
 
-    That a browser did not reach a host says nothing against our line, as if somebody had just named that host: a
-    browser that is ill would have all looks held. While the line is down by the word of others, it is ours.
+    A browser's failure to reach a host does not count against our uplink: a faulty browser would put all checks on
+    hold. But while other checks show that the uplink is down, the failure is ours.
     """
     if error.blame is Blame.LOCAL:
         return error
@@ -173,7 +173,7 @@ def _told(ports: Ports, claim: Ticket, url: Url, error: LookFailed) -> LookFaile
 
 
 async def _check_where(ports: Ports, claim: Ticket, url: Url, rendered: Rendered) -> None:
-    """Raise LookFailed when the browser was led to where a look must not go: it follows by itself."""
+    """Raise LookFailed if the browser followed a redirect that a check must not follow."""
     try:
         there = parse_url(rendered.url, schemes=("http", "https"))
     except UrlRefused as refusal:
@@ -199,10 +199,10 @@ def _as_fetched(url: Url, rendered: Rendered) -> FetchedResponse:
         elapsed_ms=rendered.elapsed_ms,
         wire_bytes=rendered.wire_bytes,
         hops=() if there == url.text else (url.text,),
-        rendered=rendered._replace(html=b"", set_cookies=()),  # the body is kept once
+        rendered=rendered._replace(html=b"", set_cookies=()),  # the body is stored once
     )
 
 
 def without_validators(fetched: FetchedResponse) -> FetchedResponse:
-    """Return an answer after which the next look asks for the whole page again."""
+    """Return a response without validators, so that the next check fetches the whole page."""
     return replace(fetched, etag=None, last_modified=None)

@@ -1,13 +1,12 @@
-"""The cookies of one look, from what its answer sets to what is known of it in the end.
+"""The cookies of one check, from the response that sets them to the verdict on them.
 
-A site that gives a new session at each visit has signed out the old one by the time its answer begins. So what it sets
-is taken over, and on its way to storage, before the body is read: a crash, a cut body or a change of the source in the
-middle of a look loses nothing that has come. What came before stays beside it until the look is over. A look that finds
-the page of a stranger goes back to that.
+A site that issues a new session on each visit has ended the old one by the time its response begins. So new cookies
+are taken, and sent to storage, before the body is read: a crash, a cut body or an edit of the source during a check
+loses none. The previous cookies are kept until the check is over. If the check finds a signed-out page, they are
+restored.
 
-Several looks may go with the same cookies, where one source lends them. Each sends what there is when its turn at the
-host has come, adds to what there is by then what its answer sets, and says nothing of what another one has been given
-since.
+Several checks may share cookies that one source lends. Each sends the current ones when its turn at the host comes and
+adds its response's, without judging those that another check received since.
 """
 
 from __future__ import annotations
@@ -27,11 +26,11 @@ from actors.sources.looks.access import Access, given_in
 from actors.sources.ports import Ports
 
 SHUT_OUT = (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN)
-"""Statuses whose cookies are not taken: who is shut out is often given a stranger's."""
+"""Statuses whose cookies are ignored: a rejected request often gets those of a new visitor."""
 
 
 class Renewal:
-    """The cookies of a look that is about to be made with a user's headers. kept: where they are, if anywhere."""
+    """The cookies of a check with a user's headers. kept: where they are stored, if anywhere."""
 
     __slots__ = ("_before", "_has_heard", "_headers", "_kept", "_left", "_ports")
 
@@ -45,17 +44,17 @@ class Renewal:
 
     @property
     def now(self) -> str:
-        """The cookies as they are kept by now."""
+        """The current cookies, in stored form."""
         return "" if self._kept is None else self._kept.kept
 
     def opening(self, access: Access) -> Access:
-        """Return what opens the origin at the moment when a request is sent."""
+        """Return the access at the moment a request is sent."""
         if not self._has_heard:
             self._before = self._left = self.now
         return access.kept(self.now)
 
     def heard(self, access: Access, url: Url, said: SetCookies) -> Access:
-        """Return what opens the origin after an answer that sets something; whether it is good nobody knows yet."""
+        """Return the access after a response that sets cookies, which are not yet proven."""
         known = access.kept(self.now)
         after = known.after(url, said, self._ports.world.now())
         if after is not known:
@@ -64,9 +63,9 @@ class Renewal:
         return after
 
     def works(self, *, at_once: bool = False) -> None:
-        """The look was that of who is signed in: so are the cookies that came with it.
+        """Confirm the cookies: the check was signed in.
 
-        at_once: that is stored now, and not with the next state: the node that watches the source reads it there.
+        at_once: store them now, not with the next state, so that the node that watches the source reads them.
         """
         if self.now == self._left:
             self._put(cookies.settled(self.now), worked=True)
@@ -74,9 +73,7 @@ class Renewal:
             self._kept.save(self._ports.recorder, at_once=True)
 
     def shut_out(self) -> None:
-        """The look was a stranger's: what it set is left, and where two sets are possible the next look tries the other
-        one.
-        """
+        """Reject the cookies: the check was signed out. The next check tries the other set, if there is one."""
         if self.now != self._left:
             return
         before = self._before
@@ -86,7 +83,8 @@ class Renewal:
 
     @contextmanager
     def unless_wall(self) -> Iterator[None]:
-        """Read a page: a wall, which is none, may have set a stranger's cookies. What is too much to read may not."""
+        """Read a page. An unreadable one may be a wall that set a new visitor's cookies; one that is too large may
+        not."""
         try:
             yield
         except ReadingStopped:
@@ -103,16 +101,15 @@ class Renewal:
 
 
 def renewal_of(ports: Ports, seen: Borrowed) -> Renewal:
-    """Return the cookies of a look that is about to be made of a source, or of a page of its own."""
+    """Return the renewal for a check of a source, or of one of its item pages."""
     return Renewal(ports, seen.source.headers, seen.cookies)
 
 
 @dataclass(slots=True)
 class Opened:
-    """What opens the origin of a request, as its answer has renewed it so far. renewal: None where none keeps it.
+    """The access of a request, as renewed so far by responses. renewal: None if none stores it.
 
-    passing: by origin, the cookies that the check was given on its way, of which the user gave none. They are gone
-    with the check.
+    passing: by origin, cookies that the check received where the user gave none; discarded with the check.
     """
 
     ports: Ports
@@ -122,13 +119,13 @@ class Opened:
     passing: dict[str, Jar] = field(default_factory=dict, repr=False)
 
     def begin(self) -> Access:
-        """Return it as it is now that the request is sent."""
+        """Return the current access, as the request is about to be sent."""
         if self.renewal is not None:
             self.access = self.renewal.opening(self.access)
         return self.access
 
     def headers(self, access: Access) -> Sequence[tuple[bytes, bytes]]:
-        """Return what is sent, by the access that `begin` has returned."""
+        """Return the headers to send, given the access from `begin`."""
         now = self.ports.world.now()
         sent = "" if self._is_given else cookies.header(self.passing.get(self.url.origin, ()), self.url, now)
         return (*access.to(self.url, now), *([(b"Cookie", sent.encode("latin-1"))] if sent else []))
@@ -138,7 +135,7 @@ class Opened:
         return self.url.origin == self.access.origin and self.access.given is not None
 
     def take(self, said: SetCookies, status: int) -> None:
-        """Take over what the answer sets."""
+        """Take a response's cookies."""
         if status in SHUT_OUT:
             return
         if not self._is_given:

@@ -1,4 +1,4 @@
-"""A look as its trace tells it: what it was of, and what came of it; and the reading of its body as a step."""
+"""The trace of a check: its source and result, and the reading of its body as a step."""
 
 from __future__ import annotations
 
@@ -13,41 +13,39 @@ from supervision import Child
 
 
 class NotedJail:
-    """A Jail that notes how long the reading of a body took in it."""
+    """A Jail that records how long the reading of a body took."""
 
     def __init__(self, jail: Jail, steps: LookSteps) -> None:
         self._jail, self._steps = jail, steps
 
     async def run(self, child: Child) -> None:
-        """See Jail. The jail itself is run by the tree."""
         await self._jail.run(child)
 
     async def call(self, task: str, request: bytes, *, deadline: float | None = None) -> bytes:
-        """Run a task, and note it; see Jail."""
+        """Run a task as a step of the trace; see Jail."""
         with self._steps.step("read", {"sanderling.task": task, "sanderling.request.size": len(request)}):
             return await self._jail.call(task, request, deadline=deadline)
 
     def lacks(self) -> str:
-        """Return what the kernel does not do; see Jail."""
         return self._jail.lacks()
 
 
 def tell_look(steps: LookSteps, source: Source, row: Row, told: int) -> None:
-    """Note what a look found. told: drafts that are told at once."""
+    """Record a check's result. told: drafts to report at once."""
     _tell(steps, source, row.last_at)
     steps.attributes["sanderling.look.verdict"] = row.verdict.name.lower()
     steps.attributes["sanderling.look.told"] = told
 
 
 def tell_failure(steps: LookSteps, source: Source, failure: LookFailed, at: Millis) -> None:
-    """Note by whose fault a look failed. What it says is the house's own sentence, never the origin's."""
+    """Record a failed check. The reason is our own sentence, never the origin's."""
     _tell(steps, source, at)
     steps.error = error_type(failure)
     steps.attributes["sanderling.look.failure"] = failure.reason
 
 
 def tell_hop(steps: LookSteps | None, source: Source, url: str, at: Millis, failure: LookFailed | None = None) -> None:
-    """Note what a hop was for, and why it failed."""
+    """Record a hop's purpose, and why it failed."""
     if steps is None:
         return
     if failure is not None:

@@ -1,1 +1,1 @@
-"""The tier of pages: one page's text against what was settled before."""
+"""The tier of pages: compares a page's text with the settled one."""

@@ -1,4 +1,4 @@
-"""Pages and sitemaps that are read as lists, of sources that follow: one draft for each item that is new."""
+"""Pages and sitemaps of sources that follow, read as lists: one draft for each new item."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from storage.records.source import Source
 
 
 class ListReader:
-    """Reads lists. deadline: the seconds that a worker has for an ordinary one; large sitemaps get more."""
+    """Reads lists. deadline: a worker's seconds for an ordinary one; large sitemaps get more."""
 
     def __init__(self, deadline: float) -> None:
         self._deadline = deadline
@@ -31,7 +31,7 @@ class ListReader:
         since: Millis | None,
         was: str,
     ) -> Reading:
-        """Return drafts of what is new, oldest first. Raises LookFailed. was: the format that it had at first."""
+        """Return drafts of the new items, oldest first. Raises LookFailed. was: the original format."""
         request = ListRequest(
             fetched.body, fetched.content_type, fetched.url, source.selector, source.ignore, base or None, was=was
         )

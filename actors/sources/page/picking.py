@@ -1,4 +1,4 @@
-"""A fetched page as something to choose from, read in a worker."""
+"""A fetched page as blocks to choose from, read in a worker."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from actors.sources.looks.reading import in_jail, page_patience
 from actors.sources.ports import Ports
 
 _LARGE = 2
-"""Times as long as for a look: a page is read as a whole, and once more as what is chosen of it."""
+"""Factor compared with a check: the whole page is read, and the chosen part again."""
 
 
 async def pick_of(ports: Ports, fetched: FetchedResponse, wish: PickWish) -> PickPage:
-    """Return the blocks of a page. Raises Unprocessable: nothing to read, a wall, too large to choose from."""
+    """Return the blocks of a page. Raises Unprocessable: empty, a wall, too large to choose from."""
     request = msgspec.msgpack.encode(PickRequest(fetched.body, fetched.content_type, fetched.url, wish))
-    times = _LARGE if wish.past is None else _LARGE + 1  # it is tried on versions, too
+    times = _LARGE if wish.past is None else _LARGE + 1  # earlier versions are tried too
     deadline = times * page_patience(ports.settings.parse_deadline, fetched.body)
     try:
         answer = await in_jail(ports.world.jail, "pick", request, deadline=deadline)

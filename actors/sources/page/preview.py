@@ -1,4 +1,4 @@
-"""The preview of watching a page, put together from a look that adds nothing."""
+"""The preview of watching a page."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from actors.sources.ports import Ports
 
 @dataclass(frozen=True, slots=True)
 class Narrowing:
-    """Which part of a page is wanted: what `selector` matches (None: all of it), without what `ignore` matches."""
+    """The wanted part of a page: the matches of `selector` (None: all of it), without those of `ignore`."""
 
     selector: str | None = None
     ignore: tuple[str, ...] = ()
@@ -31,7 +31,7 @@ class Narrowing:
 
 
 async def check_selectors(ports: Ports, part: Narrowing) -> None:
-    """Raise Unprocessable at the first selector that is none, with the place in it."""
+    """Raise Unprocessable at the first invalid selector, with the position of the fault."""
     if not part:
         return
     request = msgspec.msgpack.encode(SelectorsRequest(part.selector, part.ignore))
@@ -45,7 +45,7 @@ async def check_selectors(ports: Ports, part: Narrowing) -> None:
 
 
 async def check_css(ports: Ports, selector: str, where: str) -> None:
-    """Raise Unprocessable unless a selector is CSS, which browsers understand."""
+    """Raise Unprocessable unless a selector is CSS, for browsers."""
     if selector_kind(selector) != "css":
         raise Unprocessable(f"{selector!r} is no CSS: a browser waits for a CSS selector", where, selector)
     try:
@@ -55,13 +55,13 @@ async def check_css(ports: Ports, selector: str, where: str) -> None:
 
 
 async def preview_page(ports: Ports, fetched: FetchedResponse, part: Narrowing) -> PagePreview:
-    """Return what of a page would be watched. Raises Unprocessable: a wall, too slow a selector."""
+    """Return the watched content of a page. Raises Unprocessable: a wall, too slow a selector."""
     request = PageRequest(fetched.body, fetched.content_type, fetched.url, part.selector, part.ignore)
     try:
         deadline = page_patience(ports.settings.parse_deadline, fetched.body)
         answer = await in_jail(ports.world.jail, "preview_page", msgspec.msgpack.encode(request), deadline=deadline)
     except LookFailed as failure:
-        if part and isinstance(failure, ReadingStopped) and failure.too_slow:  # most likely by the selectors
+        if part and isinstance(failure, ReadingStopped) and failure.too_slow:  # most likely due to the selectors
             says = "applying the selectors to this page takes too long: write simpler ones"
             raise Unprocessable(says, _blamed(part)) from None
         raise refused(failure, fetched.url) from None
@@ -75,7 +75,7 @@ async def preview_page(ports: Ports, fetched: FetchedResponse, part: Narrowing) 
 
 
 def nothing_chosen(page: PagePreview, selector: str | None) -> str:
-    """Return in words that a selector matches nothing now, "" where it does."""
+    """Return a sentence if a selector matches nothing now, else ""."""
     if page.matched != 0:
         return ""
     has = f"; the page has {', '.join(page.has)}" if page.has else ""
@@ -87,7 +87,7 @@ def _blamed(part: Narrowing) -> str:
 
 
 async def preview(ports: Ports, found: Classification, asked: DetectRequest) -> Preview:
-    """Return what watching a page would tell. Raises Unprocessable, Overloaded."""
+    """Return the preview of a classified page. Raises Unprocessable, Overloaded."""
     assert found.fetched is not None, "a page was fetched"
     page = await preview_page(ports, found.fetched, Narrowing(asked.selector, asked.ignore))
     rendered = found.fetched.rendered is not None

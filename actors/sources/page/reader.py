@@ -1,4 +1,4 @@
-"""Pages without a feed: told only when the content really changed, never because the page's bytes did."""
+"""Pages without a feed: reported only when the content really changed, not just the bytes."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ from storage.records.note import Came, Note, Part
 from storage.records.source import Source
 
 _TOLD = 8
-"""Blocks that a note of a told look names; its diff shows them all."""
+"""Blocks that a note on a reported change names; its diff shows them all."""
 
 
 class PageReader:
-    """Reads a page, compares it with what was settled before, and decides; knows what pages of one host share."""
+    """Reads a page, compares it with the settled one, and decides; tracks content that pages of one host share."""
 
     accept = "text/html, application/xhtml+xml, */*;q=0.5"
     robots = True
@@ -52,7 +52,7 @@ class PageReader:
     ) -> Reading:
         """Return one draft with its diff when the content changed. Raises LookFailed for walls and error pages.
 
-        Of a source that follows the page is a list: one draft for each item that is new.
+        If the source follows, the page is a list: one draft for each new item.
         """
         if source.follow != "none":
             return await self._read_list(jail, source, base, fetched, at, since=since)
@@ -110,7 +110,7 @@ class PageReader:
             unsettled=look.unsettled,
             times=_times(fetched, at) if changed else (),
             note=note,
-            title=look.title if look.kind != "held" else "",  # what stands in the page's place may go again
+            title=look.title if look.kind != "held" else "",  # a page's temporary replacement may disappear
             remark=look.remark,
             began=began_at(look.memory) if changed else 0,
         )
@@ -132,11 +132,11 @@ class PageReader:
         return await self.read(jail, source, b"", fetched, at)
 
     def forget(self, source: SourceId) -> None:
-        """Drop what a page shared with its neighbours."""
+        """Drop a page's blocks from the shared register."""
         self._neighbours.forget(source)
 
     def _shared(self, source: Source, base: bytes) -> tuple[str, ...]:
-        """Return what the host's other pages share; nothing for a part of a page, which the user chose."""
+        """Return the blocks that the host's other pages share; none for a selected part of a page."""
         if not base or source.selector is not None:
             return ()
         self._neighbours.learn(_host(source), source.id, base)
@@ -144,7 +144,7 @@ class PageReader:
 
 
 async def _fail_if_lost(jail: Jail, source: Source, fetched: FetchedResponse) -> None:
-    """Raise LookFailed when a page has become something else, unless a page was asked for whatever it is."""
+    """Raise LookFailed if a page has become something else, unless its type was forced."""
     was = _was(source)
     failure = await loss(jail, fetched, "html", was) if was else None
     if failure is not None:
@@ -152,14 +152,14 @@ async def _fail_if_lost(jail: Jail, source: Source, fetched: FetchedResponse) ->
 
 
 def _was(source: Source) -> str:
-    """Return the format that a page had at first; "" when it was asked for whatever it is."""
+    """Return the original format of a page; "" if its type was forced."""
     if source.detection.forced or source.type != source.detection.type:
         return ""
     return source.detection.format or "html"
 
 
 def _times(fetched: FetchedResponse, at: Millis) -> tuple[Millis, ...]:
-    """Return when the page changed by its own word: never whether, for that is for the content to say."""
+    """Return the page's own date of the change. Only the content decides whether it changed."""
     moment = modified(fetched.headers, at / 1000)
     return () if moment is None else (Millis(round(1000 * moment)),)
 
@@ -189,7 +189,7 @@ def _draft(source: Source, look: PageLook, fetched: FetchedResponse, at: Millis)
         says = f"The page now leads to {where}, and what stands there is another page: {look.title}"
         title = f"A page now leads elsewhere: {source.called}"
         told = notices.draft("source_moved", source.url, title, says, at, of_source=source.tags)
-        # Who applies all differences goes on from here.
+        # Readers that apply all differences continue from here.
         return replace(told, diff=look.diff, delta=look.delta, summary=of_text(f"→ {where}"))
     assert look.delta is not None and look.delta.ops, "a change always says what changed"
     return Draft(

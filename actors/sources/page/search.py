@@ -1,4 +1,4 @@
-"""The search for a text on a page: told, left out, or not there; by the page's memory and by the page as it is now."""
+"""The search for a text on a page: reported, left out, or missing; by the page's memory and the current page."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ _OF_A_LIST = (
     "With a look now it can be said whether the page has it."
 )
 SHOWN = 200
-"""Characters of a block that an answer shows."""
+"""Characters shown of a block."""
 
 
 async def search(
     ports: Ports, view: SourceView, kept: note.StoredMemory, asked: ExplainSource, today: FetchedResponse | None
 ) -> list[Reason]:
-    """Return what is known of a text on a page. Raises LookFailed."""
+    """Return reasons that explain a text on a page. Raises LookFailed."""
     source = view.effective
-    is_list = source.follow != "none"  # of a list only addresses are remembered
+    is_list = source.follow != "none"  # lists store only URLs
     body, content_type = (None, "") if today is None else (today.body, today.content_type)
     request = FindRequest(
         asked.text, None if is_list else kept.tier or None, body, content_type, source.selector, source.ignore
@@ -44,14 +44,14 @@ async def search(
 
 
 class Past(NamedTuple):
-    """Since when a page is watched as it is now (another selector is another page), and whether all events are kept."""
+    """The start of watching this part of the page, and whether all events since then are stored."""
 
     first: Millis
     is_whole: bool
 
 
 def on_a_page(view: SourceView, found: Findings, past: Past, *, looked: bool) -> Iterator[Reason]:
-    """Yield what a page's memory, and a look at it now, say of a text."""
+    """Yield the reasons for a text by a page's memory and its current body."""
     if found.trouble is not None:
         yield Reason("failed", f"Looked at now, it was not what one came for: {found.trouble}.")
     if found.now is not None:
@@ -68,7 +68,7 @@ def on_a_page(view: SourceView, found: Findings, past: Past, *, looked: bool) ->
 
 
 def _now(spot: Spot, *, is_told: bool) -> Iterator[Reason]:
-    """Yield what the place of a block on the page of today says."""
+    """Yield the reasons for a block on the current page."""
     text, here = spot.text[:SHOWN], f"It is on the page now, in block {spot.place},"
     if spot.aside:
         says = f"It is on the page now, but not as content ({spot.aside}); what stands there is never told."

@@ -1,8 +1,7 @@
-"""The content of the watched pages of each host: a bounded register, from which each look learns what the other pages
-share.
+"""The content of each host's watched pages: a bounded register that shows a check the blocks that other pages share.
 
-Fed from the memories that looks read and write anyway, so it costs nothing where a page is unchanged, and fills again
-after a restart. It holds at most `MOST_PAGES` pages; hosts that have not been looked at for longest go first.
+It is fed from memories that checks read and write anyway, so an unchanged page costs nothing, and it refills after a
+restart. It holds at most `MOST_PAGES` pages; the hosts unused for longest go first.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ MOST_OF_A_HOST = 8
 
 @dataclass(slots=True)
 class _Host:
-    """Pages as (checksum of the memory, packed keys). `answers` are of these pages: a change of them empties it."""
+    """Pages as (checksum of the memory, packed keys). `answers` are of these pages: any change empties it."""
 
     pages: dict[SourceId, tuple[int, bytes]] = field(default_factory=dict)
     answers: dict[SourceId, tuple[str, ...]] = field(default_factory=dict)
@@ -36,7 +35,7 @@ class Neighbours:
         return f"<Neighbours {self._pages} pages of {len(self._hosts)} hosts>"
 
     def learn(self, host: str, source: SourceId, memory: bytes) -> None:
-        """Note a page's memory; nothing when it is the known one, or when enough pages of the host are known."""
+        """Record a page's memory, unless it is known, or the host has enough pages."""
         known = self._hosts.pop(host, _Host())
         self._hosts[host] = known  # the newest last
         checksum = zlib.crc32(memory)

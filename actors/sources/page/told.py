@@ -1,4 +1,4 @@
-"""A page as it was last told, out of its memory: its texts, and the values in them."""
+"""The last reported state of a page, from its memory: its texts and values."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from storage.records.value import StandingValues
 
 
 def told_page(base: bytes) -> ToldPage | None:
-    """Return what a page's memory holds of its texts; None for a memory that cannot be read."""
+    """Return the texts in a page's memory; None if it can't be read."""
     memory = decode_memory(base)
     if memory is None:
         return None
@@ -31,7 +31,7 @@ def told_page(base: bytes) -> ToldPage | None:
 
 
 async def standing_values(jail: Jail, source: Source, base: bytes) -> StandingValues:
-    """Return the values that stand in a page's memory: a worker reads them, for the texts are a stranger's.
+    """Return the values in a page's memory. A worker reads them, as the texts are untrusted.
 
     Raises Overloaded.
     """

@@ -1,4 +1,4 @@
-"""Sources that are asked again and again, whatever tier reads them.
+"""Polled sources, of any tier.
 
-`actor.py` is the life of such a source; how a body is read is its tier's (`actors/sources/tiers.py`).
+`actor.py` is the life of such a source; its tier reads the bodies (`actors/sources/tiers.py`).
 """

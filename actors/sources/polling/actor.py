@@ -1,9 +1,8 @@
-"""A polled source's life: sleep, look, harvest, send. One task, one mailbox, no other state than its memory.
+"""A polled source's life: sleep, check, harvest, send. One task, one mailbox, no other state than its memory.
 
-The memory that belongs to a harvest is the harvest's: until the recorder acknowledges, this actor does not know
-whether it was committed. So a question that ends without an answer is followed by reading the state back from
-storage. The tier's own memory (seen entries, page blocks) is read from storage when a body has changed, not kept: a
-parked source is a few kilobytes.
+A harvest owns the memory it carries: until the recorder acknowledges it, this actor does not know whether it was
+committed. So a request without an answer is followed by reading the state back from storage. The tier's own memory
+(seen entries, page blocks) is read from storage only when a body has changed: an idle source takes a few kilobytes.
 """
 
 from __future__ import annotations
@@ -56,7 +55,7 @@ _OF_PAGE = ("type", "watch_url", "headers", "headers_for", "follow", "render", "
 
 
 class NotPolled(Exception):
-    """A source that had yet to answer is a stream, which nobody polls."""
+    """A source that had never answered is a stream, which is not polled."""
 
 
 class PolledSource:
@@ -70,13 +69,13 @@ class PolledSource:
         self._readers = readers
         self._limits = limits_of(live.effective, ports.settings)
         self._planned: Source | None = None
-        """By what settings the next look was planned; None: a life before this one knew."""
+        """The settings that the next check was planned with; None: planned by an earlier process."""
         self._chance = ports.world.chance(f"source/{live.source.id}")
         self._bell = TroubleTimer(ports, live)
         self._hops = Hops(ports, live, self._chance.random() if live.source.follow != "none" else 0.0)
 
     async def run(self, child: Child) -> None:
-        """Look whenever a look is due, until cancelled, or until it turns out to be a stream."""
+        """Make every due check, until cancelled, or until the source turns out to be a stream."""
         while True:
             try:
                 self._plan()
@@ -90,7 +89,7 @@ class PolledSource:
                     child.note("looking")
                     await self._look(asked=asked)
                     with suppress(trio.WouldBlock):
-                        self._live.mailbox.receive_nowait()  # who asked during the look has it
+                        self._live.mailbox.receive_nowait()  # the check also serves requests that arrived during it
             except NotPolled:
                 return
             except Unavailable as error:
@@ -98,7 +97,7 @@ class PolledSource:
             child.attention = self._live.hot.breaker.state != "closed"
 
     def _park(self, error: Unavailable) -> None:
-        """Wait a storage out that does not answer: the next life would meet the same, and the host be asked in vain."""
+        """Pause until storage responds; a restart would hit the same error and fetch for nothing."""
         self._ports.world.log("look.parked", level="debug", source_id=self._live.source.id, error=str(error))
         self._live.hot, self._live.doubted = replace(self._live.hot, next_look_at=self._soon()), True
 
@@ -107,7 +106,7 @@ class PolledSource:
         return Millis(self._ports.world.now() + round(1000 * wait))
 
     def _plan(self) -> None:
-        """Hurry the next look if it was planned by other settings than those that hold."""
+        """Replan the next check if the settings have changed."""
         live, planned = self._live, self._planned
         source = live.effective
         if source is planned:
@@ -122,12 +121,12 @@ class PolledSource:
                 live.hot, live.unsaved = hurried, True
 
     def _note_part(self, source: Source) -> None:
-        """Note by which settings the memory was made, if it was by these."""
+        """Record the settings that the memory was made with, if they are these."""
         if self._live.hot.part == part_of(source):
             self._live.read_as = source
 
     async def _rest(self, child: Child) -> SourceMessage | None:
-        """Wait until the next look is due, or for what somebody wants meanwhile."""
+        """Wait until the next check is due, or for a message."""
         live, now = self._live, self._ports.world.now()
         before = live.hot
         hot = progress.settle(before, now, self._limits)
@@ -151,13 +150,13 @@ class PolledSource:
             self._move_on(steps.since_last_asked())
 
     def _move_on(self, step: float) -> None:
-        """Let the next look be due when it was, by the time that passes, although the clock has been set meanwhile."""
+        """Shift the next check by a step of the clock, so that the wait stays the same."""
         due = self._live.hot.next_look_at
         if step and due is not None:
             self._live.hot = replace(self._live.hot, next_look_at=Millis(due + round(1000 * step)))
 
     def _is_hop(self) -> bool:
-        """Return whether an item's page is to be fetched now: a look that is due goes first."""
+        """Return whether to fetch an item's page now; a due check goes first."""
         now, due = self._ports.world.now(), self._live.hot.next_look_at
         return self._hops.is_due(now) and due is not None and due > now
 
@@ -169,14 +168,14 @@ class PolledSource:
         await self._hops.make(self._hopped)
 
     async def _hopped(self, drafts: tuple[Draft, ...], base: bytes, found: int) -> None:
-        """Have what a hop brought committed. The look that is next stays when it is."""
+        """Commit the result of a hop. The next check keeps its time."""
         hot = self._live.hot
         if found:
             hot = replace(hot, events=hot.events + found, last_event_at=self._ports.world.now())
         await self._send(self._harvest(drafts, hot, base), looked=True)
 
     async def _may_look(self, child: Child) -> bool:
-        """Pause while the gate is closed or our own line is down. False: this look has a new moment in the spread."""
+        """Pause while the gate is closed or our uplink is down. False: this check was spread to a new time."""
         line, gate = self._ports.egress.line, self._ports.gate
         if gate.closed:
             child.note("on hold: the service is drained", on_hold=True)
@@ -192,7 +191,7 @@ class PolledSource:
         return not wait
 
     async def _look(self, *, asked: bool) -> None:
-        """Make one look, and tell of it where looks are traced, however it ends."""
+        """Make one check, and trace it if tracing is on, whether or not it fails."""
         if self._ports.tracer is None:
             await self._look_by(asked, None)
             return
@@ -263,9 +262,9 @@ class PolledSource:
         self._note_part(source)
 
     def _doubts(self, before: SourceRuntime) -> bool:
-        """Return whether a check asks without conditions, as one a day does: some servers answer 304 for ever."""
+        """Return whether to send no validators, once a day: some servers answer 304 for ever."""
         created, last = self._live.source.created_at, before.last_success_at or 0
-        # A clock that was set back may lie before the creation: that is the first day, too.
+        # A clock that was set back may be before the creation: that counts as the first day.
         return max(self._ports.world.now() - created, 0) // _DAY > max(last - created, 0) // _DAY
 
     async def _fail(self, before: SourceRuntime, failure: LookFailed, steps: LookSteps | None) -> None:
@@ -284,9 +283,9 @@ class PolledSource:
     async def _find_out(
         self, claim: Ticket, seen: Borrowed, renewal: Renewal
     ) -> tuple[FetchedResponse, Millis, Reading]:
-        """Find out what a source is that has yet to answer, and read the same body for the baseline.
+        """Classify a source that has never answered, and read the same body for the baseline.
 
-        A crash after that leaves a source that was found out and not looked at: its next look is the first.
+        A crash after that leaves a classified source without a check: its next check is the first.
         """
         ports, live = self._ports, self._live
         asked = replace(live.source, headers=seen.source.headers)
@@ -312,13 +311,13 @@ class PolledSource:
         metrics.looks.add(self._live.source.type, row.verdict.name.lower())
         if rendered:
             metrics.rendered_looks.add(row.verdict.name.lower())
-        if due is not None and row.last_at >= due:  # else somebody asked for it earlier
+        if due is not None and row.last_at >= due:  # else someone requested it earlier
             metrics.look_delay.observe((row.last_at - due) / 1000)
 
     async def _postpone(self, rest: HostOpen) -> None:
-        """Come back when the host has rested, not with all its other sources at once. No look was made, so none counts.
+        """Reschedule until the host has rested, spread over its sources. No check was made, so none counts.
 
-        But a source whose host is down does not reach anything either, and its health must say so.
+        But the health must show that a source with an unreachable host is unreachable, too.
         """
         hot, now = self._live.hot, self._ports.world.now()
         wait = (rest.retry_after or 0.0) + self._limits.floor * self._chance.random()
@@ -338,7 +337,7 @@ class PolledSource:
         looked: bool = True,
         picture: Picture | None = None,
     ) -> None:
-        """Save what a look has changed: in a harvest when there is something to tell or to remember, else lazily."""
+        """Save a check's changes: in a harvest if there are drafts or a new base, else lazily."""
         source = self._live.source
         if source.detection.pending:
             after = newcomer.waiting(after, at)
@@ -351,22 +350,22 @@ class PolledSource:
             self._keep(after)
 
     async def _tell(self, after: SourceRuntime, said: tuple[Draft, ...]) -> None:
-        """Have what a source says of itself committed, between two looks: the next one stays when it is."""
+        """Commit a source's notices between two checks; the next one keeps its time."""
         due = self._live.hot.next_look_at
         await self._send(self._harvest(said, after))
         self._live.hot = replace(self._live.hot, next_look_at=due)
 
     def _forget_other_part(self) -> None:
-        """Ask for the whole page again if another part of it is remembered than is watched now."""
+        """Fetch the whole page if the memory is of another part than the watched one."""
         if self._live.hot.part != part_of(self._live.effective):
             self._live.hot = replace(self._live.hot, validators=Validators())
 
     async def _read(
         self, source: Source, fetched: FetchedResponse, at: Millis, steps: LookSteps | None, *, lent: bool
     ) -> tuple[Reading | None, tuple[Draft, ...]]:
-        """Read a body; None when it is what it was last time, byte for byte. The base is as it is to be stored.
+        """Read a body; None if it equals the last one byte for byte. The base is ready to store.
 
-        Beside it what is told at once: of a source that follows, new items wait for their pages.
+        Also return the drafts to report at once: if the source follows, new items wait for their pages.
         """
         live, known = self._live, self._live.hot.validators.body_hash
         same, other_part = live.hot.lent is lent, live.hot.part != part_of(source)
@@ -375,12 +374,12 @@ class PolledSource:
         stored = await self._ports.storage.sources.get(live.source.id)
         kept = note.opened(stored.base if stored is not None else b"")
         if (fetched.rendered is not None) is not live.hot.rendered or not same:
-            kept = kept._replace(tier=b"")  # a page as it is sent and as it is shown, or to members, are two pages
+            kept = kept._replace(tier=b"")  # a page as sent, rendered, or signed in are different pages
         jail = self._ports.world.jail if steps is None else NotedJail(self._ports.world.jail, steps)
         read = partial(self._readers[source.type].read, jail, since=live.hot.last_success_at, number=live.hot.looks + 1)
         with step(steps, "judge"):
             last = None
-            if other_part:  # two parts of a page are two pages, and the old one may have changed before the edit
+            if other_part:  # two parts are different pages, and the old one may have changed before the edit
                 if kept.tier and live.read_as is not None and _same_page(live.read_as, source):
                     with suppress(LookFailed):
                         last = await read(live.read_as, kept.tier, fetched, at)
@@ -392,7 +391,7 @@ class PolledSource:
         return replace(reading, base=after.base), after.told
 
     async def _noted(self, failure: LookFailed, now: Millis) -> bytes | None:
-        """Return the base with a note of a body that could not be read; None when there is nothing new to note."""
+        """Return the base with a note on an unreadable body; None if there is nothing new to note."""
         if failure.blame is not Blame.CONTENT:
             return None
         stored = await self._ports.storage.sources.get(self._live.source.id)
@@ -400,7 +399,7 @@ class PolledSource:
         return note.after(kept, None, note.Note(now, "failed", failure.reason, self._live.hot.last_success_at))
 
     def _keep(self, hot: SourceRuntime) -> None:
-        """Keep a state that no harvest carries: in memory, and with the next commit if it must not be lost."""
+        """Keep a state without a harvest: in memory, and in the next commit if it must not be lost."""
         urgent = progress.urgent(self._live.hot, hot)
         self._live.hot, self._live.unsaved = hot, not urgent
         if urgent:
@@ -415,7 +414,7 @@ class PolledSource:
         return Harvest(live.source.id, drafts, SourceState(live.source.id, after, base, live.version, version))
 
     async def _send(self, harvest: Harvest, *, looked: bool = False) -> None:
-        """Have a harvest committed; without an answer, or refused, find out from storage what is true."""
+        """Commit a harvest; if that is refused or unanswered, read the truth from storage."""
         live, state = self._live, harvest.state
         assert state is not None
         self._live.unsaved = False  # else a sweep would save the older state after this one
@@ -443,12 +442,12 @@ def _same_page(was: Source, source: Source) -> bool:
 
 
 def body_hash(fetched: FetchedResponse) -> str:
-    """Return the hash by which an unchanged body is recognised when the origin sends no validators."""
+    """Return the hash that identifies an unchanged body of an origin without validators."""
     return hashlib.blake2b(fetched.body, digest_size=12).hexdigest()
 
 
 def _mark(fetched: FetchedResponse, looked: LookResult) -> bytes:
-    """Return what tells one body from another in the tally; b"" when none came."""
+    """Return the mark of a body in the tally; b"" without one."""
     if fetched.status == 304:
         return b""
     return bytes.fromhex((looked.validators.body_hash or body_hash(fetched))[:8])
@@ -477,7 +476,7 @@ def _looked(before: SourceRuntime, fetched: FetchedResponse, reading: Reading | 
     return LookResult(
         at=at,
         status=fetched.status,
-        # A doubt is settled by reading again, even if the page stays as it is now.
+        # Read the page again to settle a doubt, even if it stays the same.
         validators=Validators(lies=lies)
         if reading.again_soon or reading.unsettled
         else validators_of(fetched, lies=lies),
@@ -492,13 +491,13 @@ def _looked(before: SourceRuntime, fetched: FetchedResponse, reading: Reading | 
 
 
 def validators_of(fetched: FetchedResponse, *, lies: bool = False) -> Validators:
-    """Return what makes the next request conditional on this answer."""
+    """Return the validators for the next request."""
     said = (None, None) if lies else (fetched.etag, fetched.last_modified)
     return Validators(*said, body_hash(fetched), fetched.url, lies)
 
 
 def confirmed(validators: Validators, fetched: FetchedResponse) -> Validators:
-    """Return the validators after a 304, whose headers are newer than those of the body (RFC 9111, 4.3.4)."""
+    """Return the validators after a 304, whose headers are newer than the body's (RFC 9111, 4.3.4)."""
     return replace(
         validators,
         etag=fetched.etag or validators.etag,
@@ -507,7 +506,7 @@ def confirmed(validators: Validators, fetched: FetchedResponse) -> Validators:
 
 
 def _is_private(ports: Ports, source: Source, fetched: FetchedResponse) -> bool:
-    """Return whether a look was made with headers, or has led into a network that the operator has opened."""
+    """Return whether a check used headers, or led into a network that the operator has opened."""
     hosts = ports.egress.hosts
     met = any(hosts.is_inside(parse_url(url).host) for url in (source.watch_url, fetched.url))
     return met or source.headers is not None
@@ -528,7 +527,7 @@ async def _log_leaving(ports: Ports, source: Source, hot: SourceRuntime) -> None
 
 
 def first_state(fetched: FetchedResponse, reading: Reading, at: Millis, ports: Ports, live: LiveSource) -> SourceState:
-    """Return the state of a source whose first look (the one that detected it) has just been read."""
+    """Return the state of a source after its first check, which also detected it."""
     seen = ports.lenders.borrowed(live)
     limits = limits_of(live.effective, ports.settings)
     draw = ports.world.chance(f"source/{live.source.id}/first").random()

@@ -1,8 +1,8 @@
-"""The hops of one source that follows: which page is next and when, and what is committed after it.
+"""The hops of one source that follows: the next page and its time, and the commit after it.
 
-A hop reads what waits from storage, and commits its event together with the memory in which it waits no more. So a
-crash leaves an item waiting or told, never both and never neither. Hops share the source's breaker: while it is open,
-or the source is down, none is made. What a page fails with says nothing of the source, and is not held against it.
+A hop reads the waiting items from storage and commits its event with the memory that no longer has the item waiting,
+so a crash neither loses nor repeats it. Hops share the source's breaker: while it is open, or the source is down, none
+is made. A page's failure does not count against the source.
 """
 
 from __future__ import annotations
@@ -34,24 +34,24 @@ from storage.records.note import Note, Part, StoredMemory
 from storage.records.source import Source
 
 _START: Final = 60.0
-"""Seconds within which a source asks after a restart whether something waits."""
+"""Seconds until a source reads its waiting items after a restart, at most."""
 _REST: Final = 60.0
-"""Seconds between two tries while the service is drained or our line is down."""
+"""Seconds between attempts while the service is drained or our uplink is down."""
 _FOR_GOOD: Final = frozenset({Blame.REMOTE_PERMANENT, Blame.CONTENT})
 Commit = Callable[[tuple[Draft, ...], bytes, int], Awaitable[None]]
 
 
 class Stored(Struct, frozen=True):
-    """What a look tells at once, and the base to store (None: as it is)."""
+    """Drafts to report at once, and the base to store (None: unchanged)."""
 
     told: tuple[Draft, ...]
     base: bytes | None
 
 
 def stored_of(source: Source, kept: StoredMemory, reading: Reading, at: Millis, *, first: bool = False) -> Stored:
-    """Return what becomes of a reading: new items of a source that follows wait for their pages.
+    """Return a reading in stored form: if the source follows, new items wait for their pages.
 
-    first: it is the first look, of which a backfill asks for entries as the feed has them.
+    first: the first check, whose backfill uses the feed's entries as they are.
     """
     before = items.unpacked(kept.waiting)
     found = items.found(before, source, () if first else reading.drafts, at, reading.files)
@@ -64,7 +64,7 @@ def stored_of(source: Source, kept: StoredMemory, reading: Reading, at: Millis, 
 
 
 class Hops:
-    """When the next hop of a source is, and its making. `at` None: nothing waits, as far as is known."""
+    """The time and execution of a source's next hop. `at` None: no known item waits."""
 
     __slots__ = ("_live", "_ports", "at")
 
@@ -77,25 +77,25 @@ class Hops:
         return f"<Hops of {self._live.source.id}, next {self.at}>"
 
     def is_due(self, now: Millis) -> bool:
-        """Return whether a hop is due, and the source well enough for it."""
+        """Return whether a hop is due, and the source is healthy enough."""
         hot = self._live.hot
         return self.at is not None and self.at <= now and hot.breaker.state == "closed" and not hot.breaker.failures
 
     def rest(self) -> None:
-        """Wait while nobody may look."""
+        """Wait while checks are paused."""
         self.at = self._in(_REST)
 
     def know(self, base: bytes | None) -> None:
-        """Take note of a base that was stored; None: it is as it was."""
+        """Take the stored base; None: unchanged."""
         if base is not None and self._live.source.follow != "none":
             self.at = self._due(items.unpacked(note.opened(base).waiting))
 
     def ask_soon(self) -> None:
-        """Ask storage soon: nobody knows whether the last harvest was committed."""
+        """Read storage soon: it is unknown whether the last harvest was committed."""
         self.at = self._in(1.0) if self._live.source.follow != "none" else None
 
     async def make(self, commit: Commit) -> None:
-        """Fetch the page that is due, if it may be fetched now, and have what comes of it committed."""
+        """Fetch the due page if permitted now, and commit the result."""
         stored, now = await self._ports.storage.sources.get(self._live.source.id), self._ports.world.now()
         kept = note.opened(stored.base if stored is not None else b"")
         following = items.unpacked(kept.waiting)
@@ -155,7 +155,7 @@ class Hops:
     async def _failed(
         self, commit: Commit, kept: StoredMemory, following: Following, one: Waiting, failure: LookFailed
     ) -> None:
-        """Try later, or tell the item without its page. What is not the page's fault does not count as a try."""
+        """Retry later, or report the item without its page. Only the page's own failures count as attempts."""
         now, for_good = self._ports.world.now(), failure.blame in _FOR_GOOD
         why = f"Its page could not be read: {failure.reason}"
         self._ports.world.log("hop.failed", source_id=self._live.source.id, url=one.url, why=failure.reason)

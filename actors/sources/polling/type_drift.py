@@ -1,7 +1,6 @@
-"""Sources that have become something else: a feed that is now a login page, a page that is now a PDF or a feed.
+"""Sources whose type has changed: a feed that is now a login page, a page that is now a PDF or a feed.
 
-Such a source yields nothing any more and does not mend by itself, unlike one behind a challenge, a queue or an error
-page, which goes away.
+Such a source yields nothing more and does not recover, unlike a challenge, a queue or an error page.
 """
 
 from __future__ import annotations
@@ -20,19 +19,19 @@ from actors.world import Jail
 
 _HEAD: Final = 4096
 _OTHER: Final = re.compile(rb"^[\s\x00\xef\xbb\xbf\xfe\xff]*[{\[]|<(?:rss|feed|rdf:RDF)[\s>]")
-"""What JSON and feeds look like near their beginning."""
+"""JSON and feeds, near their beginning."""
 
 
 def may_be_no_page(body: bytes) -> bool:
-    """Return whether a body may be a feed or JSON, which the reader of pages would take for a page."""
+    """Return whether a body may be a feed or JSON, which the page reader would accept as a page."""
     return _OTHER.search(body, 0, _HEAD) is not None
 
 
 async def loss(
     jail: Jail, fetched: FetchedResponse, was: Literal["feed", "html"], format: str = "html"
 ) -> LookFailed | None:
-    """Return the failed look that a body is which is no feed, or no page, any more; None when it still is one, or
-    nobody can tell. `format`: what a page was at first. Raises LookFailed.
+    """Return the failed check for a body that is no longer a feed, or a page; None if it still is, or can't be
+    decided. `format`: the page's original one. Raises LookFailed.
     """
     if not fetched.body.strip():
         return None

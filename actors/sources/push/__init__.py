@@ -1,5 +1,5 @@
-"""Sources that speak by themselves: WebSockets, Server-Sent Events and JSON lines.
+"""Push sources: WebSockets, Server-Sent Events and JSON lines.
 
-`actor.py` is a source's life, `connection.py` what a connection does to its memory, `frames.py` the way from frames to
-drafts, `committer.py` the way from drafts to the log.
+`actor.py` is a source's life, `connection.py` the effect of a connection on its memory, `frames.py` turns frames into
+drafts, `committer.py` writes drafts to the log.
 """

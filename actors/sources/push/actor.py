@@ -1,9 +1,9 @@
-"""A pushing source's life: connect, say hello, take frames, have the wanted ones committed, connect again.
+"""A push source's life: connect, send the hello, take frames, commit the admitted ones, reconnect.
 
-Frames come faster than commits, so those admitted while a few milliseconds pass are one harvest. One task does it
-all: while a harvest is being committed nothing is read, and that pushes back on the server by TCP itself.
-Reconnecting waits with full jitter from 1 s up to 5 min; a minute of life or one admitted frame resets the streak,
-so that a server which accepts and drops is not hammered.
+Frames come faster than commits, so those admitted within a few milliseconds form one harvest. One task does it all: it
+reads nothing while a harvest is being committed, so TCP itself slows the server down. Reconnecting waits with full
+jitter from 1 s up to 5 min; a minute of life or one admitted frame resets the streak, so that a server which accepts
+and drops is not hammered.
 """
 
 from __future__ import annotations
@@ -55,16 +55,16 @@ from storage.records.trail import Verdict
 from supervision import Child
 
 LINGER: Final = 0.01
-"""Seconds that an admitted frame waits for others to be committed with."""
+"""Seconds that an admitted frame waits to share a commit."""
 MINUTE: Final = 60.0
-"""Seconds of life after which a connection is proved, and counts as a look, and then again."""
+"""Seconds of life that prove a connection; each such period counts as a check."""
 FLUSH_WITHIN: Final = 2.0
 STOPPED: Final = 86_400.0
-"""Seconds before a stream is asked again that has asked not to be (204)."""
+"""Seconds before reconnecting to a stream that asked us to stop (204)."""
 
 
 def _told(seen: Borrowed, error: LookFailed) -> LookFailed:
-    """Return a failed handshake as it is told: of one that the source's headers no longer open, just that."""
+    """Return a failed handshake with its reason; for rejected headers the reason says only that."""
     if seen.source.headers is None or error.status != HTTPStatus.UNAUTHORIZED:
         return error
     whose = f"; they are those of {seen.lender}" if seen.lender else ""
@@ -110,7 +110,7 @@ class PushSource:
         self._status = HTTPStatus.SWITCHING_PROTOCOLS if is_socket else HTTPStatus.OK
 
     async def run(self, child: Child) -> None:
-        """Stay connected until cancelled; then what was admitted and is nobody's yet is committed within 2 seconds."""
+        """Stay connected until cancelled; then commit pending admitted frames within 2 seconds."""
         try:
             await self._stay(child)
         finally:
@@ -122,15 +122,15 @@ class PushSource:
             self._keeper.leave()
 
     async def _take_the_last(self) -> None:
-        """Take what the server had sent before it heard that we go: nobody would send it again.
+        """Take the frames that the server sent before the close: it would not send them again.
 
-        A storage that is slow just now must not cost a frame: then what was wanted last decides.
+        Slow storage must not cost a frame: then the last known filter decides.
         """
         if self._frames is not None and (texts := self._frames.left()):
             await self._take(self._frames, texts, within=FLUSH_WITHIN / 2)
 
     async def _take(self, frames: Frames | EventStream, texts: Sequence[str], *, within: float = math.inf) -> None:
-        """Read frames, and then resume behind them."""
+        """Read frames, and move the resume position after them."""
         counts = frames.statistics()
         await self._intake.take(texts, counts.skipped, counts.why, within=within)
         if isinstance(frames, EventStream):
@@ -162,7 +162,7 @@ class PushSource:
     # --- a connection ------------------------------------------------------------------------------------------------
 
     async def _await_line(self, child: Child) -> None:
-        """Wait while the gate is closed or our own line is down, and then for this source's moment in the spread."""
+        """Wait while the gate is closed or our uplink is down, and then for this source's share of the spread."""
         line, gate = self._ports.egress.line, self._ports.gate
         if gate.closed:
             child.note("on hold: the service is drained", on_hold=True)
@@ -175,7 +175,7 @@ class PushSource:
                 await self._rest(wait)
 
     async def _session(self, child: Child) -> None:
-        """Hold one connection until it ends, which is always a LookFailed; deliver what it brings."""
+        """Hold one connection until it ends, always with a LookFailed; process its frames."""
         self._frames, self._proved, self._began = None, False, trio.current_time()
         self._intake.begin()
         url = parse_url(self._live.source.watch_url, schemes=self._live.source.tier.schemes)
@@ -187,7 +187,7 @@ class PushSource:
                 await self._round(frames)
 
     async def _connect(self, stack: AsyncExitStack, url: Url) -> Frames | EventStream:
-        """Shake hands. That is one request to the host; the open connection does not keep others from it."""
+        """Shake hands. That takes one request's turn at the host; the open connection holds none."""
         ports, source, seen = self._ports, self._live.source, self._ports.lenders.borrowed(self._live)
         renewal = renewal_of(ports, seen)
         opened = Opened(ports, url, access_of(seen.source, renewal.now), renewal)
@@ -223,18 +223,18 @@ class PushSource:
         return frames
 
     async def _greet(self, frames: Frames | EventStream) -> None:
-        """Say what the source is asked to say first; what it says next waits for an answer."""
+        """Send the first part of the hello; each further part waits for an answer."""
         self._hello = deque(PARTS.split(hello) if (hello := self._live.source.hello) is not None else ())
         await self._say_next(frames)
 
     async def _say_next(self, frames: Frames | EventStream) -> None:
-        """Send the next greeting, if there is one, with the id of the frame that was admitted last."""
+        """Send the next part of the hello, with the id of the last admitted frame."""
         if self._hello:
             escaped = json.dumps(self._intake.window.last_id)[1:-1]
             await frames.send(self._hello.popleft().replace("{last_id}", escaped))
 
     async def _answer(self, frames: Frames | EventStream, texts: Sequence[str]) -> Sequence[str]:
-        """Answer what the source has replies for; return the other frames, each of which brings the next greeting."""
+        """Answer the frames that match a reply rule; return the others. Each of these triggers a part of the hello."""
         rest = []
         for text in texts:
             if (reply := reply_to(text, self._live.source.replies)) is not None:
@@ -245,7 +245,7 @@ class PushSource:
         return rest
 
     async def _round(self, frames: Frames | EventStream) -> None:
-        """Take what comes, until a harvest is full or its first frame has waited long enough; have it committed."""
+        """Take frames until a harvest is full or its first frame has waited long enough; commit it."""
         until = math.inf
         while not self._intake.full:
             texts: Sequence[str] = ()
@@ -255,7 +255,7 @@ class PushSource:
                 except SessionOver:
                     if not self._intake.pending:
                         raise
-                    break  # it will say so again
+                    break  # the next receive raises it again
             try:
                 if self._hello or self._live.source.replies:
                     texts = await self._answer(frames, texts)
@@ -276,7 +276,7 @@ class PushSource:
             await self._prove()
 
     async def _prove(self) -> None:
-        """Count a minute of life, or the part of one after which the first wanted frame came."""
+        """Count a minute of life, or the time until the first admitted frame."""
         now = trio.current_time()
         self._proved, self._streak = True, 0
         self._bell.looked()
@@ -287,12 +287,12 @@ class PushSource:
         self._beat_at = now + MINUTE
 
     def _minute(self, now: float) -> Minute:
-        """Return what came since the last minute was counted, and begin the next."""
+        """Return the frames since the last counted minute, and begin the next."""
         frames, unreadable, why = self._intake.counted()
         return Minute(now - (self._beat_at - MINUTE), frames, unreadable, why)
 
     def _parked(self, error: Exception) -> float:
-        """Return for how long to wait a storage out that does not answer. Raises what is anything else."""
+        """Return the seconds to pause while storage is unavailable. Raises any other error."""
         if isinstance(error, ExceptionGroup) and error.split(Unavailable)[1] is not None:
             raise error
         self._disconnected()
@@ -305,13 +305,13 @@ class PushSource:
     def _disconnected(self) -> None:
         with suppress(trio.WouldBlock):
             while True:
-                self._live.mailbox.receive_nowait()  # who asked for a look during the connection has had it
+                self._live.mailbox.receive_nowait()  # the connection served the requests for a check
         self._intake.pause()
         if self._live.push is not None:
             self._live.push = renew(self._live.push, connected_since=None, subprotocol=None)
 
     async def _over(self, failure: LookFailed) -> float:
-        """Take note of how a try ended; return the seconds before the next."""
+        """Record how an attempt ended; return the seconds before the next."""
         self._disconnected()
         ports, source = self._ports, self._live.source
         host, now = host_of(source.watch_url), ports.world.now()
@@ -351,7 +351,7 @@ class PushSource:
         return Session(counts.received, self._intake.admitted, counts.size, seconds)
 
     async def _postponed(self, rest: HostOpen) -> float:
-        """Come back when the host has rested. Nothing was asked of it, so nothing counts, unless it does not answer."""
+        """Reschedule until the host has rested. No request was made, so none counts, unless the host is down."""
         hot, now = replace(self._live.hot, last_error=rest.reason), self._ports.world.now()
         if rest.failing:
             self._bell.looked()
@@ -359,7 +359,7 @@ class PushSource:
         return (rest.retry_after or 0.0) + self._chance.uniform(0.0, MINUTE)
 
     async def _rest(self, wait: float) -> None:
-        """Wait so many seconds; a request to look now ends the wait."""
+        """Wait this many seconds; a request for a check ends the wait."""
         if wait <= 0:
             return
         self._live.hot = link.waiting(self._live.hot, Millis(self._ports.world.now() + round(wait * 1000)))

@@ -1,8 +1,8 @@
 """The commits of a push source: harvests of admitted frames, notices of its health, and its window at a stop.
 
-Without an answer from the recorder it is unknown whether a harvest was committed. Storage says what it had, and the
-rest is sent again: by this life, or by the next one, which is given what this one never heard of (`LiveSource.owed`).
-Were the harvest still with the recorder then, one of the two would be refused by its version.
+Without an answer from the recorder it is unknown whether a harvest was committed. Storage shows which frames it has,
+and the rest is sent again: by this run of the actor, or by the next, which takes over the uncertain frames
+(`LiveSource.owed`). If the recorder still had the harvest then, the version check would refuse one of the two.
 """
 
 from __future__ import annotations
@@ -30,8 +30,7 @@ AGAIN: Final = 1.0
 class Committer:
     """Sends to the recorder for one push source.
 
-    unsure: whether the last harvest may have been committed or not. asking: whether one is in the recorder's hands.
-    taken: the frames in it.
+    unsure: the last harvest may or may not be committed. asking: the recorder has a harvest. taken: its frames.
     """
 
     __slots__ = ("_asking", "_bell", "_intake", "_live", "_ports", "_taken", "_unsure")
@@ -48,14 +47,14 @@ class Committer:
         return f"<Committer of {self._live.source.url}{', unsure' if self._unsure else ''}>"
 
     async def settle(self, after: SourceRuntime) -> None:
-        """Keep a state; with its notice, if it has one. One that was not committed is tried again with the next."""
+        """Keep a state, with its notice if there is one. An uncommitted notice is retried with the next state."""
         health, said = self._bell.news(self._live.hot.health, after.health, self._ports.world.now())
         await self.tell(replace(after, health=health), said)
 
     async def tell(self, after: SourceRuntime, said: tuple[Draft, ...]) -> None:
-        """Keep a state, and have committed what it knows to be told; without an answer, storage says if it was.
+        """Keep a state and commit its notices; without an answer, read from storage whether they were.
 
-        Until then nobody else may save it, or a crash would swallow the notice.
+        Until then no other task may save the state, or a crash would lose the notice.
         """
         if not said:
             self._live.hot, self._live.unsaved = after, True
@@ -67,21 +66,21 @@ class Committer:
             self._live.hot, self._live.unsaved = replace(after, health=health), True
 
     async def take_over(self) -> None:
-        """Have committed what an earlier life was left with, as far as storage does not have it."""
+        """Commit the frames of an earlier run that storage lacks."""
         self._intake.restore(self._live.owed)
         self._live.owed, self._unsure = (), True
         await self.commit()
 
     async def commit(self) -> None:
-        """Have what is pending committed, however often it must be tried."""
+        """Commit the pending frames, with as many attempts as it takes."""
         while self._intake.pending:
             if self._unsure:
                 await trio.sleep(AGAIN)
             await self.flush()
 
     async def flush(self) -> None:
-        """Try once to have what is pending committed. Cancelled, it is pending still or in the recorder's hands."""
-        if self._taken:  # cancelled before: what is pending must not be stored with a window that has those
+        """Try once to commit the pending frames. If cancelled, they are still pending or with the recorder."""
+        if self._taken:  # cancelled before: pending frames must not be stored with a window that includes these
             return
         if self._unsure:
             try:
@@ -96,7 +95,7 @@ class Committer:
         self._taken = ()
 
     def leave(self) -> None:
-        """Save the whole window, if the last harvest saved a part of it; leave what is in doubt to the next life."""
+        """Save the whole window if the last harvest saved only a part; leave uncertain frames to the next run."""
         window = self._live.window
         if self._unsure or self._asking:
             self._live.owed = (*self._taken, *self._intake.drop())
@@ -108,7 +107,7 @@ class Committer:
             self._ports.recorder.send_nowait(SaveStates((state,)))
 
     def keep_place(self) -> None:
-        """Save the place in a stream that has moved on without a harvest."""
+        """Save a resume position that advanced without a harvest."""
         window = self._live.window
         if window is None or window.is_place_saved or self._unsure or self._asking:
             return

@@ -1,9 +1,8 @@
-"""The effect of a connection on a push source's memory: it opened, it is proved, it lived on, it ended. Pure.
+"""The effect of a connection on a push source's memory: opened, proved, alive, ended. Pure.
 
-A handshake proves nothing: a server may accept and drop. A connection is proved by a minute of life or by a frame that
-somebody wants; only then are earlier failures over. From then on each minute counts as one look at a polled source
-does: frames in it are what the source yields, wanted or not, and minutes without any are its silence, judged by its
-own past like that of any other source.
+A handshake proves nothing: a server may accept and drop. A minute of life or an admitted frame proves a connection;
+only then are earlier failures over. From then on each minute counts like one check of a polled source: its frames,
+admitted or not, are the source's yield, and minutes without any are its silence, judged by its own past.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ _MOST_DOUBLINGS: Final = 10
 
 
 class Minute(Struct, frozen=True):
-    """What came in `seconds` of a proved connection: at most a minute. why: a frame could not be read."""
+    """The frames of `seconds` of a proved connection, at most a minute. why: the reason for an unreadable frame."""
 
     seconds: float
     frames: int
@@ -39,7 +38,7 @@ class Minute(Struct, frozen=True):
 
 
 class Session(Struct, frozen=True):
-    """What one connection brought, from its handshake to its end."""
+    """The totals of one connection, from its handshake to its end."""
 
     frames: int
     admitted: int
@@ -83,7 +82,7 @@ def lived(hot: SourceRuntime, minute: Minute, now: Millis) -> SourceRuntime:
 
 
 def ended(hot: SourceRuntime, session: Session, now: Millis, status: int = 101) -> SourceRuntime:
-    """Return the memory after a proved connection that its server ended in good order."""
+    """Return the memory after a proved connection that its server ended properly."""
     verdict = Verdict.UNCHANGED
     if session.frames:
         verdict = Verdict.CHANGED if session.admitted else Verdict.NOTHING_TO_TELL
@@ -93,15 +92,15 @@ def ended(hot: SourceRuntime, session: Session, now: Millis, status: int = 101) 
 def failed(  # noqa: PLR0917  # as progress.failed
     hot: SourceRuntime, failure: LookFailed, session: Session, now: Millis, limits: Limits, draw: float
 ) -> SourceRuntime:
-    """Return the memory after a handshake that failed, or a connection that should not have ended so."""
+    """Return the memory after a failed handshake, or an improper end."""
     after = progress.failed(hot, failure, now, limits, draw)
     return _trailed(after, Verdict[failure.blame.name], failure.status, session, now)
 
 
 def delay(hot: SourceRuntime, streak: int, blame: Blame | None, now: Millis, draw: float) -> float:
-    """Return the seconds before the next try: full jitter from 1 s to 5 min, by the tries in a row that failed.
+    """Return the seconds before the next attempt: full jitter from 1 s to 5 min, by consecutive failures.
 
-    What the server asked for is waited, and where trying again is no use the breaker's longer wait.
+    The server's wish is respected, and for permanent failures the breaker's longer wait.
     """
     ceiling = min(LONGEST_DELAY, FIRST_DELAY * 2.0 ** min(streak + 1, _MOST_DOUBLINGS))
     wait = FIRST_DELAY + draw * (ceiling - FIRST_DELAY)
@@ -113,7 +112,7 @@ def delay(hot: SourceRuntime, streak: int, blame: Blame | None, now: Millis, dra
 
 
 def waiting(hot: SourceRuntime, due: Millis) -> SourceRuntime:
-    """Return the memory of a source that tries again at `due`: the breaker of what it shows says the same."""
+    """Return the memory of a source that retries at `due`, with the breaker showing the same time."""
     breaker = hot.breaker if hot.breaker.state == "closed" else replace(hot.breaker, retry_at=due)
     return replace(hot, next_look_at=due, breaker=breaker)
 

@@ -1,8 +1,8 @@
-"""From the frames of a connection to the drafts that somebody wants, in steps that leave the loop to others.
+"""Turns a connection's frames into the drafts of admitted ones, in steps that leave the loop to others.
 
-Frames are untrusted. Small ones are read here, large ones in a worker. What is a duplicate, or wanted by nobody, is
-counted and forgotten before anything is stored. At most `MOST` admitted frames, or `MOST_SIZE` characters of them,
-wait to be committed: who fills it stops reading until they are.
+Frames are untrusted. Small ones are parsed here, large ones in a worker. Duplicates and frames that match no query are
+counted and dropped before anything is stored. At most `MOST` admitted frames, or `MOST_SIZE` characters of them, wait
+for a commit; at that bound the reader stops reading.
 """
 
 from __future__ import annotations
@@ -34,16 +34,16 @@ from storage.records.note import Note
 MOST: Final = 256
 MOST_SIZE: Final = 1 << 20
 _STEP: Final = 24.0
-"""Small frames, with few queries to ask, that are read in one step of the loop."""
+"""Small frames that are parsed in one step of the loop, if few queries test them."""
 _FRAME_SIZE: Final = 500
 _FRAME_QUERIES: Final = 20
 _AGAIN: Final = 1.0
 _NOTE_EVERY, _LONGEST_STRETCH = 60_000, 3_600_000
-"""Milliseconds between two notes of one stretch of listening, and how long one lasts at most."""
+"""Milliseconds between notes on one stretch of listening, and its maximum length."""
 
 
 class FramePipeline:
-    """What came and is not committed yet. `admitted` counts since `begin`."""
+    """Received frames that are not yet committed. `admitted` counts since `begin`."""
 
     __slots__ = (
         "_frames",
@@ -72,7 +72,7 @@ class FramePipeline:
         self._since = self._noted_at = ports.world.now()
         self._stretch: Counter[str] = Counter()
         self.pending: list[tuple[bytes, str, Draft]] = []
-        """(mark, own id, draft), in the order in which they came."""
+        """(mark, own id, draft), in order of arrival."""
         self.size = 0
 
     def __repr__(self) -> str:
@@ -80,35 +80,35 @@ class FramePipeline:
 
     @property
     def full(self) -> bool:
-        """Whether what is pending must be committed before more is taken."""
+        """Whether pending frames must be committed before more are taken."""
         return len(self.pending) >= MOST or self.size >= MOST_SIZE
 
     @property
     def window(self) -> DedupWindow:
-        """What was admitted lately; `recall` has read it."""
+        """The recently admitted frames; `recall` reads it."""
         assert self._live.window is not None, "recall() comes first"
         return self._live.window
 
     def begin(self) -> None:
-        """Count anew, for a new connection."""
+        """Reset the counters for a new connection."""
         self._since = self._ports.world.now()
         self._skipped = self._frames = self._unreadable = self.admitted = 0
 
     def pause(self) -> None:
-        """End a stretch of listening: its note goes with the next harvest, or at a stop."""
+        """End a stretch of listening; its note goes into the next harvest, or is saved at a stop."""
         now = self._ports.world.now()
         if self._stretch:
             self._write_note(now)
         self._stretch, self._since = Counter(), now
 
     def counted(self) -> tuple[int, int, str]:
-        """Return how many frames came since the last call or `begin`, how many of them could not be read, and why."""
+        """Return the frames since the last call or `begin`, the unreadable ones among them, and why."""
         found = self._frames, self._unreadable, self._why
         self._frames = self._unreadable = 0
         return found
 
     async def recall(self) -> None:
-        """Read back from storage what was admitted lately; of what is pending, keep what is not in it."""
+        """Read the window back from storage; keep only pending frames that are not in it."""
         stored = await self._ports.storage.sources.get(self._live.source.id)
         window = self._live.window = decode(stored.base) if stored is not None else DedupWindow()
         if stored is not None:
@@ -119,21 +119,21 @@ class FramePipeline:
             self._keep(*each)
 
     def drop(self) -> Sequence[tuple[bytes, str, Draft]]:
-        """Empty what is pending, and return it."""
+        """Return the pending frames, and clear them."""
         taken, self.pending, self.size = self.pending, [], 0
         return taken
 
     def restore(self, taken: Sequence[tuple[bytes, str, Draft]]) -> None:
-        """Put back what `drop` has returned."""
+        """Put back the result of `drop`."""
         self.pending = [*taken, *self.pending]
         self.size = sum(len(draft.content) for _, _, draft in self.pending)
 
     async def take(self, texts: Sequence[str], skipped: int, why: str = "", *, within: float = math.inf) -> None:
-        """Read frames, and keep those that somebody wants. `skipped`: how many others of this connection were no text,
-        and `why` the last was none.
+        """Read frames, and keep the admitted ones. `skipped`: this connection's frames that were no text so far,
+        `why`: the reason for the last.
 
-        Cancelled, some of the frames may not have been looked at. within: seconds after which they are judged by what
-        was wanted last, when storage does not say what is wanted now.
+        If cancelled, some frames may be unprocessed. within: seconds after which the last known filter decides, when
+        storage does not yield the current one.
         """
         with trio.move_on_after(within):
             await self._refresh()
@@ -161,7 +161,7 @@ class FramePipeline:
             self._count(now, frames, len(self.pending) - before, counts)
 
     async def _refresh(self) -> None:
-        """See what is wanted now. As long as nobody can say, no frame is judged."""
+        """Update the filter. While no filter is known, no frame is judged."""
         admission = self._ports.admission
         while True:
             try:
@@ -175,7 +175,7 @@ class FramePipeline:
             self._wanted = admission.wanted(self._live.source)
 
     async def _judge(self, frame: Frame, now: Millis) -> str:
-        """Return what an event counts as, besides being pending when it is admitted."""
+        """Return the counter of a frame; if admitted, it is also pending."""
         if frame.mark in self.window:
             return "duplicates"
         if len(frame.content) > MOST_SMALL:
@@ -201,7 +201,7 @@ class FramePipeline:
         self.window.add(mark, own_id)
 
     def _note(self, now: Millis, counts: Mapping[str, int]) -> None:
-        """Add to the stretch of listening, and have it noted now and then."""
+        """Add to the stretch of listening, and write its note from time to time."""
         self._stretch.update(counts)
         if now - self._since >= _LONGEST_STRETCH:
             self.pause()

@@ -21,12 +21,12 @@ from storage.records.identity import SourceId
 from storage.records.source import Source
 
 LISTEN: Final = 3.0
-"""Seconds for which the first frames are waited for."""
+"""Seconds to wait for the first frames."""
 _NOBODY: Final = SourceId("")
 
 
 async def preview(ports: Ports, found: Classification, asked: DetectRequest) -> Preview:
-    """Return what watching a stream would tell."""
+    """Return the preview of a classified stream."""
     greeting, url = found.greeting, found.watch_url
     assert greeting is not None, "its first frames were waited for"
     source = Source(_NOBODY, url, url, "push", found.detection, found.at, found.at, filter=asked.filter)
@@ -38,7 +38,7 @@ async def preview(ports: Ports, found: Classification, asked: DetectRequest) -> 
         try:
             answer = await in_jail(ports.world.jail, "frame", request)
         except LookFailed:
-            continue  # a frame that nobody can read becomes no event either
+            continue  # an unreadable frame becomes no event either
         for frame in msgspec.msgpack.decode(answer, type=list[Frame])[: MOST_FRAMES - len(shown)]:
             shown.append(_framed(frame, url, wanted.admits(frame.title, frame.content, frame.tags)))
     push = PushPreview(greeting.subprotocol, greeting.waited, len(greeting.frames), tuple(shown), greeting.ended)

@@ -1,7 +1,7 @@
-"""Replies that a source's user has written for a server's pings: rules `pattern -> text`. Pure.
+"""A user's replies to a server's pings: rules `pattern -> text`. Pure.
 
-A `*` in the pattern stands for any characters, and a `*` in the text for the same ones: `{"ping":*} -> {"pong":*}`.
-White space around JSON's signs counts for nothing.
+A `*` in the pattern matches any characters, and a `*` in the text repeats them: `{"ping":*} -> {"pong":*}`. White
+space around JSON's punctuation is ignored.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Final
 
 ARROW: Final = " -> "
 _LONGEST: Final = 1_000
-"""Characters of a ping."""
+"""Longest ping, in characters."""
 _SIGNS = re.compile(r"\s*([{}\[\]:,])\s*")
 
 
@@ -25,7 +25,7 @@ def _rule(rule: str) -> tuple[re.Pattern[str], str]:
 
 
 def is_rule(rule: str) -> bool:
-    """Return whether a rule can be read.
+    """Return whether a rule is valid.
 
     >>> is_rule('{"ping":*} -> {"pong":*}'), is_rule("2 -> 3"), is_rule("2"), is_rule("*-* -> x")
     (True, True, False, False)
@@ -35,7 +35,7 @@ def is_rule(rule: str) -> bool:
 
 
 def reply_to(message: str, rules: Sequence[str]) -> str | None:
-    """Return the reply to a message; None where no rule matches.
+    """Return the reply to a message; None if no rule matches.
 
     >>> reply_to('{"ping": 17}', ("2 -> 3", '{"ping":*} -> {"pong":*}'))
     '{"pong":17}'

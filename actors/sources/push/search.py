@@ -1,4 +1,4 @@
-"""The search for a frame that was not told: how many came and what became of them."""
+"""The search for an unreported frame: only counts of frames are known."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from storage.records.times import spoken
 async def search(
     ports: Ports, view: SourceView, kept: note.StoredMemory, asked: ExplainSource, today: FetchedResponse | None
 ) -> list[Reason]:
-    """Return the numbers of what came: of a frame nothing else is kept."""
+    """Return the counts of received frames; nothing else is stored of a frame."""
     return [on_a_link(view, note.read(kept.notes))]
 
 
 def on_a_link(view: SourceView, notes: Sequence[Note]) -> Reason:
-    """Return what the notes of listening to a push source say: numbers, for nothing else is kept of a frame."""
+    """Return the counts from the live view, or else from the last note on listening."""
     asked = "its own filter or an alert asks for it" if view.source.filter is not None else "an alert asks for it"
     says = f"A frame is told when {asked}; of others nothing is kept."
     seen = view.push

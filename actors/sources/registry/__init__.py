@@ -1,5 +1,5 @@
-"""The set of sources: one actor that reads one mailbox (`actor.py`), and what it does with each question.
+"""The set of sources: one actor with one mailbox (`actor.py`), and the handlers of its messages.
 
-What memory answers is answered in turn; the rest waits in `lanes.py` for storage or the network. `service.py` adds,
-edits and deletes, `preview.py` shows what watching would tell, `practice.py` keeps the sources of practice.
+Requests that memory can answer are answered in turn; the rest waits in `lanes.py` for storage or the network.
+`service.py` adds, edits and deletes, `previewer.py` makes previews, `practice.py` manages practice sources.
 """

@@ -1,10 +1,9 @@
-"""Owns the set of sources: starts their actors, adds, edits, disables, deletes, describes; and saves their lazy
-state.
+"""Owns the set of sources: starts actors; adds, edits, disables, deletes, describes; saves lazy state.
 
-One actor that reads one mailbox. What memory answers is answered in turn, at once; every other question has a task of
-its own, a bounded number at once (`lanes.py`), so that a slow origin or disk delays no question that needs neither.
-Looks for an asker who has left are given up. The table outlives this actor's lives, as the sources' actors do: they
-are children of the dynamic supervisor, not of the registry.
+Requests that memory can answer are answered in turn, at once. Every other request gets a task, with a bound on their
+number (`lanes.py`), so that a slow origin or disk delays no request that needs neither. Checks for a caller that has
+gone are cancelled. The table and the sources' actors survive restarts of this actor: they are children of the dynamic
+supervisor, not of the registry.
 """
 
 from __future__ import annotations
@@ -64,16 +63,16 @@ from storage.records.source import Harvest
 from supervision import Child, DynamicSupervisor, Mailbox, Reply, Unanswered
 
 REPRICE = 60.0
-"""Seconds between two corrections of the price of a look."""
+"""Seconds between corrections of the price of a check."""
 SWEEP_SLICE = 250
-"""States saved with one message; the recorder commits each slice with whatever else waits."""
+"""States saved with one message; the recorder commits each slice with whatever else is queued."""
 TELL_WITHIN = 5.0
 PARKED = 5.0
-"""Seconds between two tries while storage does not give the sources."""
+"""Seconds between attempts while storage can't read the sources."""
 
 
 class Registry:
-    """The set of sources. `sources` is the dynamic supervisor under which their actors live."""
+    """The set of sources. `sources` is the dynamic supervisor of their actors."""
 
     def __init__(self, ports: Ports, sources: DynamicSupervisor, mailbox: Mailbox[RegistryMessage]) -> None:
         self._ports = ports
@@ -91,7 +90,7 @@ class Registry:
         self.lanes = Lanes()
 
     async def run(self, child: Child) -> None:
-        """Load and start all sources, then answer until stopped; the last thing done is a sweep."""
+        """Load and start all sources, then answer until stopped; ends with a sweep."""
         await self._load(child)
         async with trio.open_nursery() as nursery:
             nursery.start_soon(self._sweep_for_ever)
@@ -106,9 +105,9 @@ class Registry:
         await self._sweep(last=True)
 
     async def _load(self, child: Child) -> None:
-        """Load and start all sources. While storage does not give them, try again: the rest can do without for a while.
+        """Load and start all sources. While storage fails, retry: the rest of the service can wait.
 
-        A crash would be met by every next life, and in the end the history were not served either.
+        A crash would recur after every restart, and in the end stop the history from being served as well.
         """
         while True:
             try:
@@ -142,7 +141,7 @@ class Registry:
 
     def _lane_of(self, message: RegistryMessage) -> Lane | None:
         if isinstance(message, CheckNow) and not self._watches(message.source):
-            return self.lanes.storage  # the wish is handed on by storage
+            return self.lanes.storage  # storage passes the request on
         return self.lanes.of(message)
 
     def _watches(self, source: SourceId) -> bool:
@@ -169,7 +168,7 @@ class Registry:
                 await self._serve(message)
 
     async def _serve(self, message: RegistryMessage) -> None:
-        """Answer one question; its asker gets whatever error it ends in, and no other question suffers."""
+        """Answer one request; the caller gets any error, and no other request suffers."""
         reply: Reply[Any] = message.reply
         with reply:
             try:
@@ -177,7 +176,7 @@ class Registry:
                     await self._service.learn(message.source)
                 reply.answer(await self._result(message))
             except Exception as error:
-                # Handed to the asker, who knows what to do with it; an unexpected one is logged there as a 500.
+                # The caller gets the error; unexpected ones are logged there as a 500.
                 reply.fail(error)
 
     async def _result(self, message: RegistryMessage) -> object:
@@ -231,12 +230,12 @@ class Registry:
                 assert_never(message)
 
     async def _price_for_ever(self) -> None:
-        """Move the shared price of a look so that all sources together stay within the budget."""
+        """Adjust the shared price of a check so that all sources together stay within the budget."""
         market, budget = self._ports.market, self._ports.settings.looks_per_second
         while True:
             await trio.sleep(REPRICE)
             ours = budget * await self.table.share()
-            if ours > 0:  # of several nodes, one may watch nothing, and has no looks to price
+            if ours > 0:  # one of several nodes may watch nothing, and has no checks to price
                 value = moved(market.price.value, await self.table.planned(), ours, REPRICE)
                 market.price = replace(market.price, value=value)
 
@@ -254,7 +253,7 @@ class Registry:
             await trio.sleep(EVERY)
 
     def _weigh(self, spending: Spending) -> None:
-        """See whether looks keep to the budget; say so in the log when that changes."""
+        """Compare checks with the budget; log when that changes."""
         before = self.watchman.spent
         metrics = self._ports.world.metrics
         looks = metrics.looks.total() + (RENDERED - 1) * metrics.rendered_looks.total()
@@ -264,9 +263,9 @@ class Registry:
             self._ports.world.log(f"budget.{what}", level="warning", a_second=round(spent.rate, 2), budget=spent.budget)
 
     async def _tell_stall(self, live: LiveSource) -> None:
-        """Put the stall into the log of events, under the source that waits longest.
+        """Report the stall as an event, under the source that has waited longest.
 
-        If the recorder is what is stuck, the log line and /readyz must do.
+        If the recorder itself is stuck, the log line and /readyz must do.
         """
         says = f"Sources are not being looked at: {self.watchman.says()}. This one has waited longest."
         now, source = self._ports.world.now(), live.source
@@ -282,9 +281,9 @@ class Registry:
             await self._sweep()
 
     async def _sweep(self, *, last: bool = False) -> None:
-        """Save what looks without a harvest have changed, in id order, so that neighbouring rows share a page.
+        """Save the changes of checks without a harvest, in id order, so that neighbouring rows share a page.
 
-        last: nothing is watched after it.
+        last: no check follows.
         """
         sweep = TallySweep(self._ports, last=last)
         unsaved = await self.table.unsaved()

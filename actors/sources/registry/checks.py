@@ -1,4 +1,4 @@
-"""Checks of what is asked of a source, before anything is looked at or stored; what is wrong is said where it is."""
+"""Validation of requested settings, before any check or write; errors name the field."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _OF_LOOKS = ("hours", "follow", "follow_hosts")
 
 
 def check_only_its_own(polled: bool, asked: NewSource | Source) -> None:
-    """Raise Unprocessable for what only others have: nothing is said to a stream over HTTP."""
+    """Raise Unprocessable for settings of other tiers; a stream over HTTP has no hello."""
     others = [] if parse_url(asked.url).scheme in SOCKETS else [(_OF_SOCKETS, "a push source that is a WebSocket")]
     others += [] if polled else [(_OF_LOOKS, "a feed or a page")]
     for name, whose in [(name, whose) for names, whose in others for name in names]:
@@ -35,7 +35,7 @@ def check_only_its_own(polled: bool, asked: NewSource | Source) -> None:
 
 
 async def check_rendering(ports: Ports, asked: NewSource | DetectRequest | Source) -> None:
-    """Raise Unprocessable for what no browser can show: a feed, a frame, what is posted, a selector of other kinds."""
+    """Raise Unprocessable if a browser can't show it: a feed, a frame, a POST, a selector that is not CSS."""
     is_page = asked.type in (None, "html") and parse_url(asked.url).scheme not in SOCKETS
     is_page = is_page and (not isinstance(asked, Source) or asked.is_web_page)
     if not is_page and asked.render == "always":
@@ -51,7 +51,7 @@ async def check_rendering(ports: Ports, asked: NewSource | DetectRequest | Sourc
 
 
 def requested(request: NewSource | SourcePatch) -> dict[str, Any]:
-    """Return what a request sets of a source, hosts in their one spelling. Raises Unprocessable."""
+    """Return a request's settings of a source, with normalized hosts. Raises Unprocessable."""
     given = settings_of(request)
     for name, read in (("follow_hosts", read_hosts), ("headers_for", read_places)):
         try:
@@ -66,7 +66,7 @@ def requested(request: NewSource | SourcePatch) -> dict[str, Any]:
 
 
 def check_replies(rules: Sequence[str]) -> None:
-    """Raise Unprocessable for rules that can't be read."""
+    """Raise Unprocessable for invalid rules."""
     for number, rule in enumerate(rules):
         if not is_rule(rule):
             where = f"body.replies[{number}]"
@@ -82,7 +82,7 @@ def check_lent(asked: NewSource | Source) -> None:
 
 
 def check_hours(text: str | None) -> None:
-    """Raise Unprocessable for hours that can't be read."""
+    """Raise Unprocessable for invalid hours."""
     try:
         if text is not None:
             read_hours(text)
@@ -109,7 +109,7 @@ def check_filter(text: str | None) -> None:
 
 @contextmanager
 def blaming_tags(source: Source) -> Iterator[None]:
-    """Say of a selector that matches nothing that it is a tag's, where it is."""
+    """Name the tag that an unmatched selector comes from, if it does."""
     tags = origins_of(source).get("selector", ())
     try:
         yield

@@ -1,4 +1,4 @@
-"""The registry's answers to who chooses a part of a page: its blocks, and what pressing one of them would do."""
+"""The registry's answers for picking a part of a page: its blocks, and the effect of pressing one."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ _FEED = "this is a feed: each entry is told by itself, and there are no parts to
 
 
 class Chooser:
-    """Shows pages to choose from; nothing is stored and nothing is changed."""
+    """Shows pages to choose from; stores and changes nothing."""
 
     def __init__(self, ports: Ports, previewer: Previewer) -> None:
         self._ports, self._previewer = ports, previewer
 
     async def of_url(self, message: PickFromUrl) -> Picked:
-        """Return the page of a URL that is watched by nobody yet, as a page even where it advertises a feed."""
+        """Return the page of an unwatched URL, as a page even if it advertises a feed."""
         wish = message.wish
         await check_selectors(self._ports, Narrowing(wish.selector, wish.ignore))
-        # Whoever chooses a part of a page wants the page. The present choice may match nothing any more.
+        # Picking means the page, not its feed. The current choice may no longer match.
         asked = replace(message.request, type=message.request.type or "html", selector=None, ignore=())
         found = await self._previewer.classified(asked, reads=message.reads)
         if found.fetched is None or found.type != "html":
@@ -40,14 +40,14 @@ class Chooser:
         return await self._picked(found.at, found.fetched, would_be, wish)
 
     async def of_source(self, message: PickFromSource) -> Picked:
-        """Return the page of a source as it is now, or was a short while ago."""
+        """Return a source's page, current or recent."""
         wish = message.wish
         fetched, at = await self._previewer.body_of(message.source, Narrowing(wish.selector, wish.ignore))
         own = self._previewer.known(message.source)
         return await self._picked(at, fetched, replace(own, selector=wish.selector, ignore=wish.ignore), wish)
 
     async def _picked(self, at: Millis, fetched: FetchedResponse, source: Source, wish: PickWish) -> Picked:
-        """Return the blocks, of a source with the present choice, as it would be watched with what tags say."""
+        """Return the blocks, as a source with the current choice would be watched, tags included."""
         of_tags = self._ports.tags.of(replace(source, selector=None, ignore=()))
         wish = replace(wish, inherited_selector=of_tags.selector, inherited_ignore=of_tags.ignore)
         part = part_shown(self._ports.tags.of(source))

@@ -1,7 +1,7 @@
-"""Finds out why something was not told: in the log, the notes, the tier's memory, and, if asked, by a look of its own.
+"""Explains why a text was not reported, from the log, the notes, the tier's memory and, on request, a check.
 
-That look is as polite as any other (robots.txt, the host's turn, at most one in `cadence_floor` seconds) and teaches
-the source nothing.
+That check is as polite as any other (robots.txt, the host's turn, at most one in `cadence_floor` seconds) and does not
+change the source.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ from storage.records.identity import Millis, SourceId, millis_of, seq_at
 from storage.records.tiers import ORDINARY, Kind
 
 PATIENCE = 8.0
-"""Seconds for a look that somebody waits for; a host's queue may be longer."""
+"""Seconds for a check that a user waits for; a host's queue may be longer."""
 AT_ONCE = 10
 MOST_READS = 30
-"""Reads of the log for an answer, newest first: 300 events, or fewer where others lie thick between them."""
+"""Reads of the log for an answer, newest first: 300 events, or fewer if others are dense between them."""
 _KINDS = (*ORDINARY, Kind.PRACTICE)
 _DAY = 86_400_000
-"""Milliseconds by which the clock may have stepped back since the newest event."""
+"""Milliseconds of a possible step back of the clock since the newest event."""
 Known: TypeAlias = Literal["new", "edited", "seen"]
 _event = msgspec.json.Decoder(Event)
 
@@ -53,7 +53,7 @@ class Explainer:
         self._ports, self._table = ports, table
 
     async def explain(self, asked: ExplainSource) -> SourceExplanation:
-        """Return what is known. Raises NotFound."""
+        """Return the explanation. Raises NotFound."""
         live, view = self._table.get(asked.source), self._table.describe(asked.source)
         stored = await self._ports.storage.sources.get(asked.source)
         kept = note.opened(stored.base if stored is not None else b"")
@@ -63,17 +63,15 @@ class Explainer:
             reasons = answers.looks(notes)
         else:
             reasons = [*await self._told(asked.source, wanted), *answers.noted(notes, wanted)]
-            if (
-                live.source.tier.polled or not reasons
-            ):  # what is said of frames, which nobody remembers, is the last word
+            if live.source.tier.polled or not reasons:  # the log and notes are all there is on frames
                 reasons += await self._in_memory(live, kept, asked)
         state = answers.state(self._table.describe(asked.source), self._ports.world.now())
         return SourceExplanation(view, answers.best_first(reasons), state)
 
     async def told_page(self, source: SourceId, *, values: bool = False) -> ToldPage | None:
-        """Return a page as it was last told; None of what is no page, or has not been read. Raises NotFound.
+        """Return a page as last reported; None for other tiers or an unread page. Raises NotFound.
 
-        values: with those that stand in it. Raises Overloaded if no worker could read these.
+        values: include its current values. Raises Overloaded if no worker could read these.
         """
         live = self._table.get(source)
         stored = await self._ports.storage.sources.get(source)
@@ -85,7 +83,7 @@ class Explainer:
         return told._replace(standing=await standing_values(self._ports.world.jail, live.source, base))
 
     async def _told(self, source: SourceId, wanted: str) -> list[Reason]:
-        """Return the newest event that tells the text, if it is among those that are searched."""
+        """Return the newest event that reports the text, among the searched ones."""
         log = self._ports.storage.log
         at = seq_at(Millis(self._ports.world.now() + _DAY))
         for _ in range(MOST_READS):
@@ -101,7 +99,7 @@ class Explainer:
         return []
 
     async def _in_memory(self, live: LiveSource, kept: note.StoredMemory, asked: ExplainSource) -> list[Reason]:
-        """Return what the tier's memory says, and a look now if it was asked for."""
+        """Return reasons from the tier's memory, and from a check if requested."""
         view = self._table.describe(asked.source)
         today, reasons = await self._today(live, asked)
         try:
@@ -111,7 +109,7 @@ class Explainer:
         return reasons
 
     async def _today(self, live: LiveSource, asked: ExplainSource) -> tuple[FetchedResponse | None, list[Reason]]:
-        """Look now if that was asked for. Politely: it may be too soon, and the wait for the host's turn too long."""
+        """Check now if requested, and if neither politeness nor the host's queue forbids it."""
         if not (asked.look and live.source.tier.polled):
             return None, []
         ports, source, now = self._ports, live.source, self._ports.world.now()
@@ -146,7 +144,7 @@ class Explainer:
 
 
 def _tells(event: Event, wanted: str) -> bool:
-    """Return whether an event is news of a text: of a page, its difference; of an item or a frame, all that it says."""
+    """Return whether an event reports a text: for a page, in its difference; for an item or a frame, anywhere."""
     if event.source_type != "html" or (event.diff is UNSET and NEW in event.tags):
         return holds(event.title, wanted) or wanted in folded(event.content)
     if event.diff is UNSET:

@@ -1,4 +1,4 @@
-"""The defaults of tags, as all sources of this node follow them: read at start, and when somebody has changed one."""
+"""The defaults of tags for all sources of this node: read at the start, and after each change."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from storage.records.tag_defaults import MOST_TAGGED, TagDefaults
 
 
 class Inheriting:
-    """Keeps the table of tags (`Ports.tags`) as it is stored, and the sources by it."""
+    """Keeps the table of tags (`Ports.tags`) equal to storage, and applies it to the sources."""
 
     def __init__(self, ports: Ports, table: SourceIndex) -> None:
         self._ports, self._table = ports, table
@@ -29,13 +29,13 @@ class Inheriting:
         return f"<Inheriting at revision {self._revision}>"
 
     async def begin(self) -> None:
-        """Read them before the sources are. Raises StorageError."""
+        """Read them before the sources are read. Raises StorageError."""
         await self.read()
 
     async def set(self, wish: SetTagDefaults) -> TagDefaults | None:
-        """Store what a tag has from now on, and have its sources follow. Raises as SetTagDefaults says, StorageError.
+        """Store a tag's defaults and apply them to its sources. Raises as SetTagDefaults does, StorageError.
 
-        Whoever asks again after a failure has the sources follow, even if nothing is to be stored any more.
+        Retrying after a failure applies them again, even if there is nothing left to store.
         """
         asked, store = wish.settings, self._ports.storage.tag_defaults
         if asked is not None:
@@ -49,15 +49,15 @@ class Inheriting:
         return made
 
     async def follow(self, revision: int) -> None:
-        """Read them again if some node has changed one: they are at this revision now. Raises StorageError."""
+        """Read them again if any node has changed one since `revision`. Raises StorageError."""
         if revision != self._revision:
             await self.read()
 
     async def read(self) -> int:
-        """Read them and have all sources follow; return how many are watched otherwise. Raises StorageError."""
+        """Read them and apply them to all sources; return how many changed. Raises StorageError."""
         async with self._reading:
             stored = self._ports.storage.tag_defaults
-            revision = await stored.revision()  # before: what is changed meanwhile is read once more
+            revision = await stored.revision()  # first, so that a change during the reading is read again
             found = await stored.all()
             if not self._ports.tags.take(found):
                 changed = 0
@@ -69,7 +69,7 @@ class Inheriting:
 
 
 def changed(old: TagDefaults | None, wish: SetTagDefaults, now: Millis) -> TagDefaults | None:
-    """Return what a tag is to have; what changes nothing leaves it of the age it had. Raises Stale, NotFound."""
+    """Return a tag's new defaults; without a difference the old ones, with their time. Raises Stale, NotFound."""
     if not _is_expected(old, wish.expected):
         raise Stale
     if wish.settings is None:

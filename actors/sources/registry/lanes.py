@@ -1,8 +1,7 @@
-"""The lanes of questions to the registry: memory, storage, the network. Each has a bound, and none waits for
-another.
+"""The lanes of requests to the registry: memory, storage, network. Each is bounded; none waits for another.
 
-What memory answers is answered in turn, at once. What needs storage or a worker has a task of its own, and so has what
-needs the network; a lane that is full refuses at once instead of keeping the next question waiting.
+Requests that memory can answer are answered in turn, at once. Those that need storage, a worker or the network get a
+task each; a full lane refuses at once instead of holding up the next request.
 """
 
 from __future__ import annotations
@@ -32,16 +31,16 @@ from actors.messages.sources import (
 
 TO_NETWORK: Final = 32
 OF_A_HOST: Final = TO_NETWORK // 4
-"""One host that never answers leaves room for others."""
+"""A single dead host leaves room for others."""
 TO_STORAGE: Final = 256
-"""Most of them wait for a lock or for a commit: as many as the mailbox holds."""
+"""Most of them wait for a lock or a commit: as many as the mailbox holds."""
 AGAIN: Final = 10
-"""Seconds after which somebody who was refused may ask again."""
+"""Seconds after which a refused caller may retry."""
 
 
 class Lane:
-    """Questions of one kind under way, at most `bound`. Those about one host take `OF_A_HOST` places; more of them wait
-    for these, as many as the lane has places.
+    """Active requests of one kind, at most `bound`. Those about one host take at most `OF_A_HOST` places; more of them
+    wait for these, up to `bound`.
     """
 
     __slots__ = ("_bound", "_hosts", "_name", "_turns")
@@ -56,11 +55,11 @@ class Lane:
 
     @property
     def under_way(self) -> int:
-        """Places that are taken."""
+        """Occupied places."""
         return sum(min(count, OF_A_HOST) if host else count for host, count in self._hosts.items())
 
     def enter(self, host: str = "") -> None:
-        """Begin with one more question, about a host if it needs one. Raises Busy."""
+        """Admit one more request, about a host if it needs one. Raises Busy."""
         waits = bool(host) and self._hosts[host] >= OF_A_HOST
         if self.under_way >= self._bound and not waits:
             raise Busy(f"{self._bound} {self._name} are under way, which is the most at once: ask again later", AGAIN)
@@ -70,7 +69,7 @@ class Lane:
 
     @asynccontextmanager
     async def turn(self, host: str = "") -> AsyncIterator[None]:
-        """Wait for the turn of a question that has entered, and end it with the block."""
+        """Wait for the turn of an admitted request, and end it with the block."""
         try:
             if host:
                 async with self._turns.setdefault(host, trio.CapacityLimiter(OF_A_HOST)):
@@ -85,14 +84,14 @@ class Lane:
 
 
 class Lanes:
-    """The lane of each question."""
+    """The lane of each request."""
 
     def __init__(self) -> None:
         self.network = Lane("questions that look at a URL (adding, detecting, previewing)", TO_NETWORK)
         self.storage = Lane("changes and other questions about sources", TO_STORAGE)
 
     def of(self, message: RegistryMessage) -> Lane | None:
-        """Return the lane of a question; None for what memory answers."""
+        """Return the lane of a request; None if memory can answer it."""
         match message:
             case CheckNow() | CountTags() | DescribeSource() | ExamineSource() | ListSources():
                 return None

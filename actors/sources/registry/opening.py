@@ -1,4 +1,4 @@
-"""Access to a URL that is not watched yet: headers that are given with it, or those that another source lends."""
+"""Access to an unwatched URL: headers given with it, or lent by another source."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from actors.sources.ports import Ports
 
 
 class Opening(NamedTuple):
-    """What a URL is looked at with that is not watched yet, if it is anything; lent: by another source."""
+    """The headers and cookies for an unwatched URL, if any; lent: by another source."""
 
     headers: str | None
     renewal: Renewal | None
     lent: bool = False
 
     def judge(self, found: Classification) -> None:
-        """Say what is known of the cookies by what was found: a field for a password may be on a page for members, too,
-        where that is what is to be watched.
+        """Judge the cookies by the classification. A password field rejects only lent ones: it may be on the page that
+        the user wants to watch.
         """
         if self.renewal is None:
             return
@@ -32,11 +32,11 @@ class Opening(NamedTuple):
 
 
 async def opening(ports: Ports, url: Url, headers: str | None, *, reads: bool, stays: bool = False) -> Opening:
-    """Return what a URL is looked at with: headers of its own, else those that others lend.
+    """Return the access for a URL: its own headers, else those that a source lends.
 
-    They are lent to who may read sources (`reads`), since the answer shows the page behind them; for a URL that is only
-    tried (not `stays`), at the lender's own origin. Who adds what he has just looked at goes on with what that look has
-    renewed.
+    They are lent only to callers that may read sources (`reads`), since the answer shows the page behind them; for a
+    mere preview (not `stays`), only at the lender's own origin. Adding a previewed URL continues with its renewed
+    cookies.
     """
     if headers is not None:
         return Opening(headers, Renewal(ports, headers, ports.tried.of(tried_as(url, headers))))
@@ -51,5 +51,5 @@ async def opening(ports: Ports, url: Url, headers: str | None, *, reads: bool, s
 
 
 def tried_as(url: Url, headers: str) -> str:
-    """Return the name of the cookies of a URL that somebody has tried out: they tell no WebSocket from a page."""
+    """Return the key of a previewed URL's cookies, shared by WebSockets and pages."""
     return shelved_as(f"{url.authority} {url.secure}", headers)

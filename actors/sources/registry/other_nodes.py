@@ -1,7 +1,7 @@
-"""Follows what other nodes write about sources, and who watches which of them.
+"""Follows other nodes' changes of sources, and of ownership.
 
-Each node keeps all sources in memory, so that it answers for all, and runs the actors of its own. What others have
-stored is read each second, in the order of commits. Each change of the view starts actors here and ends others.
+Each node keeps all sources in memory, so that it can answer for all, and runs only its own actors. Every second it
+reads the others' changes in commit order. Each change of ownership starts actors here and stops others.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from storage.interface.sharing import Sharing, SourceChange
 from storage.records.source import WatchedSource
 
 EVERY = 1.0
-"""Seconds between two readings of what has changed."""
+"""Seconds between readings of changes."""
 AT_ONCE = 500
 STOPPED_AT_ONCE = 50
 
 
 class OtherNodes:
-    """See above. `locks` are those under which a source is edited here."""
+    """The follower of changes. `locks` are those that edits here hold."""
 
     def __init__(
         self, ports: Ports, sharing: Sharing, table: SourceIndex, locks: KeyedLocks, inheriting: Inheriting
@@ -42,7 +42,6 @@ class OtherNodes:
         self._table.known = (await self._sharing.newest()).change
 
     async def run(self) -> None:
-        """Follow until cancelled."""
         async with trio.open_nursery() as nursery:
             nursery.start_soon(self._follow_views)
             while True:
@@ -53,7 +52,7 @@ class OtherNodes:
                 await trio.sleep(EVERY)
 
     async def catch_up(self) -> None:
-        """Take in everything that is stored by now. Raises StorageError."""
+        """Apply all changes stored so far. Raises StorageError."""
         async with self._reading:
             newest = await self._sharing.newest()
             await self._inheriting.follow(newest.tags)
@@ -70,7 +69,7 @@ class OtherNodes:
             try:
                 await self.catch_up()
             except STANDSTILL as error:
-                # What is not known yet is refused at the first commit, and read then.
+                # Unknown changes are refused at the first commit, and read then.
                 self._ports.world.log("registry.behind", error=str(error))
             taken, passed = await self._table.take_over()
             for start in range(0, len(passed), STOPPED_AT_ONCE):
@@ -81,7 +80,7 @@ class OtherNodes:
                 self._ports.world.log("registry.shared_anew", view=view, taken=taken, passed=len(passed))
 
     async def _pass_on(self, live: LiveSource) -> None:
-        """End the actor of a source that is another node's, and save what it has learned."""
+        """Stop the actor of a source that now belongs to another node, and save its state."""
         async with self._locks.hold(live.source.url):
             live = self._table.look_up(live.source.id) or live
             if self._ports.ownership.watches(live.source):
@@ -104,14 +103,15 @@ class OtherNodes:
             known.cookies.met(change.watched.hot.cookies)  # of the same headers, as the record is the same
 
     def _same(self, known: LiveSource, stored: WatchedSource) -> bool:
-        """Return whether there is nothing to learn: this node's own actor knows more of its state than storage does."""
+        """Return whether there is no change to apply: this node's own actor knows more of its state
+        than storage does."""
         if known.source != stored.source:
             return False
         if not self._table.runs(known):
             return known.hot == stored.hot and known.version == stored.version
         now, due = self._ports.world.now(), stored.hot.next_look_at
         sooner = due is not None and due <= now < (known.hot.next_look_at or 0)
-        return known.version == stored.version or not sooner  # else somebody wants a look now
+        return known.version == stored.version or not sooner  # else a check was requested
 
     async def _drop(self, known: LiveSource) -> None:
         async with self._locks.hold(known.source.url):
@@ -120,11 +120,11 @@ class OtherNodes:
                 self._table.drop(known.source.id)
 
     async def _renew(self, read: WatchedSource) -> None:
-        """Go by what is stored: under the lock, where nothing of this node's own is on its way."""
+        """Apply the stored source under the lock, where this node has no write of it in progress."""
         async with self._locks.hold(read.source.url):
             stored = await self._ports.storage.sources.get(read.source.id)
             if stored is None:
-                return  # that is a change of its own
+                return  # another change reports that
             known = self._table.look_up(stored.source.id)
             if known is not None:
                 if self._same(known, stored):

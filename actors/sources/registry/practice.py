@@ -1,9 +1,9 @@
-"""The registry's part in practice: it adds the practice sources, changes one and asks for a look, removes them.
+"""The registry's part in practice: adds the practice sources, changes one and requests a check, removes them.
 
-Their record says "practice": their bodies come from this process (`looks.looking`), no limit counts them
-(`SourceIndex`), and only alerts that name them get their events. All else is the path of every check. The record
-decides, never the URL: a redirect, a feed link or a key holder may name that URL, and then the guard judges it. No API
-writes the mark; only this module does.
+Their record says "practice": this process makes their bodies (`looks.looking`), no limit counts them (`SourceIndex`),
+and only alerts that name them get their events. Otherwise they are checked like any source. The record decides, never
+the URL: a redirect, a feed link or a key holder may name that URL, and then the guard judges it. No API sets the mark;
+only this module does.
 """
 
 from __future__ import annotations
@@ -32,27 +32,27 @@ from storage.records.tiers import SourceType
 from supervision import MailboxFull
 
 PACE: Final = 3_000
-"""Milliseconds between two changes of one document."""
+"""Milliseconds between changes of one document."""
 PATIENCE: Final = 30_000
-"""Milliseconds for which a change waits for the look at the one before, so that each has an event of its own."""
+"""Milliseconds that a change waits for the check of the previous one, so that each gets an event."""
 _SELDOM: Final = 7 * 86_400
-"""Seconds between two looks when nobody presses anything: as seldom as a schedule can say."""
+"""Seconds between checks without a press: the longest schedule."""
 
 
 class PracticeService:
-    """Handles the questions about practice."""
+    """Handles the messages about practice."""
 
     def __init__(self, ports: Ports, table: SourceIndex, service: SourceService) -> None:
         self._ports, self._table, self._service = ports, table, service
         self._chance = ports.world.chance("registry/practice")
 
     async def show(self, *, start: bool) -> Sequence[SourceView]:
-        """Return the practice sources; with `start`, both of them. Raises Conflict, StorageError."""
+        """Return the practice sources; with `start`, make both. Raises Conflict, StorageError."""
         lives = [await self._ready(what) for what in WHATS] if start else self._here()
         return [self._table.describe(live.source.id) for live in lives]
 
     async def change(self, what: What) -> PracticeChange:
-        """Change a document and ask for a look at it. Raises TooSoon, Conflict, StorageError."""
+        """Change a document and request a check. Raises TooSoon, Conflict, StorageError."""
         live = await self._ready(what)
         async with self._service.locks.hold(live.source.url):
             live = self._table.get(live.source.id)
@@ -66,20 +66,20 @@ class PracticeService:
             try:
                 live.mailbox.send_nowait(LookNow())
             except MailboxFull:
-                self._ports.world.log("check.merged", source_id=after.id)  # a look is already asked for
+                self._ports.world.log("check.merged", source_id=after.id)  # a check is already requested
             return PracticeChange(self._table.describe(after.id), DOCUMENTS[what].says(step))
 
     async def end(self) -> None:
-        """Delete the practice sources, also those of an address that the service no longer has."""
+        """Delete the practice sources, including those of a former address of the service."""
         for live in self._table.practice():
             await self._drop(live)
 
     async def _drop(self, live: LiveSource) -> None:
-        with suppress(NotFound):  # somebody else has been quicker
+        with suppress(NotFound):  # another caller was quicker
             await self._service.delete(live.source.id)
 
     def _here(self) -> Sequence[LiveSource]:
-        """Return the practice sources of the present address, in the order of WHATS."""
+        """Return the practice sources of the current address, in the order of WHATS."""
         found = {live.source.url: live for live in self._table.practice()}
         urls = [self._address(what) for what in WHATS]
         return [found[url] for url in urls if url in found]
@@ -88,7 +88,7 @@ class PracticeService:
         return address(self._ports.settings.public_url(), what)
 
     async def _ready(self, what: What) -> LiveSource:
-        """Return the practice source of a document; make it when there is none. Raises Conflict, Unprocessable."""
+        """Return the practice source of a document; make it if missing. Raises Conflict, Unprocessable."""
         url = self._address(what)
         for live in self._table.practice():
             if live.source.url == url:
@@ -130,7 +130,7 @@ class PracticeService:
 
 
 def _check(live: LiveSource, now: Millis) -> None:
-    """Raise Conflict for a paused source; TooSoon after the last change, and while that waits for its look."""
+    """Raise Conflict for a paused source; TooSoon after the last change, and while that waits for its check."""
     if not live.source.enabled:
         raise Conflict("the practice source is paused: resume it first")
     if now < live.asked_at + PACE:

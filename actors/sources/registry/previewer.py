@@ -1,4 +1,4 @@
-"""The registry's answers to who wants to see first: what a URL is, what watching it would tell, a source's page now."""
+"""The registry's previews: a URL's tier, the events of watching it, a source's current page."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ from storage.records.tiers import SOCKETS
 
 
 class Previewer:
-    """Looks and shows; nothing is stored, and no change of a source waits for it."""
+    """Fetches and shows; stores nothing, and blocks no change of a source."""
 
     def __init__(self, ports: Ports, table: SourceIndex) -> None:
         self._ports, self._table = ports, table
         self._showing = KeyedLocks()
 
     async def detect(self, message: DetectUrl) -> Previewed:
-        """Classify a URL without adding it, and show what watching it would tell."""
+        """Classify a URL without adding it, and preview it."""
         request = message.request
         found = await self.classified(request, reads=message.reads)
         watched = self.as_watched(found, request)
@@ -52,17 +52,17 @@ class Previewer:
         return Previewed(found.detection, shown, None if known is None else known.id)
 
     def known(self, source: SourceId) -> Source:
-        """Return a source's own record. Raises NotFound."""
+        """Return a source's stored record. Raises NotFound."""
         return self._table.get(source).source
 
     def as_watched(self, found: Classification, request: DetectRequest) -> Source:
-        """Return the source that would be, with what it would inherit of its tags."""
+        """Return the source that would be added, with inherited settings."""
         made = Source(SourceId(""), request.url, found.watch_url, found.type, found.detection, found.at, found.at)
         wished = {name: getattr(request, name) for name in ("tags", "selector", "ignore", "own_only")}
         return self._ports.tags.of(replace(made, **wished))
 
     async def classified(self, request: DetectRequest, *, reads: bool) -> Classification:
-        """Find out what a URL is for who asks; a body of the last minute will do."""
+        """Classify a URL for a user; a body of the last minute will do."""
         url = parse_url(request.url)
         part = Narrowing(request.selector, request.ignore)
         check_filter(request.filter)
@@ -84,7 +84,7 @@ class Previewer:
         return found
 
     async def preview(self, wish: PreviewSource) -> Preview:
-        """Show what a changed selector would keep of a source's page, as it is now or was a short while ago."""
+        """Preview a changed selector on a source's page, current or recent."""
         fetched, at = await self.body_of(wish.source, Narrowing(wish.selector, wish.ignore))
         own = replace(self._table.get(wish.source).source, selector=wish.selector, ignore=wish.ignore)
         shown = self._ports.tags.of(own)
@@ -93,16 +93,16 @@ class Previewer:
         return Preview(at, page=page, part=part_shown(shown))
 
     async def body_of(self, source: SourceId, part: Narrowing) -> tuple[FetchedResponse, Millis]:
-        """Return a source's page to show a part of it. Raises Unprocessable: no page, no selectors; TooSoon."""
+        """Return a source's page to show parts of. Raises Unprocessable: no page, invalid selectors; TooSoon."""
         live = self._table.get(source)
         if "selector" not in live.source.tier.settings:
             raise Unprocessable(f"{live.source.url} is not watched as a page: it has no parts to choose from")
         await check_selectors(self._ports, part)
-        async with self._showing.hold(live.source.url):  # no change of the source waits for a look that only shows
+        async with self._showing.hold(live.source.url):  # a separate lock: it blocks no edit
             return await self._body(live)
 
     async def _body(self, live: LiveSource) -> tuple[FetchedResponse, Millis]:
-        """Return the page of a source, fetched anew unless that was done a short while ago. Raises TooSoon."""
+        """Return the page of a source, fetched unless recently cached. Raises TooSoon."""
         shelf, url = self._ports.shelf, live.source.watch_url
         shown, seen = live.hot.rendered, self._ports.lenders.borrowed(live)
         name, renewal = shelf_name(seen.source, rendered=shown), renewal_of(self._ports, seen)

@@ -1,4 +1,4 @@
-"""The registry's answers to who changes the set of sources: add, edit, teach, delete, restore, check now."""
+"""The registry's changes to the set of sources: add, edit, teach, delete, restore, check now."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ from supervision import MailboxFull
 
 
 class SourceService:
-    """Handles questions. Two about one URL are handled one after the other, by whatever road they came."""
+    """Handles the messages. Two about one URL are handled in sequence, from any caller."""
 
     def __init__(self, ports: Ports, table: SourceIndex) -> None:
         self._ports = ports
@@ -82,7 +82,7 @@ class SourceService:
         self._chance = ports.world.chance("registry/ids")
         self.locks = KeyedLocks()
         self._beginning = 0
-        """Sources that are being saved, and not yet in the table."""
+        """Sources that are being saved and are not yet in the table."""
 
     async def add(self, message: AddSource) -> AddedSource:
         """Watch a URL, from a baseline that is the look which classified it."""
@@ -155,7 +155,7 @@ class SourceService:
         return AddedSource(self._table.describe(live.source.id), created=True)
 
     async def _checked_part(self, live: LiveSource, found: Classification) -> Source:
-        """Return a new source whose evidence says that the part of a page, its own or its tag's, is not there now."""
+        """Return a new source; its evidence notes a selector, its own or a tag's, that matches nothing now."""
         source, effective = live.source, live.effective
         part = Narrowing(effective.selector, effective.ignore)
         if not part or found.fetched is None or found.type != "html":
@@ -167,7 +167,7 @@ class SourceService:
         return replace(source, detection=replace(source.detection, evidence=f"{source.detection.evidence}; {says}"))
 
     async def _keep(self, url: Url, message: AddSource, error: DomainError) -> AddedSource:
-        """Add a URL that could not be looked at; its actor finds out what it is when it answers."""
+        """Add an unreachable URL; its actor classifies it when it answers."""
         await newcomer.check_addable(self._ports, url, message.new.type, error)
         await message.reply.commit()
         found = newcomer.guess(url, message.new.type, error)
@@ -184,7 +184,7 @@ class SourceService:
             raise LibraryFull(f"the library is full: max_sources is {most}")
 
     async def learn(self, source: SourceId) -> None:
-        """Read a source that another node has added a moment ago, if it is one. Raises StorageError."""
+        """Read a source that another node may have just added. Raises StorageError."""
         if self._ports.ownership.shared and self._table.look_up(source) is None:
             stored = await self._ports.storage.sources.get(source)
             if stored is not None:
@@ -192,7 +192,7 @@ class SourceService:
                     await self._read_back(source)
 
     async def _read_back(self, source: SourceId) -> None:
-        """Go by what is stored: another node has written it. The lock of its URL is held."""
+        """Reload a source that another node has written. The lock of its URL is held."""
         stored, live = await self._ports.storage.sources.get(source), self._table.look_up(source)
         if live is not None:
             await self._table.stop(live)
@@ -202,7 +202,7 @@ class SourceService:
             self._table.drop(source)
 
     async def _existing(self, known: Source, message: AddSource) -> AddedSource:
-        """Return a source that is there already. The lock of its URL is held. Raises Unprocessable: of another type."""
+        """Return an existing source. The lock of its URL is held. Raises Unprocessable for another type."""
         wanted, mark = message.new.type, message.mark
         if wanted not in (None, known.type) and not mark:
             why = f"this URL is watched already, as {known.type}: change the type of source {known.id}"
@@ -212,24 +212,24 @@ class SourceService:
         return AddedSource(await self._marked(known.id, mark), created=False)
 
     async def _marked(self, source: SourceId, mark: Sequence[str]) -> SourceView:
-        """Give a source the tags that it lacks."""
+        """Add missing tags to a source."""
         live = self._table.get(source)
         tags = tuple(dict.fromkeys((*live.source.tags, *mark)))
         return self._table.describe(source) if tags == live.source.tags else await self._edit(live, {"tags": tags})
 
     async def edit(self, source: SourceId, patch: SourcePatch, expected: Expected = None, by: str = "") -> SourceView:
-        """Change what the user asked for; the actor starts anew, with a new baseline if another part is watched."""
+        """Apply an edit; the actor restarts, with a new baseline if another part is watched."""
         async with self.locks.hold(self._table.get(source).source.url):
             while True:
                 live = self._table.get(source)
                 _refuse_stale(live.source, expected)
                 try:
                     return await self._edit(live, requested(patch), by)
-                except StateMoved:  # another node has edited it meanwhile
+                except StateMoved:  # another node has edited it
                     await self._read_back(source)
 
     async def _edit(self, live: LiveSource, given: Mapping[str, Any], by: str = "") -> SourceView:
-        """Set some fields of a source's record; `by`: who asked for it."""
+        """Set some fields of a source's record; `by`: the editor."""
         before, source = live.source, live.source.id
         after = _edited(before, given, self._ports.world.now(), by)
         check_filter(after.filter)
@@ -253,12 +253,12 @@ class SourceService:
             return self._table.describe(source)
         await self._table.hear_out(live)
         await self._table.stop(live)
-        if live.source is not before:  # it has answered meanwhile, and is known by now
+        if live.source is not before:  # a response arrived in the meantime
             after = _edited(live.source, given, self._ports.world.now(), by)
         try:
             changed = await self._replace(live, after)
         except StorageError:
-            self._table.put(live)  # it is watched as it was
+            self._table.put(live)  # it is watched as before
             raise
         self._table.put(changed)
         if after.headers_for and after.headers != before.headers:
@@ -266,20 +266,20 @@ class SourceService:
         return self._table.describe(source)
 
     async def _replace(self, live: LiveSource, after: Source) -> LiveSource:
-        """Store a source as it is to be, for a new baseline if another part is watched, and return it.
+        """Store an edited source, prepare a new baseline if another part is watched, and return it.
 
-        A harvest of its stopped actor that still waits is refused from then on: it came from the state before.
+        A waiting harvest of its stopped actor is then refused, because it is based on the former state.
         """
         before, storage, version = live.source, self._ports.storage, drawn(self._ports.world)
         watched, state = self._ports.tags.of(after), None
         kept = live.cookies if after.headers == before.headers else live.cookies.of_other_headers()
         cookies = kept.text
-        if _part(after) != _part(before):  # what its tags choose instead is for the actor, at its next look
-            # The memory stays for one more look, which compares with it first: a change may be under way.
+        if _part(after) != _part(before):  # the actor handles changes by tags, at its next check
+            # The memory stays for one more check, which compares with it first: a change may be under way.
             now = self._ports.world.now()
             hot = replace(live.hot, validators=Validators(), next_look_at=now, part=OTHER_PART, cookies=cookies)
             state = SourceState(after.id, hot, version=version)
-        elif after.headers != before.headers:  # whoever gives new ones waits for what they open
+        elif after.headers != before.headers:  # a user with new headers waits for their result
             soon = Millis(max(self._ports.world.now(), live.hot.not_before or 0))
             hot = replace(live.hot, breaker=BreakerState(), next_look_at=soon, cookies=cookies)
             state = SourceState(after.id, hot, version=version)
@@ -297,12 +297,12 @@ class SourceService:
             changed.hot = state.hot
             kept.heard(parted(cookies)[0], stored=True)
         elif not live.unsaved and (stored := await storage.sources.get(after.id)) is not None:
-            changed.hot = stored.hot  # a harvest that was under way at the stop may have been committed
+            changed.hot = stored.hot  # a harvest under way at the stop may have been committed
         changed.version = version
         return changed
 
     async def teach(self, lesson: Teach) -> TeachResult:
-        """Take the blocks that a user has called noise into the source's noise, or out of it when they are real."""
+        """Add blocks to the source's learned churn, or remove them if they are real content."""
         async with self.locks.hold(self._table.get(lesson.source).source.url):
             live = self._table.get(lesson.source)
             if "noise" not in live.source.tier.settings:
@@ -322,9 +322,9 @@ class SourceService:
         return msgspec.msgpack.decode(answer, type=list[str])
 
     async def delete(self, source: SourceId, expected: Expected = None) -> None:
-        """Stop watching and let it rest; a look under way ends first, so no event comes after the answer.
+        """Stop watching, and keep the source for restoring; a running check ends first, so that no event follows.
 
-        Practice is forgotten at once.
+        Practice sources are deleted at once.
         """
         async with self.locks.hold(self._table.get(source).source.url):
             storage = self._ports.storage
@@ -355,7 +355,7 @@ class SourceService:
         await storage.sources.update(resting, storage.lease, version, state, before=known)
 
     async def restore(self, source: SourceId) -> SourceView:
-        """Have a source back that was deleted a short while ago, with all that was learned of it."""
+        """Restore a recently deleted source with its memory."""
         storage = self._ports.storage
         resting = await storage.sources.get(source, deleted=True)
         if resting is None or not _rests(resting.source, self._ports.world.now()):
@@ -377,7 +377,7 @@ class SourceService:
             return self._table.describe(source)
 
     def check(self, source: SourceId) -> Millis:
-        """Ask for a look now. Raises TooSoon while politeness forbids it."""
+        """Request a check. Raises TooSoon while politeness forbids it."""
         live = self._table.get(source)
         if not live.source.enabled:
             raise Conflict(f"source {source} is paused: resume it first")
@@ -387,11 +387,11 @@ class SourceService:
         try:
             live.mailbox.send_nowait(LookNow())
         except MailboxFull:
-            self._ports.world.log("check.merged", source_id=source)  # a look is already asked for
+            self._ports.world.log("check.merged", source_id=source)  # a check is already requested
         return now
 
     async def check_elsewhere(self, source: SourceId) -> Millis:
-        """Ask the node that watches a source for a look now: it finds the source due. Raises as `check` does."""
+        """Request a check from the node that watches a source, by making it due. Raises as `check` does."""
         async with self.locks.hold(self._table.get(source).source.url):
             live, storage = self._table.get(source), self._ports.storage
             if not live.source.enabled:
@@ -404,7 +404,7 @@ class SourceService:
                 due = SourceState(source, replace(stored.hot, next_look_at=now), None, stored.version, version)
                 try:
                     await storage.sources.update(stored.source, storage.lease, version, due, before=stored.source)
-                except StateMoved:  # another node has edited or checked it meanwhile
+                except StateMoved:  # another node has edited or checked it
                     continue
                 live.asked_at = now
                 return now
@@ -433,7 +433,7 @@ class SourceService:
     async def begin(self, live: LiveSource, found: Classification, known: int | None = None) -> None:
         """Save a new source with its baseline and what a backfill asks for, in one transaction.
 
-        Raises StorageError, Unanswered: it may be there then, and is found by its URL when it is asked for again.
+        Raises StorageError, Unanswered: it may exist then, and a repeated request finds it by its URL.
         """
         storage, source, now = self._ports.storage, live.source, self._ports.world.now()
         state, drafts, picture = SourceState(source.id, live.hot, b""), tuple[Draft, ...](), None
@@ -466,21 +466,21 @@ def _rests(source: Source, now: Millis) -> bool:
 
 
 def _edited(source: Source, given: Mapping[str, Any], now: Millis, by: str) -> Source:
-    """Return a source with some fields set, itself if nothing changes. A user's tags leave the service's own."""
+    """Return a source with some fields set, itself if nothing changes. The service's own tags stay."""
     changes = dict(given)
     if "tags" in changes:
         ours = (tag for tag in source.tags if tag.partition(":")[0] in OWN_NAMESPACES)
         changes["tags"] = tuple(dict.fromkeys((*changes["tags"], *ours)))
     if "type" in changes and source.detection.pending:
         changes["detection"] = replace(source.detection, type=changes["type"], forced=True)
-    if changes.get("headers") and source.headers is None:  # what asks strangers for a password is not what is meant
+    if changes.get("headers") and source.headers is None:  # a password form without sign-in says nothing about the page
         changes["detection"] = replace(changes.get("detection", source.detection), asks_password=False)
     edited = replace(source, **changes)
     return source if edited == source else replace(edited, updated_at=now, updated_by=by)
 
 
 def _part(source: Source) -> tuple[object, ...]:
-    """Return what decides which page is seen, and which part of it: strangers and browsers may see another one."""
+    """Return the settings that decide which page is seen, and which part: signed-out or rendered pages may differ."""
     shown = (source.render, source.wait_for) if source.is_web_page else None
     follows = source.type == "html" and source.follow
     asks = source.tier.polled and source.headers is None

@@ -1,4 +1,4 @@
-"""The tallies in a sweep: days that are over are put away, and the shifts hear up to when all looks are stored."""
+"""The tallies in a sweep: finished days go to storage, and the shifts learn how far all checks are stored."""
 
 from __future__ import annotations
 
@@ -12,11 +12,10 @@ from storage.records.kept_cookies import parted
 from storage.records.source import SourceState
 
 DAY = 86_400_000
-"""Milliseconds."""
 
 
 class TallySweep:
-    """One sweep. What of it is not stored, or of which nobody hears, is in the next one again."""
+    """One sweep. Unstored or unconfirmed tallies are in the next one again."""
 
     def __init__(self, ports: Ports, *, last: bool) -> None:
         self._ports, self._shifts = ports, ports.shifts
@@ -25,7 +24,7 @@ class TallySweep:
         self._failed = False
 
     async def put_away(self, part: Sequence[LiveSource]) -> None:
-        """Move the days that are over out of these tallies. While storage takes nothing, they stay."""
+        """Move finished days out of these tallies to storage. If storage fails, they stay."""
         today = self._ports.world.now() // DAY
         days = {live: tally.over(live.tally, today) for live in part if tally.has_over(live.tally, today)}
         try:
@@ -39,13 +38,13 @@ class TallySweep:
     def of(
         self, part: Sequence[LiveSource], take: Callable[[LiveSource], SourceState]
     ) -> tuple[tuple[SourceState, ...], Callable[[bool], None]]:
-        """Return the states of a slice, and who is to hear whether they are stored."""
+        """Return the states of a slice, and the callback for whether they are stored."""
         states = tuple(map(take, part))
         self._open += 1
         return states, partial(self._heard, part, states)
 
     def begun(self) -> None:
-        """All slices are on their way."""
+        """Mark all slices as sent."""
         self._ended(stored=True)
 
     def _heard(self, part: Sequence[LiveSource], states: Sequence[SourceState], stored: bool) -> None:

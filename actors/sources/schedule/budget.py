@@ -1,8 +1,8 @@
-"""The budget `looks_per_second`: whether the looks that are made keep to it, and if not, since when. Pure.
+"""The budget `looks_per_second`: whether checks keep to it, and if not, since when. Pure.
 
-The price of a look (`price`) brings the looks back to the budget, but slowly: a source takes a new price at its next
-look, and after the import of a list many first looks come together. What people then see must be said. A look for which
-a browser shows the page counts as the plain ones that it costs (`look_price.RENDERED`).
+The price of a check brings them back to the budget, but slowly: a source takes a new price at its next check, and
+after the import of a list many first checks come together. Users must see that. A check with a browser counts as the
+plain ones that it costs (`look_price.RENDERED`).
 """
 
 from __future__ import annotations
@@ -10,23 +10,23 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 SLACK = 1.1
-"""What is within a tenth of the budget keeps to it: looks do not come evenly."""
+"""A tenth over the budget is fine: checks are uneven."""
 LEAST = 0.5
-"""Looks a second that are never called too many: in half a minute that is a handful, whatever the budget."""
+"""Checks a second that are never too many: a handful in half a minute."""
 
 
 @dataclass(frozen=True, slots=True)
 class LookRate:
-    """Looks a second in the last half minute; passed: for how many seconds they have been above the budget."""
+    """Checks a second in the last half minute; passed: seconds above the budget so far."""
 
     rate: float = 0.0
     budget: float = 0.0
     passed: float = 0.0
 
     def says(self) -> str:
-        """Return a sentence for people; an empty one while the budget is kept.
+        """Return a sentence for people; empty while the budget is kept.
 
-        >>> Spent(40.0, 10.0, 240.0).says()
+        >>> LookRate(40.0, 10.0, 240.0).says()
         '40.0 looks a second are made, 10 are the budget (looks_per_second), for 4 min now.'
         """
         if not self.passed:
@@ -39,7 +39,7 @@ class LookRate:
 
 
 class Spending:
-    """Compares the looks that have ended with the budget. `now`: seconds of a monotonic clock."""
+    """Compares finished checks with the budget. `now`: seconds of a monotonic clock."""
 
     def __init__(self, budget: float) -> None:
         self._budget = budget
@@ -50,7 +50,7 @@ class Spending:
         return f"<Spending of {self._budget:g} looks a second, passed since {self._since}>"
 
     def see(self, looks: float, now: float) -> LookRate:
-        """Take how many looks have ended so far; return what that is since the last time."""
+        """Take the total of finished checks; return the rate since the last call."""
         before, self._before = self._before, (looks, now)
         if before is None or now <= before[1]:
             return LookRate(0.0, self._budget)

@@ -1,13 +1,13 @@
-"""The rate of a source's changes, learned from its past, and the moments that it predicts. Pure.
+"""The rate of a source's changes, learned from its past, and the predicted rate. Pure.
 
 The rate ahead is `base * hour * day + burst`. The base is a Gamma estimate with slow forgetting: changes seen over
-seconds watched. Hour of day and weekend are shares of what was seen, shrunk towards even; a burst teaches them once,
-for its entries came together, not each for its own reason. The burst term is a Hawkes process of two scales (Hawkes
-1971): each change raises the rate for a quarter of an hour and for two hours, by as much as changes of this source
-have followed each other so far beyond what its mere rate explains.
+seconds watched. Hour of day and weekend are observed shares, shrunk towards even; a burst counts once, since its
+entries have a common cause. The burst term is a Hawkes process of two scales (Hawkes 1971): each change raises the
+rate for a quarter of an hour and for two hours, by as much as changes of this source have followed each other beyond
+what the mere rate explains.
 
-Moments and spans are seconds; hours and days are UTC. What the source itself says of its times (a feed's entry dates)
-is used where it lies within the time since the last look; else a change is put in the middle of that time.
+Moments and spans are seconds; hours and days are UTC. The source's own times (a feed's entry dates) are used if they
+are after the last check; otherwise a change is placed in the middle of that span.
 """
 
 from __future__ import annotations
@@ -22,39 +22,39 @@ HOUR: Final = 3600.0
 DAY: Final = 86_400.0
 PRIOR_EVENTS: Final = 0.1
 PRIOR_SECONDS: Final = 420.0
-"""Together: a source that nothing is known of is looked at every 2 minutes, every 6 after an hour without news, every
-half an hour after a day."""
+"""Together: a new source is checked every 2 minutes, after a quiet hour every 6, after a quiet day every 30."""
 MEMORY: Final = 14 * DAY
-"""Of the rate; an old habit fades by this time constant."""
+"""The rate's time constant for forgetting."""
 HABIT: Final = 28 * DAY
 """The same for hours and days."""
 EVEN_HOUR, EVEN_DAY = 0.7, 6.0
-"""Pseudo-changes in each hour and in each day of the week that stand for: no habit."""
+"""Pseudo-changes in each hour and each weekday that represent "no habit"."""
 TOGETHER: Final = 1800.0
-"""Changes that are closer than this may belong to one burst."""
+"""Changes closer than this may belong to one burst."""
 QUICK, SLOW = 600.0, 5400.0
 QUICK_SHARE: Final = 0.6
-"""The two scales of a burst, and the part of the quicker one."""
+"""The two scales of a burst, and the share of the quicker one."""
 TRIALS_KEPT: Final = 0.98
 DOUBT, BELIEF = 1.0, 0.3
-"""Pseudo-trials for what follows upon a change, and the branching ratio assumed for them."""
+"""Pseudo-trials for changes that follow a change, and the branching ratio assumed for them."""
 MOST_BRANCHING: Final = 0.9
 SATURDAY: Final = 5
 YOUNGEST: Final = 120.0
 WIDTH: Final = math.log(1.5)
 AGES: Final = 15
-"""Ages since the last change are told apart by half: under 2 min, under 3, under 4.5, and so on up to 6 hours."""
+"""Classes of the time since the last change, each half as long again: under 2 min, under 3, under
+4.5, up to 6 hours."""
 EDGES: Final = (*(YOUNGEST * 1.5**n for n in range(AGES - 1)), math.inf)
 MOST_AWAITED: Final = 60_000.0
 EVEN_AGE: Final = 6.0
-"""Pseudo-changes at each age that stand for: as predicted."""
+"""Pseudo-changes at each age that represent "as predicted"."""
 _NO_HOURS: Final = (0.0,) * 24
 _NO_DAYS: Final = (0.0,) * 7
 _NO_AGES: Final = (0.0,) * AGES
 
 
 class Rhythm(Struct, frozen=True):
-    """What is known of one source. `last` is the moment of the newest change, 0 when none has been seen."""
+    """The learned rhythm of one source. `last` is the time of the newest change, 0 without one."""
 
     events: float = PRIOR_EVENTS
     seconds: float = PRIOR_SECONDS
@@ -70,14 +70,14 @@ class Rhythm(Struct, frozen=True):
 
     @property
     def rate(self) -> float:
-        """The mean number of changes a second."""
+        """Mean changes a second."""
         return self.events / self.seconds
 
 
 class Ahead(Struct, frozen=True):
-    """The predicted rate from `since` on: a base by the hour, and two bursts that die away, all in changes a second.
+    """The predicted rate from `since` on: a base by the hour, and two decaying bursts, in changes a second.
 
-    `base` holds the rates at the middles of the hours from the one before `since` on, with straight lines between.
+    `base` holds the rates at the middles of the hours, starting with the one before `since`; it is linear in between.
     """
 
     since: float
@@ -89,7 +89,7 @@ class Ahead(Struct, frozen=True):
 
 
 def observed(rhythm: Rhythm, now: float, gap: float, times: Sequence[float]) -> Rhythm:
-    """Return what is known after a look at `now`, `gap` after the one before, that saw changes at `times` (sorted)."""
+    """Return the rhythm after a check at `now`, `gap` after the previous, that saw changes at `times` (sorted)."""
     forget = math.exp(-gap / MEMORY)
     awaited = rhythm.awaited
     if rhythm.last:
@@ -111,7 +111,7 @@ def observed(rhythm: Rhythm, now: float, gap: float, times: Sequence[float]) -> 
 
 
 def _with_wait(rhythm: Rhythm, start: float, end: float) -> tuple[float, ...]:
-    """Return `awaited` with what was predicted to come between two moments, each part at the age that it had."""
+    """Return `awaited` plus the changes predicted between two moments, each part at its age."""
     at, end = max(0.0, start - rhythm.last), end - rhythm.last
     if end <= at:
         return rhythm.awaited
@@ -130,7 +130,7 @@ def _with_wait(rhythm: Rhythm, start: float, end: float) -> tuple[float, ...]:
 
 
 def age_of(seconds: float) -> int:
-    """Return which of the `AGES` a time since the last change is.
+    """Return the class in `AGES` of a time since the last change.
 
     >>> [age_of(seconds) for seconds in (0, 119, 121, 181, 3600, 86400)]
     [0, 0, 1, 2, 9, 14]
@@ -175,7 +175,7 @@ def _with_changes(rhythm: Rhythm, now: float, times: Sequence[float]) -> Rhythm:
 
 
 def ahead(rhythm: Rhythm, now: float) -> Ahead:
-    """Return the rate predicted for the hour after `now`."""
+    """Return the predicted rate for the hour after `now`."""
     branching = branching_of(rhythm)
     seen = sum(rhythm.days)
     even = EVEN_HOUR + seen / 24
@@ -195,14 +195,14 @@ def ahead(rhythm: Rhythm, now: float) -> Ahead:
 
 
 def branching_of(rhythm: Rhythm) -> float:
-    """Return how many changes each change brings about: the share that followed soon, less what chance explains."""
+    """Return how many changes each change triggers: the share that followed soon, less chance."""
     chance = 1 - math.exp(-rhythm.rate * TOGETHER)
     share = (rhythm.followed + DOUBT * (chance + BELIEF)) / (rhythm.judged + DOUBT)
     return min(MOST_BRANCHING, max(0.0, share - chance))
 
 
 def _burst(rhythm: Rhythm, branching: float) -> tuple[float, float]:
-    """Return the rates now of the two scales of a burst."""
+    """Return the current rates of the two scales of a burst."""
     quick = branching * QUICK_SHARE / QUICK * rhythm.quick
     return quick, branching * (1 - QUICK_SHARE) / SLOW * rhythm.slow
 
@@ -217,7 +217,7 @@ def weekday(at: float) -> int:
 
 
 def _day(rhythm: Rhythm, at: float, seen: float) -> float:
-    """Return how much more than the mean is seen on such a day: a working day, or one of the weekend."""
+    """Return the rate of a working day or a weekend day, relative to the mean."""
     days = rhythm.days
     if weekday(at) >= SATURDAY:
         return (2 * EVEN_DAY + sum(days[SATURDAY:])) / (2 * EVEN_DAY + seen * 2 / 7)

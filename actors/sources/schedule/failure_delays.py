@@ -1,7 +1,7 @@
-"""The delays before alerts are told that a source fails: by source and tag, the times at which somebody wants to know.
+"""The delays before alerts get a source's failure notice, by source and tag.
 
-The matcher hands over the alerts whenever it has read them. Whoever sleeps with a trouble that is not told to everyone
-yet leaves its scope here, and is woken when the times have changed.
+The matcher passes the alerts on whenever it has read them. A task that sleeps with an unreported trouble registers its
+scope here, and wakes when the delays change.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from storage.records.alert import Alert
 from storage.records.source import Source
 
 NOBODY_ASKS: Final = 3600
-"""Seconds after which a trouble is in the log that no alert asks to hear of: the default of alerts."""
+"""Seconds after which a trouble that no alert asks for is written to the log: the default of alerts."""
 _SLICE: Final = 500
 
 
 class FailureDelays:
-    """The times, sorted, in seconds: of alerts over the whole library, and of those that name a source or a tag."""
+    """The delays, sorted, in seconds: of alerts over the whole library, and of those that name a source or a tag."""
 
     __slots__ = ("_anywhere", "_by_scope", "_sleepers")
 
@@ -36,7 +36,7 @@ class FailureDelays:
         return f"<FailureDelays of {len(self._by_scope)} sources and tags and all others, {len(self._sleepers)} asleep>"
 
     async def take(self, alerts: Sequence[Alert]) -> None:
-        """Go by these alerts from now on."""
+        """Use these alerts from now on."""
         anywhere: set[int] = set()
         by_scope: dict[str, set[int]] = {}
         for number, alert in enumerate(alerts):
@@ -59,7 +59,7 @@ class FailureDelays:
 
     @contextmanager
     def wakes(self, scope: trio.CancelScope) -> Iterator[None]:
-        """Cancel a scope when the times change."""
+        """Cancel a scope when the delays change."""
         self._sleepers[scope] = None
         try:
             yield
@@ -67,7 +67,7 @@ class FailureDelays:
             del self._sleepers[scope]
 
     def after(self, source: Source, told: int | None) -> int | None:
-        """Return the next of a source's times after `told` (None: nobody is told yet), if there is one."""
+        """Return the next of a source's delays after `told` (None: no alert is notified yet), if there is one."""
         later = [
             times[place]
             for times in self._times(source, told)
@@ -76,7 +76,7 @@ class FailureDelays:
         return min(later, default=None)
 
     def reached(self, source: Source, told: int | None, lasts: float) -> int | None:
-        """Return the longest of a source's times that is over after so many seconds, and is not told yet."""
+        """Return the longest of a source's delays that has passed after `lasts` seconds and is not notified yet."""
         over = [times[place - 1] for times in self._times(source, told) if (place := bisect_right(times, lasts))]
         longest = max(over, default=None)
         return longest if longest is not None and (told is None or longest > told) else None

@@ -1,10 +1,10 @@
-"""The pages of items that all sources together may fetch: a bucket that fills evenly. One task at a time asks it."""
+"""The pages of items that all sources together may fetch: a token bucket. One task at a time uses it."""
 
 from __future__ import annotations
 
 HOUR = 3600.0
 BURST = 0.1
-"""Part of an hour's pages that may be fetched at once after a quiet time."""
+"""Share of an hour's pages that may be fetched at once after a quiet time."""
 
 
 class HopBudget:
@@ -20,7 +20,7 @@ class HopBudget:
         return f"<HopBudget of {self._per_hour} an hour, {self._has:.1f} left>"
 
     def take(self, now: float) -> float:
-        """Take one page, and return 0; or return after how many seconds there may be one, and take nothing."""
+        """Take one page and return 0; or take none and return the seconds until there is one."""
         if self._at is not None:
             self._has = min(self._room, self._has + (now - self._at) * self._per_hour / HOUR)
         self._at = now

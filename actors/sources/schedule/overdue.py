@@ -1,9 +1,9 @@
-"""The monitor of the watching itself: it must never be silent about its own silence. Pure.
+"""The monitor of watching itself: it must never be silent about its own silence. Pure.
 
-A source whose due look has not happened is overdue; a busy host alone makes many of those. But when some are overdue
-and not one look has ended for ten minutes, whatever the reason (a host's queue that is stuck, a worker pool that is
-full, a lost task, a recorder that does not answer), then the watching has stalled. While our own line is down looks
-pause on purpose, and that is told elsewhere.
+A source is overdue if its due check has not happened; a busy host alone makes many of those. But if some are overdue
+and no check has ended for ten minutes, for any reason (a stuck host queue, a full worker pool, a lost task, an
+unresponsive recorder), watching has stalled. While our uplink is down checks pause on purpose, which is reported
+elsewhere.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ from actors.sources.schedule.budget import LookRate
 from storage.records.identity import SourceId
 
 EVERY = 30.0
-"""Seconds between two rounds."""
+"""Seconds between rounds."""
 PATIENCE = 600.0
-"""Twice the longest Crawl-delay: that long a library may lawfully go without a look."""
+"""Twice the longest Crawl-delay: a library may properly go that long without a check."""
 
 
 @dataclass(frozen=True, slots=True)
 class Round:
-    """What one round found. sources, overdue: how many are watched, and late. worst: the one that is late longest.
+    """One round's figures. sources, overdue: watched and late sources. worst: the one that has been late longest.
 
-    tiers, breakers: how many of those watched are of which tier, and have a breaker in which state.
-    looks: how many looks at pages and feeds have ended so far, in all. waiting: how many of those sources are late.
+    tiers, breakers: watched sources by tier and by breaker state. looks: total of ended checks of pages and feeds.
+    waiting: how many of those sources are late.
     """
 
     sources: int = 0
@@ -39,7 +39,7 @@ class Round:
 
 
 class News(Enum):
-    """What a round changed."""
+    """The change after a round."""
 
     NOTHING = "nothing"
     STALLED = "stalled"
@@ -47,7 +47,7 @@ class News(Enum):
 
 
 class OverdueMonitor:
-    """Keeps the last round, what looks it found, and since when nothing has moved. `now`: of a monotonic clock, s."""
+    """Keeps the last round, and since when no check has ended. `now`: of a monotonic clock, s."""
 
     def __init__(self) -> None:
         self.last = Round()
@@ -60,7 +60,7 @@ class OverdueMonitor:
         return f"<OverdueMonitor {state}; {self.last.overdue} of {self.last.sources} sources overdue>"
 
     def see(self, found: Round, now: float, *, on_hold: bool) -> News:
-        """Take a round; `on_hold` says that looks don't happen on purpose."""
+        """Take a round; `on_hold`: checks are paused on purpose."""
         moved = found.looks != self.last.looks or not found.waiting or on_hold
         self.last = found
         if moved or self._still_since is None:
@@ -71,7 +71,7 @@ class OverdueMonitor:
         return News.STALLED if self.stalled else News.RESUMED
 
     def says(self) -> str:
-        """Return what is wrong as a sentence; empty when all is well."""
+        """Return the fault as a sentence; empty when healthy."""
         if not self.stalled:
             return ""
         return f"no look has ended for {PATIENCE / 60:.0f} min, and {self.last.overdue} sources are overdue"

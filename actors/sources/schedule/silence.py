@@ -1,18 +1,17 @@
-"""A source's silences, as they lie in its runtime record: the newest ones, and how long this one has lasted.
+"""A source's silences, as stored in its runtime record: the newest ones, and the length of the current one.
 
-Peaks over threshold: only long silences say how long a silence may be. With `u` the third quartile of the newest gaps,
-`p` the share of all gaps that were above it and `b` the mean of the newest m <= 64 excesses over it, the chance that a
-source which yields as before is silent for longer than `age` is that of an exponential excess whose mean is known from
-m samples (Lomax):
+Peaks over threshold: only long silences show how long a silence may be. With `u` the third quartile of the newest gaps,
+`p` the share of all gaps above it and `b` the mean of the newest m <= 64 excesses over it, the chance that an unchanged
+source is silent for longer than `age` is that of an exponential excess whose mean is known from m samples (Lomax):
 
     S = p * (1 + (age - u) / (b * m)) ** -m
 
-For a Poisson source this is the plain test of its rate; bursts, nights and weekends need no case of their own. With
-under 4 excesses (a nearly regular source) the newest gaps are the sample: u = 0, p = 1.
+For a Poisson source this is the plain test of its rate; bursts, nights and weekends need no special case. With under 4
+excesses (a nearly regular source) the newest gaps are the sample: u = 0, p = 1.
 
 There is no verdict (S = 1) before 8 gaps and 14 days of watching are known, nor while the silence is at most half as
-long again as the longest of the last 90 days. A gap and an age count only time in which the source was watched and
-answered. Gaps are kept as 16-bit logarithms, exact to 0.03 %; the whole memory is at most 296 bytes. Pure.
+long again as the longest of the last 90 days. Gaps and ages count only time while the source was watched and answered.
+Gaps are stored as 16-bit logarithms, exact to 0.03 %; the whole memory is at most 296 bytes. Pure.
 """
 
 from __future__ import annotations
@@ -32,27 +31,27 @@ DAY: Final = 86_400.0
 KEPT: Final = 64
 """Gaps, and as many long ones, which reach further back."""
 FADE: Final = 0.998
-"""Of the counts, at each gap."""
+"""Factor on the counts, at each gap."""
 FEWEST_GAPS: Final = 8
 FEWEST_EXCESSES: Final = 4
 WATCHED_LEAST: Final = 14 * DAY
 LONGEST_TIMES: Final = 1.5
 QUARTER: Final = 45 * DAY
-"""The longest silence is kept for this period of watching and for the one before: together up to 90 days."""
+"""The longest silence is stored for this period of watching and for the previous one: together up to 90 days."""
 WINDOW: Final = 20
-"""Looks that reached the source, of which the share that brought nothing readable is kept."""
+"""Checks that reached the source, whose share of unreadable answers is stored."""
 _SCALE: Final = 3000.0
 _FLAGS: Final[tuple[Flag, ...]] = ("ok", "degraded", "rotten")
 _NUMBERS: Final = struct.Struct("<BBBBId6f")
 
 
 class Pulse(Struct, frozen=True):
-    """Spans are seconds of being watched. `gaps` are the newest `KEPT`, and `peaks` the newest that were long when they
-    ended, both oldest first; of `seen` gaps `above` were long.
+    """Spans are seconds of being watched. `gaps` are the newest `KEPT`, and `peaks` the newest that were long when
+    they ended, both oldest first; of `seen` gaps `above` were long.
 
-    `defects` has a bit for each of the newest `WINDOW` looks that reached the source, 1 where it could not be read.
-    `confirmed` looks in a row since `stuck_since` failed for a reason that will not mend by itself. `waiting` is a flag
-    that one look has asked for and the next must confirm.
+    `defects` has a bit for each of the newest `WINDOW` checks that reached the source, 1 if it was unreadable.
+    `confirmed` checks in a row since `stuck_since` failed for a permanent reason. `waiting` is a flag that one check
+    has asked for and the next must confirm.
     """
 
     gaps: tuple[int, ...] = ()
@@ -70,7 +69,7 @@ class Pulse(Struct, frozen=True):
 
     @property
     def partial(self) -> float:
-        """The share of looks that reached the source and brought nothing readable, of the newest `WINDOW`."""
+        """The share of unreadable answers in the newest `WINDOW` checks that reached the source."""
         return self.defects.bit_count() / WINDOW
 
     def __repr__(self) -> str:
@@ -78,7 +77,7 @@ class Pulse(Struct, frozen=True):
 
 
 def decode(memory: bytes) -> Pulse:
-    """Return the memory that `encode` gave; a fresh one for any other bytes."""
+    """Return the memory from the bytes of `encode`; a fresh one for any other bytes."""
     if len(memory) < _NUMBERS.size or memory[0] != VERSION or (len(memory) - _NUMBERS.size) % 2:
         return Pulse()
     _, confirmed, flag, count, defects, stuck, seen, above, age, watched, longest, before = _NUMBERS.unpack_from(memory)
@@ -100,7 +99,6 @@ def decode(memory: bytes) -> Pulse:
 
 
 def encode(pulse: Pulse) -> bytes:
-    """Return a memory as bytes."""
     flag = 0 if pulse.waiting is None else 1 + _FLAGS.index(pulse.waiting)
     codes = (*pulse.gaps, *pulse.peaks)
     spans = (pulse.seen, pulse.above, pulse.age, pulse.watched, pulse.longest, pulse.longest_before)
@@ -109,7 +107,7 @@ def encode(pulse: Pulse) -> bytes:
 
 
 def passed(pulse: Pulse, seconds: float, *, defect: bool) -> Pulse:
-    """Return the memory after so many seconds of being watched, up to a look that reached the source."""
+    """Return the memory after `seconds` of being watched, up to a check that reached the source."""
     watched = pulse.watched + seconds
     longest, before = pulse.longest, pulse.longest_before
     if watched // QUARTER > pulse.watched // QUARTER:
@@ -125,7 +123,7 @@ def passed(pulse: Pulse, seconds: float, *, defect: bool) -> Pulse:
 
 
 def yielded(pulse: Pulse) -> Pulse:
-    """Return the memory after a look that brought something new: the silence has ended, and is one more known gap."""
+    """Return the memory after a check with a change: the silence has ended and becomes a known gap."""
     if pulse.watched == 0.0:
         return pulse
     gap = _coded(pulse.age)
@@ -143,7 +141,7 @@ def yielded(pulse: Pulse) -> Pulse:
 
 
 def silence(pulse: Pulse) -> float:
-    """Return S, the chance of a silence as long as the present one if nothing has changed."""
+    """Return S, the chance of a silence as long as the current one if nothing has changed."""
     gaps = pulse.gaps
     if len(gaps) < FEWEST_GAPS or pulse.watched < WATCHED_LEAST:
         return 1.0

@@ -1,9 +1,9 @@
-"""The spread of looks that are overdue after a start, so that the start is no stampede (B6). Pure.
+"""The spread of overdue checks after a start, to avoid a stampede (B6). Pure.
 
-After a stop of an hour every source is overdue. Each gets a moment within its own interval: then all of them together
-ask for no more in the first minute than in any other one. A small library need not wait that long: at a modest pace all
-of it has been looked at sooner. A page costs a second request at first, for nobody remembers its site's
-robots.txt; so its window is longer by what keeps both within `MARGIN` times the usual.
+After an hour's stop every source is overdue. Each gets a time within its own interval, so that the first minute has no
+more requests than any other. A small library is done sooner, at a modest pace. A page first costs a second request,
+because its site's robots.txt is no longer cached, so its window is longer, which keeps both within `MARGIN` times the
+usual.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import Final
 
 CATCH_UP_RATE: Final = 10.0
-"""Overdue looks a second after a start; more only where it is the sources' own pace."""
+"""Overdue checks a second after a start; more only if that is the sources' own pace."""
 MARGIN: Final = 1.15
 
 

@@ -1,8 +1,8 @@
-"""The cadence's memory of one source, as it lies in `HotState.pace`: what was learned, and the origin's last hints.
+"""The cadence's memory of one source, as stored in `HotState.pace`: the learned rhythm, and the origin's last hints.
 
-Some 220 bytes: a version, the rhythm's numbers in single and half precision, the hints in MessagePack. A memory of
-another version, or one that can't be read, is a fresh one that begins at the source's last interval: it costs some
-looks to learn anew, and nothing else. Pure.
+Some 220 bytes: a version, the rhythm's numbers in single and half precision, the hints in MessagePack. An unreadable
+memory, or one of another version, is replaced by a fresh one that begins at the source's last interval; relearning
+costs only some checks. Pure.
 """
 
 from __future__ import annotations
@@ -23,21 +23,21 @@ from storage.records.identity import Millis
 VERSION: Final = 2
 _NUMBERS: Final = struct.Struct("<Bd6f24e7e15e15e")
 _LONGEST_GAP: Final = 7 * 86_400.0
-"""Seconds of not looking that are believed, so that a clock which jumped does not make a source a quiet one."""
+"""Longest credible gap in seconds, so that a jump of the clock does not make a source a quiet one."""
 _HISTORY: Final = 28 * 86_400.0
 _MOST_HISTORY: Final = 64
-"""How far back, and how many, the entries' dates of a first look are believed."""
+"""Age and number of entry dates that are believed at a first check."""
 
 
 class Pace(Struct, frozen=True):
-    """What is known of when a source changes, and what it says of that itself."""
+    """When a source changes, as learned, and its own hints."""
 
     rhythm: Rhythm = Rhythm()
     hints: Hints = Hints()
 
 
 def decode(memory: bytes, interval: float = START_INTERVAL) -> Pace:
-    """Return the memory that `encode` gave; for any other bytes a fresh one, which begins with about this interval."""
+    """Return the memory from the bytes of `encode`; for any other bytes a fresh one with about this interval."""
     if len(memory) < _NUMBERS.size or memory[0] != VERSION:
         return Pace(fresh(interval))
     _, last, events, seconds, quick, slow, followed, judged, *shares = _NUMBERS.unpack_from(memory)
@@ -69,10 +69,10 @@ def encode(pace: Pace) -> bytes:
 
 
 def learned(rhythm: Rhythm, now: Millis, before: Millis | None, times: Sequence[Millis], changed: bool) -> Rhythm:
-    """Return the rhythm after a look at `now`; the one before was at `before`, None if there was none.
+    """Return the rhythm after a check at `now`; the previous one was at `before`, None without one.
 
-    `times` are what the source says itself of when its news came, believed where they lie between the two looks. A
-    change without such a time is put in the middle. At the first look they are the history.
+    `times` are the source's own dates of its changes, used if they are between the two checks. A change without one is
+    placed in the middle. At the first check they are the history.
     """
     moment = now / 1000
     if before is None:
@@ -86,13 +86,13 @@ def learned(rhythm: Rhythm, now: Millis, before: Millis | None, times: Sequence[
 
 
 def fresh(interval: float) -> Rhythm:
-    """Return a rhythm of which nothing is known, but that this wait would suit it if there were looks to spare."""
+    """Return a new rhythm whose unconstrained wait is this interval."""
     rate = 2 * COURTESY / (interval * interval)
     return Rhythm(seconds=PRIOR_EVENTS * (1 - BELIEF) / rate)
 
 
 def _history(rhythm: Rhythm, now: float, times: Sequence[float]) -> Rhythm:
-    """Return what the dates of the entries that are there at the first look tell, as if each had been waited for."""
+    """Return the rhythm from the entry dates at the first check, as if each had been watched."""
     known = [at for at in times if now - _HISTORY <= at <= now][-_MOST_HISTORY:]
     for before, at in pairwise(known):
         rhythm = observed(rhythm, at, at - before, (at,))
