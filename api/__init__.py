@@ -1,7 +1,7 @@
-"""The Quart-Trio front end: actors by message, storage by cursor.
+"""The HTTP front end, on Quart-Trio. It reaches actors by message and storage by cursor.
 
-It may import supervision, storage, and of actors the app context, messages, errors, settings, world, query and
-signatures; never source, recorder, matcher, delivery, jail or content. Start with `app.py` (every request's way through
-the hooks), then `v1/sources.py` (what a noun looks like), then `reader.py` and `streams.py` (how a live stream is fed).
-`server.py` is what the tree starts.
+From actors it may import the app context, messages, errors, settings, world, query and signatures; never source,
+recorder, matcher, delivery, jail or content. It may import supervision and storage. Start with `app.py` (the path of
+every request), then `v1/sources.py` (a typical noun), then `streams/` (live streams). The supervision tree starts
+`server/`.
 """

@@ -1,8 +1,8 @@
-"""The limit of open connections for each address, so that no single one can take all there are.
+"""The limit of open connections per address, so that no single client can take them all.
 
-Counted by the address of the connection, which nobody can forge; IPv6 by its /64. A proxy's connections are those of
-all its clients, so those of `trusted_proxies` are not counted, and neither are this machine's own: a proxy in front of
-a service that listens on 127.0.0.1 needs no setting. What such a proxy lets in is its own to bound.
+Addresses are those of the connection, which cannot be forged; IPv6 counts by /64. Connections from `trusted_proxies`
+carry many clients and are not counted. Nor are loopback connections, so a proxy in front of a service on 127.0.0.1
+needs no setting; such a proxy must limit its own clients.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from api.ratelimit import neighbourhood
 
 
 class AddressLimit:
-    """Who is here. most: connections of one address."""
+    """Open connections by address. most: the limit for one address."""
 
     def __init__(self, most: int, proxies: Sequence[Network]) -> None:
         self.most, self._proxies = most, proxies
         self._here: Counter[str] = Counter()
 
     def enter(self, address: str) -> str | None:
-        """Count a connection; return the name under which it must `leave`, None when there are too many already."""
+        """Count a connection; return the name to `leave` with, or None at the limit."""
         name = counted_as(address, self._proxies)
         if name and self._here[name] >= self.most:
             return None
@@ -31,7 +31,6 @@ class AddressLimit:
         return name
 
     def leave(self, name: str) -> None:
-        """Count a connection no more."""
         self._here[name] -= 1
         if not self._here[name]:
             del self._here[name]
@@ -43,7 +42,7 @@ class AddressLimit:
 
 
 def counted_as(address: str, proxies: Sequence[Network]) -> str:
-    """Return whom an address is counted with, "" when it is not counted."""
+    """Return the name that an address counts under, or "" if it does not count."""
     try:
         ip = ip_address(address.partition("%")[0])
     except ValueError:

@@ -1,8 +1,8 @@
-"""Every request's way: request id, the face that it is for, and what that face makes of it.
+"""The path of every request: request id, the face that serves it, the answer.
 
-Routes (`api.route.Route`) and screens (`api.dashboard.screen.Screen`) come in as data and in no other way: what is not
-declared is refused when it is registered, and each section of paths is one face's. A request that has matched nothing
-is answered by the framework's own 404 or 405, as its face shows that.
+Routes (`api.route.Route`) and screens (`api.dashboard.screen.Screen`) arrive as data. Registering anything undeclared
+fails. Each face owns its sections of paths. The framework answers unmatched requests with 404 or 405, and the face
+renders them.
 """
 
 from __future__ import annotations
@@ -40,14 +40,14 @@ _ID_LENGTH = 64
 
 
 class _Part(BaseConverter):
-    """A path in the tree. It takes nothing else, so that what follows it in a route is told apart."""
+    """A path in the tree. It matches nothing else, so the rest of the route stays unambiguous."""
 
     regex = "[a-z]+(?:/[0-9a-f-]{36})?"
     part_isolating = False
 
 
 class Api(Application):
-    """The application with both faces, and with bins beside them. Made by `make_app`."""
+    """The application with both faces and the bins. Made by `make_app`."""
 
     def __init__(self, context: AppContext, owner: ApiKey | None = None, *, alone: bool = False) -> None:
         super().__init__(context, owner, alone=alone)
@@ -59,7 +59,7 @@ class Api(Application):
         self.request_class = _sized(self)
 
     def face_of(self, scope: Any) -> Face:
-        """Return whose a request is: by its path, and where nobody has that, a browser's is the dashboard's."""
+        """Return the face of a request, by its path. A browser's GET of an unknown path gets the dashboard's."""
         path, people = scope.get("path", ""), self.people
         face = self.sections.get(path.split("/", 2)[1]) if path.startswith("/") else None
         if face is people and path.startswith("//"):
@@ -70,29 +70,29 @@ class Api(Application):
         return people if lost and people is not None else self.programs
 
     def report(self, error: BaseException, scope: dict[str, Any]) -> None:
-        """Log a fault that a request has met."""
+        """Log a fault that a request caused."""
         where = f"{scope.get('method', '')} {_told(scope.get('path', ''))}".strip()
         self.context.world.log("http.fault", level="error", where=where, error=f"{type(error).__name__}: {error}"[:500])
 
 
 def _told(path: str) -> str:
-    """Return a path as a log may have it: what follows in these lets somebody in."""
+    """Return a path that is safe to log: paths under these prefixes contain credentials."""
     return next((open for open in (PATH, "/mail/", "/published/") if path.startswith(open)), path)
 
 
 def make_app(context: AppContext) -> Api:
-    """Return the application with all its routes and hooks."""
+    """Return the application with all routes and hooks."""
     routes = [route for route in ROUTES if route not in metrics.ROUTES] if context.settings.metrics_bind else ROUTES
     return _made(Api(context), described(routes, context.settings.public_url()))
 
 
 def make_metrics_app(context: AppContext) -> Api:
-    """Return the application of the listener that `metrics_bind` names: the figures, for who has a key for them."""
+    """Return the application of the `metrics_bind` listener. It needs a key."""
     return _made(Api(context, alone=True), metrics.ROUTES)
 
 
 def make_admin_app(context: AppContext, owner: ApiKey) -> Api:
-    """Return the application of the admin socket: all routes of the API, for its owner; no dashboard and no bins."""
+    """Return the application of the admin socket: all API routes, for the owner, without dashboard and bins."""
     return _made(Api(context, owner, alone=True), ROUTES)
 
 
@@ -103,7 +103,7 @@ def _made(app: Api, routes: Sequence[Route]) -> Api:
         RESPONSE_TIMEOUT=None,  # the connection has a deadline on each send
         PROVIDE_AUTOMATIC_OPTIONS=False,
     )
-    app.url_map.merge_slashes = False  # else a redirect, which is no problem document
+    app.url_map.merge_slashes = False  # a redirect would not be a problem document
     app.before_request(partial(_admit, app))
     app.after_request(partial(_sign_off, app))
     app.register_error_handler(Exception, partial(_failed, app))
@@ -118,7 +118,7 @@ def _made(app: Api, routes: Sequence[Route]) -> Api:
 
 
 def _sized(app: Api) -> type[TrioRequest]:
-    """Return the class of requests, whose body may be as long as the face allows that the request is for."""
+    """Return the request class that applies the face's limit to the body."""
 
     class Sized(TrioRequest):
         def __init__(self, *args: Any, **options: Any) -> None:
@@ -129,7 +129,7 @@ def _sized(app: Api) -> type[TrioRequest]:
 
 
 async def _admit(app: Api) -> Response | None:
-    """Do what both faces need, then ask the one that the request is for."""
+    """Do the work that both faces need, then ask the request's face."""
     given = request.headers.get("X-Request-Id", "")
     g.request_id = given if _tame(given) else app.new_request_id()
     scope: Any = request.scope
@@ -137,7 +137,7 @@ async def _admit(app: Api) -> Response | None:
     g.face = face = app.face_of(request.scope)
     answer = await face.admit()
     rule = request.url_rule
-    # The framework reads "//sources" as "/sources", and a proxy before us may not.
+    # The framework reads "//sources" as "/sources"; a proxy in front may not.
     if (
         answer is None
         and rule is not None
@@ -148,7 +148,7 @@ async def _admit(app: Api) -> Response | None:
 
 
 async def _failed(app: Api, error: Exception) -> Response:
-    """Return what a face says to an error; one that nobody foresaw is logged."""
+    """Return the face's answer to an error. Log unforeseen ones."""
     face: Face = g.face
     refusal = refusal_of(error, owner=face.owner)
     if refusal is None:
@@ -183,7 +183,7 @@ async def _sign_off(app: Api, response: Response) -> Response:
 
 
 def _for_a_person(scope: Any) -> bool:
-    """Whether an answer is to be shown as a page: browsers say so, and no program does."""
+    """Return whether a browser asks: only browsers put HTML first in Accept."""
     return any(name == b"accept" and value.startswith(b"text/html") for name, value in scope["headers"])
 
 

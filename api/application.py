@@ -1,4 +1,4 @@
-"""The application that both faces share: limits, streams, counts, registered paths. `app.py` puts the faces on it."""
+"""The application that both faces share: limits, streams, counts, registered paths. `app.py` adds the faces."""
 
 from __future__ import annotations
 
@@ -22,13 +22,12 @@ from storage.records.key import ApiKey
 
 
 class Application(QuartTrio):
-    """What faces, bins and connections use of one application.
+    """The parts of the application that faces, bins and connections use.
 
-    owner: whose key every request has, where the listener itself lets nobody else in. alone: there are neither a
-    dashboard nor bins beside it.
+    owner: the key of every request, on a listener that only the owner can reach. alone: without dashboard and bins.
     """
 
-    url_rule_class = Rule  # type: ignore[assignment]  # as in Quart itself, whose rule takes more
+    url_rule_class = Rule  # type: ignore[assignment]  # Quart does the same; its rule takes more arguments
 
     def __init__(self, context: AppContext, owner: ApiKey | None = None, *, alone: bool = False) -> None:
         super().__init__("api", static_folder=None, template_folder=None, root_path="/", instance_path="/")
@@ -43,29 +42,29 @@ class Application(QuartTrio):
         self.origins = context.settings.cors_origins
         self.routes: dict[str, Route] = {}
         self.fixed: dict[str, list[str]] = {}
-        """The methods of each path without parameters, which may look like one with them: `detect` is no `{id}`."""
+        """The methods of each path without parameters. Some also match a parameter: `detect` is not an `{id}`."""
         self.declared: dict[str, Face] = {}
-        """Whose each endpoint is."""
+        """The face of each endpoint."""
         self.sections: dict[str, Face] = {}
-        """Whose each section is, the first part of a path."""
+        """The face of each section (the first part of a path)."""
         self._chance = context.world.chance("api/request")
         self.used = LastUsed(context.storage.keys.touch)
         self.seen = LastUsed(context.storage.people.touch)
         self.refused = RefusedCalls(context.world.log)
 
     def add_url_rule(self, rule: str, endpoint: str | None = None, *args: Any, **options: Any) -> None:
-        """Register a rule; its endpoint must be that of a declared Route or Screen."""
+        """Register a rule. Raises ValueError unless a Route or Screen declares its endpoint."""
         if endpoint not in self.declared:
             raise ValueError(f"{rule}: every view needs a Route with a scope, every page a Screen")
         super().add_url_rule(rule, endpoint, *args, **options)
 
     def claim(self, section: str, face: Face) -> None:
-        """Give a section of paths to a face. Raises ValueError when it is another's: no request could tell."""
+        """Give a section of paths to a face. Raises ValueError if another face has it."""
         if self.sections.setdefault(section, face) is not face:
             raise ValueError(f"/{section} is another face's already")
 
     def declare(self, face: Face, label: str, path: str, method: str, view: Callable[..., Any]) -> None:
-        """Register what a face has at a path. Raises ValueError."""
+        """Register a face's view at a path. Raises ValueError."""
         if label in self.declared:
             raise ValueError(f"{label} is there already")
         self.claim(path.split("/", 2)[1], face)
@@ -74,5 +73,4 @@ class Application(QuartTrio):
         self.add_url_rule(rule, label, view, methods=[method], provide_automatic_options=False)
 
     def new_request_id(self) -> str:
-        """Return an id for the log lines of one request."""
         return f"{self._chance.getrandbits(64):016x}"

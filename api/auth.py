@@ -1,7 +1,7 @@
-"""Authentication: an API key from a header, and nothing else.
+"""Authentication by an API key in a header, and nothing else.
 
-Keys are 256 random bits, looked up by their SHA-256, so there is no comparison whose timing could tell anything. Every
-refusal says what to do, never which part of a key was wrong.
+Keys are 256 random bits, found by their SHA-256, so no comparison leaks timing. Each refusal explains the fix, never
+which part of a key was wrong.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ _QUERY_NAMES = frozenset(("api_key", "apikey", "api-key", "x-api-key", "key", "t
 
 
 def unauthorized(detail: str) -> Refusal:
-    """Return a 401 with the challenge that RFC 9110 asks for."""
+    """Return a 401 with the challenge that RFC 9110 requires."""
     return Refusal("unauthorized", detail, headers={"WWW-Authenticate": "Bearer"})
 
 
 def credential(headers: Headers) -> str | None:
-    """Return the key in the headers, None when there is none. Raises Refusal when they contradict themselves."""
+    """Return the key from the headers, or None. Raises Refusal if they contradict each other."""
     found = headers.getlist("X-API-Key")
     for value in headers.getlist("Authorization"):
         scheme, _, word = value.partition(" ")
@@ -39,12 +39,12 @@ def credential(headers: Headers) -> str | None:
 
 
 def hash_of(key: str) -> str | None:
-    """Return the SHA-256 (hex) under which a key is stored, None when the text can't be a key."""
+    """Return the SHA-256 (hex) that a key is stored under, or None if the text cannot be a key."""
     return sha256(key.encode()).hexdigest() if _KEY.fullmatch(key) else None
 
 
 async def identify(headers: Headers, query: bytes, keys: Keys) -> ApiKey | None:
-    """Return the valid key of a request, None when it has none at all. Raises Refusal (401)."""
+    """Return the valid key of a request, or None without a key. Raises Refusal (401)."""
     text = credential(headers)
     if text is None:
         if any(name.lower() in _QUERY_NAMES for name, _ in parse_qsl(query.decode("latin-1"), keep_blank_values=True)):

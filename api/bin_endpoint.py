@@ -1,9 +1,9 @@
-"""The bin endpoint: any request of strangers to a bin, without a key.
+"""The bin endpoint. It accepts any request to a bin, without a key.
 
-It comes before Quart because a bin takes any method, interprets nothing (a sender's Authorization is not ours), and
-drops the end of a long body instead of refusing it. It always answers `ok`, in a type that no browser runs. Our own
-deliveries arrive within the process, since the guard would refuse our address. Signatures are checked when a capture is
-read, so strangers cost little.
+It runs before Quart because a bin takes any method, interprets nothing (the sender's Authorization is not ours) and
+truncates a long body instead of refusing it. It always answers `ok`, in a type that no browser runs. Our own deliveries
+arrive within the process, since the guard would refuse our address. Signatures are checked when someone opens a
+capture, so strangers cost little.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from api.refusals import refusal_of
 from storage.errors import StorageError
 
 READ = 4 << 20
-"""Bytes of a body that are read; beyond that the connection is closed."""
+"""Bytes of a body to read; beyond that the connection closes."""
 WITHIN = 15.0
-"""Seconds for a body."""
+"""Seconds for a body to arrive."""
 AT_ONCE = 64
-"""Requests that are being read; with what is kept of each, 16 MiB."""
+"""Concurrent requests; with the bytes kept of each, 16 MiB."""
 OF_ONE = 8
-"""Of these, from one address."""
+"""Concurrent requests from one address."""
 OK = b"ok\n"
 _HARMLESS = (
     (b"x-content-type-options", b"nosniff"),
@@ -42,13 +42,12 @@ Message = dict[str, Any]
 
 
 def is_for_a_bin(scope: Message) -> bool:
-    """Return whether an ASGI scope is a request to a bin."""
     path: bytes = scope.get("raw_path", b"")
     return scope.get("type") == "http" and path.startswith(PATH.encode())
 
 
 class BinEndpoint:
-    """An ASGI application for the requests that `is_for_a_bin` names."""
+    """The ASGI application for requests that match `is_for_a_bin`."""
 
     def __init__(self, api: Application) -> None:
         self._api = api
@@ -61,7 +60,7 @@ class BinEndpoint:
     async def __call__(
         self, scope: Message, receive: Callable[[], Awaitable[Message]], send: Callable[[Message], Awaitable[None]]
     ) -> None:
-        """Keep one request and answer it."""
+        """Store one request and answer it."""
         named = [(name.decode("latin-1"), value.decode("latin-1")) for name, value in scope["headers"]]
         address = caller((scope.get("client") or ("", 0))[0], Headers(named), self._api.proxies)
         peer = neighbourhood(address)
@@ -78,9 +77,9 @@ class BinEndpoint:
         headers = [*_HARMLESS, *_pairs((("content-type", media), ("content-length", str(len(says)))))]
         headers += _pairs((("x-request-id", self._api.new_request_id()), *verdict.headers(), *more.items()))
         if not body.ended:
-            headers.append((b"connection", b"close"))  # the rest of it is not read
+            headers.append((b"connection", b"close"))  # the rest stays unread
         async with trio.open_nursery() as nursery:
-            # Hypercorn's queue of what has come must not be full when the answer ends, or the answer waits for it.
+            # Hypercorn's receive queue must not be full when the answer ends, or the answer waits for it.
             nursery.start_soon(body.drop)
             await send({"type": "http.response.start", "status": status, "headers": headers})
             await send({"type": "http.response.body", "body": says, "more_body": False})
@@ -111,7 +110,7 @@ class BinEndpoint:
 
     @contextmanager
     def _place(self, peer: str) -> Iterator[None]:
-        """Hold one of the places for requests under way. Raises Refusal."""
+        """Hold a slot for the request. Raises Refusal."""
         if self._open[peer] >= OF_ONE:
             raise Refusal("rate-limited", f"At most {OF_ONE} requests to bins at once.", headers={"Retry-After": "5"})
         if self._open.total() >= AT_ONCE:
@@ -126,9 +125,7 @@ class BinEndpoint:
 
 
 class _Body:
-    """A request's body as far as it has come. kept: its beginning; whole: nothing is missing in that; ended: no more
-    comes.
-    """
+    """A request's body as it arrives. kept: its beginning; whole: complete and fully kept; ended: no more will come."""
 
     def __init__(self, receive: Callable[[], Awaitable[Message]]) -> None:
         self._receive = receive
@@ -142,7 +139,7 @@ class _Body:
         return self.ended and not self._cut and len(self.kept) == self.size
 
     async def read(self) -> None:
-        """Read to the end, or until it is too much, or until the sender has gone."""
+        """Read until the end, the limit `READ`, or a disconnect."""
         while not self.ended and self.size < READ:
             message = await self._receive()
             if message["type"] != "http.request":
@@ -154,7 +151,7 @@ class _Body:
             self.ended = not message.get("more_body", False)
 
     async def drop(self) -> None:
-        """Take what still comes, until cancelled or the connection ends."""
+        """Discard the rest, until cancelled or the connection ends."""
         while (await self._receive())["type"] == "http.request":
             pass
 

@@ -1,4 +1,4 @@
-"""Compression (gzip, RFC 1952) of the few bodies that are the same for everybody, made once each.
+"""Compression (gzip, RFC 1952) of the few bodies that are the same for everyone, each compressed once.
 
 Nothing else is compressed: a body that holds a secret beside a stranger's text would show the secret by its length
 (BREACH), and lists and pages of the dashboard hold both. docs/security-limits.md says so.
@@ -13,13 +13,13 @@ from werkzeug.datastructures import Accept, Headers
 from werkzeug.http import parse_accept_header
 
 LEAST = 1_000
-"""Bytes of a body below which it stays as it is."""
+"""Bytes; shorter bodies stay uncompressed."""
 BODIES = 64
-"""Bodies whose compressed form is kept."""
+"""Compressed bodies to cache."""
 
 
 def fitting(body: bytes, headers: Headers) -> tuple[bytes, dict[str, str]]:
-    """Return a body in the form that the reader takes, with the headers that say so. The same bytes for everybody."""
+    """Return a body in an encoding that the client accepts, with headers. Its bytes must be the same for everyone."""
     if len(body) < LEAST:
         return body, {}
     varies = {"Vary": "Accept-Encoding"}

@@ -1,8 +1,8 @@
-"""Pages of other origins: which may read what the API answers (the CORS protocol of the Fetch standard). Pure.
+"""CORS (Fetch standard): which origins may read the API's answers. Pure.
 
-The operator names origins, exactly; the default is none. Keys travel in headers that a page must set itself, so there
-are no credentials in the protocol's sense: cookies open nothing here, and `Access-Control-Allow-Credentials` is never
-sent. An origin that is not named gets the same answers without a word about it, and its browser keeps them from it.
+The operator lists exact origins; the default is none. Keys travel in headers that a page sets itself, and cookies open
+nothing here, so `Access-Control-Allow-Credentials` is never sent. Other origins get the same answers without CORS
+headers, and the browser blocks them.
 """
 
 from __future__ import annotations
@@ -12,31 +12,28 @@ from collections.abc import Collection, Iterable, Mapping
 from werkzeug.datastructures import Headers
 
 MAX_AGE = 7_200
-"""Seconds for which a browser need not ask again; none keeps it longer."""
+"""Seconds for which a browser may cache the preflight; no browser caches it longer."""
 SENT = (
     *("Authorization", "X-API-Key", "Content-Type", "Last-Event-ID", "If-Match", "If-None-Match"),
     *("Idempotency-Key", "X-Request-Id", "MCP-Protocol-Version", "Mcp-Session-Id"),
 )
-"""Headers of a request that a page may set."""
+"""Request headers that a page may set."""
 SEEN = (
     *("Sanderling-Replay-From", "X-Request-Id", "Link", "ETag", "Location", "Retry-After", "Allow"),
     *("RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset", "RateLimit-Policy"),
     *("Idempotency-Replayed", "WWW-Authenticate", "Mcp-Session-Id"),
 )
-"""Headers of an answer that a page may read."""
+"""Answer headers that a page may read."""
 
 
 def named_origin(headers: Headers, origins: Collection[str]) -> str | None:
-    """Return whose page asks, when that is one of those that the operator named."""
+    """Return the request's origin if the operator allows it."""
     said = headers.getlist("Origin")
     return said[0] if len(said) == 1 and said[0] in origins else None
 
 
 def preflight(headers: Headers, origins: Collection[str], methods: Iterable[str]) -> Mapping[str, str] | None:
-    """Return the headers of the answer to a browser that asks before it sends; None when this is no such question.
-
-    methods: what the path has.
-    """
+    """Return the headers that answer a preflight, or None if it is none. methods: those of the path."""
     if named_origin(headers, origins) is None or "Access-Control-Request-Method" not in headers:
         return None
     return {
@@ -47,7 +44,7 @@ def preflight(headers: Headers, origins: Collection[str], methods: Iterable[str]
 
 
 def readable(headers: Headers, origins: Collection[str]) -> Mapping[str, str]:
-    """Return what every answer says of who may read it: nothing at all while no origin is named."""
+    """Return the CORS headers of every answer; none without allowed origins."""
     if not origins:
         return {}
     origin = named_origin(headers, origins)

@@ -1,9 +1,8 @@
 """Opaque cursors: the place after the last item shown, for one list with its parameters. Pure.
 
-A cursor names a place, never a count of items: what is added or deleted meanwhile makes no page skip or repeat
-anything. It goes on with *its* request: the same path and parameters, but for `limit`. It is no secret and no right,
-since whoever holds it may ask without it; so it carries a check and no signature, and what was cut, altered or taken to
-another list is 400 instead of an odd page.
+A cursor names a place, not a count, so insertions and deletions never make a page skip or repeat an item. It works only
+with the same path and parameters, except `limit`. It grants no rights, so it carries a checksum and no signature. A
+truncated, altered or misplaced cursor gets 400 instead of a wrong page.
 """
 
 from __future__ import annotations
@@ -26,16 +25,13 @@ FREE = ("cursor", "limit")
 
 
 def encode_cursor(position: Any, target: str, free: Sequence[str] = FREE) -> str:
-    """Return a position as text that clients hand back unread, with a request for the same target.
-
-    free: parameters that may differ from page to page.
-    """
+    """Encode a position as opaque text for one target. free: parameters that may differ from page to page."""
     raw = msgspec.json.encode(position)
     return urlsafe_b64encode(_check(raw, target, free) + raw).rstrip(b"=").decode()
 
 
 def decode_cursor(text: str, kind: type[T], target: str, free: Sequence[str] = FREE) -> T:
-    """Return the position in a cursor. Raises Refusal (400) for what was not made for this target."""
+    """Return the position in a cursor. Raises Refusal (400) if it was made for another target."""
     try:
         raw = urlsafe_b64decode(text.encode("ascii") + b"=" * (-len(text) % 4))
         if raw[:_CHECK] == _check(raw[_CHECK:], target, free):

@@ -1,4 +1,4 @@
-"""The routes that describe all others, and themselves: the description, its page, and the JSON Schemas."""
+"""The routes that describe the API: OpenAPI, AsyncAPI, the docs page and the JSON Schemas."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from api.route import Route
 
 
 def described(routes: Sequence[Route], base_url: str) -> tuple[Route, ...]:
-    """Return the routes with those that describe them."""
+    """Return the routes plus those that describe them all."""
 
     def made() -> dict[str, Any]:
         return document(every, base_url)

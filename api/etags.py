@@ -1,4 +1,4 @@
-"""Entity tags (RFC 9110, 8.8.3 and 13.1): which revision of a record an answer shows, and who may change it.
+"""Entity tags (RFC 9110, 8.8.3 and 13.1): the revision of a record, for caching and conditional changes.
 
 A tag covers settings only (docs/decisions/etags.md). The transaction that changes a record compares it.
 """
@@ -17,12 +17,11 @@ _LIST = re.compile(r'\s*(W/)?"[^"]*"(\s*,\s*(W/)?"[^"]*")*\s*')
 
 
 def tag_of(record: Record) -> dict[str, str]:
-    """Return the header with a record's tag."""
     return {"ETag": f'"{revision_of(record)}"'}
 
 
 def shown(call: Call, record: Record, body: Any) -> Answer:
-    """Return the answer that shows a record: 304 without a body to a reader who has this revision already."""
+    """Return the answer that shows a record, or 304 if the client has this revision."""
     known = _named(call, "If-None-Match", weak=True)
     if known is not None and not known.isdisjoint((ANY, revision_of(record))):
         return Answer(None, 304, headers=tag_of(record))
@@ -30,12 +29,12 @@ def shown(call: Call, record: Record, body: Any) -> Answer:
 
 
 def expected(call: Call) -> Expected:
-    """Return the revisions that a change may start from, None without If-Match. Raises Refusal (400)."""
+    """Return the revisions that a change may start from, or None without If-Match. Raises Refusal (400)."""
     return _named(call, "If-Match", weak=False)
 
 
 def expected_by_put(call: Call) -> Expected:
-    """Return the revisions that a PUT may start from, `NOTHING` with `If-None-Match: *`. Raises Refusal (400)."""
+    """Return the revisions that a PUT may start from, or `NOTHING` for `If-None-Match: *`. Raises Refusal (400)."""
     known = _named(call, "If-None-Match", weak=True)
     if known is None:
         return expected(call)
@@ -45,7 +44,7 @@ def expected_by_put(call: Call) -> Expected:
 
 
 def _named(call: Call, header: str, *, weak: bool) -> frozenset[str] | None:
-    """Return the tags in a header. A weak one, if it does not count, names nothing."""
+    """Return the tags in a header. Where weak tags do not count, they are left out."""
     if header not in call.headers:
         return None
     text = ",".join(call.headers.getlist(header)).strip()

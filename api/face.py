@@ -1,7 +1,6 @@
-"""A face: who may ask, and how refusals look. The application has one for programs and one for people.
+"""A face: access control and the form of refusals. The application has one for programs and one for people.
 
-What both have in common (request id, the caller's address, headers that every answer carries, the log line, faults) is
-the application's (`app.py`).
+The application (`app.py`) does the common part: request id, client address, common headers, log line, faults.
 """
 
 from __future__ import annotations
@@ -15,21 +14,21 @@ if TYPE_CHECKING:
 
 
 class Face(Protocol):
-    """Called inside a request's context, after the application has set `g.request_id` and `g.address`."""
+    """Called in a request's context, after the application has set `g.request_id` and `g.address`."""
 
     limit: int
-    """Bytes of a body, at most."""
+    """The longest body, in bytes."""
     owner: bool
-    """Whether a refusal may say what only the service's owner should know."""
+    """Whether refusals may reveal details that only the service's owner should know."""
 
     async def admit(self) -> Response | None:
-        """Identify the caller and let it in, or return an answer. Raises Refusal, StorageError, HTTPException."""
+        """Identify and admit the caller, or return an answer. Raises Refusal, StorageError, HTTPException."""
 
     def refused(self, refusal: Refusal, error: Exception) -> Response:
-        """Return a refusal as this face shows it."""
+        """Render a refusal."""
 
     def sign_off(self, response: Response) -> None:
-        """Add the headers that all its answers carry."""
+        """Add the headers that all answers of this face carry."""
 
     def asker(self) -> str | None:
-        """Return who asked, as the log names them."""
+        """Return the caller's name for the log."""

@@ -1,7 +1,7 @@
-"""The feed of who operates the service: once a second the figures, what has changed since, and the newest events.
+"""The operator's feed. Each second it sends the figures, the changes since the last tick and the newest events.
 
-It is as large as a second is: at most so many changes and events a tick, the newest, with a word when there were more.
-A reader that is slow gets fewer ticks, and nothing waits for it.
+A tick has a fixed size: it holds the newest changes and events and reports how many it left out. A slow reader gets
+fewer ticks; nothing waits for it.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ if TYPE_CHECKING:
 
 TICK = 1.0
 MOST = 50
-"""Changes, and events, told of in one tick."""
+"""Changes, and events, per tick."""
 TITLE_CAP = 120
 
 
 class _Brief(Struct):
-    """What is told of an event. change: of a page's change what changed, else empty."""
+    """The summary of an event. change: what changed on a page, else ""."""
 
     id: str
     source_type: str
@@ -64,7 +64,7 @@ def _brief(body: bytes) -> _Brief:
 
 
 def overview_of(context: AppContext) -> wire.Overview:
-    """Return the figures of this moment; they cost the same for any number of sources."""
+    """Return the current figures. The cost does not depend on the number of sources."""
     overseer, states, flags = context.overseer, context.overseer.states(), context.overseer.census()
     failing = {name: says for name, says in context.readiness().items() if says}
     of_sources, of_destinations = states["sources"], states["destinations"]
@@ -143,7 +143,7 @@ def _looks(context: AppContext) -> wire.LookRate:
 
 
 class Feed:
-    """One reader's place in the changes and in the log of events. Begins now."""
+    """One reader's place in the changes and the log. Begins at the current end."""
 
     form: Form = "sse"
 

@@ -1,8 +1,8 @@
-"""By which names the dashboard is reached, and that https stays https. Pure.
+"""The host names of the dashboard, and HSTS. Pure.
 
-A page elsewhere can have its own name lead to this machine (DNS rebinding): its browser then takes the dashboard for a
-part of that page's site, and the page may read and send what it likes, from inside the network. What gives it away is
-the Host header, which has the page's own name. Callers of the API need a key, which such a page does not have.
+A hostile page can point its own name at this machine (DNS rebinding). Its browser then treats the dashboard as part of
+that site, and the page can read and send anything from inside the network. The Host header reveals it, because it holds
+the page's name. API callers need a key, which such a page lacks.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ from ipaddress import ip_address
 from urllib.parse import urlsplit
 
 _INNER = (".local", ".lan", ".home", ".home.arpa", ".internal", ".localdomain")
-"""Ends of names that nobody can register, so that no stranger's page has one."""
+"""Suffixes that nobody can register, so no hostile page has one."""
 YEAR = 365 * 86_400
 
 
 def host_of(authority: str) -> str:
-    """Return the host of a Host header, in lower case and without a port; "" for what is none.
+    """Return the host of a Host header, in lower case without the port; "" if malformed.
 
     >>> host_of("Watch.test.:8080"), host_of("[::1]:8080"), host_of("a b"), host_of("user@a.test")
     ('watch.test', '::1', '', '')
@@ -30,10 +30,10 @@ def host_of(authority: str) -> str:
 
 
 def is_ours(authority: str, base_url: str, bound: str) -> bool:
-    """Return whether a Host header may be for us: an address, localhost, or the name in `base_url`.
+    """Return whether a Host header names us: an address, localhost, or the name in `base_url`.
 
-    base_url: the setting; where it is empty, also `bound` (what is listened on), names of one label, and names of inner
-    networks, none of which a stranger's page can have.
+    With an empty `base_url`, `bound` (the listening address), single-label names and internal networks also count. No
+    hostile page can have those names.
     """
     host = host_of(authority)
     if _is_address(host) or host == "localhost" or host.endswith(".localhost"):
@@ -44,9 +44,9 @@ def is_ours(authority: str, base_url: str, bound: str) -> bool:
 
 
 def only_https(public_url: str) -> dict[str, str]:
-    """Return the header by which browsers come by https alone for a year, where clients see https.
+    """Return the HSTS header (one year) if clients use https.
 
-    Not for localhost, whose other ports are other programs; browsers leave addresses out by themselves.
+    Not for localhost, whose other ports belong to other programs. Browsers ignore it for addresses.
     """
     split = urlsplit(public_url)
     if split.scheme != "https" or split.hostname == "localhost":

@@ -1,10 +1,9 @@
-"""Idempotency-Key: a call that makes something may be sent again, and then makes nothing more.
+"""Idempotency-Key: repeating a call that creates something creates nothing more.
 
-The first call of a key is noted before it runs, and its answer is kept for a day, sealed under the API key and the
-idempotency key of who asked: what lies in the database tells nobody anything. A repeat gets that answer. A call that is
-under way runs to its end also when its client has gone, which is when clients repeat. One that was cut off, by a crash
-or by storage, is taken up again under the id that was chosen for it at first, so it finds what it has made. One that
-runs at another node is taken up once that node is gone.
+The key is stored before its first call runs. The answer is stored for a day, encrypted under the API key and the
+idempotency key, so the database alone reveals nothing. A repeat gets that answer. A call runs to its end even if its
+client disconnects, because that is when clients repeat. After a crash or a storage failure, a repeat resumes under the
+id chosen at first, so it finds what exists already. A call at another node resumes once that node is gone.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ _WHERE = f"header.{HEADER}"
 
 
 class _Kept(Struct, frozen=True):
-    """An answer as it is kept."""
+    """An answer as stored."""
 
     status: int
     media: str
@@ -45,7 +44,7 @@ class _Kept(Struct, frozen=True):
 
 
 class _Errand:
-    """One call that runs to its end, whoever waits for it."""
+    """One call that runs to its end, even if nobody waits for it."""
 
     def __init__(self, work: Callable[[], Awaitable[Answer]]) -> None:
         self._work = work
@@ -57,7 +56,7 @@ class _Errand:
     async def run(self) -> None:
         try:
             self._answer = await self._work()
-        except Exception as error:  # raised in the task that waits; `Repeats` logs it when there is none
+        except Exception as error:  # raised in the waiting task; without one, `Repeats` logs it
             self.error = error
         finally:
             self._done.set()
@@ -75,7 +74,7 @@ class _Errand:
 
 
 class Repeats:
-    """The calls with a key that run now, and the way to those that have run."""
+    """The running calls that have a key, and access to finished ones."""
 
     def __init__(self, context: AppContext) -> None:
         self._context = context
@@ -86,15 +85,15 @@ class Repeats:
         return f"<Repeats {len(self._running)} running>"
 
     async def run(self, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
-        """Be where such calls run, until cancelled: those under way are then cut off, as by a crash."""
+        """Host these calls until cancelled. Cancelling cuts them off, as a crash would."""
         async with trio.open_nursery() as self._nursery:
             task_status.started()
             await trio.sleep_forever()
 
     async def answer(self, route: Route, call: Call, raw: bytes) -> Answer:
-        """Answer a call, or give the answer that it was given before. `raw` is its body.
+        """Answer a call, or repeat its stored answer. raw: its body.
 
-        Raises Refusal: 400 for what can't be a key, 409 while the first call runs, 422 for another call's key.
+        Raises Refusal: 400 for an invalid key, 409 while the first call runs, 422 for the key of a different call.
         """
         if not route.repeatable or HEADER not in call.headers:
             return await route.answer(call)
@@ -131,7 +130,7 @@ class Repeats:
         if first.answer is not None:
             return _opened(first.answer, box)
         if first.node != ours.node:
-            raise _still_running()  # at another node, which is there
+            raise _still_running()  # at another node that still runs
         call.planned = first.id
         try:
             answer = await route.answer(call)
@@ -139,13 +138,13 @@ class Repeats:
             refusal = refusal_of(error)
             with suppress(StorageError):
                 if refusal is not None and refusal.status < 500:
-                    await calls.forget(key)  # nothing was made: the key may be used for a better request
+                    await calls.forget(key)  # nothing was created: a corrected request may use the key
                 else:
                     await calls.release(key)
             raise
         if not answer.settled:
             return answer
-        with suppress(StorageError):  # what was made is made; a repeat will find it
+        with suppress(StorageError):  # the call succeeded anyway; a repeat will find its result
             await calls.finish(key, _sealed(answer, box, self._context.world.entropy(SecretBox.NONCE_SIZE)))
         return answer
 
@@ -160,7 +159,7 @@ def _name_in(call: Call) -> str:
 
 
 def _box(call: Call, name: str) -> SecretBox:
-    """Return what seals an answer: its key is made of two things that only the asker has, and is stored nowhere."""
+    """Return the box that encrypts an answer. Its key needs two secrets of the caller and is stored nowhere."""
     asker = blake2b((credential(call.headers) or "").encode()).digest()
     return SecretBox(blake2b(name.encode(), key=asker, digest_size=SecretBox.KEY_SIZE, person=b"idempotency").digest())
 

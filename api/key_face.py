@@ -1,4 +1,4 @@
-"""The face for programs: an API key, the rate limit and the scope of a route, and problems as RFC 9457 has them."""
+"""The face for programs: API keys, rate limits, scopes, and RFC 9457 problems."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ BODY_TIMEOUT = 15
 
 
 class KeyFace:
-    """What is asked with a key, on the application's routes."""
+    """Requests with a key, on the application's routes."""
 
     def __init__(self, app: Application) -> None:
         self._app = app
@@ -39,9 +39,9 @@ class KeyFace:
         self.limit = app.context.settings.request_limit
 
     async def admit(self) -> Response | None:
-        """Identify the key, take a token of its limit, check the scope. A path without a route only costs a token.
+        """Identify the key, take a token of its rate limit, check the scope. A path without a route only costs a token.
 
-        Returns the answer to a browser that asks before it sends: that question carries no key.
+        Return the answer to a CORS preflight, which carries no key.
         """
         g.key, g.verdict = None, None
         if self._app.context.tracer is not None:
@@ -59,7 +59,7 @@ class KeyFace:
             _take_token(self._app, g.key)
         if self._app.owner is not None and (header := passed_on(request.headers)):
             raise Refusal("forbidden", f"The admin socket takes no requests from a browser or a proxy ({header}).")
-        if request.scope["path"].startswith("//"):  # the framework reads one slash here, and a proxy before us may not
+        if request.scope["path"].startswith("//"):  # the framework reads one slash here; a proxy in front may not
             raise HTTPNotFound
         if not _is_spelt_out(request.scope.get("raw_path", b""), route):
             raise HTTPNotFound
@@ -82,7 +82,6 @@ class KeyFace:
         return None
 
     def refused(self, refusal: Refusal, error: Exception) -> Response:
-        """Return a problem document."""
         app = self._app
         if refusal.status in (401, 403):
             known, whose = g.get("key"), ratelimit.neighbourhood(g.get("address", ""))
@@ -95,7 +94,7 @@ class KeyFace:
         return response
 
     def sign_off(self, response: Response) -> None:
-        """Say what is left of the limit, and which other origins may read the answer."""
+        """Add the rate limit and CORS headers."""
         if (tracer := self._app.context.tracer) is not None:
             self._tell(tracer, response.status_code)
         verdict: Verdict | None = g.verdict
@@ -147,7 +146,7 @@ def view_of(app: Application, route: Route) -> Callable[..., Any]:
 
 
 async def _raw_body(app: Application) -> bytes:
-    """Return the body as it was sent. Raises Refusal (408, 413); then the rest is not read, and the connection ends."""
+    """Return the raw body. Raises Refusal (408, 413); the rest then stays unread and the connection closes."""
     try:
         raw: Any = await request.get_data(cache=False)
     except RequestEntityTooLarge:
@@ -160,9 +159,9 @@ async def _raw_body(app: Application) -> bytes:
 
 
 def _is_spelt_out(raw: bytes, route: Route | None) -> bool:
-    """Whether all slashes that part a path are sent as such: a proxy before us takes an encoded one for a letter.
+    """Return whether all slashes between path segments are literal: a proxy in front treats an encoded one as a letter.
 
-    Only the path of a part of the tree and a tag are one value, and may have them encoded.
+    Only a part's path and a tag are single values, and may contain encoded slashes.
     """
     if b"%2f" not in raw.lower():
         return True
@@ -204,5 +203,5 @@ def _response(answer: Answer) -> Response:
     else:
         response.headers["Content-Type"] = answer.media
     if answer.stream is not None:
-        response.headers.pop("Content-Length", None)  # to HEAD too: nobody knows it (RFC 9110, 8.6)
+        response.headers.pop("Content-Length", None)  # for HEAD too: the length is unknown (RFC 9110, 8.6)
     return response

@@ -1,4 +1,4 @@
-"""Lists, page by page, and the Link header to the next page (RFC 8288); cursors are `cursors.py`."""
+"""Lists, page by page, and the Link header to the next page (RFC 8288). Cursors are in `cursors.py`."""
 
 from __future__ import annotations
 
@@ -13,27 +13,27 @@ T = TypeVar("T")
 
 
 class Dated(Protocol):
-    """A record with an age and an id, neither of which ever changes."""
+    """A record with a creation time and an id, neither of which changes."""
 
     @property
     def id(self) -> str:
-        """Its id."""
+        """The record's id."""
 
     @property
     def created_at(self) -> int:
-        """When it was made, in milliseconds."""
+        """The creation time, in milliseconds."""
 
 
 R = TypeVar("R", bound=Dated)
 
 
 def place(call: Call, kind: type[T]) -> T | None:
-    """Return the position in a request's cursor, None when it has none. Raises Refusal (400)."""
+    """Return the position in a request's cursor, or None. Raises Refusal (400)."""
     return None if call.query.cursor is None else decode_cursor(call.query.cursor, kind, call.target)
 
 
 def next_page(call: Call, position: Any | None) -> dict[str, str]:
-    """Return the headers that lead on from a position; none at the end of the list."""
+    """Return the headers that link to the next page; none at the end of the list."""
     if position is None:
         return {}
     cursor = encode_cursor(position, call.target)
@@ -41,7 +41,7 @@ def next_page(call: Call, position: Any | None) -> dict[str, str]:
 
 
 def oldest_first(call: Call, records: Sequence[R]) -> tuple[Sequence[R], dict[str, str]]:
-    """Return the page of records that a request asks for, and its headers. The records come in the list's order."""
+    """Return the requested page of records and its headers. The records come in the list's order."""
     after = place(call, tuple[int, str]) or (-1, "")
     rest = [record for record in records if (record.created_at, record.id) > after]
     page = rest[: call.query.limit]

@@ -1,8 +1,8 @@
-"""Requests on the admin socket that were not sent to it, but passed on. Pure.
+"""Detect requests that another program forwarded to the admin socket. Pure.
 
-The socket asks for no key, so nothing may carry a request of somebody else to it. A browser can't open a Unix socket,
-but a program that passes requests on can: a proxy, a forwarded port. Such a request gives itself away: browsers name
-the page that asks (`Origin`, `Sec-Fetch-Site`), proxies name the asker, and a page elsewhere has no local name.
+The socket asks for no key, so a forwarded request would gain full access. Browsers cannot open a Unix socket, but a
+proxy or a forwarded port can. Headers reveal such requests: browsers send `Origin` or `Sec-Fetch-Site`, proxies name
+the client, and a hostile page has no local host name.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _PROXY = ("Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Real-IP", "Via"
 
 
 def passed_on(headers: Headers) -> str:
-    """Return by which header a request shows that it comes from elsewhere; "" when it shows nothing.
+    """Return the header that shows that a request was forwarded, or "".
 
     >>> passed_on(Headers({"Host": "localhost"})), passed_on(Headers({"Host": "watch.example", "Via": "1.1 x"}))
     ('', 'Via')

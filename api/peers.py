@@ -1,9 +1,9 @@
-"""Whose request it is, by address. Pure.
+"""The address of a request's client. Pure.
 
-The address of the connection is the only one that nobody can forge. Behind a proxy it is the proxy's, and the headers
-`X-Forwarded-For` and `Forwarded` (RFC 7239) say whose request it handed on; but anyone can write them. So they are read
-from the right, where the nearest proxy wrote, and only for as long as each hop is in `trusted_proxies`: the first
-address that is not is the caller's. With no trusted proxies, the default, they are not read at all.
+Only the address of the connection cannot be forged. Behind a proxy it is the proxy's, and `X-Forwarded-For` and
+`Forwarded` (RFC 7239) name the client; but anyone can write them. So read them from the right, where the nearest proxy
+wrote, while each hop is in `trusted_proxies`; the first other address is the client's. Without trusted proxies (the
+default) the headers are ignored.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ _PORT = re.compile(r"\[([^]]*)\](?::\d+)?|(\d+(?:\.\d+){3})(?::\d+)?")
 
 
 def caller(peer: str, headers: Headers, trusted: Sequence[Network]) -> str:
-    """Return the address that a request is counted with.
+    """Return the address that a request counts for.
 
-    When both headers are there and differ, one of them came from the client: then neither counts.
+    If both headers are present and differ, one came from the client: ignore both.
 
     >>> from ipaddress import ip_network
     >>> lan = [ip_network("10.0.0.0/8")]
@@ -40,7 +40,7 @@ def caller(peer: str, headers: Headers, trusted: Sequence[Network]) -> str:
 
 
 def forwarded_for(line: str) -> Sequence[str]:
-    """Return the `for` of each hop that a Forwarded header names, "" for a hop without one.
+    """Return the `for` of each hop in a Forwarded header, "" for a hop without one.
 
     >>> forwarded_for('for=192.0.2.43;proto=http, For="[2001:db8::17]:4711"; by="a,b", by=x')
     ['192.0.2.43', '[2001:db8::17]:4711', '']
@@ -61,7 +61,7 @@ def forwarded_for(line: str) -> Sequence[str]:
 
 
 def _nearest(peer: str, hops: Sequence[str], trusted: Sequence[Network]) -> str:
-    """Walk from the right over trusted hops; stop at the first other one, or before what is no address."""
+    """Walk left over trusted hops; stop at the first untrusted one, or before an invalid address."""
     address = peer
     for hop in reversed(hops):
         if not is_trusted(address, trusted):
@@ -84,7 +84,6 @@ def _address(text: str) -> str | None:
 
 
 def is_trusted(address: str, trusted: Sequence[Network]) -> bool:
-    """Return whether an address is in one of the networks."""
     if not trusted:
         return False
     try:

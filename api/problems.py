@@ -1,8 +1,7 @@
 """Every error as an RFC 9457 problem document, from one table. Pure.
 
-Handlers and hooks raise: a `Refusal` when the fault lies in the request, one of `actors.errors` when an actor said
-no. `refusals.refusal_of` turns any exception into the Refusal that is sent. What is in no row is our own bug: 500, with
-nothing of it in the answer.
+Handlers and hooks raise a `Refusal` for a fault in the request; actors raise `actors.errors`. `refusals.refusal_of`
+turns any exception into the Refusal to send. Anything else is our own bug: a 500 that reveals no details.
 """
 
 from __future__ import annotations
@@ -18,12 +17,12 @@ from storage.records.secrecy import without_secrets
 
 MEDIA = "application/problem+json"
 SHOWN = 200
-"""Most characters of a refused value that are shown back."""
+"""Most characters of a refused value to show."""
 
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """One kind of error: its status, its title, and what its page says. example: a `detail` as it may stand in one."""
+    """One kind of error: status, title, and the text of its page. example: a sample `detail`."""
 
     status: int
     title: str
@@ -67,7 +66,7 @@ KINDS: dict[str, Kind] = {
         "`detail` says which state is in the way.",
         "Nothing is sent to the destination: resume it first (`enabled: true`).",
     ),
-    # Not 503: no wait helps, and monitors would call the service ill. Not `conflict`: clients repeat that.
+    # Not 503: waiting does not help, and monitors would alarm. Not `conflict`: clients retry that.
     "library-full": Kind(
         409,
         "The library is full",
@@ -149,7 +148,7 @@ class Problem(Struct, frozen=True, kw_only=True):
 
 
 class Refusal(Exception):
-    """A request ends here, with a problem of this kind. `headers` go with it."""
+    """End the request with a problem of this kind. `headers` go with the answer."""
 
     def __init__(
         self, slug: str, detail: str, errors: Sequence[FieldError] = (), headers: Mapping[str, str] | None = None
@@ -161,11 +160,10 @@ class Refusal(Exception):
 
     @property
     def status(self) -> int:
-        """The HTTP status of its kind."""
         return KINDS[self.slug].status
 
     def document(self, base_url: str, instance: str | None = None) -> Problem:
-        """Return the document; `instance` is the path of the request."""
+        """Return the document. instance: the path of the request."""
         kind = KINDS[self.slug]
         return Problem(
             schema=f"{base_url}/schemas/problem/1.json",
@@ -178,17 +176,16 @@ class Refusal(Exception):
         )
 
     def encode(self, base_url: str, instance: str | None = None) -> bytes:
-        """Return the document as JSON."""
         return json.encode(self.document(base_url, instance)) + b"\n"
 
 
 def invalid(location: str, message: str, value: Any = None) -> Refusal:
-    """Return a 400 about one place."""
+    """Return a 400 about one location."""
     return Refusal("invalid-request", f"{location}: {message}", [FieldError(location, message, shown(value))])
 
 
 def shown(value: Any) -> Any:
-    """Return what of a refused value is shown back: scalars, cut, without secrets; containers by their kind only."""
+    """Return the safe part of a refused value: scalars, cut, without secrets; containers as their type only."""
     if isinstance(value, str):
         return without_secrets(value.encode("utf-8", "replace").decode()[: 10 * SHOWN])[:SHOWN]
     if isinstance(value, int) and not isinstance(value, bool) and abs(value) >= 2**53:

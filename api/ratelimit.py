@@ -1,8 +1,8 @@
-"""Token buckets, one a key, on Trio's clock.
+"""Token buckets, one per key, on Trio's clock.
 
-A bucket holds at most `burst` tokens and gains `rate` a second. `take` is pure: a bucket and a moment in, the next
-bucket and a verdict out. The headers are those of draft-ietf-httpapi-ratelimit-headers (three fields form): the
-bucket's size, what is left of it, and the seconds until it is full again; the policy says how fast it fills.
+A bucket holds at most `burst` tokens and gains `rate` per second. `take` is pure: bucket and time in, next bucket and
+verdict out. The headers follow draft-ietf-httpapi-ratelimit-headers (three fields form): bucket size, remaining tokens,
+seconds until full. The policy gives the fill time.
 """
 
 from __future__ import annotations
@@ -16,27 +16,26 @@ from actors.members.usage import Usage
 from storage.records.key import ApiKey
 
 REMEMBERED = 20_000
-"""Buckets kept; the one that was used longest ago is forgotten first (it has most likely filled up again)."""
+"""Buckets to keep. The least recently used goes first; it has most likely refilled."""
 
 
 class Limit(NamedTuple):
-    """Tokens a second, and how many a full bucket holds."""
+    """Tokens per second, and the size of a full bucket."""
 
     rate: float
     burst: int
 
 
 class Bucket(NamedTuple):
-    """So many tokens at a moment."""
+    """The tokens at one moment."""
 
     tokens: float
     at: float
 
 
 class Verdict(NamedTuple):
-    """Whether a request is admitted; what is left; seconds until full; seconds until one token (0 when admitted).
-
-    window: the seconds in which an empty bucket fills.
+    """The outcome for one request. reset: seconds until full. retry_after: seconds until one token, 0 if admitted.
+    window: seconds to fill an empty bucket.
     """
 
     admitted: bool
@@ -47,7 +46,6 @@ class Verdict(NamedTuple):
     window: int
 
     def headers(self) -> tuple[tuple[str, str], ...]:
-        """Return the headers that go with every answer."""
         return (
             ("RateLimit-Limit", str(self.limit)),
             ("RateLimit-Remaining", str(self.remaining)),
@@ -57,7 +55,7 @@ class Verdict(NamedTuple):
 
 
 STRANGERS = Limit(10.0, 100)
-"""What one address gets without a valid key."""
+"""The limit of one address without a valid key."""
 
 
 def take(bucket: Bucket, limit: Limit, now: float) -> tuple[Bucket, Verdict]:
@@ -78,7 +76,7 @@ def take(bucket: Bucket, limit: Limit, now: float) -> tuple[Bucket, Verdict]:
 
 
 def charge(bucket: Bucket, limit: Limit, now: float, taken: int) -> Bucket:
-    """Take tokens that were given elsewhere: a bucket may so owe as many as it holds, and no more.
+    """Take tokens that other nodes granted. The debt never exceeds the bucket's size.
 
     >>> charge(Bucket(3.0, 0.0), Limit(2.0, 10), 1.0, 8)
     Bucket(tokens=-3.0, at=1.0)
@@ -95,7 +93,7 @@ def limit_of(key: ApiKey) -> Limit:
 
 
 def neighbourhood(address: str) -> str:
-    """Return whom an address is counted with: IPv6 by its /64, since one host has as many as it likes there."""
+    """Return the name that an address counts under: IPv6 by its /64, because one host can use all of it."""
     try:
         ip = ip_address(address.partition("%")[0])
     except ValueError:
@@ -104,14 +102,14 @@ def neighbourhood(address: str) -> str:
 
 
 class Limiter:
-    """The buckets of all who asked lately. `usage`: what they took at other nodes."""
+    """The buckets of recent callers. usage: the tokens granted at other nodes."""
 
     def __init__(self, usage: Usage | None = None) -> None:
         self._buckets: OrderedDict[str, Bucket] = OrderedDict()
         self._usage = Usage() if usage is None else usage
 
     def take(self, who: str, limit: Limit, now: float) -> Verdict:
-        """Take one token out of someone's bucket, a full one at first."""
+        """Take a token from a caller's bucket, which starts full."""
         bucket = self._buckets.get(who) or Bucket(float(limit.burst), now)
         elsewhere = self._usage.owed(who)
         if elsewhere:

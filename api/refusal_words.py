@@ -1,7 +1,7 @@
-"""Refusals in words for people at a screen or a terminal: once, and with what to type instead. Pure.
+"""Refusals for people, with the text to type instead. Pure.
 
-The API's problem documents keep their rules, places and types, for programs. `RULES` has a sentence for a rule of the
-guard wherever its own detail is written for somebody who reads specifications.
+The API's problem documents keep rules, locations and types, for programs. `RULES` has a sentence for each rule of the
+guard whose own detail is too technical.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ RULES: Final = {
     "url-loop": "This address is the service itself: what is sent there would come back. Choose another one.",
     "url-no-bin": "There is no bin at this address, or it has expired. Make a new one.",
 }
-"""The sentence for each rule; of others the detail is told as it is."""
+"""The sentence for each rule. Other rules show their detail."""
 _ELSEWHERE: Final = ("redirects ", "leads to ")
-"""Details about an address that nobody typed begin so."""
+"""Prefixes of details about an address that nobody typed."""
 _RULE = re.compile(r" \(rule: ([a-z0-9-]+)\)$")
 _OPENS = re.compile(r"^(.*) is not public; SANDERLING_ALLOW_NETWORKS=(\S+) would open it$", re.S)
 _FIELDS: Final = (
@@ -42,7 +42,7 @@ _FIELDS: Final = (
 
 
 def in_words(detail: str) -> str:
-    """Return a problem's detail for a person: without the name of its rule, as a sentence.
+    """Return a problem's detail as a sentence for a person, without the name of its rule.
 
     >>> in_words("a URL has no backslash; write %5C or a slash (rule: url-backslash)")
     'An address has no backslash. Type / in its place.'
@@ -61,7 +61,7 @@ def in_words(detail: str) -> str:
 
 
 def sentence(text: str) -> str:
-    """Return text with a capital and a full stop; what begins with an address or a name in it stays as it is spelt.
+    """Return text with a capital and a full stop. A leading address or name keeps its spelling.
 
     >>> sentence("at most 7 days"), sentence("news.example.org does not resolve"), sentence("Why?")
     ('At most 7 days.', 'news.example.org does not resolve.', 'Why?')
@@ -72,7 +72,7 @@ def sentence(text: str) -> str:
 
 
 def plainly(message: str) -> str:
-    """Return a message of the validation of a field in plain words.
+    """Return a field's validation message in plain words.
 
     >>> plainly("Expected `str` of length >= 10")
     'At least 10 characters.'
@@ -85,7 +85,7 @@ def plainly(message: str) -> str:
 
 
 def field_of(location: str) -> str:
-    """Return the field that a problem's location names, as a person would say it; "" for the whole.
+    """Return the field that a problem's location names, as a person would write it; "" for the whole body.
 
     >>> field_of("body.source_ids[3]"), field_of("query.limit"), field_of("body")
     ('source ids', 'limit', '')

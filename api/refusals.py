@@ -1,4 +1,4 @@
-"""The refusal that an exception stands for, from one table: an actor's "no", the storage's, the framework's."""
+"""The refusal for each exception, from one table: an actor's, storage's or the framework's."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def _of_http(error: HTTPException) -> Refusal:
     if isinstance(error, MethodNotAllowed):
         headers["Allow"] = ", ".join(sorted(error.valid_methods or ()))
     if slug in ("request-timeout", "body-too-large"):
-        headers["Connection"] = "close"  # the rest of the body is not read
+        headers["Connection"] = "close"  # the rest of the body stays unread
     return Refusal(slug, KINDS[slug].says if slug != "not-found" else "There is nothing at this path.", headers=headers)
 
 
@@ -56,9 +56,9 @@ TABLE: tuple[tuple[type[BaseException], Callable[[Any], Refusal]], ...] = (
 
 
 def refusal_of(error: BaseException, *, owner: bool = False) -> Refusal | None:
-    """Return the Refusal that an exception stands for; None when it is our own bug.
+    """Return the Refusal for an exception, or None for our own bug.
 
-    owner: it is shown to the owner, on the dashboard, who may read where a name leads.
+    owner: the reader is the service's owner, and may see the address that a name resolves to.
     """
     if owner and isinstance(error, errors.UrlRefused):
         return Refusal("url-refused", error.words_inside)

@@ -1,6 +1,6 @@
-"""Calls refused for want of a key or a scope: one log line for each key or address and minute, with the count.
+"""Calls refused for lack of a key or scope: one log line per key or address and minute, with the count.
 
-A line for each call would be a way to fill the log; none would hide who guesses keys, or tries what a key may do.
+A line per call would let a client flood the log; no line would hide someone guessing keys or probing scopes.
 """
 
 from __future__ import annotations
@@ -11,15 +11,15 @@ import trio
 from msgspec import Struct
 
 EVERY = 60.0
-"""Seconds of calls that one line is about."""
+"""Seconds of calls per line."""
 MOST = 500
-"""Keys and addresses that have a line of their own in a minute; the rest have one together."""
+"""Keys and addresses with a line each per minute; the rest share one."""
 REST = "others"
 _SHOWN = 200
 
 
 class Tally(Struct):
-    """The calls of one key or address in a minute. path, says: of the first of them."""
+    """The calls of one key or address in a minute. path, says: of the first one."""
 
     key: str | None
     address: str
@@ -30,7 +30,7 @@ class Tally(Struct):
 
 
 class RefusedCalls:
-    """What was refused since the last lines. It sleeps while nothing is."""
+    """The refused calls since the last lines. Sleeps while there are none."""
 
     def __init__(self, log: Callable[..., None]) -> None:
         self._log = log
@@ -38,7 +38,7 @@ class RefusedCalls:
         self._some = trio.Event()
 
     def count(self, status: int, path: str, says: str, *, key: str | None, address: str) -> None:
-        """Count a call that got 401 or 403; `key` is the beginning of a key that is known."""
+        """Count a call that got 401 or 403. key: the prefix of a known key."""
         who = f"key {key}" if key else f"address {address}"
         if who not in self._tallies and len(self._tallies) >= MOST:
             who, key, address = REST, None, REST
@@ -48,14 +48,12 @@ class RefusedCalls:
         self._some.set()
 
     async def run(self) -> None:
-        """Tell, for ever."""
         while True:
             await self._some.wait()
             await trio.sleep(EVERY)
             self.tell()
 
     def tell(self) -> None:
-        """Write the lines of what was counted."""
         tallies, self._tallies, self._some = self._tallies, {}, trio.Event()
         for tally in tallies.values():
             self._log(

@@ -1,7 +1,7 @@
-"""A route as data, what its handler is given, and what it gives back.
+"""A route as data, its handler's arguments, and its answer.
 
-Nothing is reachable that is not such a record, and a record without a known scope cannot be built: so access is denied
-unless someone wrote down to whom it is granted.
+Only such records are reachable, and a record without a known scope cannot be built. So access is denied unless someone
+wrote down who has it.
 """
 
 from __future__ import annotations
@@ -43,17 +43,17 @@ SCOPES = frozenset(
     )
 )
 LETS_OUT = ("stream:read",)
-"""What else a key must have for what makes events leave by another way than the streams: alerts, destinations."""
+"""The extra scope for calls that send events out by another way than streams: alerts, destinations."""
 JSON = "application/json"
 
 
 class NoQuery(Struct, frozen=True, forbid_unknown_fields=True):
-    """No query parameter is understood."""
+    """No query parameters."""
 
 
 @dataclass(slots=True)
 class Call:
-    """One request that has passed the hooks: who asks, and what was validated."""
+    """A request that passed the hooks: its caller and the validated input."""
 
     context: AppContext
     streams: Streams
@@ -64,32 +64,32 @@ class Call:
     headers: Headers
     request_id: str
     limiter: Limiter
-    """Buckets for what has a rate of its own beside the key's."""
+    """Buckets for operations with a rate limit besides the key's."""
     address: str
-    """Of whom asks: the connection's, or the one that trusted proxies name."""
+    """The client's address: the connection's, or the one that trusted proxies name."""
     target: str
-    """Path and query as they were sent, for links."""
+    """Path and query as sent, for links."""
     within: Within | None = None
-    """For requests to the API itself, as the same caller."""
+    """Sends requests to the API itself, as the same caller."""
     planned: str | None = None
-    """The id for what this call makes, if it has an Idempotency-Key: an attempt before may have made it already."""
+    """The id for the record that this call creates, if it has an Idempotency-Key. An earlier attempt may have created
+    it.
+    """
 
     @property
     def by(self) -> str:
-        """Who asks: the name of the key."""
+        """The name of the caller's key."""
         return "" if self.key is None else self.key.name
 
     def may(self, scope: str) -> bool:
-        """Return whether the key has a scope."""
         return self.key is not None and scope in self.key.scopes
 
 
 @dataclass(slots=True)
 class Answer:
-    """What a handler gives back. `body`: bytes as they are, None for none, anything else is encoded as JSON.
+    """A handler's result. body: bytes as they are, None for none; anything else is encoded as JSON.
 
-    `stream` replaces the body: the connection is then fed by this reader for as long as it lasts, or by this export to
-    its end.
+    `stream` replaces the body: this reader then feeds the connection while it lasts, or this export to its end.
     """
 
     body: Any = None
@@ -98,26 +98,25 @@ class Answer:
     headers: dict[str, str] = field(default_factory=dict)
     stream: Reader | Export | Feed | None = None
     settled: bool = True
-    """Whether that is the end of it: else a repeat (Idempotency-Key) runs anew, to find out."""
+    """Whether the answer is final. If not, a repeat (Idempotency-Key) runs again to find out."""
 
     def encoded(self) -> bytes:
-        """Return the body's bytes."""
         if self.body is None or isinstance(self.body, bytes):
             return self.body or b""
-        return json.encode(self.body) + b"\n"  # or the next line of a terminal begins behind it
+        return json.encode(self.body) + b"\n"  # else a terminal's prompt follows on the same line
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Route:
     """One method of one path. `path` has `{name}` for its parameters.
 
-    scope: of SCOPES. narrower: another scope that is enough in its place, with the path's parameters filled in.
-    beside: further scopes, all of which the key must have too.
-    query: the struct of its parameters. body: the structs that the body may be, told apart by their fields.
-    answers: status to the type of the body, or to several (None: no body).
-    refuses: the problems that it answers with beside those of every route (`api.openapi.answers`), by slug.
-    headers: those of its successes beside those of every answer. also: other media types that it speaks.
-    repeatable: it makes something, and takes an Idempotency-Key.
+    scope: of SCOPES. narrower: another sufficient scope, with the path's parameters filled in.
+    beside: further scopes that the key must have.
+    query: the struct of the parameters. body: the structs that the body may be, chosen by their fields.
+    answers: status to the body's type or types (None: no body).
+    refuses: slugs of its problems, in addition to those of every route (`api.openapi.answers`).
+    headers: those of its successes, in addition to the common ones. also: other media types that it speaks.
+    repeatable: it creates something, and takes an Idempotency-Key.
     """
 
     method: str
@@ -147,11 +146,11 @@ class Route:
 
     @property
     def label(self) -> str:
-        """Its method and path, which name it."""
+        """Method and path."""
         return f"{self.method} {self.path}"
 
     async def answer(self, call: Call) -> Answer:
-        """Answer a call. A key that may change records and not read them learns which they are, and nothing else."""
+        """Answer a call. A key that may change records but not read them gets only their ids."""
         answer = await self.run(call)
         if call.key is not None and self.unread and not call.may(self.unread):
             answer.body = _unread(answer.body)
@@ -159,7 +158,7 @@ class Route:
 
     @property
     def unread(self) -> str:
-        """The scope without which the records of an answer are cut down; "" where the call needs it anyway."""
+        """The scope needed to see full records in the answer; "" if the call needs it anyway."""
         room, _, act = self.scope.partition(":")
         return f"{room}:read" if act == "write" and f"{room}:read" not in self.scopes else ""
 
@@ -169,11 +168,10 @@ class Route:
         return (self.scope, *self.beside)
 
     def granted_to(self, key: ApiKey, path: Mapping[str, str]) -> bool:
-        """Return whether a key may call this route with these path parameters."""
         return self.scope == PUBLIC or not self.lacking(key, path)
 
     def lacking(self, key: ApiKey, path: Mapping[str, str]) -> tuple[str, ...]:
-        """Return the scopes that a key would need too, to call this route with these path parameters."""
+        """Return the scopes that a key lacks for this route with these path parameters."""
         missing = tuple(scope for scope in self.scopes if scope not in key.scopes)
         if self.narrower and self.narrower.format_map(path) in key.scopes:
             return tuple(scope for scope in missing if scope != self.scope)
@@ -181,11 +179,11 @@ class Route:
 
 
 _UNREAD = ("id", "tag", "revision", "secret")
-"""What is left of a record. A secret that a call has made is in its answer only."""
+"""The fields left of a record. Only the call that creates a secret shows it."""
 
 
 def _unread(body: Any) -> Any:
-    """Return an answer with its records, all that have a revision, cut down to what tells which they are."""
+    """Return an answer with its records (all structs that have a revision) cut to their identifying fields."""
     if isinstance(body, (list, tuple)):
         each = [_unread(one) for one in body]
         return body if all(one is was for one, was in zip(each, body, strict=True)) else each
@@ -199,7 +197,7 @@ def _unread(body: Any) -> Any:
 
 
 def routes_below(path: str, room: str) -> Callable[..., Route]:
-    """Return what makes the routes below a path: to read takes the scope `{room}:read`, all else `{room}:write`."""
+    """Return a factory for the routes below a path: GET needs scope `{room}:read`, all else `{room}:write`."""
 
     def route(method: str, rest: str, run: Any, says: str, answers: Mapping[int, Any], **more: Any) -> Route:
         scope = f"{room}:{'read' if method == 'GET' else 'write'}"

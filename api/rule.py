@@ -1,4 +1,4 @@
-"""The rule by which both faces match a path; no URL is ever made of it."""
+"""The rule by which both faces match a path. It never builds URLs."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ from collections.abc import Callable
 from quart.routing import QuartRule
 
 _KEPT = ("_parts", "_trace", "_converters", "arguments")
-"""What a rule learns from its path alone, and what nobody changes later."""
+"""The attributes that a rule derives from its path alone, and nobody changes later."""
 _read: dict[tuple[str, bool, type | None], dict[str, object]] = {}
-"""That by path, slashes, and the converter of `part`: as many as the program has paths."""
+"""The same attributes by path, slashes, and the converter of `part`. Its size is the program's number of paths."""
 
 
 class Rule(QuartRule):
-    """A rule that only matches: the code that makes URLs, two functions a rule, would be most of a start.
+    """A rule that only matches. Compiling the URL builders, two functions per rule, would dominate start-up.
 
-    Its path is read once in a process, however many applications have it.
+    The process parses each path once, for all applications.
     """
 
     def compile(self) -> None:
-        """Read the path, or take what another application's rule has read."""
+        """Parse the path, or reuse the result of another application's rule."""
         key = self.rule, bool(self.merge_slashes), self.map.converters.get("part")
         if key in _read:
             self.__dict__.update(_read[key])

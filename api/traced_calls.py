@@ -1,5 +1,5 @@
-"""Calls of the API as traces tell them: a span of the caller's trace where `traceparent` names one, else a trace of its
-own. A call without a key tells nothing: strangers fill no queue.
+"""Traces of API calls: a span in the caller's trace if `traceparent` names one, else a new trace. Calls without a key
+are not traced, so strangers cannot fill the queue.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from actors.tracing.tracer import Tracer
 
 
 class FinishedCall(NamedTuple):
-    """A call that was answered. traceparent: as the caller sent it, "" without. route: as the description has it.
-    began: by the loop's clock.
+    """An answered call. traceparent: as the caller sent it, or "". route: the path of the route. began: on the loop's
+    clock.
     """
 
     method: str
@@ -25,7 +25,7 @@ class FinishedCall(NamedTuple):
 
 
 def put_call(tracer: Tracer, call: FinishedCall) -> None:
-    """Tell of a call, if its trace is sampled: by the caller's word, else by its own id."""
+    """Report a call if its trace is sampled: by the caller's flag, else by its id."""
     parent = parent_in(call.traceparent)
     trace = trace_of_event(f"call {call.request_id}") if parent is None else parent.context.trace
     if not (tracer.samples(trace) if parent is None else parent.sampled):

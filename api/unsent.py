@@ -1,9 +1,9 @@
-"""The bytes of answers that clients have not taken yet: bounded for each key, for each address, and in all.
+"""The bytes of answers that clients have not read yet: bounded per key, per address and in total.
 
-An answer lies in memory until its client has read it, or `send_timeout` is over. So each is counted from its head to
-its last byte, and one for which there is no room goes out as a 503 in its place. Who only ever reads what was asked for
-never gets near. Live streams are not counted here; `max_streams` bounds them, and what they hold of the log is bounded
-in `api/streams/streams.py`.
+An answer stays in memory until its client has read it or `send_timeout` passes. Each counts from its head to its last
+byte. If there is no room, a 503 goes out instead. A client that reads its answers never gets near the limit. Live
+streams are not counted: `max_streams` bounds their number, and `api/streams/streams.py` bounds the part of the log they
+hold.
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ from api.peers import Network, caller, is_trusted
 from api.problems import MEDIA, Refusal
 
 OF_ONE = 16 << 20
-"""Bytes for one key, for one address, and for all together who have no key."""
+"""Bytes for one key, for one address, and for all callers without a key together."""
 ALL = 48 << 20
-"""Bytes for everybody together."""
+"""Bytes for everyone together."""
 SMALL = 16 << 10
-"""Bytes of an answer that others' unread ones never keep back, as those about the service's health."""
+"""Bytes of an answer that other clients' unread answers never block, such as health checks."""
 BESIDE = 4 << 10
-"""Bytes that an answer counts beside its body: its head, and the task that waits."""
+"""Bytes that an answer counts in addition to its body: its head, and the waiting task."""
 OPENED = "sanderling.opened"
-"""Where in an ASGI scope a view leaves the key (or session) and the reader of a stream that it has opened."""
+"""The ASGI scope entry with the key (or session) and reader of a stream that a view opened."""
 ADDRESS = "sanderling.address"
-"""Where in an ASGI scope the address of the client is left, as trusted proxies name it."""
+"""The ASGI scope entry with the client's address, as trusted proxies name it."""
 ASKER = "sanderling.asker"
-"""Where in an ASGI scope the name of the key or session is left that a request came with."""
+"""The ASGI scope entry with the name of the request's key or session."""
 _STRANGERS = "strangers"
 _ABOUT_BODY = (b"etag", b"last-modified", b"link", b"location", b"set-cookie", b"vary", b"cache-control")
 _READS = ("GET", "HEAD", "OPTIONS")
@@ -40,31 +40,31 @@ Message = dict[str, Any]
 
 
 class Asker(NamedTuple):
-    """Whose answer it is. key: the name of a key or session, "" of a stranger; address: "" when it is not counted."""
+    """The caller of an answer. key: name of the key or session, "" for strangers; address: "" if not counted."""
 
     key: str
     address: str
 
     @property
     def own(self) -> Sequence[str]:
-        """The names under which nobody but this asker counts."""
+        """The names that only this caller counts under."""
         return [f"{kind} {name}" for kind, name in zip(("key", "address"), self, strict=True) if name]
 
 
 class Unsent:
-    """The count."""
+    """The unread bytes, by caller."""
 
     def __init__(self) -> None:
         self._of: Counter[str] = Counter()
         self.total = 0
 
     def check(self, asker: Asker) -> None:
-        """Refuse whoever has no room for any answer, before anything is done for it. Raises Refusal."""
+        """Refuse a caller that has no room for any answer, before any work. Raises Refusal."""
         if any(self._of[name] + BESIDE > OF_ONE for name in asker.own):
             raise _full("You have", OF_ONE)
 
     def take(self, asker: Asker, size: int) -> None:
-        """Count an answer with a body of so many bytes. Raises Refusal when there is no room for it."""
+        """Count an answer with a body of this size. Raises Refusal if there is no room."""
         if any(self._of[name] + size + BESIDE > OF_ONE for name in asker.own):
             raise _full("You have", OF_ONE)
         if size > SMALL and not asker.key and self._of[_STRANGERS] + size > OF_ONE:
@@ -74,11 +74,10 @@ class Unsent:
         self.owe(asker, size)
 
     def owe(self, asker: Asker, size: int) -> None:
-        """Count an answer that must be given: what it tells of has been done."""
+        """Count an answer that must go out because its call has taken effect."""
         self._count(asker, size + BESIDE)
 
     def free(self, asker: Asker, size: int) -> None:
-        """Count an answer no more."""
         self._count(asker, -size - BESIDE)
 
     def _count(self, asker: Asker, size: int) -> None:
@@ -93,7 +92,7 @@ class Unsent:
 
 
 class Outgoing:
-    """One answer on its way to `send`, counted within the `with` block; where there is no room, a 503 in its place."""
+    """One answer on its way to `send`, counted within the `with` block. Without room, a 503 replaces it."""
 
     __slots__ = ("_address", "_base_url", "_held", "_refused", "_scope", "_send", "_unsent")
 
@@ -115,12 +114,12 @@ class Outgoing:
         self._address = counted_as(peer, proxies)
 
     def __enter__(self) -> Self:
-        """Raises Refusal, before anything is done for an address without any room."""
+        """Raises Refusal if the address has no room at all, before any work."""
         self._unsent.check(Asker("", self._address))
         return self
 
     async def send(self, message: Message) -> None:
-        """Send a part of the answer. Where there is no room, it is dropped."""
+        """Send a part of the answer, or drop it if there is no room."""
         if message["type"] == "http.response.start":
             try:
                 self._take(message)
@@ -130,7 +129,7 @@ class Outgoing:
             await self._send(message)
 
     async def settle(self) -> None:
-        """Send the refusal of an answer that was dropped: not before nobody holds that any more."""
+        """Send the refusal for a dropped answer, after that answer has been freed."""
         if self._refused is not None:
             head, refusal = self._refused
             body = refusal.encode(self._base_url, self._scope.get("path"))
@@ -155,12 +154,12 @@ class Outgoing:
 
 
 def _length(head: Message) -> int:
-    """Return how long an answer's body is, 0 when its head does not say."""
+    """Return the body's length, or 0 if the head lacks it."""
     return next((int(value) for name, value in head["headers"] if name.lower() == b"content-length"), 0)
 
 
 def _instead(head: Message, refusal: Refusal, body: bytes) -> list[tuple[bytes, bytes]]:
-    """Return the headers of a refusal: those of the answer in whose place it goes that do not tell of its body."""
+    """Return the headers of a refusal: those of the replaced answer that do not describe its body."""
     kept = [
         (name, value)
         for name, value in head["headers"]

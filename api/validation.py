@@ -1,8 +1,8 @@
-"""The strict layer between bytes and typed requests.
+"""Strict validation between bytes and typed requests.
 
-JSON as RFC 8259 and I-JSON (RFC 7493) want it: UTF-8, no duplicate names, no NaN, no lone surrogates, integers within
-2^53. The body is read twice, on purpose: by the standard library, whose hooks see duplicate names, and by msgspec
-against the type. Every refusal is a 400 that names the place, the rule and the value.
+JSON as RFC 8259 and I-JSON (RFC 7493) define it: UTF-8, no duplicate names, no NaN, no lone surrogates, integers within
+2^53. The body is parsed twice on purpose: the standard library's hooks see duplicate names, and msgspec checks the
+type. Each refusal is a 400 with the location, rule and value.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ _FIELD = re.compile(r"(unknown|required) field `([^`]*)`")
 _STEP = re.compile(r"\.([^.\[]+)|\[(\d+)\]")
 _FIELDS_AT_MOST = 400
 _UNSHOWN = frozenset(("hello", "headers"))
-"""Fields that may hold a secret: what was refused of them is not shown back, as clients log what they are refused."""
+"""Fields that may hold a secret. Refusals never show their values, because clients log refusals."""
 
 
 class _Wrong(ValueError):
-    """A rule of JSON is broken."""
+    """JSON that breaks a rule."""
 
 
 def read_body(raw: bytes, content_type: str, kinds: tuple[type[Struct], ...]) -> Any:
-    """Return the body as the one of `kinds` whose fields it names. Raises Refusal (400, 415)."""
+    """Return the body as the one of `kinds` with the most matching fields. Raises Refusal (400, 415)."""
     _check_media(content_type)
     tree = _strict_json(raw)
     names = tree.keys() if isinstance(tree, dict) else ()
@@ -45,13 +45,13 @@ def read_body(raw: bytes, content_type: str, kinds: tuple[type[Struct], ...]) ->
 
 
 def check_form(headers: Headers) -> None:
-    """Refuse a body by its headers, before any of it is read: not JSON, not UTF-8, or compressed. Raises Refusal."""
+    """Refuse a body by its headers, before reading it: not JSON, not UTF-8, or compressed. Raises Refusal."""
     types = headers.getlist("Content-Type")
     if len(types) > 1:
         raise invalid("header.Content-Type", "may be given once only", ", ".join(types))
     _check_media(types[0] if types else "")
     coding = ", ".join(headers.getlist("Content-Encoding")).strip().lower()
-    if coding not in ("", "identity"):  # a small body that grows without bound is not to be met here at all
+    if coding not in ("", "identity"):  # no decompression bombs
         raise _unsupported("header.Content-Encoding", f"The body must not be compressed, and this is {coding[:60]!r}.")
 
 
@@ -89,7 +89,7 @@ def read_query(raw: bytes, kind: type[S]) -> S:
             tree[name] = value
     query = _convert(tree, kind, "query", strict=False)
     for field, name in zip(kind.__struct_fields__, kind.__struct_encode_fields__, strict=True):
-        if name in tree and getattr(query, field) is None:  # msgspec reads the word so, where a field can be absent
+        if name in tree and getattr(query, field) is None:  # msgspec reads the word "null" as None for optional fields
             raise invalid(f"query.{name}", "null is no value of it", tree[name])
     return query
 
@@ -98,7 +98,7 @@ def read_query(raw: bytes, kind: type[S]) -> S:
 def _repeatable(kind: type[Struct]) -> dict[str, bool]:
     def is_list(field: msgspec.inspect.Field) -> bool:
         found = field.type
-        while isinstance(found, msgspec.inspect.Metadata):  # what has a description or examples
+        while isinstance(found, msgspec.inspect.Metadata):  # a type with a description or examples
             found = found.type
         return isinstance(found, msgspec.inspect.VarTupleType)
 
@@ -115,7 +115,7 @@ def _convert(tree: Any, kind: type[S], where: str, *, strict: bool) -> S:
 
 
 def _explained(text: str, tree: Any, where: str, kind: type[Struct]) -> Refusal:
-    """Turn a message of msgspec, which ends in a path like `$.sources[0].url`, into location, message and value."""
+    """Split a msgspec message, which ends in a path like `$.sources[0].url`, into location, message and value."""
     found = _AT.match(text)
     assert found is not None
     path, says = (found["path"] or "$")[1:], found["says"]
@@ -131,7 +131,7 @@ def _explained(text: str, tree: Any, where: str, kind: type[Struct]) -> Refusal:
 
 
 def _choices(kind: type[Struct], path: str) -> list[str]:
-    """Return what may stand at a path where the type has a closed set of values; nothing where it has none."""
+    """Return the allowed values at a path if the type has a closed set, else none."""
     found = _types_at(kind, path)
     values = [value for one in found if isinstance(one, inspect.LiteralType) for value in one.values]
     values += [item.value for one in found if isinstance(one, inspect.EnumType) for item in one.cls]
@@ -139,7 +139,7 @@ def _choices(kind: type[Struct], path: str) -> list[str]:
 
 
 def _form(kind: type[Struct], path: str) -> str:
-    """Return the words for the pattern of a text at a path, which stand beside it in its type; "" where none do."""
+    """Return the description of a text's pattern at a path, "" without one."""
     return next(filter(None, map(_form_of, _types_at(kind, path))), "")
 
 
@@ -155,7 +155,7 @@ def _types_at(kind: type[Struct], path: str) -> list[inspect.Type]:
 
 
 def _inside(outer: inspect.Type, name: str) -> list[inspect.Type]:
-    """Return the types of a field, or without a name of an item."""
+    """Return the types of a field, or of an item if `name` is empty."""
     match outer:
         case inspect.StructType(fields=fields) if name:
             return [inner for field in fields if field.encode_name == name for inner in _members(field.type)]
@@ -166,7 +166,7 @@ def _inside(outer: inspect.Type, name: str) -> list[inspect.Type]:
 
 
 def _members(one: inspect.Type) -> list[inspect.Type]:
-    """Return the types of a union, one of them when it is none, without what only bounds or describes them."""
+    """Return the members of a union, or the single type, without bounds and descriptions."""
     match one:
         case inspect.UnionType(types=types):
             return [inner for part in types for inner in _members(part)]
@@ -218,7 +218,7 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     tree = dict(pairs)
     if len(tree) != len(pairs):
         seen: set[str] = set()
-        twice = next(name for name, _ in pairs if name in seen or seen.add(name))  # type: ignore[func-returns-value]  # add returns None on purpose
+        twice = next(name for name, _ in pairs if name in seen or seen.add(name))  # type: ignore[func-returns-value]  # set.add returns None on purpose
         raise _Wrong(f"the name {twice[:60]!r} is given twice")
     return tree
 
@@ -236,4 +236,4 @@ def _exact(digits: str) -> int:
 def _finite(digits: str) -> float | int:
     if not math.isfinite(value := float(digits)):
         raise _Wrong(f"{digits[:30]} is too large for a number")
-    return int(value) if value.is_integer() and abs(value) < 2**53 else value  # to JSON, 41.0 and 41 are one number
+    return int(value) if value.is_integer() and abs(value) < 2**53 else value  # in JSON, 41.0 and 41 are one number

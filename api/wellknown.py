@@ -1,4 +1,4 @@
-"""Routes that need no key: published signing keys, and health."""
+"""Routes that need no key: public signing keys, and health."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ from storage.records.identity import Millis
 from storage.records.times import rfc3339
 
 HEALTHZ, READYZ = PROBES = ("/healthz", "/readyz")
-"""Answered from memory; they cost their asker no token, or a stranger behind the same address would fail a node."""
+"""Answered from memory and free of rate limits; otherwise a stranger behind the same address could fail a node."""
 SECURITY_TXT = "/.well-known/security.txt"
 LOOK_KEYS = "/.well-known/http-message-signatures-directory"
 SECURITY_TXT_LIFE = 180 * 86_400_000
-"""Milliseconds after which a copy is to be read again."""
+"""Milliseconds until a copy of security.txt expires."""
 WRITER_SILENCE = 30.0
-"""Seconds without a sign of life of the writer after which the process is called unhealthy."""
+"""Seconds of writer silence after which the process counts as unhealthy."""
 
 
 async def jwks(call: Call) -> Answer:
-    """Return the public keys that events are signed with (RFC 7517)."""
+    """Return the public keys that verify events (RFC 7517)."""
     headers = {"Cache-Control": "public, max-age=300"}
     return Answer(await call.context.jwks(), media="application/jwk-set+json", headers=headers)
 
 
 async def healthz(call: Call) -> Answer:
-    """Tell whether the process is alive: it answers, and its writer has moved lately."""
+    """Report whether the process is alive: it answers, and its writer has moved recently."""
     silence = trio.current_time() - call.context.storage.writer_moved_at()
     if silence > WRITER_SILENCE:
         detail = f"The writer has not moved for {silence:.0f} s."
@@ -37,9 +37,9 @@ async def healthz(call: Call) -> Answer:
 
 
 async def readyz(call: Call) -> Answer:
-    """Tell whether the service can do its work, and which part cannot; and how many due looks have not happened.
+    """Report whether the service can work, which parts cannot, and how far checks lag.
 
-    `warnings` are sentences about what is weaker here than it should be, and no reason not to be used.
+    `warnings` name weaknesses that do not make the service unready.
     """
     parts = dict(call.context.readiness())
     if call.context.draining():
@@ -67,7 +67,7 @@ async def readyz(call: Call) -> Answer:
 
 
 async def security_txt(call: Call) -> Answer:
-    """Tell whom to write to about a weakness of this service (RFC 9116); there is none where `contact` is not set."""
+    """Return the contact for vulnerability reports (RFC 9116). Raises Refusal (404) if `contact` is empty."""
     contact = call.context.settings.contact
     if not contact:
         raise Refusal("not-found", "There is no contact for this service: its setting `contact` is empty.")
@@ -79,7 +79,7 @@ async def security_txt(call: Call) -> Answer:
 
 
 async def look_keys(call: Call) -> Answer:
-    """Return the public keys that looks are signed with (Web Bot Auth), signed with them; none where looks are not."""
+    """Return the keys that verify signed checks (Web Bot Auth), in a signed answer. Raises Refusal (404)."""
     context = call.context
     if context.look_keys is None:
         raise Refusal("not-found", "The looks of this service are not signed: its setting `sign_looks` is off.")

@@ -1,4 +1,4 @@
-"""Requests of the API to itself, for whoever asks it: by the same key, so within its scopes and its rate."""
+"""Requests of the API to itself, with the caller's key, scopes and rate limit."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from msgspec import json
 from werkzeug.datastructures import Headers
 
 KEYS: Final = ("Authorization", "X-API-Key")
-"""Headers in which a key comes; see `api.auth`."""
+"""Headers that carry a key (see `api.auth`)."""
 Application = Callable[[Any, Any, Any], Awaitable[None]]
-"""An application by ASGI: scope, receive, send."""
+"""An ASGI application: scope, receive, send."""
 
 
 class Reply(NamedTuple):
-    """An answer: its status, and its body as JSON, None without one."""
+    """An answer: status, and body as parsed JSON (None without one)."""
 
     status: int
     body: Any
 
 
 class Within:
-    """Asks the API anew, as the caller of a request. headers: its own; those with its key go along."""
+    """Calls the API as the caller of a request. headers: the caller's; only those with its key are sent."""
 
     def __init__(self, app: Application, headers: Headers, address: str) -> None:
         self._app, self._address = app, address
@@ -38,7 +38,7 @@ class Within:
 
         async def receive() -> dict[str, Any]:
             if not waiting:
-                await trio.sleep_forever()  # nobody hangs up
+                await trio.sleep_forever()  # the client never disconnects
             return waiting.pop()
 
         async def send(message: Mapping[str, Any]) -> None:
