@@ -1,5 +1,5 @@
-"""Connections: HTTP/1.1 by Hypercorn on listeners of ours, read strictly, and how many of them there may be.
+"""Connections: Hypercorn's HTTP/1.1 on our own listeners, with strict parsing and a connection limit.
 
-`server.py` is the public listener's child, `startup_listener.py` answers before there is one; the admin socket and the
-listener of the metrics are children of their own.
+`server.py` is the public listener's child; `startup_listener.py` answers before it runs. The admin socket and the
+metrics listener are children too.
 """

@@ -1,11 +1,11 @@
-"""The admin socket: the API for the owner of this machine's service, who is known by the socket and needs no key.
+"""The admin socket: the API for this machine's owner, without a key.
 
-Only the service's own account and root can connect (`sanderling/admin_listener.py`); whoever has these could make any
-key. Every request has the scopes of all keys together, a limit and a place in the log like those of a key, and is
-refused if it was not sent here but passed on (`api/passed_on.py`).
+Only the service's account and root can connect (`sanderling/admin_listener.py`), and both could make any key anyway.
+Requests have all scopes, a rate limit and a name in the log, as with a key. Forwarded requests are refused
+(`api/passed_on.py`).
 
-A child of its own, beside the public front end: it answers also while that is down or does not come up. It never gives
-up: a socket that can't be opened is told in the log, and everything else goes on.
+It is a separate child, so it answers even if the public front end is down. If the socket cannot be opened, it logs that
+and the service runs without it.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ from storage.records.key import ApiKey
 from supervision import Child, ChildSpec
 
 OWNER = ApiKey("socket", "this machine", "socket", "", tuple(SCOPES), Millis(0), rate_per_minute=60_000, burst=10_000)
-"""Whoever may open the socket."""
+"""The key of every request on the socket."""
 DRAIN = 1.0
 BEAT = 1.0
-"""Seconds between two measurements of how late the loop is."""
+"""Seconds between two measurements of the loop's lag."""
 
 
 def admin_socket(context: AppContext) -> Sequence[ChildSpec]:
-    """Return the child that answers on the admin socket, to be started before the public front end; none without it."""
+    """Return the child for the admin socket, to start before the public front end; none without a socket."""
     if context.world.admin_socket is None:
         return ()
 
@@ -72,7 +72,7 @@ async def _listeners(context: AppContext) -> Sequence[trio.abc.Listener[Any]]:
 
 
 async def _measure(context: AppContext) -> None:
-    """Keep up how late the loop comes to a timer."""
+    """Measure how late timers fire."""
     while True:
         due = trio.current_time() + BEAT
         await trio.sleep_until(due)

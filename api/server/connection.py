@@ -1,7 +1,7 @@
-"""One connection of HTTP/1.1: Hypercorn's protocol on a stream of ours.
+"""One HTTP/1.1 connection: Hypercorn's protocol on our stream.
 
-`Wire` is the stream that Hypercorn is handed, and the place from which a live stream is written straight
-(`api/server/exchange.py`): Hypercorn sends its head, and from then on each chunk goes to the socket.
+Hypercorn gets a `Wire`. For a live stream (`api/server/exchange.py`) Hypercorn sends the head; after that each chunk
+goes straight to the wire.
 """
 
 from __future__ import annotations
@@ -27,20 +27,20 @@ if TYPE_CHECKING:
     from api.streams.keepalives import Writer
 
 HEAD_TIMEOUT = 10
-"""Seconds for the head of the first request; a later head has twice as long at most."""
+"""Seconds for the head of the first request; later heads get at most twice as long."""
 IDLE_TIMEOUT = 75
-"""Seconds for which a connection is kept for its next request: longer than clients poll and balancers keep theirs."""
+"""Seconds to keep an idle connection. Longer than clients poll and load balancers keep theirs."""
 NOTE = 1.0
-"""Seconds at most to note that a request began or ended; it takes none."""
+"""Seconds at most to note that a request began or ended; normally it takes none."""
 LINGER = 1.0
-"""Seconds for which a peer is heard that may not have read yet why its connection ends."""
+"""Seconds to keep reading from a peer that may not have read yet why its connection ends."""
 
 
 class Connection(TCPServer):
-    """Hypercorn's server of one connection; itself the application that its requests are given to."""
+    """Hypercorn's server for one connection, and the application that gets its requests."""
 
     def __init__(self, api: Api, config: Config, context: WorkerContext, wire: Wire) -> None:
-        super().__init__(self.answer, config, context, {}, wire)  # type: ignore[arg-type]  # it asks for less than an SSLStream
+        super().__init__(self.answer, config, context, {}, wire)  # type: ignore[arg-type]  # Wire covers what TCPServer uses of an SSLStream
         self._api, self._wire = api, wire
         self._reading = trio.CancelScope()
         self._leaving = self._kept = False
@@ -48,7 +48,7 @@ class Connection(TCPServer):
 
     @property
     def protocol(self) -> ProtocolWrapper:
-        """The protocol: ours in the place of Hypercorn's, which has no hook for what cannot be parsed."""
+        """The protocol: ours instead of Hypercorn's, which has no hook for unparsable requests."""
         assert self._protocol is not None, "the connection has begun"
         return self._protocol
 
@@ -62,8 +62,8 @@ class Connection(TCPServer):
     async def protocol_send(self, event: Event) -> None:
         """Send bytes, close, or note that a request began or ended.
 
-        A note is made also when it was the end of the request that cancelled its handler, out of whose last send it
-        comes: without it a connection that is kept would be waited for without end.
+        Notes are shielded: the end of a request may cancel its handler, whose last send carries the note. Without the
+        note, a kept connection would never become idle.
         """
         if isinstance(event, Updated):
             with trio.move_on_after(NOTE, shield=True):
@@ -72,7 +72,7 @@ class Connection(TCPServer):
             await super().protocol_send(event)
 
     async def _read_data(self) -> None:
-        """Read until the peer's end, or for a moment more once all is said; no longer wait for a next request."""
+        """Read until the peer's end. While leaving, discard the data and stop at the deadline."""
         with self._reading:
             while data := await self._receive():
                 if not self._leaving:
@@ -89,12 +89,11 @@ class Connection(TCPServer):
             return b""
 
     async def _close(self) -> None:
-        """Close. A peer that may be sending yet is heard to the end for a moment, unread.
+        """Close. Discard a peer's remaining data for a moment first.
 
-        A system that closes a socket with something unread in it resets the connection, and the peer loses the answer
-        that says what was wrong.
+        Closing a socket with unread data resets the connection, and the peer loses the answer that explains the error.
         """
-        http = self._protocol and self._protocol.protocol  # none: the peer reset it before it was read
+        http = self._protocol and self._protocol.protocol  # None if the peer reset it before anything was read
         talking = isinstance(http, Http1) and http.strict.unread and not self.context.terminated.is_set()
         if talking and not self._leaving and self._wire.half_close():
             self._leaving = True
@@ -114,14 +113,14 @@ class Connection(TCPServer):
                 await self.context.terminated.wait()
             before, late = late, self._half_head()
             waits = not (self.context.terminated.is_set() or trio.current_time() >= until or (before and late))
-        with trio.move_on_after(HEAD_TIMEOUT, shield=True):  # what it does here would else end it
+        with trio.move_on_after(HEAD_TIMEOUT, shield=True):  # stopping the idle task must not cancel this
             if late is not None and not self.context.terminated.is_set():
                 await late.refuse(408)
             await self.protocol.handle(Closed())
             await self._close()
 
     def answer(self, scope: Message, receive: Any, send: Any, _spawn: Any, _soon: Any) -> Awaitable[None]:
-        """Answer one request when awaited. Nothing raised here reaches the tree."""
+        """Answer one request when awaited. Never raises into the tree."""
         return Exchange(self._api, self._wire, self._writer).answer(scope, receive, send)
 
     def _writer(self, scope: Message) -> Writer:
@@ -129,7 +128,7 @@ class Connection(TCPServer):
 
 
 class _WireWriter:
-    """Writes HTTP/1 straight to the wire, in chunks if the client knows them."""
+    """Writes HTTP/1 straight to the wire, in chunks if the client supports them."""
 
     __slots__ = ("_chunked", "_wire", "spoke")
 
@@ -149,7 +148,7 @@ class _WireWriter:
 
 
 async def _refuse(api: Api, protocol: Http1, status: int) -> None:
-    """Answer what never became a request: it broke a rule of ours or of h11, or its head did not come in time."""
+    """Answer an invalid request: it broke one of our rules or h11's, or its head came too late."""
     fault = protocol.strict.fault
     if fault is not None:
         rule, where = fault.rule, fault.where

@@ -1,4 +1,4 @@
-"""The places for connections."""
+"""The limit of open connections."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ from api.address_limit import AddressLimit
 
 
 class LimitReached(Exception):
-    """There is no place; the message is a sentence for the client."""
+    """The limit is reached. The message is a sentence for the client."""
 
 
 class ConnectionLimit:
-    """So many places in all, and of these so many for one address as `guests` says."""
+    """At most `most` connections in total, and per address as many as `guests` allows."""
 
     def __init__(self, most: int, guests: AddressLimit) -> None:
         self._most, self._taken, self._guests = most, 0, guests
 
     def take(self, address: str) -> str:
-        """Take a place; return the name under which to give it back. Raises Full."""
+        """Take a slot; return the name to `free` it with. Raises LimitReached."""
         if self._taken >= self._most:
             raise LimitReached("Too many connections are open.")
         guest = self._guests.enter(address)
@@ -26,7 +26,6 @@ class ConnectionLimit:
         return guest
 
     def free(self, guest: str) -> None:
-        """Give a place back."""
         self._guests.leave(guest)
         self._taken -= 1
 

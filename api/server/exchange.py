@@ -1,7 +1,7 @@
-"""One request and its answer, whatever protocol carries them, and the way from an answer to a live stream.
+"""One request and its answer over any protocol, and the switch to a live stream.
 
-Quart and all its hooks answer `GET /v1/stream` with a head and a reader. That head is sent, and from then on each piece
-goes to the peer without passing their layers again (a third of the cost, half of the memory).
+Quart and its hooks answer `GET /v1/stream` with a head and a reader. After the head, each piece goes to the peer
+without passing their layers again, for a third of the cost and half of the memory.
 """
 
 from __future__ import annotations
@@ -34,34 +34,34 @@ if TYPE_CHECKING:
     from api.streams.keepalives import Writer
 
 GONE = (trio.BrokenResourceError, trio.ClosedResourceError, trio.TooSlowError)
-"""What a send says when the client has gone or was cut: a stream's ordinary end."""
+"""Errors of a send after the client disconnected or was cut: the normal end of a stream."""
 RETURN = 3.0
-"""Seconds after which the clients of a service that stops may come back, the last of them after twice as many."""
+"""Seconds until clients may reconnect after a stop; spread up to twice as many."""
 LONGEST_SHOWN = 500
-"""Letters of what a stream was asked for that are kept, to be shown."""
+"""Letters of a stream's request that are stored for display."""
 Message = dict[str, Any]
 Headers = Sequence[tuple[bytes, bytes]]
 _SLUGS = {408: "request-timeout", 414: "target-too-long", 431: "headers-too-large", 503: "unavailable"}
 
 
 class AnswerChannel(Protocol):
-    """What one answer goes out on: in HTTP/1 a connection, in HTTP/2 one stream of it.
+    """The transport of one answer: a connection in HTTP/1, a stream in HTTP/2.
 
-    eof: the peer has gone, or was cut off; `on_eof` is called when that happens.
+    eof: the peer has gone or was cut off; `on_eof` is called then.
     """
 
     eof: bool
     on_eof: Callable[[], None] | None
 
     def hold(self, size: int) -> None:
-        """Let so many bytes wait on their way to the peer, where that can be chosen."""
+        """Let the transport buffer this many bytes, if that can be set."""
 
     async def cut(self) -> None:
-        """End it here and now, so that nobody takes it for whole."""
+        """Abort, so that nobody takes the answer for complete."""
 
 
 class Exchange:
-    """The way of one request to whoever answers it. `writer` makes what writes a body whose head has been sent."""
+    """Routes one request to its application. writer: makes the writer of a body after its head."""
 
     __slots__ = ("_api", "_line", "_writer")
 
@@ -69,9 +69,9 @@ class Exchange:
         self._api, self._line, self._writer = api, line, writer
 
     async def answer(self, scope: Message, receive: Any, send: Any) -> None:
-        """Answer through Quart, at a bin without it; if that opens a stream, feed it.
+        """Answer through Quart, or at a bin without it. If that opens a stream, feed it.
 
-        Nothing raised here reaches the tree.
+        Never raises into the tree.
         """
         head: Message | None = None
         begun = False
@@ -103,7 +103,7 @@ class Exchange:
                 await self._fail(send, refusal_of(error) or INTERNAL)
 
     def _counted(self, send: Any) -> Any:
-        """Return the same way out, by which the API's answers are counted as clients get them."""
+        """Wrap `send` to count the API's answers by status."""
 
         async def counted(message: Message) -> None:
             if message["type"] == "http.response.start":
@@ -113,7 +113,7 @@ class Exchange:
         return counted
 
     def _application(self, scope: Message) -> Any:
-        """Return who answers a request: a bin, a publication, or the application, alone on listeners of its own."""
+        """Return the application for a request. Other listeners have only the API."""
         if self._api.alone:
             return self._api
         if is_for_a_bin(scope):
@@ -123,7 +123,7 @@ class Exchange:
         return self._api.publications if is_published(scope) else self._api
 
     def _place(self, key: Any, source: Reader | Feed | Export) -> AbstractContextManager[None]:
-        # Once more, and now it is taken: many may have been let in while the heads of others were on their way.
+        # Check again and take the slot: others may have been admitted while heads were being sent.
         streams = self._api.streams
         return streams.exports.running(key) if isinstance(source, Export) else streams.place(key)
 
@@ -132,7 +132,7 @@ class Exchange:
         key, source = scope[OPENED]
         asked = _asked(scope)
         await send(head)
-        head["headers"] = scope["headers"] = []  # nobody reads them any more, and a stream may stay for weeks
+        head["headers"] = scope["headers"] = []  # free them: a stream may run for weeks
         writer, whole = self._writer(scope), False
         try:
             if isinstance(source, Export):
@@ -141,12 +141,12 @@ class Exchange:
                 whole = await self._feed(key, source, writer, scope.get(ADDRESS, ""), asked)
         finally:
             if not whole:
-                await self._line.cut()  # what stopped half way must not look like an end
+                await self._line.cut()  # a partial answer must not look complete
         if not self._line.eof:
             await send({"type": "http.response.body", "body": b"", "more_body": False})
 
     async def _pour(self, key: Holder, export: Export, writer: Writer) -> bool:
-        """Write an export; return whether all of it was written."""
+        """Write an export; return whether it is complete."""
         line, context = self._line, self._api.context
         with trio.CancelScope() as scope, suppress(*GONE):
             line.on_eof = scope.cancel
@@ -161,7 +161,7 @@ class Exchange:
         return False
 
     async def _feed(self, key: Holder, reader: Reader | Feed, writer: Writer, address: str, asked: str) -> bool:
-        """Write a stream for as long as it lasts. Whenever that ends, it has said all that it had to say."""
+        """Feed a stream until it ends. Any end is regular and gets its last words."""
         line, streams, last_words = self._line, self._api.streams, b""
         with streams.opened(key) as scope, suppress(*GONE):
             line.on_eof = scope.cancel
@@ -187,7 +187,7 @@ class Exchange:
         return True
 
     def _list(self, key: Holder, reader: Reader | Feed, address: str, asked: str, close: Callable[[], None]) -> int:
-        """Put a stream on the list of those who operate the service."""
+        """Register a stream in the operator's list."""
         whose = Whose(key.id, key.name, key.prefix) if isinstance(key, ApiKey) else Whose(key.id, "dashboard")
         place = reader if isinstance(reader, Reader) else None
         now = self._api.context.world.now()
@@ -202,13 +202,13 @@ class Exchange:
 
 
 def _asked(scope: Message) -> str:
-    """Return path and query as they were asked for, of a length to be shown; a key in them is cut."""
+    """Return path and query for display, shortened and without keys."""
     query = scope.get("query_string", b"").decode("latin-1")
     return without_secrets(f"{scope['path']}?{query}" if query else str(scope["path"]))[:LONGEST_SHOWN]
 
 
 def refused(api: Api, status: int, where: str, rule: str) -> tuple[int, Headers, bytes]:
-    """Return the answer to what never became a request: its status, headers and body. It is logged here."""
+    """Log an invalid request and return its answer: status, headers, body."""
     refusal = Refusal(_SLUGS.get(status, "invalid-request"), rule, [FieldError(where, rule)])
     request_id = api.new_request_id()
     api.context.world.log("http.refused", level="debug", request_id=request_id, status=refusal.status, rule=rule)

@@ -1,10 +1,9 @@
-"""HTTP/1.1 as we read it: what RFC 9112 lets a server be lenient about is refused.
+"""Strict HTTP/1.1: refuse everything that RFC 9112 lets a server tolerate.
 
-Two parsers that read one request differently are how requests are smuggled past a proxy. So a head is looked at, byte
-for byte, before h11 takes it from the same buffer: lines end in CRLF and nothing else does, no line is folded, the
-length of a body is said once and in one way, the target is a path, the version is 1.0 or 1.1. Chunks have neither
-extensions nor trailers. Upgrades are not ours: the header is dropped and the request answered as it is (RFC 9110,
-section 7.8), which also switches h2c off.
+Request smuggling works when two parsers read one request differently. So check each head, byte for byte, before h11
+takes it from the same buffer: lines end only in CRLF, no line is folded, the body's length is given once and in one
+way, the target is a path, the version is 1.0 or 1.1. Chunks have neither extensions nor trailers. Drop the Upgrade
+header and answer the request without it (RFC 9110, section 7.8); this disables h2c too.
 """
 
 from __future__ import annotations
@@ -20,11 +19,11 @@ from hypercorn.events import RawData
 from hypercorn.protocol.h11 import H11Protocol
 
 LINE_LIMIT = 8 << 10
-"""Bytes of a request line; RFC 9112 asks for 8,000 at least."""
+"""Bytes of a request line; RFC 9112 requires at least 8,000."""
 HEAD_LIMIT = 8 << 10
-"""Bytes of a request's headers together."""
+"""Bytes of a request's headers in total."""
 _VERSIONS = (b"HTTP/1.1", b"HTTP/1.0")
-_METHOD = re.compile(rb"[A-Z]{1,20}")  # Hypercorn would make capitals of small ones, which others may have let pass
+_METHOD = re.compile(rb"[A-Z]{1,20}")  # Hypercorn upper-cases methods, so a proxy's rules could miss a lower-case one
 _CONTROLS = bytes(code for code in (*range(0x20), 0x7F) if code != 0x09)
 _BARE = "Lines end in CRLF; a CR or LF alone ends none."
 _FOLDED = re.compile(rb"\n[ \t]")
@@ -36,7 +35,7 @@ _UPGRADE = re.compile(rb"\n(upgrade|http2-settings):", re.IGNORECASE)
 
 
 class Fault(h11.RemoteProtocolError):
-    """The peer broke a rule; `rule` is a sentence, `where` the place in the request."""
+    """The peer broke a rule. rule: a sentence; where: the place in the request."""
 
     def __init__(self, where: str, rule: str, status: int = 400) -> None:
         super().__init__(rule, error_status_hint=status)
@@ -44,7 +43,7 @@ class Fault(h11.RemoteProtocolError):
 
 
 def check_head(head: bytes) -> None:
-    """Refuse a head, which ends in an empty line, that another parser could read otherwise. Raises Fault."""
+    """Refuse a head that another parser could read differently. It ends in an empty line. Raises Fault."""
     line, _, fields = head.partition(b"\r\n")
     method, target, version = _parts(line)
     if not _METHOD.fullmatch(method):
@@ -68,7 +67,7 @@ def _parts(line: bytes) -> Sequence[bytes]:
 
 
 def _check_framing(fields: bytes, version: bytes) -> None:
-    """Refuse a body whose length is said twice, in two ways, or in a way that we do not read. `fields` are small."""
+    """Refuse a body whose length is ambiguous or in an unsupported form. fields: in lower case."""
     said: dict[bytes, list[bytes]] = {b"content-length": [], b"transfer-encoding": []}
     for field in fields.split(b"\r\n"):
         name, _, value = field.partition(b":")
@@ -84,7 +83,7 @@ def _check_framing(fields: bytes, version: bytes) -> None:
 
 
 def read_head(buffer: ReceiveBuffer) -> h11.Request | None:
-    """Take a request's head out of a buffer, without what proposes an upgrade; None while it is incomplete.
+    """Take a request's head from a buffer, without upgrade headers; None while it is incomplete.
 
     Raises Fault.
     """
@@ -114,14 +113,14 @@ def _without_upgrade(request: h11.Request) -> h11.Request:
 
 
 class Chunks:
-    """Takes a chunked body out of a buffer: sizes, data, CRLF, and nothing else. Small chunks are joined."""
+    """Takes a chunked body from a buffer: sizes, data, CRLF, nothing else. Joins small chunks."""
 
     def __init__(self) -> None:
         self._left = 0
         self._awaits: Literal["size", "data", "crlf", "end", "nothing"] = "size"
 
     def __call__(self, buffer: ReceiveBuffer) -> h11.Data | h11.EndOfMessage | None:
-        """Return what has arrived, None when nothing has. Raises Fault."""
+        """Return the data that has arrived, or None. Raises Fault."""
         data = bytearray()
         while self._awaits != "nothing" and self._step(buffer, data):
             pass
@@ -130,7 +129,7 @@ class Chunks:
         return h11.EndOfMessage() if self._awaits == "nothing" else None
 
     def read_eof(self) -> Any:
-        """Refuse a body that ends in the middle."""
+        """Refuse a truncated body."""
         raise Fault("body", "The body ended before its last chunk.")
 
     def _step(self, buffer: ReceiveBuffer, data: bytearray) -> bool:
@@ -149,7 +148,7 @@ class Chunks:
         return True
 
     def _take_size(self, buffer: ReceiveBuffer) -> bool:
-        raw = bytes(buffer._data[:_CHUNK_LINE])  # not of all of it: that would be quadratic in the chunks
+        raw = bytes(buffer._data[:_CHUNK_LINE])  # not the whole buffer: that would be quadratic in the chunks
         found = _CHUNK.match(raw)
         if found is None:
             if not _CHUNK_BEGUN.fullmatch(raw):
@@ -172,20 +171,20 @@ class Chunks:
 
 
 class StrictConnection(h11.Connection):
-    """h11's server side with our readers in the place of its lenient ones. `fault`: why it ended, if a rule of ours."""
+    """h11's server side with our strict readers. fault: the broken rule of ours that ended it, if any."""
 
     fault: Fault | None = None
     _deaf = False
 
     def receive_data(self, data: bytes) -> None:
-        """Take data; see h11. Nothing is kept behind what cannot be read."""
+        """Take data, as h11 does; ignore all data after an error."""
         if not self._deaf:
             super().receive_data(data)
 
     def next_event(self) -> Any:
-        """Return the next event; see h11.
+        """Return the next event, as h11 does.
 
-        What cannot be read while an answer is already under way is no event: that answer ends the connection.
+        An error during an answer is no event: that answer ends the connection.
         """
         if self._deaf:
             return h11.NEED_DATA
@@ -200,12 +199,12 @@ class StrictConnection(h11.Connection):
 
     @property
     def half_head(self) -> bool:
-        """Whether a request has begun whose head is not there yet."""
+        """Whether a request has begun and its head is incomplete."""
         return self.their_state is h11.IDLE and bool(self.trailing_data[0])
 
     @property
     def unread(self) -> bool:
-        """Whether the peer may still be sending what nobody will read."""
+        """Whether the peer may still be sending data that will not be read."""
         return self.their_state in (h11.SEND_BODY, h11.ERROR) or bool(self.trailing_data[0])
 
     def _get_io_object(self, role: Any, event: Any, io_dict: Any) -> Any:
@@ -220,7 +219,7 @@ class StrictConnection(h11.Connection):
 class Http1(H11Protocol):
     """Hypercorn's HTTP/1.1 on a StrictConnection, without WebSockets and h2c.
 
-    `refuse` answers what never becomes a request, with this protocol and a status.
+    refuse: answers an invalid request, given this protocol and a status.
     """
 
     def __init__(self, like: H11Protocol, refuse: Callable[[Http1, int], Awaitable[None]]) -> None:
@@ -241,14 +240,14 @@ class Http1(H11Protocol):
         self._refused = False
 
     async def refuse(self, status: int) -> None:
-        """Answer with a problem of this status, and with nothing after it."""
+        """Answer with a problem of this status, then close."""
         await self._refuse(self, status)
 
     async def answer(self, status: int, headers: Sequence[tuple[bytes, bytes]], body: bytes) -> None:
-        """Send an answer that no request is behind. It says that it is the last."""
+        """Send an answer to an invalid request. It closes the connection."""
         length = (b"content-length", b"%d" % len(body))
         head = h11.Response(status_code=status, headers=[*headers, length, (b"connection", b"close")])
-        try:  # in one piece: an answer of the application must not come in between
+        try:  # one piece: the application's answer must not interleave
             sent = [self.strict.send(event) for event in (head, h11.Data(data=body), h11.EndOfMessage())]
         except h11.LocalProtocolError:
             return  # an answer has begun already
@@ -256,7 +255,7 @@ class Http1(H11Protocol):
         await self.send(RawData(data=b"".join(piece or b"" for piece in sent)))
 
     async def stream_send(self, event: Any) -> None:
-        """Send what the application answers, unless the request was refused in the meantime."""
+        """Send the application's answer, unless the request was refused in the meantime."""
         if not self._refused:
             await super().stream_send(event)
 
@@ -264,4 +263,4 @@ class Http1(H11Protocol):
         await self.refuse(status_code)
 
     async def _check_protocol(self, event: h11.Request) -> None:
-        """Switch to nothing: no h2c, neither by upgrade nor by prior knowledge."""
+        """Never switch: no h2c, neither by upgrade nor by prior knowledge."""

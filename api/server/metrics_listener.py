@@ -1,7 +1,7 @@
-"""The listener of `metrics_bind`: /metrics at an address of its own, and nothing else there.
+"""The listener of `metrics_bind`: /metrics at a separate address, and nothing else.
 
-Guarded like the public one: keys with their limits, strict reading, TLS where there is a certificate, places. A child
-of its own: a scrape is answered also while the front end is down.
+It has the same guards as the public one: keys with rate limits, strict parsing, TLS if configured, a connection limit.
+It is a separate child, so scrapes work while the front end is down.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """HTTP on the World's listeners, as one child of the tree: HTTP/1.1 by Hypercorn.
 
-Not `hypercorn.serve`: its loop opens sockets of its own, and memory listeners carry the same code in simulations. The
-child accepts, gives each connection a task, and at a stop drains: no more accepting, streams end, requests under way
-get `settings.drain` seconds, and then every connection is cut.
+Not `hypercorn.serve`: it opens its own sockets, while simulations run this code on memory listeners. The child accepts
+and gives each connection a task. At a stop it drains: it accepts no more, ends the streams, gives running requests
+`settings.drain` seconds, then cuts every connection.
 """
 
 from __future__ import annotations
@@ -30,18 +30,18 @@ from api.server.wire import SecureWire, Wire, peer_of, wire_of
 from supervision import Child, ChildSpec
 
 BESIDE_STREAMS = 8_192
-"""Connections that may be open beside `max_streams`; more are turned away: 503."""
+"""Connections allowed in addition to `max_streams`; more get a 503."""
 NO_FILES = (errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.ENOBUFS)
 PAUSE = 0.1
 TOLD_AGAIN = 60.0
-"""Seconds after which it is told again that there are no file descriptors."""
+"""Seconds until the log repeats that file descriptors have run out."""
 GRACE = 5.0
 RENEWAL_CHECK = 30.0
-"""Seconds between two looks at the files of the certificate."""
+"""Seconds between two checks of the certificate's files."""
 
 
 def front(context: AppContext) -> Sequence[ChildSpec]:
-    """Return the front end's children, to be started last and stopped first."""
+    """Return the front end's children, to start last and stop first."""
     budget = context.settings.drain + GRACE
     return (
         ChildSpec("http", run=partial(serve, context), shutdown=budget, ready_within=30.0),
@@ -50,7 +50,7 @@ def front(context: AppContext) -> Sequence[ChildSpec]:
 
 
 async def serve(context: AppContext, child: Child) -> None:
-    """Be the HTTP server until asked to stop. If cancelled, cuts all connections."""
+    """Run the HTTP server until asked to stop. If cancelled, cut all connections."""
     stopping = child.stopping
     listeners = await context.world.listen(context.settings.host, context.settings.port)
     connections = ServerConnections(make_app(context))
@@ -82,7 +82,7 @@ async def serve(context: AppContext, child: Child) -> None:
 
 
 class ServerConnections:
-    """The open connections of one life of the server. bare: they are taken as they come, also where there is TLS."""
+    """The open connections of one run of the server. bare: without TLS, even if there is a certificate."""
 
     def __init__(self, api: Api, *, bare: bool = False) -> None:
         self.api = api
@@ -91,13 +91,13 @@ class ServerConnections:
         self._config = _hypercorn_config()
         self._context = WorkerContext(None)
         self._wires: dict[Wire, str] = {}
-        """Each with the name of the guest whose it is."""
+        """Each connection with its name in the limit."""
         guests = AddressLimit(self._settings.address_connections, api.proxies)
         self._places = ConnectionLimit(self._settings.max_streams + BESIDE_STREAMS, guests)
         self._empty = trio.Event()
 
     async def accept(self, listener: trio.abc.Listener[Any], nursery: trio.Nursery) -> None:
-        """Give every new connection a task. Out of file descriptors: wait a little, since closing is what helps."""
+        """Give every new connection a task. Without file descriptors, pause: closing connections helps."""
         told_at = -math.inf
         while True:
             try:
@@ -122,7 +122,7 @@ class ServerConnections:
                 nursery.start_soon(self._live, wire)
 
     async def drain(self, seconds: float) -> None:
-        """End streams and idle connections at once, and give the requests under way so many seconds."""
+        """End streams and idle connections at once; give running requests this many seconds."""
         await self._context.terminated.set()
         self.api.streams.end_all()
         if self._wires:
@@ -130,7 +130,7 @@ class ServerConnections:
                 await self._empty.wait()
 
     async def renew_certificate(self) -> None:
-        """Take a renewed certificate into use, and tell of one that can't be. Ends at once where there is no TLS."""
+        """Install renewed certificates, and log unusable ones. Returns at once without TLS."""
         world = self.api.context.world
         while world.certificate is not None:
             await trio.sleep(RENEWAL_CHECK)
@@ -138,7 +138,7 @@ class ServerConnections:
                 tell_renewal(world.log, renewal)
 
     async def cut_when_cancelled(self) -> None:
-        """When cancelled, give up every send under way: Hypercorn shields them, and a stop would wait for each."""
+        """When cancelled, abort every send: Hypercorn shields them, and a stop would wait for each."""
         try:
             await trio.sleep_forever()
         finally:
@@ -146,11 +146,11 @@ class ServerConnections:
                 wire.hurry()
 
     async def _live(self, wire: Wire) -> None:
-        """Be a connection's task. What goes wrong in it is its own."""
+        """Run one connection. Its errors stay its own."""
         try:
             if await _is_agreed(wire):
                 await Connection(self.api, self._config, self._context, wire).run()
-        except Exception as error:  # the last resort: a fault of one connection must not end the others
+        except Exception as error:  # last resort: one connection's bug must not end the others
             self.api.report(error, {})
         finally:
             self._places.free(self._wires.pop(wire))
@@ -160,7 +160,7 @@ class ServerConnections:
             await trio.aclose_forcefully(wire)
 
     async def _turn_away(self, stream: trio.abc.Stream, why: str) -> None:
-        """Say that there is no room; over TLS nothing is said, since it would take a handshake."""
+        """Answer 503. Over TLS just close, since an answer would need a handshake."""
         body = Refusal("unavailable", why).encode(self.api.base_url)
         head = (
             f"HTTP/1.1 503 \r\ncontent-type: {MEDIA}\r\ncontent-length: {len(body)}\r\n"
@@ -173,7 +173,7 @@ class ServerConnections:
 
 
 async def _is_agreed(wire: Wire) -> bool:
-    """Shake hands where there is TLS; return whether it was done in time."""
+    """Do the TLS handshake, if any; return whether it succeeded in time."""
     if not isinstance(wire, SecureWire):
         return True
     try:
@@ -185,7 +185,6 @@ async def _is_agreed(wire: Wire) -> bool:
 
 
 def tell_renewal(log: Callable[..., None], renewal: Renewal) -> None:
-    """Log how it went when a changed certificate was read."""
     level = "info" if renewal.taken else "error"
     log("http.certificate", level=level, taken=renewal.taken, says=renewal.says)
 
@@ -201,7 +200,7 @@ def _hypercorn_config() -> Config:
 
 
 async def close_all(listeners: Sequence[trio.abc.Listener[Any]]) -> None:
-    """Close listeners, without a wait."""
+    """Close listeners without waiting."""
     for listener in listeners:
         await trio.aclose_forcefully(listener)
 

@@ -1,7 +1,7 @@
-"""The open port's answer until the tree is up: 503, with what is being done and when to come again.
+"""Answers on the open port during start-up: 503, with the current step and when to retry.
 
-The listeners are opened before the data folder, so clients connect long before anybody can serve them. Here they get
-an answer instead of silence: a problem document, or a small page for a browser.
+The listeners open before the data folder, so clients can connect long before the service can answer. They get a problem
+document, or a small page in a browser, instead of silence.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from actors.world import Certificate
 from api.problems import MEDIA, Refusal
 
 AGAIN: Final = 2
-"""Seconds after which it is worth asking again."""
+"""Seconds until a client should retry."""
 AT_ONCE: Final = 64
-"""Connections that are being answered; more wait in the system's queue."""
+"""Connections answered at once; more wait in the system's queue."""
 WITHIN: Final = 5.0
 """Seconds for one connection, TLS included."""
 MOST_HEAD: Final = 16_384
@@ -32,7 +32,7 @@ _PAGE: Final = (
 
 
 class StartupListener:
-    """Answers on listeners until each is given up. `doing` says what the start is at, without a full stop."""
+    """Answers on listeners until each is given up. doing: the current step, without a full stop."""
 
     def __init__(self, base_url: str, certificate: Certificate | None) -> None:
         self._base_url, self._certificate = base_url, certificate
@@ -40,13 +40,13 @@ class StartupListener:
         self.doing: Callable[[], str] = lambda: "opening the data folder"
 
     def say(self, doing: str) -> None:
-        """Say from now on that this is being done. Any thread may call it."""
+        """Set the current step. Any thread may call it."""
         self.doing = lambda: doing
 
     async def keep(
         self, address: tuple[str, int], listeners: Sequence[trio.abc.Listener[Any]], *, secure: bool = False
     ) -> None:
-        """Answer on an address's listeners until it is given up; then end, once those are answered who are being so."""
+        """Answer on an address's listeners until `give_up`; return once the open connections are answered."""
         limit = trio.CapacityLimiter(AT_ONCE)
         async with trio.open_nursery() as answering:
             scope, gone = trio.CancelScope(), trio.Event()
@@ -60,7 +60,7 @@ class StartupListener:
                 gone.set()
 
     async def give_up(self, address: tuple[str, int]) -> None:
-        """Accept nobody any more on an address, so that somebody else can."""
+        """Stop accepting on an address, so that the server can take over."""
         if (kept := self._kept.pop(address, None)) is not None:
             scope, gone = kept
             scope.cancel()
@@ -74,7 +74,7 @@ class StartupListener:
             await limit.acquire_on_behalf_of(token)
             try:
                 stream = await listener.accept()
-            except OSError:  # no file descriptors: closing is what helps
+            except OSError:  # no file descriptors: closing connections helps
                 limit.release_on_behalf_of(token)
                 await trio.sleep(PAUSE)
                 continue
@@ -97,7 +97,7 @@ class StartupListener:
             await trio.aclose_forcefully(stream)
 
     def _said(self, head: bytes) -> bytes:
-        """Return the answer to a request: a page to who accepts HTML, else a problem document."""
+        """Return the answer to a request: a page if it accepts HTML, else a problem document."""
         says = f"The service is starting: {self.doing()}"
         lines = [line.strip() for line in head.lower().split(b"\r\n")]
         if any(line.startswith(b"accept:") and b"text/html" in line for line in lines):
@@ -113,14 +113,14 @@ class StartupListener:
 
 
 async def _shaken(stream: Any) -> None:
-    """Shake hands; who then wants another protocol than HTTP/1.1 gets no answer."""
+    """Do the TLS handshake. Drop clients that insist on a protocol other than HTTP/1.1."""
     await stream.do_handshake()
     if stream.selected_alpn_protocol() not in (None, "http/1.1"):
         raise trio.BrokenResourceError
 
 
 async def _head(stream: trio.abc.Stream) -> bytes:
-    """Return the head of a request, as far as it comes; nothing from who sends none."""
+    """Return the head of a request, perhaps truncated; b"" if the client ends before its end."""
     head = b""
     while b"\r\n\r\n" not in head and len(head) < MOST_HEAD:
         part = await stream.receive_some(MOST_HEAD)

@@ -1,7 +1,7 @@
-"""The byte stream of one connection, as Hypercorn is handed it.
+"""The byte stream of one connection, as handed to Hypercorn.
 
-Hypercorn shields its sends without a deadline, so that one client that stops reading would hold up every stop; a `Wire`
-puts a deadline on each send, and knows when its peer has gone.
+Hypercorn shields its sends without a deadline, so one client that stops reading would block every stop. A `Wire` puts a
+deadline on each send and notices when its peer has gone.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from typing import Any
 import trio
 
 SEALED = 64 << 10
-"""Bytes that TLS seals at once: the sealed ones lie beside the plain ones until the peer has taken them."""
+"""Bytes that TLS encrypts at once. The ciphertext stays in memory until the peer has taken it."""
 
 
 class _NoSocket:
-    """What Hypercorn asks of a socket, for streams that have none (memory streams)."""
+    """The part of a socket that Hypercorn needs, for memory streams."""
 
     family = socket.AF_INET
 
@@ -30,7 +30,7 @@ class _NoSocket:
 
 
 class Wire(trio.abc.Stream):
-    """A connection's byte stream with a deadline on every send. `eof` once the peer has gone, or was cut off."""
+    """A connection's byte stream with a deadline on every send. eof: the peer has gone or was cut off."""
 
     def __init__(self, inner: trio.abc.Stream, patience: float) -> None:
         self.socket: Any = getattr(getattr(inner, "transport_stream", inner), "socket", None) or _NoSocket()
@@ -39,12 +39,12 @@ class Wire(trio.abc.Stream):
         self._inner, self._patience = inner, patience
         self._sending: trio.CancelScope | None = None
         plain = isinstance(inner, trio.SocketStream)
-        self._descriptor = inner.socket.fileno() if plain else None  # type: ignore[attr-defined]  # seen by `plain` only
+        self._descriptor = inner.socket.fileno() if plain else None  # type: ignore[attr-defined]  # only if `plain`
 
     async def send_all(self, data: bytes | bytearray | memoryview) -> None:
-        """Send everything, or cut the connection after the deadline, or when cancelled half way.
+        """Send everything. Cut the connection after the deadline, or if cancelled half way.
 
-        Raises trio.BrokenResourceError when cut off, by either end.
+        Raises trio.BrokenResourceError if either end cuts it.
         """
         data = self.send_nowait(data)
         if not data:
@@ -66,9 +66,9 @@ class Wire(trio.abc.Stream):
         await self._inner.send_all(data)
 
     def send_nowait(self, data: bytes | bytearray | memoryview) -> bytes | bytearray | memoryview:
-        """Send what a socket takes at once; return a view of the rest (all as it came, where there is no socket).
+        """Send as much as the socket takes at once; return the rest (everything, without a socket).
 
-        Trio's own send does the same and costs more than the system call. An error is left to the next `send_all`.
+        Trio's send does the same, but costs more than the system call. The next `send_all` raises any error.
         """
         if self._descriptor is None or self.eof:
             return data
@@ -79,16 +79,15 @@ class Wire(trio.abc.Stream):
         return b"" if sent == len(data) else memoryview(data)[sent:]
 
     def hold(self, size: int) -> None:
-        """Let the kernel hold so many bytes for the peer that are not on their way yet; Trio asks for 16 KiB.
+        """Let the kernel buffer this many unsent bytes; Trio sets 16 KiB.
 
-        A replay goes as fast as the trips between the kernel and this process allow.
+        The round trips between the kernel and this process limit the speed of a replay.
         """
         if self._descriptor is not None and not self.eof:
             with suppress(OSError):
                 self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NOTSENT_LOWAT, size)
 
     async def wait_send_all_might_not_block(self) -> None:
-        """Wait as the inner stream does."""
         await self._inner.wait_send_all_might_not_block()
 
     async def receive_some(self, max_bytes: int | None = None) -> bytes | bytearray:
@@ -103,13 +102,13 @@ class Wire(trio.abc.Stream):
         return data
 
     async def aclose(self) -> None:
-        """Close. TLS has a last word, for which the peer gets as long as for any."""
-        self._descriptor = None  # the system gives the number to the next connection
+        """Close. TLS sends a closing message, with the same deadline as any send."""
+        self._descriptor = None  # the system reuses the number for the next connection
         with trio.move_on_after(self._patience):
             await self._inner.aclose()
 
     def half_close(self) -> bool:
-        """Tell the peer that nothing more comes, and go on hearing it; False where that can't be. Not a checkpoint."""
+        """Send an end of file and keep receiving; return False if impossible. Not a checkpoint."""
         inner = getattr(self._inner, "transport_stream", self._inner)
         if self.eof or not isinstance(inner, trio.SocketStream):
             return False
@@ -120,13 +119,13 @@ class Wire(trio.abc.Stream):
         return True
 
     def hurry(self) -> None:
-        """Give up the send under way, if any: the service stops."""
+        """Abort the current send, if any, because the service stops."""
         self._patience = 0.0
         if self._sending is not None:
             self._sending.cancel()
 
     async def cut(self) -> None:
-        """End the connection here and now, in the middle of whatever it is."""
+        """Abort the connection."""
         self._ended()
         self._descriptor = None
         await trio.aclose_forcefully(self._inner)
@@ -138,7 +137,7 @@ class Wire(trio.abc.Stream):
 
 
 def peer_of(stream: trio.abc.Stream) -> str:
-    """Return the address at the other end: our own in memory, "" of a Unix socket or when it has gone."""
+    """Return the peer's address: ours in memory, "" for a Unix socket or a peer that has gone."""
     try:
         name: tuple[str, int] | str = getattr(stream, "socket", _NoSocket()).getpeername()
     except OSError:
@@ -147,11 +146,11 @@ def peer_of(stream: trio.abc.Stream) -> str:
 
 
 class SecureWire(Wire):
-    """A wire of TLS, with what Hypercorn asks of one."""
+    """A TLS wire, with the attributes that Hypercorn expects."""
 
     def __init__(self, inner: trio.SSLStream[trio.abc.Stream], patience: float) -> None:
         super().__init__(inner, patience)
-        self.transport_stream = self  # where Hypercorn looks for the socket
+        self.transport_stream = self  # Hypercorn takes the socket from here
         self._secure = inner
 
     async def _send_rest(self, data: bytes | bytearray | memoryview) -> None:
@@ -159,15 +158,15 @@ class SecureWire(Wire):
             await self._inner.send_all(memoryview(data)[start : start + SEALED])
 
     async def do_handshake(self) -> None:
-        """Shake hands. Raises trio.BrokenResourceError."""
+        """Do the handshake. Raises trio.BrokenResourceError."""
         await self._secure.do_handshake()
 
     def selected_alpn_protocol(self) -> str | None:
-        """Return what was agreed on in the handshake, None when nothing was."""
+        """Return the protocol agreed on in the handshake, or None."""
         agreed: str | None = self._secure.selected_alpn_protocol()
         return agreed
 
 
 def wire_of(stream: trio.abc.Stream, patience: float) -> Wire:
-    """Return the wire of a stream, plain or secure."""
+    """Return the wire of a stream, plain or TLS."""
     return SecureWire(stream, patience) if isinstance(stream, trio.SSLStream) else Wire(stream, patience)

@@ -1,7 +1,7 @@
-"""The channels of alerts: what the enabled alerts of a name let through, for all streams that are open on it.
+"""Alert channels: the events that the enabled alerts of a channel name let through, for all its open streams.
 
-Alerts may share a channel; it carries what any of them matches, and the notices that any of them asks for, as their
-destinations get them. A change of alerts holds for the open streams too, from the events on that they look at next.
+Alerts may share a channel. It carries each match of any of them and each notice that any of them asks for, as their
+destinations get them. A change of alerts also applies to open streams, from the next event they read.
 """
 
 from __future__ import annotations
@@ -60,14 +60,14 @@ def channel_of(alerts: Sequence[Alert], private_since: Callable[[str], Millis | 
 
 
 class Channels:
-    """All channels of alerts that someone listens to."""
+    """All alert channels with open streams."""
 
     def __init__(self, alerts: Alerts) -> None:
         self._alerts = alerts
         self._open: WeakValueDictionary[str, Channel] = WeakValueDictionary()
 
     async def get(self, name: str) -> Channel | None:
-        """Return a channel; None when no alert has this name, enabled or not."""
+        """Return a channel, or None if no alert, enabled or paused, has this name."""
         found = [alert for alert in await self._alerts.all() if alert.channel == name]
         if not found:
             return None
@@ -76,7 +76,7 @@ class Channels:
         return channel
 
     async def refresh(self) -> None:
-        """Take over a change of alerts. A channel that no alert has any more carries nothing."""
+        """Apply a change of alerts. A channel without alerts carries nothing."""
         if not self._open:
             return
         alerts = await self._alerts.all()

@@ -1,8 +1,8 @@
-"""A window of the log as one file, written as it is read: a cursor, a page in memory, and no queue.
+"""A window of the log as one file, written while it is read: a cursor, a page in memory, no queue.
 
-The end is fixed when the export begins, so a log that grows does not make it endless. A client that reads slowly holds
-up its own export only, and one that stops reading is cut. What ends before its end never looks whole: the connection
-is cut without the last chunk, and a JSON array stays open. A gap that retention makes below the cursor is such an end.
+The export fixes its end when it begins, so a growing log does not make it endless. A slow client delays only its own
+export; one that stops reading is cut. An incomplete export never looks complete: the connection ends without the last
+chunk, and a JSON array stays open. An export also fails this way if retention deletes events before it has read them.
 """
 
 from __future__ import annotations
@@ -34,25 +34,25 @@ MEDIA: dict[Format, str] = {
     "csv": "text/csv; charset=utf-8; header=present",
 }
 PAGE = 100
-"""Events that an export holds at most; each may be 100 KB."""
+"""Events in memory per export; each may be 100 KB."""
 PIECE = 64 << 10
-"""Bytes after which a piece is handed over."""
+"""Bytes per piece."""
 KEY_CHECK = 0.5
-"""Seconds between two looks at whether the key, or the session, is still there."""
+"""Seconds between two checks of the key or session."""
 MOST, MOST_OF_KEY = 4, 2
-"""Exports at once, of all and of one key or session."""
+"""Concurrent exports, in total and per key or session."""
 _TRIES = 3
 _BEGIN: dict[Format, bytes] = {"json": b"[", "ndjson": b"", "csv": HEADER}
 _END: dict[Format, bytes] = {"json": b"\n]\n", "ndjson": b"", "csv": b""}
 
 
 class Revoked(Exception):
-    """The key of an export was deleted, or its session ended."""
+    """The export's key was deleted, or its session ended."""
 
 
 @dataclass(frozen=True, slots=True)
 class ExportStatistics:
-    """An export at one instant: events held, looked at, and written."""
+    """An export at one instant: events held, read, and written."""
 
     held: int
     looked: int
@@ -60,7 +60,7 @@ class ExportStatistics:
 
 
 class Export:
-    """One export's place in the log. `begin`, then `take` until it returns None."""
+    """One export's position in the log. Call `begin`, then `take` until it returns None."""
 
     def __init__(self, log: EventLog, event_filter: EventFilter, form: Format, *, after: Seq, before: Seq) -> None:
         self._log, self._filter, self._form = log, event_filter, form
@@ -70,12 +70,12 @@ class Export:
         self._looked = self._written = 0
         self._pending = _BEGIN[form]
         self.first = after
-        """After which position it really began."""
+        """The position after which it really began."""
 
     async def begin(self) -> None:
-        """Read the first page, from the floor on where that is above the window's start.
+        """Read the first page, from the log's floor if that is above the window's start.
 
-        Raises StorageError, so that who can't be served is told so instead of being given a broken file.
+        Raises StorageError, so that the client gets an error instead of a broken file.
         """
         for _ in range(_TRIES):
             self._at = max(self._at, (await self._log.bounds()).floor)
@@ -85,7 +85,7 @@ class Export:
         raise Refusal("unavailable", "Retention is at work in this window.", headers={"Retry-After": "5"})
 
     async def take(self) -> bytes | None:
-        """Return the next piece, perhaps an empty one; None after the last. Raises FellBehind, StorageError."""
+        """Return the next piece, perhaps empty; None after the last. Raises FellBehind, StorageError."""
         if self._ended:
             return None
         if not self._page and not self._exhausted:
@@ -108,7 +108,6 @@ class Export:
         return b"".join(pieces)
 
     def statistics(self) -> ExportStatistics:
-        """Return the figures of this moment."""
         return ExportStatistics(len(self._page), self._looked, self._written)
 
     def __repr__(self) -> str:
@@ -131,13 +130,13 @@ class Export:
 
 
 class Exports:
-    """The exports that run now."""
+    """The running exports."""
 
     def __init__(self) -> None:
         self._of_key: Counter[str] = Counter()
 
     def check_room(self, key: Holder) -> None:
-        """Raise Refusal when there are too many, of this key or session (429) or of all (503)."""
+        """Raise Refusal if too many run: 429 for this key or session, 503 in total."""
         if self._of_key[key.id] >= MOST_OF_KEY:
             whose = "browser" if isinstance(key, Session) else "key"
             detail = f"This {whose} has {MOST_OF_KEY} exports under way; wait for one to end."
@@ -148,14 +147,14 @@ class Exports:
 
     @contextmanager
     def running(self, key: Holder) -> Iterator[None]:
-        """Count an export for the length of the block. Raises Refusal when there is no room for it."""
+        """Count an export within the block. Raises Refusal if there is no room."""
         self.check_room(key)
         self._of_key[key.id] += 1
         try:
             yield
         finally:
             self._of_key[key.id] -= 1
-            self._of_key += Counter()  # forget who has none
+            self._of_key += Counter()  # drop zero counts
 
     def __len__(self) -> int:
         return self._of_key.total()
@@ -165,9 +164,9 @@ class Exports:
 
 
 async def pour(export: Export, writer: Writer, has_gone: Callable[[], Awaitable[bool]]) -> None:
-    """Write a whole export. Raises what makes it end too early: that of the writer, FellBehind, StorageError, Revoked.
+    """Write a whole export. Raises the writer's errors, FellBehind, StorageError, Revoked.
 
-    At most one piece is on its way: the next is made when the client has taken it.
+    At most one piece is in flight: the next is made when the client has taken it.
     has_gone: whether its key was deleted, or its session ended.
     """
     checked = trio.current_time()

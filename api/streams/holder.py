@@ -1,4 +1,4 @@
-"""Whose a stream or an export is: a program's, by its key, or a page's of the dashboard."""
+"""The owner of a stream or export: a program's key, or a dashboard session."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""The signs of life of silent streams, given by one task for all of them.
+"""Keepalives for silent streams, sent by one task for all of them.
 
-A timer of its own for each of ten thousand streams, with the cancellation in which it ends, costs five times what the
-sign itself does. So a stream that waits for events leaves a `Pulse` here, and who is due is written to straight. Only
-what a client does not take at once goes the long way, through its own task.
+A timer for each of ten thousand streams costs five times as much as the keepalives. So a waiting stream leaves a
+`Pulse` here, and this task writes to due streams directly. Only bytes that a client does not take at once go through
+the stream's own task.
 """
 
 from __future__ import annotations
@@ -16,28 +16,28 @@ import trio
 from api.streams.sse import Form, keepalive
 
 LOOK_EVERY = 0.25
-"""Seconds between two looks at who is due, at the least: a sign comes up to so much early."""
+"""Seconds between two passes at least; a keepalive may come this much early."""
 TURN = 100
-"""Signs given between two checkpoints."""
+"""Keepalives between two checkpoints."""
 
 
 class Writer(Protocol):
-    """Where a stream's bytes go. `spoke`: when something was last handed over, on Trio's clock."""
+    """The outlet of a stream's bytes. spoke: time of the last write, on Trio's clock."""
 
     spoke: float
 
     def send_nowait(self, data: bytes) -> bytes:
-        """Hand over what is taken at once, framed; return the rest, which must go through `send` next."""
+        """Write as much as is taken at once, framed; return the rest, which must go to `send` next."""
 
     async def send(self, rest: bytes) -> None:
-        """Hand over a rest, within a deadline. Raises trio.BrokenResourceError, trio.TooSlowError."""
+        """Write a rest, within a deadline. Raises trio.BrokenResourceError, trio.TooSlowError."""
 
 
 class Pulse:
-    """One stream's side of it. silence: seconds after which it needs a sign.
+    """One stream's keepalive state. silence: seconds after which it needs a keepalive.
 
-    `waits` while its task waits for events, with nothing on its way: then others may write. `scope` is what to cancel
-    for the task to send `rest`, or the sign itself.
+    `waits`: its task waits for events and nothing is in flight, so others may write. `scope`: cancel it to make the
+    task send `rest` or the keepalive.
     """
 
     __slots__ = ("form", "rest", "scope", "silence", "waits", "writer")
@@ -50,21 +50,21 @@ class Pulse:
 
     @property
     def ends(self) -> float:
-        """When it will have been silent for too long, on Trio's clock."""
+        """When the silence becomes too long, on Trio's clock."""
         return self.writer.spoke + self.silence
 
     @property
     def due(self) -> bool:
-        """Whether it has been silent for so long that a sign must not wait for the next look."""
+        """Whether a keepalive cannot wait for the next pass."""
         return trio.current_time() > self.ends - LOOK_EVERY
 
     def take_rest(self) -> bytes:
-        """Return what of a sign has not been taken, once."""
+        """Return the unsent part of a keepalive, once."""
         rest, self.rest = self.rest, b""
         return rest
 
     def give(self, newest: str) -> None:
-        """Write a sign, or have the stream's own task do it."""
+        """Write a keepalive, or make the stream's task do it."""
         if self.waits and not self.rest:
             self.rest = self.writer.send_nowait(keepalive(self.form, newest))
             if not self.rest:
@@ -74,7 +74,7 @@ class Pulse:
 
 
 class Signs:
-    """The pulses of all open streams. `newest` says the newest id of the log, None while nobody can say it."""
+    """The pulses of all open streams. newest: returns the log's newest id, or None if unknown."""
 
     def __init__(self, newest: Callable[[], Awaitable[str | None]]) -> None:
         self._newest = newest
@@ -83,7 +83,7 @@ class Signs:
         self._earlier = trio.Event()
 
     def add(self, pulse: Pulse) -> None:
-        """Look after a stream until it is dropped."""
+        """Watch a stream until `drop`."""
         self._pulses[pulse] = None
         if pulse.ends < self._wakes:
             self._earlier.set()
@@ -92,7 +92,7 @@ class Signs:
         del self._pulses[pulse]
 
     async def run(self) -> None:
-        """Give signs, for ever; sleeps until the first stream is due, and looks at them no more often than it must."""
+        """Send keepalives, forever. Sleeps until the first stream is due, with a minimum pause between passes."""
         looked = -math.inf
         while True:
             first = min((pulse.ends for pulse in self._pulses), default=math.inf)
@@ -109,5 +109,5 @@ class Signs:
         for number, pulse in enumerate(due):
             if number % TURN == 0:
                 await trio.lowlevel.checkpoint()
-            if pulse in self._pulses and pulse.due:  # it may have spoken, or ended, meanwhile
+            if pulse in self._pulses and pulse.due:  # it may have written or ended since
                 pulse.give(newest)

@@ -1,11 +1,11 @@
-"""A stream's reader: a filter and a cursor over the log, and no queue.
+"""A stream's reader: a filter and a cursor over the log, without a queue.
 
-`take` returns what is new, at most about 64 KiB of it, encoded. While the reader keeps up, it reads the ring of the
-tail; once it has fallen behind the ring, or was given an old cursor, it reads pages from the log until it has caught
-up. The two join without gap or duplicate because both are asked for "after this position", positions are the ids' own
-order, and a position is never published before everything below it is committed.
+`take` returns new frames, at most about 64 KiB. A reader that keeps up reads the ring of the tail. One that has fallen
+behind the ring, or starts at an old cursor, reads pages from the log until it has caught up. The two join without gap
+or duplicate: both answer "after this position", positions have the order of ids, and a position is published only after
+everything below it is committed.
 
-A filtered reader's cursor moves by what it has looked at, not by what passed, so a rare filter never reads anything
+A filtered reader's cursor moves over everything it has read, not only what passed, so a rare filter reads nothing
 twice.
 """
 
@@ -30,14 +30,14 @@ from storage.records.tiers import Kind
 from storage.tail import Tail
 
 SEND_SIZE = 64 << 10
-"""Bytes after which a send is full; an event is never cut."""
+"""Bytes after which a send is full; an event is never split."""
 PAGE, MOST, FEWEST = 200, 500, 50
-"""Events read from the log at once: at first, and as the size of those before it allows. A trip to a reader's thread
-costs as much as some fifty small events, and five hundred of 64 KiB were a large heap for one reader."""
+"""Events per read of the log: at first, and the bounds of later reads, which adapt to the size of earlier events. A
+trip to a reader thread costs as much as 50 small events, and 500 of 64 KiB would be a large heap for one reader."""
 PAGE_SIZE = 512 << 10
-"""Bytes that a page should have."""
+"""The target size of a page in bytes."""
 TURN = 500
-"""Events looked at between two checkpoints; a tenth of it when text is matched."""
+"""Events per checkpoint; a tenth of it if text is matched."""
 
 
 _OURS = frozenset({Kind.NOTICE, Kind.HEARTBEAT})
@@ -52,14 +52,14 @@ _tier = msgspec.json.Decoder(_Tier)
 
 
 class FellBehind(Exception):
-    """Retention has deleted events that the reader had not seen: its stream ends, and its cursor is 410 from now on."""
+    """Retention deleted events that the reader had not seen. Its stream ends, and its cursor gets 410 from now on."""
 
 
 class EventFilter:
-    """What a reader lets through: the log's own filter, the tiers of notices, further tags, words, a channel.
+    """A reader's filter: the log's filter, tiers of notices, more tags, words, a channel.
 
-    tags: beside those of `where`, at least one of these. hides: sources of which nothing passes. Heartbeats pass only
-    where `where` or the channel names them.
+    tags: at least one of these must match, in addition to `where`. hides: sources to leave out. Heartbeats pass only if
+    `where` or the channel names them.
     """
 
     __slots__ = (
@@ -92,13 +92,13 @@ class EventFilter:
         self.turn = TURN // 10 if self.reads_text else TURN
 
     def portion(self, events: Sequence[Stored]) -> int:
-        """Return how many of the first events are sifted at once; 0 only of none."""
+        """Return how many of the first events to filter at once; 0 only if there are none."""
         return portion(events, self.turn) if self.reads_text else min(len(events), self.turn)
 
     async def sift(self, events: Sequence[Stored]) -> Sequence[bool]:
-        """Return for each event whether it passes that has already passed `where`.
+        """Return for each event whether it passes. They must have passed `where`.
 
-        Text is looked at in a worker, so ask for no more than a `portion`. Raises Overloaded.
+        A worker reads the text, so pass at most a `portion`. Raises Overloaded.
         """
         if not self.reads_text:
             return [self._admits_kind(event) for event in events]
@@ -109,7 +109,7 @@ class EventFilter:
         return self.where.admits(event) and (await self.sift((event,)))[0]
 
     def admits_unread(self, event: Stored) -> bool:
-        """Return whether an event passes, of an event filter that reads no text."""
+        """Return whether an event passes. Only for filters that read no text."""
         if self.everything:
             return event.kind != Kind.HEARTBEAT
         return self.where.admits(event) and self._admits_kind(event)
@@ -124,7 +124,7 @@ class EventFilter:
         return not self._tags or not self._tags.isdisjoint(event.tags)
 
     def _asks(self, event: Stored) -> Groups | None:
-        """Return what an event's text must have, () when it passes without; None when it can't."""
+        """Return the words that an event's text must match, () if it passes without; None if it cannot pass."""
         if not self._admits_kind(event):
             return None
         if event.kind == Kind.HEARTBEAT and Kind.HEARTBEAT in self.where.also:
@@ -137,7 +137,7 @@ class EventFilter:
 
 
 class Reader:
-    """One client's place in the log."""
+    """One client's position in the log."""
 
     __slots__ = ("_asks", "_filter", "_log", "_page", "_place", "_tail", "cursor", "form", "replay_from", "sent")
 
@@ -152,10 +152,10 @@ class Reader:
         self.form = form
         self.replay_from = replay_from
         self.sent = 0
-        """Bytes of frames that were handed on."""
+        """Bytes of frames sent so far."""
 
     async def take(self) -> bytes:
-        """Return the frames of what is new and passes, oldest first; b"" when nothing of what was looked at did.
+        """Return the frames of new events that pass, oldest first; b"" if none of the events read did.
 
         Waits only for the log. If cancelled, nothing has been taken. Raises FellBehind.
         """
@@ -167,24 +167,24 @@ class Reader:
         return await self._of_page()
 
     def held(self) -> int:
-        """Return how many bytes of the log it holds that it has not looked at."""
+        """Return the bytes of unread events that it holds."""
         return sum([len(event.body) for event in self._page])
 
     def let_go(self) -> None:
-        """Hold nothing of the log: what it has not looked at is read again later."""
+        """Drop the page; read its unread events again later."""
         if self._page:
             self._page, self.cursor = [], self._place
 
     def at_end(self) -> bool:
-        """Return whether nothing published is left to look at."""
+        """Return whether every published event has been read."""
         return not self._page and self.cursor >= self._tail.head
 
     def wait(self) -> Awaitable[object]:
-        """Wait until something is published after the cursor."""
+        """Wait until an event is published after the cursor."""
         return self._tail.wait_past(self.cursor)
 
     async def _of_ring(self, recent: Sequence[Recent]) -> bytes:
-        """Encode from the ring, and move the cursor by what was looked at."""
+        """Encode from the ring, and move the cursor over the events read."""
         if len(recent) == 1 and self._filter.everything and recent[0].stored.kind != Kind.HEARTBEAT:
             self.cursor = recent[0].stored.seq
             return frame_of(recent[0], self.form)
@@ -217,7 +217,7 @@ class Reader:
         return b"".join(taken)
 
     async def _read_page(self) -> None:
-        """Read on in the log. A page without progress: there is nothing left between the cursor and the head."""
+        """Read the next page of the log. If it makes no progress, nothing is left below the head."""
         head = self._tail.head
         page = await self._log.read(self.cursor, self._asks, self._filter.where)
         if page.floor > self.cursor:

@@ -1,8 +1,8 @@
-"""Search in the text of events: in the workers, one piece at a time, so that nothing else waits for it.
+"""Search in the text of events, in workers, one piece at a time, so that nothing else waits.
 
-To analyse one event of 64 KiB takes up to a quarter of a second. So what is long goes to a worker, no more at once than
-a worker does in about a second, and all searches of the service together keep one worker. Short events, as most live
-ones are, are looked at here, each analysed once for all readers.
+Analysing one event of 64 KiB takes up to a quarter of a second. So long texts go to a worker in pieces of about a
+second's work, and all searches together use one worker. Short events, such as most live ones, are analysed in the loop,
+once for all readers.
 """
 
 from __future__ import annotations
@@ -23,21 +23,21 @@ from storage.records.event import Stored
 from storage.records.identity import Seq
 
 SHORT = 4 << 10
-"""Bytes of events whose texts are looked at in the loop."""
+"""Bytes of events to search in the loop."""
 PIECE = 256 << 10
-"""Bytes of events that a worker gets at once."""
+"""Bytes of events per worker call."""
 WITHIN = 10.0
-"""Seconds that a worker has for a piece."""
+"""Seconds for a worker call."""
 MOST_ASKING = 32
-"""Answers at once that search in text."""
+"""Concurrent answers that search text."""
 _ANALYSES = 256
 _QUERIES = 2_000
 Groups = tuple[tuple[Term, ...], ...]
-"""Of each group one term must match."""
+"""One term of each group must match."""
 
 
 def portion(events: Sequence[Stored], most: int) -> int:
-    """Return how many of the first events are one piece: one at least, unless there are none."""
+    """Return how many of the first events make one piece: at least one, unless there are none."""
     size = 0
     for count, event in enumerate(events[:most]):
         size += len(event.body)
@@ -47,9 +47,9 @@ def portion(events: Sequence[Stored], most: int) -> int:
 
 
 class Texts:
-    """The one place where text is searched. longest: bytes of the most that was ever looked at in the loop at once.
+    """The only place that searches text. longest: the most bytes searched in the loop at once.
 
-    jail: who has the workers; None: all is done in the loop.
+    jail: has the workers; None searches everything in the loop.
     """
 
     def __init__(self, jail: Jail | None = None) -> None:
@@ -62,7 +62,7 @@ class Texts:
 
     @contextmanager
     def asking(self) -> Iterator[None]:
-        """Count an answer that searches, for the length of the block. Raises Overloaded."""
+        """Count a searching answer within the block. Raises Overloaded."""
         if self._asking >= MOST_ASKING:
             raise Overloaded(f"{MOST_ASKING} searches in text are under way; there is no room for more", 5)
         self._asking += 1
@@ -72,7 +72,7 @@ class Texts:
             self._asking -= 1
 
     async def found(self, asked: Sequence[tuple[Stored, Groups | None]]) -> Sequence[bool]:
-        """Return for each event whether its text has what is asked of it. Raises Overloaded."""
+        """Return for each event whether its text matches. Raises Overloaded."""
         verdicts = iter(await self._look([(event, groups) for event, groups in asked if groups and all(groups)]))
         return [groups is not None and all(groups) and (not groups or next(verdicts)) for _, groups in asked]
 
@@ -90,7 +90,7 @@ class Texts:
         request = msgspec.msgpack.encode(SearchRequest(tuple(terms), events))
         async with self._turn:
             try:
-                # A worker whose call is cancelled is killed: who hangs up must not cost one each time.
+                # Cancelling a call kills its worker; a disconnect must not cost one each time.
                 with trio.move_on_after(WITHIN + 5, shield=True):
                     answer = await self._jail.call("search_events", request, deadline=WITHIN)
             except (WorkerDied, WorkerTooSlow, TaskRefused) as error:

@@ -1,8 +1,7 @@
 """Events as lines of CSV (RFC 4180). Pure.
 
-A spreadsheet runs a cell that begins like a formula, and every text here was written by whoever owns the watched page:
-such a cell gets an apostrophe in front, which spreadsheets show as "this is text". CSV is for people; whoever needs the
-exact bytes takes NDJSON.
+Spreadsheets run cells that begin like a formula, and the owner of a watched page controls every text here. Such cells
+get a leading apostrophe, which marks them as text. Programs that need the exact bytes should use NDJSON.
 """
 
 from __future__ import annotations
@@ -11,7 +10,7 @@ import msgspec
 from msgspec import Struct
 
 FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
-"""With what a cell may not begin; the last four are the full-width forms, which some spreadsheets read alike."""
+"""Prefixes that start a formula. The last four are full-width forms, which some spreadsheets treat alike."""
 _QUOTED = ('"', ",", "\r", "\n")
 
 
@@ -27,7 +26,7 @@ class _Diff(Struct, frozen=True):
 
 
 class _Row(Struct, frozen=True):
-    """What of an event goes into its line, in the order of the columns; `diff` becomes three of them."""
+    """The fields of an event's line, in column order. `diff` becomes three columns."""
 
     emitted_at: str = ""
     source_type: str = ""
@@ -50,12 +49,12 @@ class _Row(Struct, frozen=True):
 _decode = msgspec.json.Decoder(_Row).decode
 _PLAIN = tuple(name for name in _Row.__struct_fields__ if name not in ("diff", "summary"))
 COLUMNS = (*_PLAIN, "added", "removed", "changed", "summary")
-"""A new one comes last: who reads them by number finds the others where they were."""
+"""Append new columns at the end, so that readers by number keep working."""
 HEADER = ",".join(COLUMNS).encode() + b"\r\n"
 
 
 def line_of(body: bytes) -> bytes:
-    """Return the line of an event's wire JSON, with its end.
+    """Return the CSV line of an event's wire JSON, with its line end.
 
     >>> line_of(b'{"title":"=1+1","tags":["a","b"]}')
     b",,,,'=1+1,,,,a; b,,,,,,,,,\\r\\n"
@@ -73,10 +72,10 @@ def _text(value: str | tuple[str, ...] | None) -> str:
 
 
 def cell(text: str) -> str:
-    """Return a text as it stands in a line, which no spreadsheet takes for a formula."""
+    """Return a text as a CSV cell that no spreadsheet takes for a formula."""
     if text.startswith(FORMULA):
         text = f"'{text}"
-    text = text.replace("\0", "\ufffd")  # RFC 4180 knows no NUL, and many programs end a file at one
+    text = text.replace("\0", "\ufffd")  # RFC 4180 has no NUL, and many programs end a file at one
     if any(sign in text for sign in _QUOTED):
         doubled = text.replace('"', '""')
         return f'"{doubled}"'

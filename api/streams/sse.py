@@ -1,8 +1,8 @@
 """Frames of a stream, as Server-Sent Events and as NDJSON. Pure.
 
-An SSE frame has `event:`, `data:`, `id:` in this order: a client that takes the id at its line, and is cut off right
-after, must already hold the data. The stored JSON goes out as it is, except that U+0085, U+2028 and U+2029 are
-escaped, since some readers split lines at them; to a JSON parser, and so to the signature, that is the same event.
+An SSE frame has `event:`, `data:`, `id:` in this order: a client that reads the id and then loses the connection must
+already hold the data. The stored JSON goes out unchanged, except that U+0085, U+2028 and U+2029 are escaped, since some
+readers split lines there. For JSON parsers and the signature, the event is the same.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ Form = Literal["sse", "ndjson"]
 MEDIA: dict[Form, str] = {"sse": "text/event-stream; charset=utf-8", "ndjson": "application/x-ndjson"}
 RETRY = b"retry: 3000\n\n"
 _HEAD = re.compile(rb'\{"\$schema":"[^"\\]*","id":"([^"\\]*)","source_id":"[^"\\]*","source_type":"([^"\\]*)"')
-"""How an event begins that this version wrote: see `Event`."""
+"""The first fields of an event that this version wrote: see `Event`."""
 _SPLITTERS = ((b"\xc2\x85", b"\\u0085"), (b"\xe2\x80\xa8", b"\\u2028"), (b"\xe2\x80\xa9", b"\\u2029"))
 
 
 class Head(Struct):
-    """What a frame needs to know of an event."""
+    """The fields that a frame needs."""
 
     id: str
     source_type: str
@@ -46,7 +46,7 @@ def one_line(body: bytes) -> bytes:
     b'"a\\u2028b"'
     """
     for raw, escape in _SPLITTERS:
-        if raw[-1] in body and raw in body:  # a search for one byte is twenty times as quick
+        if raw[-1] in body and raw in body:  # a search for one byte is twenty times as fast
             body = body.replace(raw, escape)
     return body
 
@@ -61,17 +61,17 @@ def event_frame(body: bytes) -> bytes:
 
 
 def frames(bodies: Iterable[bytes], form: Form) -> bytes:
-    """Return the frames of events, in one piece. That no line is split is looked at once for all of them."""
+    """Return the frames of events in one piece. Escape line splitters once for all."""
     if form == "ndjson":
         return one_line(b"".join([body + b"\n" for body in bodies]))
     return one_line(b"".join([_framed(body) for body in bodies]))
 
 
 def _framed(body: bytes) -> bytes:
-    """Return an event's frame with its body as it is stored.
+    """Return an event's frame with its stored body.
 
-    Decoding costs three times as much as a match of the first fields. Only those are looked at: a text or an object
-    further on may have anything in it, an `id` of its own as well.
+    Decoding costs three times as much as matching the first fields. Match only those: later fields may contain
+    anything, even another `id`.
     """
     found = _HEAD.match(body)
     if found is None:  # written by an older version
@@ -81,7 +81,7 @@ def _framed(body: bytes) -> bytes:
 
 
 def frame_of(recent: Recent, form: Form) -> bytes:
-    """Return the frame of an event in the ring; the SSE one is made once and shared by all readers."""
+    """Return the frame of an event in the ring. All readers share one SSE frame."""
     if form == "ndjson":
         return one_line(recent.stored.body) + b"\n"
     if recent.frame is None:
@@ -90,26 +90,26 @@ def frame_of(recent: Recent, form: Form) -> bytes:
 
 
 def opening(form: Form, replay_from: str) -> bytes:
-    """Return what a stream begins with: the retry hint, and a comment that says after which id it replays."""
+    """Return the opening of a stream: the retry hint, and a comment with the id that it replays after."""
     return RETRY + b": replay-from %b\n\n" % replay_from.encode() if form == "sse" else b""
 
 
 def left_behind(form: Form) -> bytes:
-    """Return the last words to a reader that retention has overtaken; NDJSON has no room for any."""
+    """Return the last words for a reader that retention has overtaken. NDJSON has none."""
     words = b": ended: events after the last one were deleted before they were sent; a resume from there is 410\n\n"
     return words if form == "sse" else b""
 
 
 def damaged(form: Form) -> bytes:
-    """Return the last words of a service whose data are damaged: to come back with the same id, but not at once."""
+    """Return the last words if the data are damaged: resume with the same id, but not at once."""
     return b"retry: 60000\n: ended: the database is damaged; a backup must be restored\n\n" if form == "sse" else b""
 
 
 def stopping(form: Form, back_in: float) -> bytes:
-    """Return the last words of a service that stops: after how many seconds to come back."""
+    """Return the last words of a stopping service, with the seconds until clients may reconnect."""
     return b"retry: %d\n: ended: the service stops\n\n" % (back_in * 1000) if form == "sse" else b""
 
 
 def keepalive(form: Form, newest: str) -> bytes:
-    """Return the sign of life of a silent stream, with the newest id of the log; for NDJSON an empty line."""
+    """Return a keepalive with the log's newest id; for NDJSON an empty line."""
     return b": keepalive %b\n\n" % newest.encode() if form == "sse" else b"\n"

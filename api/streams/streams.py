@@ -1,8 +1,8 @@
-"""The open streams: how many there may be, when each must end, and the loop that feeds one.
+"""The open streams: their limits, their ends, and the loop that feeds one.
 
-A stream ends when its client goes or stops reading, when its key is deleted (within a second), when it has fallen
-behind what retention keeps, and at a stop of the service. One task looks after the keys of all streams; it sleeps
-while none is open, so an idle service has no timer.
+A stream ends when its client disconnects or stops reading, when its key is deleted (within a second), when it falls
+behind retention, and when the service stops. One task watches the keys of all streams. It sleeps while none is open, so
+an idle service has no timer.
 """
 
 from __future__ import annotations
@@ -35,18 +35,18 @@ from storage.records.key import ApiKey
 from storage.records.session import Session
 
 KEY_CHECK = 0.5
-"""Seconds between two looks at the keys of the open streams."""
+"""Seconds between two checks of the open streams' keys."""
 EARLY = 1 / 3
-"""The part of the keepalive time by which a stream's sign of life may come early; see `Streams.spread`."""
+"""The part of the keepalive interval by which a keepalive may come early; see `Streams.spread`."""
 MOST_HELD = 32 << 20
-"""Bytes of the log that all streams whose clients are behind hold; the rest of them read it again when it is wanted."""
+"""Bytes of the log that all streams with slow clients hold. Further streams drop their pages and read them again."""
 MAKING = 8
-"""Pages of history that are being made at once, each of 1 MiB at most; the others wait, and hold nothing."""
+"""Pages of history made at once, at most 1 MiB each. The others wait and hold nothing."""
 GOLDEN = 0.618_033_988_749_895
 
 
 class Streams:
-    """All streams that are open now; `gauge` shows how many."""
+    """All open streams. gauge: shows their number."""
 
     def __init__(
         self, storage: Storage, settings: Settings, gauge: Gauge | None = None, jail: Jail | None = None
@@ -55,7 +55,7 @@ class Streams:
         self.channels = Channels(storage.alerts)
         self.exports = Exports()
         self.subscribers = Subscribers()
-        """Agents that hear of what they have subscribed to."""
+        """Agents with subscriptions."""
         self.signs = Signs(self._newest_known)
         self._storage, self._settings = storage, settings
         self._gauge = gauge or Gauge()
@@ -66,11 +66,11 @@ class Streams:
         self._place = -GOLDEN
         self._held = 0
         self.pages = trio.CapacityLimiter(MAKING)
-        """The pages of history that are being made."""
+        """Limits the history pages made at once."""
         self.ending = False
 
     def check_room(self, key: Holder) -> None:
-        """Raise Refusal when there are too many streams, of all (503) or of this key (429)."""
+        """Raise Refusal if there are too many streams: 503 in total, 429 for this key."""
         if self.ending:
             raise Refusal("unavailable", "The service is stopping.", headers={"Retry-After": "5"})
         if self._of_key.total() >= self._settings.max_streams:
@@ -82,7 +82,7 @@ class Streams:
 
     @contextmanager
     def place(self, key: Holder) -> Iterator[None]:
-        """Take a place for the length of the block, before the head of the answer is sent. Raises Refusal."""
+        """Take a slot within the block, before sending the answer's head. Raises Refusal."""
         self.check_room(key)
         self._of_key[key.id] += 1
         try:
@@ -94,12 +94,12 @@ class Streams:
 
     @contextmanager
     def opened(self, key: Holder) -> Iterator[trio.CancelScope]:
-        """Keep a stream on the list for the length of the block. Cancelling the scope ends it."""
+        """List a stream within the block. Cancelling the scope ends it."""
         with trio.CancelScope() as scope:
             if self.ending:
                 scope.cancel()
             self._open[scope] = key
-            self._gauge.value += 1  # the admin socket's streams are counted with it, too
+            self._gauge.value += 1  # the gauge also counts the admin socket's streams
             self._some.set()
             try:
                 yield scope
@@ -108,26 +108,26 @@ class Streams:
                 self._gauge.value -= 1
 
     def spread(self) -> float:
-        """Return the next of a row of numbers from 0 to 1 of which any stretch is spread evenly.
+        """Return the next number of a low-discrepancy sequence in [0, 1).
 
-        An event goes to ten thousand streams at one moment; without this their signs of life would follow at one moment
-        too, for ever, and their clients would come back at one moment after a stop.
+        One event reaches ten thousand streams at the same moment. Without this, their keepalives would also coincide,
+        and after a stop their clients would all reconnect at once.
         """
         self._place = (self._place + GOLDEN) % 1
         return self._place
 
     def end_all(self) -> None:
-        """End every stream, now and from now on."""
+        """End every open and future stream."""
         self.ending = True
         for scope in self._open:
             scope.cancel()
 
     async def watch_keys(self) -> None:
-        """End the streams of deleted keys and ended sessions, for ever."""
+        """End the streams of deleted keys and ended sessions, forever."""
         while True:
             await self._some.wait()
             await trio.sleep(KEY_CHECK)
-            with suppress(StorageError):  # nobody knows now: they are asked for again in a moment
+            with suppress(StorageError):  # unknown for now: the next round asks again
                 for holder in {key.sha256: key for key in self._open.values()}.values():
                     if await self.has_gone(holder):
                         self._end_key(holder.sha256)
@@ -135,12 +135,12 @@ class Streams:
                 self._some = trio.Event()
 
     async def languages(self) -> Sequence[str]:
-        """Return the languages in which a stream's keywords are read: those of the alerts, English, and plain words."""
+        """Return the languages for a stream's keywords: English, plain words, and those of the alerts."""
         alerts = await self._storage.alerts.all()
         return tuple(dict.fromkeys(("en", "simple", *(alert.language for alert in alerts))))
 
     async def newest_id(self) -> str:
-        """Return the id of the newest event that streams may show; an id of its position when it has been deleted."""
+        """Return the id of the newest event that streams may show, or an id for its position if it was deleted."""
         tail = self._storage.tail
         head = tail.head
         if self._newest is None or self._newest[0] != head:
@@ -154,10 +154,10 @@ class Streams:
         return self._newest[1]
 
     async def feed(self, reader: Reader, writer: Writer) -> None:
-        """Write a stream: the opening, then what is new as it comes, and signs of life. Ends when a send raises.
+        """Write a stream: the opening, new events as they come, and keepalives. Ends when a send raises.
 
-        Raises what `Writer.send` does, and FellBehind. What a client does not take at once is sent outside of the scope
-        by which a sign of life may interrupt, since a send must not end in the middle.
+        Raises the errors of `Writer.send`, and FellBehind. Bytes that a client does not take at once are sent outside
+        the scope that a keepalive may cancel, since a send must not end in the middle.
         """
         pulse = Pulse(reader.form, writer, self._settings.keepalive * (1 - EARLY * self.spread()))
         rest = writer.send_nowait(opening(reader.form, reader.replay_from))
@@ -179,7 +179,7 @@ class Streams:
 
     @contextmanager
     def _pages_of(self, reader: Reader) -> Iterator[None]:
-        """Let a reader keep its page while its client takes nothing, if there is room for it."""
+        """Let a reader keep its page while its client does not read, if there is room."""
         held = reader.held()
         if self._held + held > MOST_HELD:
             reader.let_go()
@@ -194,7 +194,7 @@ class Streams:
         try:
             return await self.newest_id()
         except StorageError:
-            return None  # it will do better, and nobody is told that all is well
+            return None  # send no keepalive that claims all is well
 
     def __len__(self) -> int:
         return len(self._open)
@@ -219,7 +219,7 @@ class Streams:
 
 
 async def _feed_willing(reader: Reader, writer: Writer, pulse: Pulse) -> bytes:
-    """Feed a client for as long as it takes everything at once; return the first rest that it did not."""
+    """Feed a client while it takes everything at once; return the first rest."""
     while True:
         if reader.at_end():
             pulse.waits = True

@@ -1,9 +1,8 @@
-"""Subscriptions of agents: what each client wants to hear of, its place in the log, and the stream that tells it.
+"""Agents' subscriptions: the resources of each client, its position in the log, and its notification stream.
 
-A notification names a resource and says no more. So the changes of a stretch of the log are told once for each
-resource, and whoever was away too long for the log to know hears of all its resources: too much is read then, and
-nothing is missed. The id of each frame is a position of the log, as on the streams of events: a client that comes back
-with it goes on there, in whatever session.
+A notification only names a resource. So each resource is named once per stretch of the log. A client that was away
+longer than the log reaches gets all its resources: it reads too much but misses nothing. Each frame's id is a position
+in the log, as on event streams, so a client resumes with it in any session.
 """
 
 from __future__ import annotations
@@ -22,14 +21,14 @@ from storage.records.tiers import UNASKED
 from storage.tail import Tail
 
 CHANGES: Final = "sanderling://changes"
-"""Everything that is new."""
+"""The resource of all changes."""
 OF_SOURCE: Final = "sanderling://source/"
 MOST, MOST_OF_KEY, MOST_RESOURCES = 1_000, 20, 100
-"""Clients that are remembered, of these those of one key, and what each may subscribe to."""
+"""Clients remembered in total and per key, and subscriptions per client."""
 
 
 class Subscriber:
-    """One client, from its `initialize` on. cursor: what is after it has not been told."""
+    """One client since its `initialize`. cursor: everything up to it has been notified."""
 
     __slots__ = ("cursor", "key", "reader", "resources")
 
@@ -42,26 +41,26 @@ class Subscriber:
         return f"<Subscriber of {self.key} to {len(self.resources)} resources>"
 
     def filter(self) -> Filter:
-        """Return which events it must hear of, while it has subscribed to something."""
+        """Return the filter for its subscriptions. It must have some."""
         if CHANGES in self.resources:
             return Filter(kinds=UNASKED)  # a heartbeat is no change
         return Filter(sources=tuple(uri.removeprefix(OF_SOURCE) for uri in self.resources))
 
     def touched(self, sources: Sequence[SourceId]) -> list[str]:
-        """Return the resources that events of these sources change."""
+        """Return the subscribed resources that events of these sources change."""
         uris = dict.fromkeys(f"{OF_SOURCE}{source}" for source in sources)
         told = [uri for uri in uris if uri in self.resources]
         return [*told, CHANGES] if sources and CHANGES in self.resources else told
 
 
 class Subscribers:
-    """The clients, by the ids of their sessions. Who was not heard of for longest is forgotten first."""
+    """The clients by session id. The one idle for longest is forgotten first."""
 
     def __init__(self) -> None:
         self._known: dict[str, Subscriber] = {}
 
     def begin(self, session: str, key: str, cursor: Seq) -> None:
-        """Remember a client of a key that begins."""
+        """Remember a new client of a key."""
         of_key = [id for id, known in self._known.items() if known.key == key]
         for id in of_key[: max(0, len(of_key) - MOST_OF_KEY + 1)]:
             del self._known[id]
@@ -70,7 +69,7 @@ class Subscribers:
         self._known[session] = Subscriber(key, cursor)
 
     def of(self, session: str, key: str) -> Subscriber | None:
-        """Return a client, None when it is not known, or another key's."""
+        """Return a client, or None if it is unknown or belongs to another key."""
         found = self._known.get(session)
         if found is None or found.key != key:
             return None
@@ -78,7 +77,7 @@ class Subscribers:
         return found
 
     def end(self, session: str) -> None:
-        """Forget a client; its stream, if it has one, says nothing more."""
+        """Forget a client. Its stream, if any, falls silent."""
         self._known.pop(session).reader = None
 
     def __len__(self) -> int:
@@ -86,7 +85,7 @@ class Subscribers:
 
 
 class UpdateReader(Reader):
-    """A client's stream of notifications. A later one of the same client takes over."""
+    """A client's notification stream. A newer one of the same client replaces it."""
 
     __slots__ = ("_subscriber",)
 
@@ -100,17 +99,15 @@ class UpdateReader(Reader):
         return self._subscriber.reader is not self
 
     def at_end(self) -> bool:
-        """Return whether there is nothing to look at."""
         return self._replaced or super().at_end()
 
     async def wait(self) -> None:
-        """Wait until there is."""
         if self._replaced:
-            await trio.sleep_forever()  # the client has another stream: nothing is told twice
+            await trio.sleep_forever()  # the client has another stream: notify once only
         await super().wait()
 
     async def take(self) -> bytes:
-        """Return a notification for each resource that has changed, b"" when none has."""
+        """Return a notification for each changed resource, b"" if none."""
         client, head = self._subscriber, self._tail.head
         if self._replaced or not client.resources:
             self._move(max(head, self.cursor))
