@@ -1,4 +1,4 @@
-"""Alerts: stored here, and the matcher is told, so that an answer means that the change is in force."""
+"""Alerts: store them and update the matcher before answering, so that an answer means the change is in force."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ from storage.records.identity import Millis, SourceId
 from storage.records.revision import Expected
 
 ANSWER_WITHIN = 15.0
-"""Seconds for the matcher to take over a change; it is stored by then."""
+"""Seconds for the matcher to apply a change; it is stored by then."""
 _NAME = 60
 
-# --- what is asked for -----------------------------------------------------------------------------------------------
+# --- input -----------------------------------------------------------------------------------------------------------
 
 
 def check_query(query: str, language: str) -> None:
@@ -42,7 +42,7 @@ def check_query(query: str, language: str) -> None:
 
 
 async def sources_of(call: OperationContext, ids: Sequence[str], known: Iterable[str] = ()) -> tuple[str, ...]:
-    """Return source ids in their one spelling, each once. Raises Refusal (400), Unprocessable for unknown ones."""
+    """Return normalised source ids, each once. Raises Refusal (400), Unprocessable for unknown ones."""
     found: dict[str, None] = {}
     there = frozenset(known)
     for index, text in enumerate(ids):
@@ -84,18 +84,18 @@ def _changed(
     return old if changed == old and not seen else replace(changed, updated_at=now, updated_by=by)
 
 
-# --- acts ------------------------------------------------------------------------------------------------------------
+# --- operations ------------------------------------------------------------------------------------------------------
 
 
 async def put_in_force(call: OperationContext) -> None:
-    """Have everyone who reads alerts read them again. Raises TooSlowError (503): what was stored stays."""
+    """Make all readers of alerts reload them. Raises TooSlowError (503); the stored change stays."""
     await call.streams.channels.refresh()
     with trio.fail_after(ANSWER_WITHIN):
         await call.context.matcher.ask(lambda reply: AlertsChanged(reply=reply))
 
 
 async def named(call: OperationContext, id: str) -> Alert:
-    """Return the alert of an id. Raises NotFound."""
+    """Return the alert with an id. Raises NotFound."""
     found = await call.context.storage.alerts.get(known_id(id, "alert"))
     if found is None:
         raise _missing()
@@ -104,7 +104,7 @@ async def named(call: OperationContext, id: str) -> Alert:
 
 @whole
 async def add(call: OperationContext, new: wire.NewAlert, planned: str | None = None) -> Alert:
-    """Add an alert; one with the `planned` id that is there already is it. Raises Refusal, Unprocessable, Conflict."""
+    """Add an alert, or return the one that has the `planned` id. Raises Refusal, Unprocessable, Conflict."""
     alerts, now = call.context.storage.alerts, call.context.world.now()
     if planned is not None and (there := await alerts.get(planned)) is not None:
         await put_in_force(call)
@@ -155,7 +155,7 @@ async def change(
 
 @whole
 async def delete(call: OperationContext, id: str, expected: Expected = None) -> None:
-    """Forget one alert with its destinations. Raises NotFound, Stale."""
+    """Delete one alert and its destinations. Raises NotFound, Stale."""
     if not await call.context.storage.alerts.delete(known_id(id, "alert"), lambda it: refuse_stale(it, expected)):
         raise _missing()
     await put_in_force(call)

@@ -1,8 +1,7 @@
-"""Many URLs in one request: a few at a time, in the order of the request, each by itself.
+"""Many URLs in one request: a few at a time, in the order of the request, each isolated.
 
-What one URL does, hangs or fails in is its own: the others are answered as if it were not there. One spelt twice is
-added once, by the first that names it. The answer comes before a proxy between us would give up: what is not done by
-then is `timeout`, and may be done yet.
+A URL that hangs or fails does not affect the others. Duplicates of a URL run one after the other, so it is added once.
+The answer comes before a proxy would time out: unfinished URLs get `timeout`, and may still finish.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from api.problems import INTERNAL, Refusal
 from api.refusals import refusal_of
 
 AT_ONCE = 8
-"""URLs of one request that are under way at once: a quarter of what the registry handles at once for all."""
+"""Concurrent URLs per request: a quarter of what the registry handles at once for everyone."""
 WITHIN = 55.0
 """Seconds for a whole request."""
 LATE = Refusal(
@@ -33,7 +32,7 @@ R = TypeVar("R")
 
 
 class Failed(NamedTuple):
-    """What was not done, and why; `late`: as far as one knows. may_pass: see `DomainError`."""
+    """A URL that failed. late: it may still finish. may_pass: see `DomainError`."""
 
     refusal: Refusal
     late: bool
@@ -41,16 +40,16 @@ class Failed(NamedTuple):
 
 
 def place_of(number: int) -> str:
-    """Return where in a request's body a URL stands."""
+    """Return the location of a URL in the request's body."""
     return f"body.sources[{number}]"
 
 
 async def for_each(
     call: OperationContext, urls: Sequence[str], act: Callable[[int], Awaitable[R]]
 ) -> Sequence[R | Failed]:
-    """Do something for each URL, by its number, and return what became of each, in their order.
+    """Run `act` with each URL's number; return the outcomes in order.
 
-    What is wrong with one is said of its `place_of`.
+    Errors name the URL's `place_of`.
     """
     outcomes: list[R | Failed] = [Failed(LATE, late=True)] * len(urls)
     deadline = trio.current_time() + WITHIN
@@ -73,7 +72,7 @@ async def for_each(
 
 
 def _by_url(urls: Sequence[str]) -> Sequence[Sequence[int]]:
-    """Return the numbers of each URL: spellings of one go one after the other, so that the first is who adds it."""
+    """Group the numbers by normalised URL. A group runs in order, so that its first adds the source."""
     found: dict[str, list[int]] = {}
     for number, text in enumerate(urls):
         try:
@@ -89,7 +88,7 @@ async def _outcome(call: OperationContext, act: Callable[[], Awaitable[R]], wher
         return await act()
     except trio.TooSlowError:
         return Failed(LATE, late=True)
-    except Exception as error:  # whatever it is, it is this URL's; a fault of ours is logged and told as one
+    except Exception as error:  # any error belongs to this URL only; bugs are logged and reported as such
         may_pass = isinstance(error, DomainError) and error.may_pass
         return Failed(_refusal(call, error, where), late=False, may_pass=may_pass)
 

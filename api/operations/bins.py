@@ -1,4 +1,4 @@
-"""Webhook bins and what they were sent, for any face: found, read with both signatures checked, forgotten."""
+"""Webhook bins and their captures, for any face: find, read with both signatures checked, delete."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from storage.records.bin import Bin, Capture, StoredCapture
 from storage.records.destination import Destination
 
 PAGE_SIZE = 1 << 20
-"""Bytes of captures in one answer, if there is more than one."""
+"""Bytes of captures per answer; a single capture may exceed it."""
 
 
 class Seen(NamedTuple):
-    """A capture, its number in its bin's list, and what both its signatures are worth."""
+    """A capture, its number in the bin's list, and the result of both signature checks."""
 
     number: int
     capture: Capture
@@ -33,12 +33,12 @@ def bins_of(call: OperationContext) -> Bins:
 
 
 async def every(call: OperationContext) -> Sequence[Bin]:
-    """Return the bins that have not expired, oldest first."""
+    """Return the unexpired bins, oldest first."""
     return list(filter(bins_of(call).living, await call.context.storage.bins.all()))
 
 
 async def named(call: OperationContext, id: str) -> Bin:
-    """Return the bin of an id. Raises NotFound, also when it has expired and is not swept yet."""
+    """Return the bin with an id. Raises NotFound, also if it has expired."""
     found = bins_of(call).living(await call.context.storage.bins.get(known_id(id, "bin")))
     if found is None:
         raise NotFound("There is no such bin, or it has expired.")
@@ -46,28 +46,28 @@ async def named(call: OperationContext, id: str) -> Bin:
 
 
 async def new_address(call: OperationContext) -> str:
-    """Make a bin; return where it takes what it is sent. Raises Conflict."""
+    """Make a bin; return its URL. Raises Conflict."""
     return bins_of(call).address(await bins_of(call).mint())
 
 
 async def delete(call: OperationContext, id: str) -> None:
-    """Forget a bin and what it captured. Raises NotFound."""
+    """Delete a bin and its captures. Raises NotFound."""
     await call.context.storage.bins.delete((await named(call, id)).id)
 
 
 async def feeding(call: OperationContext, bin: Bin) -> Sequence[Destination]:
-    """Return the destinations that deliver to a bin, the newest ones."""
+    """Return the newest destinations that deliver to a bin."""
     return (await feeding_each(call, [bin]))[0]
 
 
 async def feeding_each(call: OperationContext, bins: Sequence[Bin]) -> Sequence[Sequence[Destination]]:
-    """Return for each of several bins the destinations that deliver to it."""
+    """Return the destinations that deliver to each of several bins."""
     destinations = await call.context.storage.alerts.destinations()
     return [senders(destinations, bin, bins_of(call)) for bin in bins]
 
 
 async def captures(call: OperationContext, bin: Bin, before: int | None, limit: int) -> tuple[Sequence[Seen], bool]:
-    """Return what a bin was sent before a number, newest first, and whether there is more."""
+    """Return a bin's captures before a number, newest first, and whether there are more."""
     page = await call.context.storage.bins.captures(bin.id, before, limit, PAGE_SIZE)
     return await _seen(call, bin, page.captures), page.more
 

@@ -1,7 +1,7 @@
-"""The check of a capture's signatures: the same judgement as a receiver's, with our own keys.
+"""Checks of a capture's signatures, as a receiver does them, with our own keys.
 
-A capture is judged by what was so when it came: its timestamp by its own arrival, secrets by what signed then. An event
-is some 100 microseconds of arithmetic and a digest may hold hundreds, so the loop has its turn in between.
+A capture is judged as of its arrival: its timestamp against that time, its signature against the secrets that were live
+then. An event takes some 100 microseconds of arithmetic, and a digest may hold hundreds, so yield in between.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _CUT = "the body was cut, so nothing about its signatures can be known"
 
 
 def senders(destinations: Sequence[Destination], bin: Bin, bins: Bins) -> Sequence[Destination]:
-    """Return the destinations that deliver to a bin, the newest ones."""
+    """Return the newest destinations that deliver to a bin."""
     address = bins.address(bin)
     found = []
     for each in destinations:
@@ -42,7 +42,7 @@ def senders(destinations: Sequence[Destination], bin: Bin, bins: Bins) -> Sequen
 
 
 def _path(text: str, bins: Bins) -> str:
-    """Return the path of the bin that a URL leads to, without what follows its token."""
+    """Return the path of a URL's bin, without anything after its token; "" if the URL is no bin."""
     try:
         path = bins.path_in(parse_url(text)) or ""
     except UrlRefused:
@@ -51,7 +51,7 @@ def _path(text: str, bins: Bins) -> str:
 
 
 async def check_capture(capture: Capture, destinations: Sequence[Destination], keys: KeySet) -> SignatureCheck:
-    """Check one capture; `destinations` are those that deliver to its bin. Never raises."""
+    """Check one capture. destinations: those that deliver to its bin. Never raises."""
     if capture.truncated:
         cut = Verdict(Cause.NOT_CHECKED, _CUT)
         return SignatureCheck(hmac=_checked(cut), ed25519=_events((), cut))
@@ -84,7 +84,7 @@ def _ok(verdict: Verdict) -> bool | None:
 
 
 def _events(events: Sequence[ReceivedEvent], nothing: Verdict) -> CheckedEvents:
-    """Return the verdict on all: the first that fails, else that of the first; `nothing` when there are none."""
+    """Return the overall verdict: the first failure, else the first verdict; `nothing` without events."""
     verdicts = [told.verdict for told in events]
     worst = next((verdict for verdict in verdicts if verdict.failed), verdicts[0] if verdicts else nothing)
     each = tuple(

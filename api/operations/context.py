@@ -1,4 +1,4 @@
-"""The context of every operation: `api.route.Call` has it, and so has the visit of a screen."""
+"""The context of every operation. `api.route.Call` and a screen's visit implement it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from api.streams.streams import Streams
 
 
 class OperationContext(Protocol):
-    """The service, as a face of it may touch it."""
+    """The parts of the service that a face may use."""
 
     @property
     def context(self) -> AppContext:
@@ -20,18 +20,18 @@ class OperationContext(Protocol):
 
     @property
     def streams(self) -> Streams:
-        """The open streams, and the channels of alerts."""
+        """The open streams and the alert channels."""
 
     @property
     def limiter(self) -> Limiter:
-        """Buckets for what has a rate of its own."""
+        """Buckets for operations with a rate limit."""
 
     @property
     def by(self) -> str:
-        """Who asks, for the record of who set something last: a key's name, or what face of the service."""
+        """The caller's name for `updated_by`: a key's name, or a face of the service."""
 
     def may(self, scope: str) -> bool:
-        """Return whether who asks has a scope, beside those that the call needs."""
+        """Return whether the caller has a scope besides those that the call needs."""
 
     @property
     def request_id(self) -> str:
@@ -39,7 +39,7 @@ class OperationContext(Protocol):
 
 
 def known_id(text: str, noun: str) -> str:
-    """Return an id in its one spelling. Raises NotFound for what can't be one."""
+    """Return a normalised id. Raises NotFound for an invalid one."""
     try:
         return str(UUID(text))
     except ValueError:

@@ -1,4 +1,4 @@
-"""Coverage of a source: how often it was looked at in a time, and of what nothing is known."""
+"""Coverage of a source: how often it was checked in a period, and which parts are unknown."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from storage.records.tiers import WATCHED
 WEEK: Final = 7 * 86_400_000
 DAY: Final = 86_400_000
 LONGEST: Final = 3_660 * DAY
-"""Milliseconds that one receipt is about, at most."""
+"""The longest period of one receipt, in milliseconds."""
 
 
 class SourceCoverage(NamedTuple):
-    """What is known of a source's looks in a time, and its receipt, not signed yet."""
+    """A source's coverage in a period, and its unsigned receipt."""
 
     found: Coverage
     receipt: CoverageReceipt
@@ -35,11 +35,11 @@ class SourceCoverage(NamedTuple):
 async def coverage(
     call: OperationContext, id: str, start: Millis | None = None, end: Millis | None = None
 ) -> SourceCoverage:
-    """Return what is known; by default of the last 7 days. A time to come is cut off.
+    """Return the coverage, by default of the last 7 days. A period's future part is cut off.
 
     Raises NotFound, Refusal (400), StorageError.
     """
-    # The tally first: a day that is put away between the two reads is in one of them at least.
+    # Read the tally first: a day stored between the two reads is then in at least one of them.
     view = await sources.view(call, id)
     return await coverage_of(call, view.source, view.hot.tally, start, end)
 
@@ -47,7 +47,7 @@ async def coverage(
 async def coverage_of(
     call: OperationContext, source: Source, tally: bytes, start: Millis | None = None, end: Millis | None = None
 ) -> SourceCoverage:
-    """Return the same of a source that was read already. Raises Refusal (400), StorageError."""
+    """Return the coverage of a source that has been read. Raises Refusal (400), StorageError."""
     context = call.context
     record, known_until = await context.shifts.record()
     now = context.world.now()
@@ -64,12 +64,12 @@ async def coverage_of(
 
 
 def _kept_from(now: Millis, days: int) -> Millis:
-    """Return from when on days are kept: nothing older is believed, whether or not it has gone yet."""
+    """Return the start of the retention period. Older days count as unknown, even if not deleted yet."""
     return Millis(max(0, now // DAY - days) * DAY)
 
 
 async def signed(call: OperationContext, made: SourceCoverage) -> bytes:
-    """Return a receipt as it is handed out. Raises StorageError."""
+    """Return a signed receipt. Raises StorageError."""
     signer = await call.context.signer()
     return signer.sign_document(msgspec.to_builtins(made.receipt), call.context.world.now())
 
@@ -87,7 +87,7 @@ def _checked(start: Millis | None, end: Millis | None, now: Millis) -> tuple[Mil
 
 
 async def logged_in(log: EventLog, source: SourceId, start: Millis, end: Millis) -> Logged:
-    """Return the first and last event of a time: two looks at the source's index."""
+    """Return the first and last event of a period, with two reads of the source's index."""
     where = Filter(sources=(source,), kinds=WATCHED)
     after, before = Seq(max(0, seq_at(start) - 1)), seq_at(end)
     floor = (await log.bounds()).floor

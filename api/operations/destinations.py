@@ -1,6 +1,6 @@
-"""Destinations: where an alert's matches go, and the secrets that sign them.
+"""Destinations: the receivers of an alert's matches, and the secrets that sign their deliveries.
 
-Records are stored here; what is sent, its own actor sends, also a test. A secret is told once, when it is made.
+Records are stored here. The destination's actor sends everything, also tests. A secret is shown once, when it is made.
 """
 
 from __future__ import annotations
@@ -39,21 +39,21 @@ from supervision import Mailbox
 MOST_DESTINATIONS = 10_000
 _LABEL = 200
 _OF = " · "
-"""Stands before the alert's name in the label of a destination that has no name of its own."""
+"""Separates a default label from the alert's name."""
 MOST_OF_AN_ALERT = 20
 FOR_PEOPLE = 20
-"""Events that people are told one by one; of more that wait at once they get one digest."""
+"""Events sent to people one by one; more of them become one digest."""
 OVERLAP = Millis(24 * 3_600_000)
-"""Milliseconds that an old secret goes on signing after a rotation."""
+"""Milliseconds for which an old secret still signs after a rotation."""
 TEST_WITHIN = 30.0
-"""Seconds for a test: those of its request, and a wait for room among the others."""
+"""Seconds for a test: its request, and a wait for a free slot."""
 _UNSEEN = "Nobody knows its secret: make a new one, give it to the receiver, then resume it."
 
 
 class WithSecret(NamedTuple):
-    """A destination and its newest secret, to be shown this once; "" of a kind that signs nothing.
+    """A destination and its newest secret, to show once; "" if its kind signs nothing.
 
-    invited: how the question went whether somebody wants to be told; None when there was none.
+    invited: the result of the consent request; None if there was none.
     """
 
     destination: Destination
@@ -61,11 +61,11 @@ class WithSecret(NamedTuple):
     invited: Answer | None = None
 
 
-# --- what is asked for -----------------------------------------------------------------------------------------------
+# --- input -----------------------------------------------------------------------------------------------------------
 
 
 def _check_zone(name: object, location: str = "body.digest_timezone") -> None:
-    """Raise Unprocessable unless a time zone is known here."""
+    """Raise Unprocessable for an unknown time zone."""
     if not isinstance(name, str):
         return
     try:
@@ -76,7 +76,7 @@ def _check_zone(name: object, location: str = "body.digest_timezone") -> None:
 
 
 def _quiet(hours: wire.QuietHours | UnsetType | None) -> QuietHours | None:
-    """Return quiet hours as they are stored. Raises Unprocessable."""
+    """Return quiet hours as stored. Raises Unprocessable."""
     if not isinstance(hours, wire.QuietHours):
         return None
     _check_zone(hours.timezone, "body.quiet_hours.timezone")
@@ -86,7 +86,7 @@ def _quiet(hours: wire.QuietHours | UnsetType | None) -> QuietHours | None:
 
 
 def kind_of(call: OperationContext, id: str) -> DestinationKind:
-    """Return the kind of an id. Raises Unprocessable."""
+    """Return the kind with an id. Raises Unprocessable."""
     kind = call.context.kinds.get(id)
     if kind is None:
         known = ", ".join(call.context.kinds)
@@ -95,13 +95,13 @@ def kind_of(call: OperationContext, id: str) -> DestinationKind:
 
 
 async def admitted(call: OperationContext, kind: DestinationKind, url: str) -> Admitted:
-    """Check an address of a kind of destination. Raises UrlRefused, Overloaded."""
+    """Check an address for a kind of destination. Raises UrlRefused, Overloaded."""
     context = call.context
     return await kind.admit(url, context.world, context.storage, context.settings)
 
 
 async def _check_templates(call: OperationContext, kind: DestinationKind, options: Mapping[str, str | None]) -> None:
-    """Try the templates among options. Raises Unprocessable."""
+    """Try the templates among the options. Raises Unprocessable."""
     given = {name: value for name, value in options.items() if value and len(value) <= LONGEST}
     if kind.limits is not None:
         for name, reason in (await faults(call.context.world.jail, kind.limits, given)).items():
@@ -109,7 +109,7 @@ async def _check_templates(call: OperationContext, kind: DestinationKind, option
 
 
 def _addressed(kind: DestinationKind, url: str, values: Values, own: Mapping[str, Private]) -> dict[str, Any]:
-    """Return the fields of a destination that are its address and its values; `own` are those that we made."""
+    """Return the fields of a destination for its address and values. own: private values that we generated."""
     private = {**values.private, **own}
     if kind.address.private:
         private[ADDRESS] = Private(url)
@@ -122,16 +122,16 @@ def _addressed(kind: DestinationKind, url: str, values: Values, own: Mapping[str
 
 
 def rotated(secrets: Sequence[Secret], new: str, now: Millis) -> tuple[Secret, ...]:
-    """Return secrets with a new one first; the one before it signs for the overlap, and five at most sign at all."""
+    """Return secrets with a new one first. The previous one signs during the overlap; at most five sign at all."""
     until = Millis(now + OVERLAP)
     old = [replace(secret, until=until) if secret.until is None else secret for secret in secrets]
     return (Secret(new), *(secret for secret in old if secret.until is None or now < secret.until))[: webhook.MOST_LIVE]
 
 
 class _Patched(NamedTuple):
-    """A patch that was checked as far as it can be without the record. url: the admitted one, None if none is given.
+    """A patch, checked as far as possible without the record. url: the admitted one, or None.
 
-    token: a new one, for who has to be asked. by: who patches.
+    token: a new one, for kinds that need consent. by: the patch's author.
     """
 
     wanted: wire.DestinationPatch
@@ -142,7 +142,7 @@ class _Patched(NamedTuple):
 
 
 def _changed(old: Destination, patched: _Patched, now: Millis, matched: Seq) -> Destination:
-    """Return a destination as a patch makes it, itself if nothing changes; `matched`: how far matching has come.
+    """Apply a patch; return the destination itself if nothing changes. matched: the matcher's position.
 
     Raises Conflict, Unprocessable.
     """
@@ -163,7 +163,7 @@ def _changed(old: Destination, patched: _Patched, now: Millis, matched: Seq) -> 
         named = () if patch.options is UNSET else patch.options
         check_named(of_destination(old, kind), of_destination(changed, kind), named)
     if kind is not None and kind.consent is not None and (moved or kind.consent.name in changed.lost):
-        # Another person, or a link that is gone: the question is asked anew.
+        # Another person, or a lost link: ask for consent again.
         changed = _unasked(changed, kind.consent, patched.token)
     if kind is not None and kind.new_secret is None and old.lost and not changed.lost and changed.confirmed:
         changed = replace(changed, was_enabled=None)
@@ -178,7 +178,7 @@ def _changed(old: Destination, patched: _Patched, now: Millis, matched: Seq) -> 
 
 
 def _resigned(destination: Destination, secret: str, now: Millis) -> Destination:
-    """Return a destination that signs with a secret of its owner's own; the one before it does so for the overlap."""
+    """Make a destination sign with the owner's own secret. The previous one signs during the overlap."""
     if destination.secrets and hmac.compare_digest(destination.secrets[0].value, secret):
         return destination
     known = destination.secrets if destination.was_enabled is None else ()
@@ -187,7 +187,7 @@ def _resigned(destination: Destination, secret: str, now: Millis) -> Destination
 
 
 def _check_secret(kind: DestinationKind, secret: str | UnsetType) -> None:
-    """Raise Unprocessable for a secret of a kind that signs nothing, and for one that could be guessed."""
+    """Raise Unprocessable if the kind signs nothing or the secret is weak."""
     if isinstance(secret, UnsetType):
         return
     if kind.new_secret is None:
@@ -200,7 +200,7 @@ def _check_secret(kind: DestinationKind, secret: str | UnsetType) -> None:
 def _revalued(
     kind: DestinationKind, old: Destination, url: str | None, values: Values, named: Collection[str]
 ) -> dict[str, Any]:
-    """Return what new values change; private ones that nobody knows here are wanting until they are named."""
+    """Return the fields that new values change. Lost private values stay lost until the patch names them."""
     known = url or (old.address if ADDRESS not in old.lost else None)
     own = {name: one for name, one in old.private.items() if kind.consent and name == kind.consent.name}
     changes = _addressed(kind, known or old.url, values, own)
@@ -212,7 +212,7 @@ def _revalued(
 
 
 def _unasked(destination: Destination, consent: Consent, token: str) -> Destination:
-    """Return a destination whose question has not been asked: paused until it is answered."""
+    """Return a destination that waits for consent: paused until someone agrees."""
     wished = destination.enabled if destination.was_enabled is None else destination.was_enabled
     return replace(
         destination,
@@ -229,7 +229,7 @@ def _token(call: OperationContext, kind: DestinationKind | None) -> str:
 
 
 def _wanting(destination: Destination) -> str:
-    """Return what has to be given before a destination can be resumed."""
+    """Return what the user must supply before a destination can resume."""
     if not destination.confirmed:
         return "Who is told has not agreed yet: nothing is sent before. Ask again, if the question was lost."
     if not destination.lost:
@@ -238,11 +238,11 @@ def _wanting(destination: Destination) -> str:
     return f"Nobody knows what lets it in ({names}), as it came here without that: give it again, then resume it."
 
 
-# --- acts ------------------------------------------------------------------------------------------------------------
+# --- operations ------------------------------------------------------------------------------------------------------
 
 
 async def named(call: OperationContext, id: str) -> Destination:
-    """Return the destination of an id. Raises NotFound."""
+    """Return the destination with an id. Raises NotFound."""
     found = await call.context.storage.alerts.destination(known_id(id, "destination"))
     if found is None:
         raise _missing()
@@ -253,7 +253,7 @@ async def named(call: OperationContext, id: str) -> Destination:
 async def add(
     call: OperationContext, alert_id: str, new: wire.NewDestination, planned: str | None = None
 ) -> WithSecret:
-    """Add a destination to an alert, with the `planned` id if there is one.
+    """Add a destination to an alert, with the `planned` id if given.
 
     Raises NotFound, Unprocessable, UrlRefused, Overloaded, Conflict.
     """
@@ -271,7 +271,7 @@ async def add(
     secret = "" if kind.new_secret is None else kind.new_secret(call.context.world)
     secret = secret if new.secret is UNSET else new.secret
     id = planned or call.context.world.new_id()
-    everyone = [each for each in await kept.destinations() if each.id != id]  # it is there in a call taken up again
+    everyone = [each for each in await kept.destinations() if each.id != id]  # a resumed call has added it already
     if len(everyone) >= MOST_DESTINATIONS or sum(d.alert_id == alert.id for d in everyone) >= MOST_OF_AN_ALERT:
         detail = f"an alert has at most {MOST_OF_AN_ALERT} destinations, the service {MOST_DESTINATIONS}"
         raise Conflict(f"{detail}: delete one first")
@@ -291,16 +291,16 @@ async def add(
         destination = _unasked(destination, kind.consent, _token(call, kind))
     await kept.put_destination(destination)
     if await kept.destination(destination.id) is None:
-        raise NotFound("There is no such alert.")  # any more
+        raise NotFound("There is no such alert.")  # deleted since
     await alerts.put_in_force(call)
-    told = secret if new.secret is UNSET else ""  # who gave it knows it
+    told = secret if new.secret is UNSET else ""  # the caller knows a secret that it supplied
     return WithSecret(destination, told, await _invite(call, kind, destination, alert))
 
 
 async def copy(call: OperationContext, other: Destination, alert: Alert) -> Destination:
-    """Give an alert a destination that is told as another one is: its receiver, its secrets, its hours.
+    """Copy a destination to another alert: receiver, secrets, hours.
 
-    Who has to agree to be told is asked for this alert too. The matcher is not told of it yet.
+    Kinds that need consent ask for this alert too. The caller must update the matcher.
     """
     kind, now = kind_of(call, other.kind), call.context.world.now()
     before = await call.context.storage.alerts.get(other.alert_id)
@@ -313,7 +313,7 @@ async def copy(call: OperationContext, other: Destination, alert: Alert) -> Dest
         created_at=now,
         updated_at=now,
         updated_by=call.by,
-        managed=None,  # files that describe the other one know nothing of this one
+        managed=None,  # the files that describe the other one do not describe this one
         state="active",
         failing_since=None,
         last_delivery_at=None,
@@ -331,7 +331,7 @@ async def copy(call: OperationContext, other: Destination, alert: Alert) -> Dest
 async def _invite(
     call: OperationContext, kind: DestinationKind, destination: Destination, alert: Alert
 ) -> Answer | None:
-    """Ask who is told, if they have to be and have not agreed; return how the question went."""
+    """Ask for consent if the kind needs it and nobody agreed yet; return the result."""
     if kind.consent is None or destination.confirmed:
         return None
     answer = await call.context.inviter.invite(kind.consent, destination, f"what its alert “{alert.name}” matches")
@@ -340,7 +340,7 @@ async def _invite(
 
 
 async def invite(call: OperationContext, id: str) -> Answer:
-    """Ask again whether somebody wants to be told. Raises NotFound, Conflict."""
+    """Ask for consent again. Raises NotFound, Conflict."""
     destination = await named(call, id)
     alert, kind = await alerts.named(call, destination.alert_id), kind_of(call, destination.kind)
     if kind.consent is not None and kind.consent.name in destination.lost:
@@ -353,12 +353,12 @@ async def invite(call: OperationContext, id: str) -> Answer:
 
 
 async def asked(call: OperationContext, id: str, token: str) -> Destination:
-    """Return the destination of a link that somebody was sent. Raises NotFound."""
+    """Return the destination of a consent link. Raises NotFound."""
     return _linked(await named(call, id), token)
 
 
 def _linked(destination: Destination, token: str) -> Destination:
-    """Return a destination if a link is its own. Raises NotFound."""
+    """Return the destination if the link's token is its own. Raises NotFound."""
     kept = destination.private.get(LINK)
     if kept is None or not hmac.compare_digest(kept.value.encode(), token.encode()):
         raise _missing()
@@ -366,11 +366,11 @@ def _linked(destination: Destination, token: str) -> Destination:
 
 
 async def agree(call: OperationContext, id: str, token: str) -> Destination:
-    """Hear that somebody wants to be told: what is matched from now on. Raises NotFound."""
+    """Record consent; matches count from now on. Raises NotFound."""
     now = call.context.world.now()
 
     def change(old: Destination) -> Destination:
-        if _linked(old, token).confirmed:  # here, as the address may have become another person's meanwhile
+        if _linked(old, token).confirmed:  # checked in the transaction: the address may belong to someone else by now
             return old
         wished = old.was_enabled is not False
         return replace(old, confirmed=True, enabled=wished, was_enabled=None, updated_at=now)
@@ -379,7 +379,7 @@ async def agree(call: OperationContext, id: str, token: str) -> Destination:
 
 
 async def decline(call: OperationContext, id: str, token: str) -> Destination:
-    """Hear that somebody wants to be told no more: disabled, and its alert's people hear of it. Raises NotFound."""
+    """Record a withdrawal: disable the destination and notify the alert's people. Raises NotFound."""
     now = call.context.world.now()
     matched = await call.context.storage.outbox.cursor(MATCHED) or START
 
@@ -392,7 +392,7 @@ async def decline(call: OperationContext, id: str, token: str) -> Destination:
 
 
 def _label(kind: DestinationKind, found: Admitted, alert: Alert) -> str:
-    """Return what a destination is called without a name of its own: where it leads, and for which alert."""
+    """Return a destination's default label: its receiver and its alert."""
     where = found.label if kind.id == WEBHOOK else f"{kind.label} ({found.label})"
     return f"{where}{_OF}{alert.name}"[:_LABEL].rstrip()
 
@@ -432,7 +432,7 @@ async def change(
 
 
 async def rotate(call: OperationContext, id: str, expected: Expected = None) -> WithSecret:
-    """Make a new secret; the one before it signs beside it for 24 hours, if known. Raises NotFound, Stale."""
+    """Make a new secret; the previous one, if known, signs for 24 more hours. Raises NotFound, Stale, Conflict."""
     kind, now = kind_of(call, (await named(call, id)).kind), call.context.world.now()
     if kind.new_secret is None:
         raise Conflict(f"{kind.label} gets no signature, so there is no secret to make anew.")
@@ -449,7 +449,7 @@ async def rotate(call: OperationContext, id: str, expected: Expected = None) -> 
 
 @whole
 async def delete(call: OperationContext, id: str, expected: Expected = None) -> None:
-    """Forget one destination and what waits for it. Raises NotFound, Stale."""
+    """Delete one destination and its outbox. Raises NotFound, Stale."""
     kept = call.context.storage.alerts
     if not await kept.delete_destination(known_id(id, "destination"), lambda it: refuse_stale(it, expected)):
         raise _missing()
@@ -457,7 +457,7 @@ async def delete(call: OperationContext, id: str, expected: Expected = None) -> 
 
 
 async def test(call: OperationContext, id: str) -> TestResult:
-    """Send one signed sample through the destination's own actor. Raises NotFound, Conflict, TooSlowError."""
+    """Send one signed sample through the destination's actor. Raises NotFound, Conflict, TooSlowError."""
     destination = await named(call, id)
     mailbox = mailbox_of(call, destination)
     with trio.fail_after(TEST_WITHIN):
@@ -468,7 +468,7 @@ async def test(call: OperationContext, id: str) -> TestResult:
 
 
 def mailbox_of(call: OperationContext, destination: Destination) -> Mailbox[DestinationMessage] | None:
-    """Return the mailbox of a destination's actor; None when another node has it. Raises Conflict when nobody has."""
+    """Return the mailbox of a destination's actor; None if at another node. Raises Conflict if not running."""
     mailbox = call.context.destination(destination.id)
     if mailbox is None and not (call.context.ownership.shared and destination.works):
         raise Conflict("Nothing is sent to the destination: resume it first (`enabled: true`).")

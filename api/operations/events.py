@@ -1,4 +1,4 @@
-"""Events of the past, for any face: one by its id, and a window of the log, page by page."""
+"""Past events, for any face: one by its id, or a window of the log page by page."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from storage.records.identity import Millis, Seq, millis_of
 
 
 class HistoryPage(NamedTuple):
-    """Events in the order asked for; the cursor of the next page; where the window really begins, and whether that is
-    later than asked, as retention clamped it."""
+    """A page of events. cursor: of the next page; begins: the real start of the window; clamped: whether retention
+    moved it."""
 
     events: Sequence[Stored]
     cursor: str | None
@@ -27,7 +27,7 @@ class HistoryPage(NamedTuple):
 
 
 async def named(call: OperationContext, id: str) -> Stored:
-    """Return one event as it lies in the log. Raises NotFound."""
+    """Return one event as stored in the log. Raises NotFound."""
     event = await call.context.storage.log.get(id)
     if event is None:
         raise NotFound("There is no such event, or retention has deleted it.")
@@ -35,9 +35,9 @@ async def named(call: OperationContext, id: str) -> Stored:
 
 
 async def history(call: OperationContext, query: EventsQuery, target: str) -> HistoryPage:
-    """Return a page of history; its cursor is of a list at `target`. Raises Refusal (400, 410), Overloaded."""
+    """Return a page of history; its cursor is bound to `target`. Raises Refusal (400, 410), Overloaded."""
     event_filter = await event_filter_for(call, query)
-    async with nullcontext() if event_filter.reads_text else call.streams.pages:  # searches have a bound of their own
+    async with nullcontext() if event_filter.reads_text else call.streams.pages:  # text searches have their own limit
         return await _page(call, query, target, event_filter)
 
 
@@ -57,7 +57,7 @@ async def _page(call: OperationContext, query: EventsQuery, target: str, event_f
 
 
 def _left(window: TimeWindow, cursor: int | None, floor: Seq, newest_first: bool) -> TimeWindow:
-    """Return what is left of a window after a cursor. Raises Refusal (410) when retention has cut into it there."""
+    """Return the rest of a window after a cursor. Raises Refusal (410) if retention has deleted part of it."""
     start = Seq(max(window.after, floor))
     if cursor is None:
         return window._replace(after=start)
@@ -69,6 +69,6 @@ def _left(window: TimeWindow, cursor: int | None, floor: Seq, newest_first: bool
 
 
 def _kept(found: FoundEvents, floor: Seq) -> FoundEvents:
-    """Return a page without what retention has deleted while it was read: a part of that may be missing already."""
+    """Drop events that retention deleted during the read: others of them may be missing already."""
     events = [event for event in found.events if event.seq > floor]
     return FoundEvents(events, None if found.next is None else Seq(max(found.next, floor)))

@@ -15,11 +15,11 @@ from storage.records.tiers import WATCHED, Kind
 from storage.records.times import rfc3339
 
 _KINDS = (*WATCHED, Kind.NOTICE)
-"""What is exported when neither sources nor tags are chosen: everything but practice."""
+"""The default kinds without sources or tags: everything but practice."""
 
 
 class OpenExport(NamedTuple):
-    """An export whose first page has been read, with the media type and the headers of its answer."""
+    """An export that has read its first page, with the answer's media type and headers."""
 
     file: Export
     media: str

@@ -1,4 +1,4 @@
-"""From query parameters to what a read of the log lets through."""
+"""Event filters from query parameters."""
 
 from __future__ import annotations
 
@@ -31,18 +31,17 @@ def event_filter_of(
     heartbeats: bool = False,
     hides: Callable[[str], bool] | None = None,
 ) -> EventFilter:
-    """Return the event filter of a set of filters. Raises Refusal (400) for nonsense. A bare word as tag is a label.
+    """Build the event filter. Raises Refusal (400) for invalid input. A bare word as tag is a label.
 
-    languages: in which keywords are read. kinds, channel: restrict to a channel, of the service or of alerts; label: to
-    events with this tag, beside what the others say. heartbeats: let these through as well, whatever the others say.
-    hides: sources of which nothing passes.
+    languages: of the keywords. kinds, channel: restrict to a channel, of the service or of alerts. label: restrict to
+    events with this tag, in addition to the rest. heartbeats: always let them through. hides: sources to leave out.
     """
     whole, prefixes = _sources(source)
     for name in source_type:
         if name not in TIERS:
             raise invalid("query.source_type", f"must be one of {', '.join(TIERS)}", name)
     tiers = dict.fromkeys(source_type)
-    # A notice is of the tier of its source, which the log's kind does not say: it is read from the event.
+    # A notice has its source's tier, which the log's kind does not show: read it from the event.
     asked = [kind for name, tier in TIERS.items() if name in tiers for kind in tier.kinds]
     asked += [Kind.NOTICE] if tiers else []
     both = [kind for kind in asked if kind in kinds] if kinds and asked else asked or list(kinds)
@@ -69,7 +68,7 @@ def _sources(values: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 
 def _queries(word: str, languages: Sequence[str]) -> list[Query]:
-    """Return the word as an alert's term would be read in each language; several words are a phrase."""
+    """Return the word parsed as an alert's term in each language; several words are a phrase."""
     term = word if any(sign in word for sign in '"*') else f'"{word}"'
     try:
         return [parse(term, language) for language in languages]

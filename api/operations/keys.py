@@ -1,4 +1,4 @@
-"""API keys, for any face that may make or end them: stored and told to the log; the plaintext is only returned."""
+"""API keys, for faces that may create or revoke them. Keys are stored and logged; the plaintext is only returned."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from storage.records.key import ApiKey
 async def make(
     call: OperationContext, name: str, scopes: Sequence[str], *, rate: int = RATE, burst: int = BURST
 ) -> tuple[str, ApiKey]:
-    """Make and store a key; return its plaintext and its record. Raises KeyRefused."""
+    """Create and store a key; return its plaintext and its record. Raises KeyRefused."""
     world = call.context.world
     plaintext, key = new_key(name, scopes, entropy=world.entropy, now=world.now(), rate=rate, burst=burst)
     await call.context.storage.keys.add(key)
@@ -30,7 +30,7 @@ async def named(call: OperationContext, id: str) -> ApiKey:
 
 
 async def revoke(call: OperationContext, id: str) -> ApiKey:
-    """Delete a key and return what it was: the very next request with it is refused. Raises NotFound."""
+    """Delete a key and return it. The next request with it is refused. Raises NotFound."""
     key = await named(call, id)
     await call.context.storage.keys.revoke(key.id)
     call.context.world.log("keys.revoked", key=key.prefix, name=key.name)

@@ -1,4 +1,4 @@
-"""The message of a destination before it is sent: what a person would read of the newest events."""
+"""Previews of a destination's message: the text that a person would get for the newest events."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from storage.records.identity import Seq
 from storage.records.tiers import ORDINARY
 
 PACE = Limit(rate=2.0, burst=20)
-"""Previews of all keys together: one is asked for half a second after the last key that somebody typed."""
+"""Previews of all keys together. The editor requests one half a second after the last keystroke."""
 OF_DIGEST = 3
-"""Events that the digest of a preview is of, where there are so many."""
+"""Events in a previewed digest, if there are enough."""
 _END = Seq((1 << 63) - 1)
 
 
 async def preview(call: OperationContext, asked: wire.MessagePreviewRequest) -> wire.MessagePreview:
-    """Return the messages that templates make. Raises Unprocessable, NotFound, TooSoon, Overloaded."""
+    """Render the templates. Raises Unprocessable, NotFound, TooSoon, Overloaded."""
     kind = kind_of(call, asked.kind)
     limits, jail = kind.limits, call.context.world.jail
     if limits is None:
@@ -59,7 +59,7 @@ async def preview(call: OperationContext, asked: wire.MessagePreviewRequest) -> 
 
 
 async def _newest(call: OperationContext, alert_id: str | None) -> Sequence[bytes]:
-    """Return the newest events that an alert matches, or of all; what it takes too long to find is left out."""
+    """Return the newest events that an alert matches, or the newest of all. Skip those that take too long to find."""
     log = call.context.storage.log
     if alert_id is None:
         page = await log.read_back(_END, OF_DIGEST, Filter(kinds=ORDINARY))

@@ -1,7 +1,7 @@
-"""Windows of the log: from query parameters to positions and a filter, and a bounded search between two positions.
+"""Windows of the log: query parameters to positions and a filter, and a bounded search between two positions.
 
-Shared by the history, the export and the replay. Whoever reads a window looks at the log's floor *after* each read:
-retention works beside every reader, and what it takes away unseen must never look like a stretch without events.
+History, export and replay share it. Readers of a window must check the log's floor *after* each read: retention runs
+concurrently, and deleted events must never look like a quiet period.
 """
 
 from __future__ import annotations
@@ -24,27 +24,26 @@ from storage.records.identity import START, Seq, seq_at, seq_of
 from storage.records.times import parse_rfc3339
 
 AT_ONCE = 200
-"""Events asked of the log at once."""
+"""Events per read of the log."""
 FEWEST = 16
-"""Events asked of it at first, and where they are long."""
+"""Events in the first read, and while events are long."""
 ROUNDS = 25
-"""Reads of the log for one answer; a rare filter then goes on with the next page's cursor."""
+"""Reads of the log per answer. A rare filter continues with the next page's cursor."""
 MOST_BYTES = 1 << 20
-"""Bytes of events that a page has at most, whatever its limit; one event at least."""
+"""Bytes of events per page, regardless of its limit; at least one event."""
 MOST_TEXT = 4 << 20
-"""Bytes of events in whose text one answer searches at most."""
+"""Bytes of events whose text one answer searches."""
 WITHIN = 2.0
-"""Seconds after which an answer searches no further."""
+"""Seconds after which an answer stops searching."""
 END = Seq((1 << 63) - 1)
 _LONGEST_VALUE = 500
 Wanted = EventsQuery | ExportQuery
 
 
 EARLIEST = "earliest"
-"""Where what is kept begins, as a word in the place of an id or a time."""
+"""The start of the log, as a word in place of an id or time."""
 _NOT_BOUND = ("from", "cursor", "limit")
-"""Parameters that a cursor's check leaves out. Where the window begins stands in the cursor itself, so that it may
-come as `from` too."""
+"""Parameters outside a cursor's checksum. The cursor itself holds the window's start, so it also works as `from`."""
 
 
 class TimeWindow(NamedTuple):
@@ -55,14 +54,14 @@ class TimeWindow(NamedTuple):
 
 
 class Mark(NamedTuple):
-    """What a cursor holds: the place where its page ended, and after what its window begins (-1: with what is kept)."""
+    """A cursor's content: the place where its page ended, and the start of its window (-1: the start of the log)."""
 
     place: int
     after: int
 
 
 class PastRequest(NamedTuple):
-    """What a request wants. began: it named a beginning. place: where the page before ended, None at the first one."""
+    """A parsed request. began: it named a start. place: the end of the previous page, None for the first page."""
 
     window: TimeWindow
     began: bool
@@ -70,14 +69,14 @@ class PastRequest(NamedTuple):
 
 
 class FoundEvents(NamedTuple):
-    """Events in the order asked for, and the position to go on from (None: the window is exhausted)."""
+    """Events in the requested order, and the position to continue from (None: the window is exhausted)."""
 
     events: Sequence[Stored]
     next: Seq | None
 
 
 def position(text: str, where: str) -> Seq:
-    """Return the position of an event id, or the first one of a moment. Raises Refusal (400)."""
+    """Return the position of an event id, or the first one of a time. Raises Refusal (400)."""
     try:
         return seq_of(text)
     except ValueError:
@@ -89,12 +88,12 @@ def position(text: str, where: str) -> Seq:
 
 
 def window_of(query: Wanted) -> TimeWindow:
-    """Return the window that is asked for. A time as `from` is in it, an event is not; `to` is not. Raises Refusal."""
+    """Return the requested window. `from` includes a time but not an event; `to` is exclusive. Raises Refusal."""
     return _window(_after(query.start), query)
 
 
 def asked_of(query: EventsQuery, target: str) -> PastRequest:
-    """Return the window and the place in it that a request for a page asks for. Raises Refusal (400)."""
+    """Return the window of a page request and the place in it. Raises Refusal (400)."""
     place = None
     try:
         after = _after(query.start)
@@ -113,7 +112,7 @@ def asked_of(query: EventsQuery, target: str) -> PastRequest:
 
 
 def lead_on(asked: PastRequest, position: Seq | None, target: str) -> str | None:
-    """Return the cursor that goes on from a position; none at the window's end."""
+    """Return the cursor that continues from a position, or None at the window's end."""
     if position is None:
         return None
     mark = Mark(position, asked.window.after if asked.began else -1)
@@ -121,7 +120,7 @@ def lead_on(asked: PastRequest, position: Seq | None, target: str) -> str | None
 
 
 def _after(start: str | None) -> Seq | None:
-    """Return the position after which a window begins; None: with what is kept. Raises Refusal (400)."""
+    """Return the position before a window's start; None for the start of the log. Raises Refusal (400)."""
     if start is None or start == EARLIEST:
         return None
     found = position(start, "query.from")
@@ -137,7 +136,7 @@ def _window(after: Seq | None, query: Wanted) -> TimeWindow:
 
 
 def _mark(text: str, target: str) -> Mark | None:
-    """Return what a cursor holds, None for what is no cursor of this list with these parameters."""
+    """Return a cursor's content, or None if it is no cursor of this list with these parameters."""
     try:
         return decode_cursor(text, Mark, target, _NOT_BOUND)
     except Refusal:
@@ -145,7 +144,7 @@ def _mark(text: str, target: str) -> Mark | None:
 
 
 def names_event(text: str) -> bool:
-    """Return whether a text is the id of an event, as opposed to a time."""
+    """Return whether a text is an event's id rather than a time."""
     try:
         seq_of(text)
     except ValueError:
@@ -154,9 +153,9 @@ def names_event(text: str) -> bool:
 
 
 async def event_filter_for(call: OperationContext, query: Wanted, kinds: Sequence[int] = ()) -> EventFilter:
-    """Return the event filter of a query in whose lists a comma also separates. Raises Refusal (400).
+    """Return the event filter of a query. Its lists also accept commas. Raises Refusal (400).
 
-    kinds: the only ones; () are all.
+    kinds: the only ones to pass; () allows all.
     """
     sources = _split(query.source, "source")
     return event_filter_of(
@@ -187,10 +186,9 @@ def _split(values: Sequence[str], name: str) -> tuple[str, ...]:
 async def find(
     log: EventLog, window: TimeWindow, passing: EventFilter, limit: int, *, newest_first: bool
 ) -> FoundEvents:
-    """Return at most `limit` events of a window that pass, having made at most ROUNDS reads.
+    """Return at most `limit` passing events of a window, after at most ROUNDS reads.
 
-    A search in text ends early, with a position to go on from, after MOST_TEXT bytes or WITHIN seconds of it. Raises
-    Overloaded.
+    A text search stops after MOST_TEXT bytes or WITHIN seconds, with a position to continue from. Raises Overloaded.
     """
     with passing.texts.asking() if passing.reads_text else nullcontext():
         return await _find(log, window, passing, limit, newest_first=newest_first)
@@ -229,6 +227,6 @@ async def _find(
 
 
 def _more(events: Sequence[Stored]) -> int:
-    """Return how many events to read next, by the size of those before."""
+    """Return how many events to read next, given the size of the last ones."""
     size = sum(len(event.body) for event in events)
     return AT_ONCE if not size else max(FEWEST, min(AT_ONCE, MOST_BYTES * len(events) // size))

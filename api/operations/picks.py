@@ -1,4 +1,4 @@
-"""Choosing a part of a watched page: what is pressed is tried on the versions that are kept of it, too."""
+"""Picking a part of a watched page. Each selection is also tried on the page's stored versions."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from storage.records.identity import Millis
 from storage.records.source import Source
 
 MOST_TRIED = 10
-"""Earlier versions that a choice is tried on."""
+"""Earlier versions that a selection is tried on."""
 
 
 async def of_source(call: OperationContext, source: Source, wish: PickWish) -> Picked:
@@ -22,11 +22,11 @@ async def of_source(call: OperationContext, source: Source, wish: PickWish) -> P
 
 
 async def past_of(call: OperationContext, source: Source) -> PastPage | None:
-    """Return what is kept of a page's earlier versions, None where nothing is. Raises NotFound, StorageError."""
+    """Return the stored versions of a page, or None without any. Raises NotFound, StorageError."""
     told = await sources.told_page(call, source.id, values=True)
     if told is None or told.more:
         return None
-    first = Millis(max(source.created_at, told.standing.began))  # what was told before is of another part of the page
+    first = Millis(max(source.created_at, told.standing.began))  # earlier reports were about another part of the page
     changes = [one for one in (await told_changes(call, source.id, MOST_TRIED + 1))[0] if one[0] >= first]
     began = [at for at, _ in changes[1:]] + [first]
     found = [PastChange(at, event.delta) for at, (_, event) in zip(began, changes, strict=False) if event.delta]

@@ -1,4 +1,4 @@
-"""Pictures of rendered pages, for any face: of an event its before and after, of a source the newest."""
+"""Pictures of rendered pages, for any face: before and after an event, and a source's newest."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from storage.records.source import Source
 
 
 class EventPictures(NamedTuple):
-    """What there is of a page's pictures around an event; None where none is kept."""
+    """A page's stored pictures around an event; None if not stored."""
 
     before: KeptPicture | None = None
     after: KeptPicture | None = None
 
 
 async def of_event(call: OperationContext, id: str) -> EventPictures:
-    """Return what is kept around an event. Raises NotFound."""
+    """Return the stored pictures around an event. Raises NotFound."""
     event = await events.named(call, id)
     return EventPictures(*await call.context.storage.pictures.around(event.source, event.seq))
 
 
 async def picture(call: OperationContext, id: str, side: Side) -> Picture:
-    """Return a picture of the page before an event, or after it. Raises NotFound."""
+    """Return the picture of the page before or after an event. Raises NotFound."""
     event = await events.named(call, id)
     kept = EventPictures(*await call.context.storage.pictures.around(event.source, event.seq))
     wanted = kept.before if side == "before" else kept.after
@@ -37,7 +37,7 @@ async def picture(call: OperationContext, id: str, side: Side) -> Picture:
 
 
 async def newest(call: OperationContext, source: Source) -> KeptPicture | None:
-    """Return what there is of a source's newest picture."""
+    """Return the record of a source's newest picture."""
     return await call.context.storage.pictures.newest(source.id)
 
 
@@ -52,7 +52,7 @@ async def newest_picture(call: OperationContext, id: str) -> Picture:
 
 
 def headers_of(found: Picture, name: str) -> dict[str, str]:
-    """Return the headers with which a picture is sent: shown as one, to nobody else, and taken for nothing else."""
+    """Return a picture's headers: display it inline, only on our own site, with no active content."""
     ending = found.media.partition("/")[2]
     return {
         "Content-Disposition": f'inline; filename="{name}.{ending}"',

@@ -1,4 +1,4 @@
-"""Practice, for any face: its sources shown, changed, waited for, wired to a bin, ended; its documents as they are."""
+"""Practice, for any face: show, change, await and end its sources, wire them to a bin, read its documents."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ from storage.records.event import Stored
 from storage.records.identity import Seq, SourceId
 
 ANSWER_WITHIN = 15.0
-"""Seconds for the registry's answer; a worker that must be started first is among it."""
+"""Seconds for the registry's answer, including the start of a worker."""
 TOLD_WITHIN = 8.0
-"""Seconds for the event of a change; it takes a fraction of one, and on a cold start one or two."""
+"""Seconds for the event of a change. It takes a fraction of a second; one or two on a cold start."""
 _ASK_AGAIN = 0.1
-"""Seconds between two looks into a bin that a delivery is on its way to."""
+"""Seconds between two checks of a bin that awaits a delivery."""
 ALERT, LABEL = "Practice", "practice bin"
-"""The name of the alert that is wired, and the label of its destination."""
+"""The name of the practice alert, and the label of its destination."""
 
 
 def what_of(text: str) -> What:
-    """Return which document a word names. Raises NotFound."""
+    """Return the document that a word names. Raises NotFound."""
     for what in WHATS:
         if text == what:
             return what
@@ -40,19 +40,19 @@ def what_of(text: str) -> What:
 
 
 async def practice(call: OperationContext, *, start: bool = False) -> Sequence[SourceView]:
-    """Return the practice sources that there are; with `start`, all of them. Raises Conflict, TooSlowError."""
+    """Return the existing practice sources; with `start`, create them all. Raises Conflict, TooSlowError."""
     views: Sequence[SourceView] = await _ask(call, lambda reply: ShowPractice(reply, start))
     return views
 
 
 async def change(call: OperationContext, what: What) -> PracticeChange:
-    """Change a document, and have it looked at now. Raises TooSoon, Conflict, TooSlowError."""
+    """Change a document and check it now. Raises TooSoon, Conflict, TooSlowError."""
     practised: PracticeChange = await _ask(call, lambda reply: ChangePractice(what, reply))
     return practised
 
 
 async def told(call: OperationContext, source: SourceId, after: Seq) -> Stored | None:
-    """Return the first event of a source after a position; None when there is none within TOLD_WITHIN."""
+    """Return the first event of a source after a position, or None within TOLD_WITHIN."""
     with trio.move_on_after(TOLD_WITHIN):
         at = after
         while True:
@@ -65,14 +65,14 @@ async def told(call: OperationContext, source: SourceId, after: Seq) -> Stored |
 
 
 async def changed(call: OperationContext, what: What) -> tuple[PracticeChange, Stored | None]:
-    """Change a document and wait for the event of it; see `change` and `told`."""
+    """Change a document and wait for its event; see `change` and `told`."""
     before = call.context.storage.tail.head
     done = await change(call, what)
     return done, await told(call, done.view.source.id, before)
 
 
 async def settled(call: OperationContext, what: What, within: int) -> None:
-    """Wait until the last change of a document has been looked at; for so many seconds at most."""
+    """Wait until the last change of a document has been checked, for at most `within` seconds."""
     head = call.context.storage.tail.head
     for view in await practice(call):
         if named(view.source.url) == what and (view.hot.last_look_at or 0) < view.source.updated_at:
@@ -92,7 +92,7 @@ async def latest(call: OperationContext, views: Sequence[SourceView], limit: int
 async def wire(call: OperationContext) -> tuple[Bin, WithSecret]:
     """Make a bin, and an alert over the practice sources that delivers to it. Raises Conflict, TooSlowError.
 
-    The practice may be ended in another window meanwhile: then nothing is left of it here, either.
+    If another window ends the practice at the same time, remove everything made here.
     """
     views = await practice(call, start=True)
     bin = await bins.bins_of(call).mint()
@@ -116,7 +116,7 @@ async def wired(call: OperationContext) -> Sequence[Bin]:
 
 
 async def delivered(call: OperationContext, bin: Bin) -> bool:
-    """Change the page once it may be changed, and wait for the delivery. False: it has not come within TOLD_WITHIN."""
+    """Change the page as soon as allowed and wait for the delivery. Return False if none came within TOLD_WITHIN."""
     try:
         await change(call, "page")
     except TooSoon as error:
@@ -130,7 +130,7 @@ async def delivered(call: OperationContext, bin: Bin) -> bool:
 
 
 async def end(call: OperationContext) -> None:
-    """Delete the practice sources, the alerts that use only them, and the bins that were wired; the events stay.
+    """Delete the practice sources, their own alerts and the wired bins; the events stay.
 
     Raises TooSlowError.
     """
@@ -149,7 +149,7 @@ async def _alerts(call: OperationContext, views: Sequence[SourceView]) -> Sequen
 
 
 async def document(call: OperationContext, what: What) -> tuple[bytes, str]:
-    """Return a document as it is now, or as it would begin, and its media type."""
+    """Return a document as it is now, or its first version, and its media type."""
     source = await call.context.storage.sources.by_url(address(call.context.settings.public_url(), what))
     step = 0 if source is None else source.practice or 0
     return DOCUMENTS[what].at(step), DOCUMENTS[what].media

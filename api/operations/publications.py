@@ -1,4 +1,4 @@
-"""Publications for any face: made, changed, given another address, taken back; and what of the log each shows."""
+"""Publications, for any face: create, change, give a new address, delete; and the events that each shows."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ PATH = "/published/"
 HUB = "/hub"
 TOKEN_BYTES = 24
 MOST_NAMED = 100
-"""Private sources that are named where a publication says which it shows."""
+"""The most private sources to list in a publication's details."""
 _NEWS = (Kind.PUSH, Kind.FEED, Kind.HTML)
-"""What is published of sources: what they tell, not how they do."""
+"""The published kinds: changes, not notices."""
 
 
 def address(call: OperationContext, publication: Publication) -> str | None:
-    """Return where a publication is read; None where nobody knows its token."""
+    """Return a publication's address, or None if its token is lost."""
     token = publication.token
     return None if token is None else f"{call.context.settings.public_url()}{PATH}{token}"
 
@@ -52,7 +52,7 @@ async def every(call: OperationContext) -> Sequence[Publication]:
 
 
 async def named(call: OperationContext, id: str) -> Publication:
-    """Return the publication of an id. Raises NotFound."""
+    """Return the publication with an id. Raises NotFound."""
     found = await call.context.storage.publications.get(known_id(id, "publication"))
     if found is None:
         raise _missing()
@@ -61,7 +61,7 @@ async def named(call: OperationContext, id: str) -> Publication:
 
 @whole
 async def add(call: OperationContext, new: wire.NewPublication, planned: str | None = None) -> Publication:
-    """Publish; what has the `planned` id already is it. Raises Refusal, Unprocessable, Conflict."""
+    """Publish, or return the publication with the `planned` id. Raises Refusal, Unprocessable, Conflict."""
     store, now = call.context.storage.publications, call.context.world.now()
     if planned is not None and (there := await store.get(planned)) is not None:
         return there
@@ -106,7 +106,7 @@ async def change(
 
 @whole
 async def readdress(call: OperationContext, id: str) -> Publication:
-    """Give a publication another address; the one that it had answers 404 from then on. Raises NotFound."""
+    """Give a publication a new address; the old one answers 404 from then on. Raises NotFound."""
     token, now = _token(call), call.context.world.now()
 
     def changed(record: Publication) -> Publication:
@@ -117,24 +117,24 @@ async def readdress(call: OperationContext, id: str) -> Publication:
 
 @whole
 async def delete(call: OperationContext, id: str, expected: Expected = None) -> None:
-    """Take a publication back. Raises NotFound, Stale."""
+    """Delete a publication. Raises NotFound, Stale."""
     known = known_id(id, "publication")
     if not await call.context.storage.publications.delete(known, lambda it: refuse_stale(it, expected)):
         raise _missing()
 
 
 async def retract(call: OperationContext, event: Stored, id: str) -> None:
-    """Publish an event no more: somebody has called it noise."""
+    """Unpublish an event that a user marked as noise."""
     await call.context.storage.publications.retract(Retraction(event.seq, id, call.context.world.now()))
 
 
 async def restore(call: OperationContext, event: Stored) -> None:
-    """Publish an event again: it was real after all."""
+    """Publish an event again after all."""
     await call.context.storage.publications.restore(event.seq)
 
 
 async def filter_of(call: OperationContext, publication: Publication) -> EventFilter:
-    """Return what of the log a publication shows, as alerts and channels are now. Raises NotFound when none is left."""
+    """Return the filter for a publication's events, by the current alerts and channels. Raises NotFound."""
     if publication.alert_ids:
         alerts = [alert for alert in await call.context.storage.alerts.all() if alert.id in publication.alert_ids]
         if not alerts:
@@ -143,7 +143,7 @@ async def filter_of(call: OperationContext, publication: Publication) -> EventFi
     elif publication.channel is not None:
         of = await carried(call, publication.channel)
     else:
-        # Practice is for who has named its source.
+        # Practice only if its source is named.
         of = Carried(kinds=(*_NEWS, Kind.PRACTICE) if publication.source_ids else _NEWS)
     return event_filter_of(
         publication.source_ids,
@@ -187,7 +187,7 @@ async def _edited(call: OperationContext, id: str, change: wire.Change) -> Publi
 
 
 async def _check(call: OperationContext, publication: Publication) -> None:
-    """Raise Unprocessable for alerts and channels that are not there, or do not go together."""
+    """Raise Unprocessable for unknown alerts and channels, or for both together."""
     if publication.alert_ids and publication.channel is not None:
         raise Unprocessable("name alerts or a channel, not both", "body.channel", publication.channel)
     known = {alert.id for alert in await call.context.storage.alerts.all()} if publication.alert_ids else set()
@@ -202,7 +202,7 @@ async def _check(call: OperationContext, publication: Publication) -> None:
 
 
 def _title(text: str) -> str:
-    """Return a title as one line of words. Raises Unprocessable for one without any."""
+    """Return a title as one line. Raises Unprocessable for an empty one."""
     title = one_line(text)
     if not title:
         raise Unprocessable("a title has at least one letter", "body.title", text)
@@ -210,7 +210,7 @@ def _title(text: str) -> str:
 
 
 def _ids(values: Sequence[str]) -> tuple[str, ...]:
-    """Return ids of alerts in their one spelling, each once. Raises Refusal (400)."""
+    """Return normalised alert ids, each once. Raises Refusal (400)."""
     found: dict[str, None] = {}
     for index, text in enumerate(values):
         try:

@@ -1,4 +1,4 @@
-"""Why an event was emitted, as a sentence and in parts: from the event, the note of its look, and what came before."""
+"""Why an event was emitted, as a sentence and in parts: from the event, its check's note, and earlier events."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _NO_NOTE = "The note of that look is no longer kept, so this is what the event i
 
 
 class Before(NamedTuple):
-    """What an event of a page was compared with: the event before it, or the first look. `at` None: unknown."""
+    """The baseline of a page's event: the event before it, or the first check. `at` None: unknown."""
 
     at: Millis | None = None
     event_id: str | None = None
@@ -36,7 +36,7 @@ def _part(part: Part) -> wire.LookPart:
 
 
 def note_of(one: Note) -> wire.LookNote:
-    """Return a note in the wire's words."""
+    """Return a note in the wire format."""
     return wire.LookNote(
         at=rfc3339(one.at),
         verdict=one.came,
@@ -62,14 +62,14 @@ def kind_of(event: Event) -> Kind:
 
 
 class Matching(NamedTuple):
-    """The names of the alerts that match an event today; `once`: had its story from an earlier event."""
+    """The names of the alerts that match an event today. once: those that had its story from an earlier event."""
 
     names: list[str]
     once: list[str]
 
 
 def why(event: Event, note: Note | None, before: Before, alerts: Matching, *, named: bool) -> wire.EventWhy:
-    """Return why an event was emitted. The names of alerts are shown only if `named`."""
+    """Return why an event was emitted. Include alert names only if `named`."""
     kind = kind_of(event)
     known = note_of(note) if note is not None else None
     told = known.told if known is not None else ()

@@ -1,4 +1,4 @@
-"""A tag under another name: in all sources that have it, and in the alerts and publications that name it."""
+"""Renaming a tag in all sources that have it, and in the alerts and publications that name it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _PAGE = 500
 
 
 class Renamed(NamedTuple):
-    """What has the new name now, and what could not be changed. more: there are further sources."""
+    """The counts of renamed records and the failures. more: further sources remain."""
 
     sources: int
     alerts: int
@@ -34,7 +34,7 @@ class Renamed(NamedTuple):
 
 
 def renamed(tags: Sequence[str], old: str, new: str) -> tuple[str, ...]:
-    """Return tags with one under another name, and with it those below it.
+    """Return tags with one renamed, and the tags below it too.
 
     >>> renamed(("label:news", "label:news/se", "label:newspapers"), "label:news", "label:press")
     ('label:press', 'label:press/se', 'label:newspapers')
@@ -45,9 +45,9 @@ def renamed(tags: Sequence[str], old: str, new: str) -> tuple[str, ...]:
 
 
 async def rename(call: OperationContext, old: str, new: str) -> Renamed:
-    """Give a tag another name wherever it stands, and those below it. Raises Unprocessable.
+    """Rename a tag and those below it everywhere. Raises Unprocessable.
 
-    Alerts come first: while it goes on, a source that has the new name already is of them.
+    Alerts change first and have both names while sources change, so that they cover each source throughout.
     """
     (before,), (after,) = tags_in((old,)), sources.tags_of((new,), "body.tags")
     sources.tags_of((before,), "body.tags")
@@ -64,7 +64,7 @@ async def rename(call: OperationContext, old: str, new: str) -> Renamed:
         for alert in told:
             await alerts.change(call, alert.id, AlertPatch(tags=renamed(alert.tags, before, after)))
         for tag in moved:
-            with suppress(NotFound):  # somebody has taken them away meanwhile
+            with suppress(NotFound):  # deleted in the meantime
                 await tag_defaults.delete(call, tag)
     published = [one for one in await call.context.storage.publications.all() if _named(one.tags, before, after)]
     for one in published:
@@ -74,9 +74,9 @@ async def rename(call: OperationContext, old: str, new: str) -> Renamed:
 
 
 async def _give(call: OperationContext, old: str, new: str) -> Sequence[str]:
-    """Give the defaults of a tag, and of those below it, to their new names too, unless these have some.
+    """Copy the defaults of a tag and of those below it to the new names, unless these have some.
 
-    Return the old names. Their sources lose them last: in between they inherit the same by either name.
+    Return the old names. Delete their defaults last, so that sources inherit the same under either name.
     """
     kept = await call.context.storage.tag_defaults.all()
     moved = [one.tag for one in kept if _named((one.tag,), old, new)]
@@ -90,7 +90,7 @@ def _named(tags: Sequence[str], old: str, new: str) -> bool:
 
 
 async def _having(call: OperationContext, tag: str) -> list[str]:
-    """Return the ids of the sources that have a tag, or one below it; one more than `MOST` at most."""
+    """Return the ids of the sources with a tag or one below it; at most `MOST` + 1."""
     where, found = SourceSelection(tags=(f"{tag}/*",)), list[str]()
     page = await sources.page(call, _PAGE, None, where)
     while True:

@@ -1,7 +1,7 @@
-"""Delivering again: an alert's matches of the past are put into a destination's outbox, under their own ids.
+"""Replays: put an alert's past matches into a destination's outbox again, under their own ids.
 
-What matches is decided by the alert as it is now, over the log, so it also finds what no destination was there for. One
-request takes a bounded piece; its answer says where the next one goes on.
+The alert as it is now decides what matches, so a replay also finds matches from before the destination existed. One
+request covers a bounded piece; its answer tells where the next one starts.
 """
 
 from __future__ import annotations
@@ -32,16 +32,16 @@ from storage.records.identity import START, Seq, id_of
 from supervision import MailboxFull
 
 AT_ONCE = 100
-"""Events looked at between two other tasks' turns: each may have to be analysed."""
+"""Events between two turns of other tasks; each may need an analysis."""
 MOST_QUEUED = 1_000
 TIME = 5.0
-"""Seconds after which an answer is given with what was found so far."""
+"""Seconds after which a request returns what it has found."""
 PACE = Limit(10 / 60, 10)
-"""Replays of one destination."""
+"""Replays per destination."""
 MOST_WAITING = 10_000
-"""Deliveries waiting for a destination from which on nothing is added to them."""
+"""Waiting deliveries of a destination at which replays are refused."""
 MOST_PASSED = 200
-"""Matches that a replay by ids looks at for whether they are still missed; the next such replay goes on from there."""
+"""Matches that a replay by ids checks for being missed; the next such replay continues from there."""
 
 
 async def replay(call: OperationContext, id: str, wanted: wire.ReplayRequest) -> wire.ReplayAnswer:
@@ -65,13 +65,13 @@ async def replay(call: OperationContext, id: str, wanted: wire.ReplayRequest) ->
     matches = [Match(destination.id, event.seq, now) for event in events]
     queued = await storage.outbox.enqueue(matches, storage.lease, replayed=replayed)
     if mailbox is not None:
-        with suppress(MailboxFull):  # then its actor is awake, and will look
+        with suppress(MailboxFull):  # full: its actor is awake and will check anyway
             mailbox.send_nowait(OutboxGrew())
     return wire.ReplayAnswer(queued, None if further is None else id_of(further, 0))
 
 
 async def _check_pace(call: OperationContext, destination: Destination) -> None:
-    """Raise TooSoon for a destination that is asked for too often, or has much to deliver already."""
+    """Raise TooSoon for too many replays, or too many waiting deliveries."""
     verdict = call.limiter.take(f"replay of {destination.id}", PACE, trio.current_time())
     if not verdict.admitted:
         raise TooSoon(f"a destination takes {PACE.burst} replays a minute", verdict.retry_after)
@@ -80,7 +80,7 @@ async def _check_pace(call: OperationContext, destination: Destination) -> None:
 
 
 def _window(wanted: wire.ReplayRequest, head: Seq) -> TimeWindow:
-    """Return the positions of a range: an event named by `since` is not in it, one by `until` is, a time is neither."""
+    """Return the positions of a range: `since` excludes an event but not a time, `until` a time but not an event."""
     assert wanted.since is not None
     after, before = position(wanted.since, "body.since"), Seq(head + 1)
     if not names_event(wanted.since):
@@ -113,9 +113,9 @@ async def _named(call: OperationContext, ids: Sequence[str], event_filter: Event
 
 
 async def _past_these(call: OperationContext, destination: Destination, event_filter: EventFilter) -> Replayed | None:
-    """Return what the destination's position of the first missed match may move past, once the named ones wait.
+    """Return how far the destination's first-missed position may move once the named matches are queued.
 
-    Up to the matcher's cursor: what comes after that is put into the outbox without being asked for.
+    At most to the matcher's cursor: later matches reach the outbox anyway.
     """
     after = destination.missed_after
     if after is None:
@@ -131,7 +131,7 @@ async def _past_these(call: OperationContext, destination: Destination, event_fi
 async def _between(
     call: OperationContext, destination: Destination, window: TimeWindow, event_filter: EventFilter
 ) -> tuple[Sequence[Stored], Seq | None]:
-    """Return matches in a window, and the position to go on from when that was not all of it."""
+    """Return matches in a window, and the position to continue from if more remain."""
     deadline = trio.current_time() + TIME
     alert = await call.context.storage.alerts.get(destination.alert_id)
     once = alert is not None and alert.meets_once
@@ -142,7 +142,7 @@ async def _between(
         found = await find(call.context.storage.log, piece, event_filter, AT_ONCE, newest_first=False)
         for event in found.events:
             met = await call.context.storage.outbox.met(story_in(event.body, event.seq)) if once else {}
-            # Of a story that the alert has met, only that event was ever to be delivered.
+            # Of each story that the alert has met, deliver only the first event.
             if about(event) != destination.id and met.get(destination.alert_id, event.seq) == event.seq:
                 events.append(event)
         further = found.next

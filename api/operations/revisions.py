@@ -1,4 +1,4 @@
-"""Changes that start from a revision: refused where the record is no longer at it, inside the transaction. Pure."""
+"""Changes that start from a revision: refused inside the transaction if the record has moved on. Pure."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def refuse_stale(record: Record, expected: Expected) -> None:
 
 
 def guarded(expected: Expected, change: Callable[[R], R]) -> Callable[[R], R]:
-    """Return a change that refuses a record which is not at an expected revision."""
+    """Return a change that refuses a record that is not at an expected revision."""
 
     def checked(record: R) -> R:
         refuse_stale(record, expected)

@@ -1,6 +1,6 @@
-"""A comparison of secrets with those that somebody has: made here, so that neither it nor a hash of it leaves.
+"""Comparison of secrets with values that a caller supplies. Neither the secret nor a hash of it leaves the service.
 
-Whoever may ask could also set another one. What he could learn is a weak one, by trying: wrong values have a pace.
+Callers may set secrets anyway, so they could only learn a weak one by guessing. Wrong values are rate-limited.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from api.schemas import secrets as wire
 from storage.records.destination import ADDRESS, LINK, Destination
 
 WRONG = Limit(1.0, 1000)
-"""Wrong values of all who ask: so many at once, and so many a second from then on."""
+"""Wrong values of all callers together: the burst, and the rate per second."""
 _PACED = "values of secrets"
 
 
 async def compare(call: OperationContext, supposed: wire.SecretsRequest) -> tuple[bool, ...]:
-    """Return whether each value is the one that is sealed here. Raises Refusal (400) for what can be no id,
-    TooSoon after too many wrong values.
+    """Return whether each value equals the stored secret. Raises Refusal (400) for an invalid id, TooSoon after too
+    many wrong values.
     """
     found = []
     for index, one in enumerate(supposed.secrets):
@@ -50,7 +50,7 @@ def _check_id(id: str, where: str) -> None:
 
 
 async def _known(call: OperationContext, one: wire.SupposedSecret) -> str | None:
-    """Return the secret that is meant; None where there is none."""
+    """Return the stored secret, or None."""
     try:
         if one.of == "destination":
             return _of_destination(await destinations.named(call, one.id), one.name)
@@ -70,7 +70,7 @@ def _of_destination(destination: Destination, name: str) -> str | None:
 
 
 def _same(known: str, value: str) -> bool:
-    """Compare in constant time; a URL also in the one spelling in which it is kept."""
+    """Compare in constant time; a URL also in its stored spelling."""
     spellings = [value]
     with suppress(DomainError, ValueError):
         spellings.append(parse_url(value).text)

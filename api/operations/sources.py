@@ -1,4 +1,4 @@
-"""Sources, for any face: each question is checked and put to the registry's actor; its answer is a record."""
+"""Sources, for any face: validate each request and pass it to the registry's actor; return records."""
 
 from __future__ import annotations
 
@@ -55,20 +55,20 @@ from supervision import Reply
 
 R = TypeVar("R")
 ANSWER_WITHIN = 15.0
-"""Seconds for the registry's answer, beside the time of a look where there is one."""
+"""Seconds for the registry's answer, in addition to the time of a check, if any."""
 _SHORTEST, _LONGEST = 60, 7 * 86400
 Place = tuple[int, float, str, int]
 
-# --- what is asked for -----------------------------------------------------------------------------------------------
+# --- input -----------------------------------------------------------------------------------------------------------
 
 
 def known(id: str) -> SourceId:
-    """Return a source's id in its one spelling. Raises NotFound for what can't be one."""
+    """Return a normalised source id. Raises NotFound for an invalid one."""
     return SourceId(known_id(id, "source"))
 
 
 def tags_of(tags: tuple[str, ...], where: str, there: Collection[str] = ()) -> tuple[str, ...]:
-    """Return tags with their namespaces. Raises Unprocessable for the service's own, unless they are there already.
+    """Return tags with their namespaces. Raises Unprocessable for the service's own, unless the source has them.
 
     >>> tags_of(("topic:ai", "mine", "mine"), "body.tags")
     ('topic:ai', 'label:mine')
@@ -89,7 +89,7 @@ def tags_of(tags: tuple[str, ...], where: str, there: Collection[str] = ()) -> t
 
 
 def title_of(text: str) -> str:
-    """Return a title as it is kept: one line.
+    """Return a title as stored: one line.
 
     >>> title_of("  Day\\n tickets ")
     'Day tickets'
@@ -98,20 +98,20 @@ def title_of(text: str) -> str:
 
 
 def check_schedule(schedule: str, where: str) -> None:
-    """Raise Unprocessable for an interval that no source may have."""
+    """Raise Unprocessable for an interval out of range."""
     if not _SHORTEST <= seconds_of(schedule) <= _LONGEST:
         raise Unprocessable(f"{where}: an interval is from 1m to 7d", where, schedule)
 
 
 def _check_distinct(subprotocols: tuple[str, ...], where: str) -> None:
-    """Refuse a subprotocol that is there twice, which RFC 6455 forbids."""
+    """Refuse duplicate subprotocols, which RFC 6455 forbids."""
     for index, name in enumerate(subprotocols):
         if name in subprotocols[:index]:
             raise Unprocessable(f"{where}[{index}]: {name} is there already", f"{where}[{index}]", name)
 
 
 def checked(new: NewSource, where: str = "body") -> NewSource:
-    """Return a request with tags and title as they are kept. Raises Unprocessable."""
+    """Return a request with normalised tags and title. Raises Unprocessable."""
     if new.schedule is not None:
         check_schedule(new.schedule, f"{where}.schedule")
     _check_distinct(new.subprotocols, f"{where}.subprotocols")
@@ -119,7 +119,7 @@ def checked(new: NewSource, where: str = "body") -> NewSource:
 
 
 def checked_patch(patch: SourcePatch, there: Collection[str]) -> SourcePatch:
-    """Return a change with tags and title as they are kept; `there` are the tags that the source has.
+    """Return a patch with normalised tags and title. there: the source's current tags.
 
     Raises Unprocessable.
     """
@@ -136,14 +136,14 @@ def checked_patch(patch: SourcePatch, there: Collection[str]) -> SourcePatch:
 
 
 async def asked(call: OperationContext, make: Callable[[Reply[R]], RegistryMessage], *, looks: bool = False) -> R:
-    """Ask the registry. Raises what it answers with, and TooSlowError (503) when it doesn't."""
+    """Ask the registry. Raises its errors, and TooSlowError (503). looks: allow for the time of a check."""
     settings = call.context.settings
     with trio.fail_after(ANSWER_WITHIN + (settings.look_timeout + wall_limit(settings.parse_deadline)) * looks):
         return await call.context.registry.ask(make)
 
 
 def _reads(call: OperationContext) -> bool:
-    """Whether who asks may see what a look with borrowed headers sees."""
+    """Return whether the caller may see the content of a check with borrowed headers."""
     return call.may("sources:read")
 
 
@@ -154,13 +154,13 @@ async def add(call: OperationContext, new: NewSource, where: str = "body") -> Ad
 
 
 async def add_each(call: OperationContext, batch: Sequence[NewSource]) -> Sequence[AddedSource | Failed]:
-    """Add several, each by itself, and return what became of each."""
+    """Add several sources, each isolated, and return the outcomes."""
     urls = [new.url for new in batch]
     return await for_each(call, urls, lambda number: add(call, batch[number], place_of(number)))
 
 
 async def view(call: OperationContext, id: str) -> SourceView:
-    """Return a source as it is now. Raises NotFound."""
+    """Return a source's current state. Raises NotFound."""
     source = known(id)
     return await asked(call, lambda reply: DescribeSource(source, reply))
 
@@ -172,13 +172,13 @@ async def page(
     where: SourceSelection = ALL,
     sort: SourceSort = "worst",
 ) -> SourcePage:
-    """Return a page of sources, worst health first unless asked otherwise."""
+    """Return a page of sources, by default with the worst health first."""
     looks = bool(where) or sort != "worst"
     return await asked(call, lambda reply: ListSources(limit, reply, after, where, sort), looks=looks)
 
 
 async def tags(call: OperationContext) -> Mapping[str, int]:
-    """Return how many sources have each tag, and how many have one below it: "news/*", "topic:*"."""
+    """Return the number of sources per tag, and below each tag: "news/*", "topic:*"."""
     return await asked(call, CountTags)
 
 
@@ -191,19 +191,19 @@ async def change(call: OperationContext, id: str, patch: SourcePatch, expected: 
 
 
 async def pause(call: OperationContext, id: str) -> str:
-    """Stop watching, keep the source; return its id, "" when it was paused already. Raises as `change` does."""
+    """Pause a source; return its id, or "" if it was paused already. Raises as `change` does."""
     if not (await view(call, id)).source.enabled:
         return ""
     return (await change(call, id, SourcePatch(enabled=False))).source.id
 
 
 async def resume(call: OperationContext, id: str) -> str:
-    """Watch again; return the source's id. Raises as `change` does."""
+    """Resume a source; return its id. Raises as `change` does."""
     return (await change(call, id, SourcePatch(enabled=True))).source.id
 
 
 async def mark(call: OperationContext, id: str, tag: str, *, on: bool) -> SourceView:
-    """Give a source a tag, or take it; a bare word is a label. Raises NotFound, Unprocessable, Stale."""
+    """Add or remove a source's tag; a bare word is a label. Raises NotFound, Unprocessable, Stale."""
     wanted = tag_of(tag.strip())
     for last in (False, False, True):
         found = (await view(call, id)).source
@@ -219,42 +219,42 @@ async def mark(call: OperationContext, id: str, tag: str, *, on: bool) -> Source
 
 
 async def delete(call: OperationContext, id: str, expected: Expected = None) -> None:
-    """Stop watching, and forget after a rest; the events stay. Raises NotFound, Stale."""
+    """Delete a source, restorable for a while; its events stay. Raises NotFound, Stale."""
     source = known(id)
     await asked(call, lambda reply: DeleteSource(source, reply, expected))
 
 
 async def restore(call: OperationContext, id: str) -> SourceView:
-    """Have a deleted source back that still rests. Raises NotFound, Conflict, LibraryFull."""
+    """Restore a deleted source within its rest period. Raises NotFound, Conflict, LibraryFull."""
     source = known(id)
     return await asked(call, lambda reply: RestoreSource(source, reply))
 
 
 async def deleted(call: OperationContext, limit: int) -> Sequence[Source]:
-    """Return the deleted sources that can be had back, the newest first."""
+    """Return the deleted sources that can be restored, the newest first."""
     since = Millis(call.context.world.now() - RESTS + 1)
     return await call.context.storage.sources.deleted(since, limit)
 
 
 async def check(call: OperationContext, id: str) -> Millis:
-    """Look now; return when the look is due. Raises NotFound, Conflict, TooSoon."""
+    """Check now; return when the check is due. Raises NotFound, Conflict, TooSoon."""
     source = known(id)
     return await asked(call, lambda reply: CheckNow(source, reply))
 
 
 async def detect(call: OperationContext, request: DetectRequest) -> Previewed:
-    """Classify a URL without adding it, and show what watching it would tell. Raises as `add`."""
+    """Classify a URL without adding it, and preview its events. Raises as `add`."""
     request = replace(request, tags=tags_of(request.tags, "body.tags"))
     return await asked(call, lambda reply: DetectUrl(request, reply, _reads(call)), looks=True)
 
 
 async def detect_each(call: OperationContext, urls: Sequence[str]) -> Sequence[Previewed | Failed]:
-    """Detect several, each by itself, and return what became of each."""
+    """Detect several URLs, each isolated, and return the outcomes."""
     return await for_each(call, urls, lambda number: detect(call, DetectRequest(urls[number])))
 
 
 async def preview(call: OperationContext, id: str, request: PreviewRequest) -> Preview:
-    """Show what another part of a watched page would be. Raises NotFound, Unprocessable, TooSoon, Overloaded."""
+    """Preview another part of a watched page. Raises NotFound, Unprocessable, TooSoon, Overloaded."""
     source = known(id)
     now = (await view(call, id)).source
     selector = now.selector if request.selector is UNSET else request.selector
@@ -275,33 +275,33 @@ async def pick_from_source(call: OperationContext, id: str, wish: PickWish) -> P
 
 
 async def examine(call: OperationContext, id: str) -> SourceExamination:
-    """Say what a source's score is made of, and why the next look is when it is. Raises NotFound."""
+    """Explain a source's score and the time of its next check. Raises NotFound."""
     source = known(id)
     return await asked(call, lambda reply: ExamineSource(source, reply))
 
 
 async def told_page(call: OperationContext, id: str, *, values: bool = False) -> ToldPage | None:
-    """Return a page as it was last told; None of what is no page, or has not been read. Raises NotFound.
+    """Return a page as last reported, or None if the source is no page or unread. Raises NotFound.
 
-    values: with those that stand in it. Raises Overloaded if no worker could read these.
+    values: include its current values. Raises Overloaded if no worker could read them.
     """
     source = known(id)
     return await asked(call, lambda reply: ShowTold(source, reply, values))
 
 
 async def explain(call: OperationContext, id: str, text: str = "", *, look: bool = False) -> SourceExplanation:
-    """Say why a text was not told; `look` now too, if politeness allows. Raises NotFound."""
+    """Explain why a text was not reported. look: check now too, if politeness allows. Raises NotFound."""
     source = known(id)
     return await asked(call, lambda reply: ExplainSource(source, reply, text.strip(), look))
 
 
 async def teach(call: OperationContext, source: SourceId, texts: tuple[str, ...], *, noise: bool) -> TeachResult:
-    """Take blocks of a page into the source's noise, or out of it. Raises NotFound, Unprocessable."""
+    """Add blocks of a page to the source's learned churn, or remove them. Raises NotFound, Unprocessable."""
     return await asked(call, lambda reply: Teach(source, texts, noise, reply))
 
 
 async def each(
     call: OperationContext, ids: Sequence[str], act: Callable[[OperationContext, str], Awaitable[R]]
 ) -> Sequence[R | Failed]:
-    """Do one thing to several sources, each by itself, and return what became of each."""
+    """Run `act` for several sources, each isolated, and return the outcomes."""
     return await for_each(call, ids, lambda number: act(call, ids[number]))

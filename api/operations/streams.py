@@ -1,4 +1,4 @@
-"""Live streams, for any face: from filters and a position to a reader with its place in the log."""
+"""Live streams, for any face: from filters and a position to a reader of the log."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ CHANNELS: dict[str, tuple[int, ...]] = {
 
 
 class Listener(NamedTuple):
-    """Whose stream it is, the id of the last event that it had (""), and the form of the frames."""
+    """The stream's owner, the id of the last event it had (or ""), and the form of the frames."""
 
     who: ApiKey | Session
     last: str = ""
@@ -35,7 +35,7 @@ class Listener(NamedTuple):
 
 
 class Carried(NamedTuple):
-    """What a channel carries: events of these kinds (none: of any), with this tag, or that alerts let through."""
+    """A channel's content: events of these kinds (none: any), with this label, or that alerts let through."""
 
     kinds: tuple[int, ...] = ()
     label: str | None = None
@@ -59,12 +59,12 @@ async def everything(call: OperationContext, query: StreamQuery, listener: Liste
 
 
 async def channel(call: OperationContext, name: str, query: StreamQuery, listener: Listener) -> OpenStream:
-    """Open a stream of one channel: of the service itself, of a template, or of an alert. Raises NotFound, Refusal."""
+    """Open a stream of one channel: of the service, a template or an alert. Raises NotFound, Refusal."""
     return await _open(call, query, listener, await carried(call, name))
 
 
 async def carried(call: OperationContext, name: str) -> Carried:
-    """Return what a channel carries. Raises NotFound."""
+    """Return a channel's content. Raises NotFound."""
     kinds = CHANNELS.get(name)
     if kinds is not None:
         return Carried(kinds=kinds)
@@ -108,7 +108,7 @@ async def _open(
 
 
 def _hidden(call: OperationContext, listener: Listener, of: Carried) -> Callable[[str], bool] | None:
-    """Return which sources are hidden. A key for a channel is shared: private ones are, unless an alert names them."""
+    """Return a test for hidden sources: shared channel keys hide private ones unless an alert names them."""
     if not isinstance(listener.who, ApiKey) or "stream:read" in listener.who.scopes:
         return None
 
@@ -119,7 +119,7 @@ def _hidden(call: OperationContext, listener: Listener, of: Carried) -> Callable
 
 
 async def _start(call: OperationContext, since: str | None, last: str) -> tuple[Seq, str]:
-    """Return the position to start after, and the id that names it. Raises Refusal (400, 410)."""
+    """Return the position to start after, and its id. Raises Refusal (400, 410)."""
     given, where = (last, "header.Last-Event-ID") if last else (since, "query.since")
     tail = call.context.storage.tail
     if given is None:

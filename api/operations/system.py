@@ -1,4 +1,4 @@
-"""The service as whoever operates it sees it, for any face: the tree a page at a time, and what takes the space."""
+"""The operator's view of the service, for any face: the tree page by page, and the largest users of space."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from storage.records.states import LOOKS
 from storage.records.times import rfc3339
 
 MARKS = 20
-"""Looks of a source that a row shows."""
+"""Checks of a source that a row shows."""
 
 
 def row_of(row: Row) -> wire.TreeRow:
-    """Return a row in the wire's words."""
+    """Return a row in the wire format."""
     return wire.TreeRow(
         path=row.path,
         name=row.name,
@@ -44,7 +44,7 @@ def row_of(row: Row) -> wire.TreeRow:
 
 
 def marks_of(looks: bytes) -> str:
-    """Return the last looks of a trail, a mark each, newest last."""
+    """Return the last checks of a trail, one mark each, newest last."""
     found = ""
     for row in reversed(trail.read(looks)):
         found += LOOKS[row.verdict].short * min(row.looks, MARKS - len(found))
@@ -54,7 +54,7 @@ def marks_of(looks: bytes) -> str:
 
 
 async def tree(call: OperationContext, query: wire.TreeQuery) -> wire.TreePage:
-    """Return a page of rows, or those that are named."""
+    """Return a page of rows, or the named ones."""
     if query.paths:
         found = call.context.overseer.some(query.paths)
         return wire.TreePage(len(found), 0, await _told(call, found))
@@ -64,7 +64,7 @@ async def tree(call: OperationContext, query: wire.TreeQuery) -> wire.TreePage:
 
 
 async def _told(call: OperationContext, rows: Sequence[Row]) -> tuple[wire.TreeRow, ...]:
-    """Return rows; those of destinations that fail with their last error and next try, which the storage knows."""
+    """Return rows; add the last error and next attempt of failing destinations from storage."""
     outbox = call.context.storage.outbox
     failing = {row.path.partition("/")[2] for row in rows if row.kind == "destination" and row.state == "failing"}
     waiting = await outbox.waiting(sorted(failing)) if failing else {}
@@ -80,7 +80,7 @@ async def _told(call: OperationContext, rows: Sequence[Row]) -> tuple[wire.TreeR
 
 
 async def sizes(call: OperationContext, limit: int) -> wire.Sizes:
-    """Return what the storage takes, and the heaviest sources."""
+    """Return storage sizes and the largest sources."""
     storage = call.context.storage
     room = await storage.log.room()
     found = []
@@ -92,7 +92,7 @@ async def sizes(call: OperationContext, limit: int) -> wire.Sizes:
 
 
 def streams(call: OperationContext, limit: int) -> wire.StreamsSeen:
-    """Return the streams that are open at this node, who is furthest behind first, then the oldest."""
+    """Return the streams open at this node: furthest behind first, then oldest."""
     context = call.context
     seen = [_stream(one, context.storage.tail.head) for one in context.open_streams.all()]
     seen.sort(key=lambda one: (-one.behind_s, one.number))

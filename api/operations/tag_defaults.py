@@ -1,4 +1,4 @@
-"""Tags and their defaults, for any face: what is set once for all sources with a tag, and for new alerts over it."""
+"""Tags and their defaults, for any face: settings for all sources with a tag, and for new alerts over it."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from storage.records.times import interval_text
 from supervision import Reply
 
 LONGEST = 100
-"""Characters of a tag."""
+"""The longest tag, in characters."""
 NO_TAG = "There is no such tag: write <namespace>:<value>, or a word."
 
 
 class Tag(NamedTuple):
     """A tag. sources: those that have it; below: those that have it or one below it ("news/se" of "news").
 
-    defaults: as they are stored; destinations: those of them that have not been deleted since.
+    defaults: as stored. destinations: those of the defaults that still exist.
     """
 
     tag: str
@@ -42,7 +42,7 @@ class Tag(NamedTuple):
 
 
 def tag_in(text: str) -> str:
-    """Return a tag with its namespace. Raises NotFound for what can be none, Unprocessable for the service's own.
+    """Return a tag with its namespace. Raises NotFound for an invalid tag, Unprocessable for the service's own.
 
     >>> tag_in("prices"), tag_in("topic:ai")
     ('label:prices', 'topic:ai')
@@ -57,7 +57,7 @@ def tag_in(text: str) -> str:
 
 
 async def every(call: OperationContext) -> Sequence[Tag]:
-    """Return all tags that people have given, and those that have defaults, by name."""
+    """Return all tags given by people, and those with defaults, by name."""
     counts, there = await sources.tags(call), await _there(call)
     kept = {one.tag: one for one in await call.context.storage.tag_defaults.all()}
     names = {name for name in counts if not name.endswith(("/*", ":*"))} | kept.keys()
@@ -66,7 +66,7 @@ async def every(call: OperationContext) -> Sequence[Tag]:
 
 
 async def named(call: OperationContext, text: str) -> Tag:
-    """Return one tag. Raises NotFound where no source has it, nor one below it, and it has no defaults."""
+    """Return one tag. Raises NotFound if no source has it or one below it, and it has no defaults."""
     found = await asked(call, text)
     if not found.below and found.defaults is None:
         raise NotFound(f"No source has the tag {found.tag}, and it has no defaults.")
@@ -74,14 +74,14 @@ async def named(call: OperationContext, text: str) -> Tag:
 
 
 async def asked(call: OperationContext, text: str) -> Tag:
-    """Return one tag, whether anything has it or not. Raises Unprocessable."""
+    """Return one tag, used or not. Raises Unprocessable."""
     tag = tag_in(text)
     stored, counts = await call.context.storage.tag_defaults.get(tag), await sources.tags(call)
     return _tag(tag, counts, stored, await _there(call))
 
 
 async def put(call: OperationContext, text: str, settings: TagSettings, expected: Expected = None) -> Tag:
-    """Set what the sources of a tag inherit, all of it. Raises Unprocessable, Stale, Conflict."""
+    """Replace the defaults of a tag. Raises Unprocessable, Stale, Conflict."""
     tag = tag_in(text)
     if settings.says_nothing:
         raise Unprocessable("nothing is set: to take the defaults of a tag away, delete them", "body")
@@ -97,7 +97,7 @@ async def put(call: OperationContext, text: str, settings: TagSettings, expected
 
 
 async def delete(call: OperationContext, text: str, expected: Expected = None) -> None:
-    """Take the defaults of a tag away; its sources keep the tag. Raises NotFound, Stale."""
+    """Delete the defaults of a tag; its sources keep the tag. Raises NotFound, Stale."""
     tag = tag_in(text)
     await _set(call, tag, None, expected)
 
@@ -112,7 +112,7 @@ async def _set(
 
 
 async def give(call: OperationContext, old: str, new: str) -> None:
-    """Give the defaults of a tag to another one too, unless that has some."""
+    """Copy the defaults of a tag to another one, unless that has some."""
     found = await asked(call, old)
     if found.defaults is not None and (await asked(call, new)).defaults is None:
         settings = settings_of(replace(found.defaults, destinations=found.destinations))
@@ -121,7 +121,7 @@ async def give(call: OperationContext, old: str, new: str) -> None:
 
 
 def settings_of(defaults: TagDefaults) -> TagSettings:
-    """Return a tag's defaults as they are asked for, without the mark of the files that describe them."""
+    """Return a tag's defaults in the request format, without the mark of the files that describe them."""
     kept = {name: getattr(defaults, name) for name in TagSettings.__struct_fields__ if name != "managed"}
     return TagSettings(**kept | {"schedule": None if defaults.schedule is None else interval_text(defaults.schedule)})
 
@@ -130,7 +130,7 @@ def settings_of(defaults: TagDefaults) -> TagSettings:
 
 
 async def add_alert(call: OperationContext, new: NewAlert, planned: str | None = None) -> Alert:
-    """Add an alert, with copies of the destinations that its tags have as defaults. Raises as `alerts.add`."""
+    """Add an alert, with copies of its tags' default destinations. Raises as `alerts.add`."""
     alert = await alerts.add(call, new, planned)
     if alert.tags and new.default_destinations:
         await _tell(call, alert)
@@ -139,14 +139,14 @@ async def add_alert(call: OperationContext, new: NewAlert, planned: str | None =
 
 @whole
 async def _tell(call: OperationContext, alert: Alert) -> None:
-    """Give a new alert the destinations of its tags, each once, as far as there is room."""
+    """Give a new alert its tags' destinations, each once, within the limits."""
     by_tag = {one.tag: one for one in await call.context.storage.tag_defaults.all()}
     wanted = dict.fromkeys(id for one in defaults_of(alert.tags, by_tag) for id in one.destinations)
     if not wanted:
         return
     there = await _there(call)
     if any(one.alert_id == alert.id for one in there.values()):
-        return  # a call that is repeated has done it
+        return  # a repeated call finds them there
     for id in [id for id in wanted if id in there][: destinations.MOST_OF_AN_ALERT]:
         if len(there) < destinations.MOST_DESTINATIONS:
             copied = await destinations.copy(call, there[id], alert)

@@ -1,4 +1,4 @@
-"""Tags that somebody asks for, in the form in which events carry them. Pure."""
+"""Requested tags in the form that events carry. Pure."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from storage.records.source import tag_of
 
 
 def tags_in(tags: Sequence[str]) -> tuple[str, ...]:
-    """Return tags as events carry them, each once: a bare word is a label. Raises Unprocessable for one without a word.
+    """Return tags as events carry them, each once; a bare word is a label. Raises Unprocessable for an empty one.
 
     >>> tags_in(("mine", "topic:ai", " label:mine "))
     ('label:mine', 'topic:ai')

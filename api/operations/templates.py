@@ -1,4 +1,4 @@
-"""Templates, for any face: found, previewed, instantiated."""
+"""Templates, for any face: find, preview, instantiate."""
 
 from __future__ import annotations
 
@@ -31,18 +31,18 @@ async def preview(call: OperationContext, template: Template, request: Instantia
 
 
 async def instantiate(call: OperationContext, template: Template, request: Instantiation) -> Report:
-    """Attach what is not yet attached. Raises Refusal (400); TooSlowError when alerts can't be put in force now."""
+    """Attach whatever is missing. Raises Refusal (400); TooSlowError if alerts cannot be put in force now."""
     with _refusing():
         values = read_parameters(template, request.params)
         report = await call.context.templates.instantiate(template, values, alerts=request.alerts, only=request.only)
-    if report.alerts:  # also when all were there: a call that was cut off may not have come to this
+    if report.alerts:  # even if all existed: an interrupted call may not have reached this
         await put_in_force(call)
     return report
 
 
 @contextmanager
 def _refusing() -> Iterator[None]:
-    """Refuse what does not fill in the template, each at its place in the body."""
+    """Refuse invalid parameters, each at its place in the body."""
     try:
         yield
     except BadParameters as error:

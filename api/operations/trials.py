@@ -1,8 +1,8 @@
-"""The trial of an alert before it is made: its query over the log's newest events, with the reasons.
+"""The trial of an alert before it is created: its query over the newest events of the log, with reasons.
 
-The events go to a worker, some at a time: a long event may take it 50 milliseconds, for which the loop must not stand
-still. It ends after the events that were asked for or after a time, and says how far it came. What an alert has told is
-found the same way, page by page: a page is full with so many matches, and the next goes on from its last.
+Events go to a worker in slices: a long one may take 50 milliseconds, which must not block the loop. The trial ends
+after the requested number of events or after a time limit, and reports how far it came. An alert's past matches are
+found the same way, page by page: a page is full at so many matches, and the next continues from its last.
 """
 
 from __future__ import annotations
@@ -36,13 +36,13 @@ from storage.records.tiers import ORDINARY, Kind
 from storage.records.times import rfc3339
 
 WITHIN = 2.0
-"""Seconds after which no more events are looked at."""
+"""Seconds after which a trial stops."""
 PACE = Limit(rate=0.5, burst=10)
-"""Previews of all keys together, so that they keep no worker from its work for long."""
+"""Previews of all keys together, so that they do not occupy a worker for long."""
 AT_ONCE = 50
-"""Events read from the log at once."""
+"""Events per read of the log."""
 SLICE = 512 << 10
-"""Bytes of events, or one event, that a worker gets at once."""
+"""Bytes of events per worker call; a single event may exceed it."""
 _DAY = 86_400_000
 _END = Seq((1 << 63) - 1)
 
@@ -60,7 +60,7 @@ _shown = msgspec.json.Decoder(_Shown)
 
 @dataclass
 class _Tally:
-    """What has been found so far. oldest: when the oldest event that was looked at was emitted."""
+    """The result so far. oldest: the time of the oldest event examined."""
 
     terms: list[int]
     looked: Counter[str] = field(default_factory=Counter)
@@ -69,7 +69,7 @@ class _Tally:
     oldest: Millis | None = None
 
     def take(self, events: Sequence[Stored], answer: PreviewAnswer) -> None:
-        """Count what a worker has found."""
+        """Add a worker's result."""
         self.terms = [a + b for a, b in zip(self.terms, answer.found_in, strict=True)]
         self.looked.update(map(_day, events))
         self.hits.update(_day(events[place]) for place in answer.matched)
@@ -89,13 +89,13 @@ class _Tally:
             )
 
     def days(self) -> tuple[wire.PreviewDay, ...]:
-        """Return the days that were looked at, newest first."""
+        """Return the days examined, newest first."""
         return tuple(
             wire.PreviewDay(day, self.looked[day], self.hits[day]) for day in sorted(self.looked, reverse=True)
         )
 
     def per_day(self, now: Millis) -> float | None:
-        """Return how many matches a day there were, None for less than a day."""
+        """Return the matches per day, or None for less than a day."""
         if self.oldest is None or now - self.oldest < _DAY:
             return None
         return round(self.hits.total() * _DAY / (now - self.oldest), 2)
@@ -112,9 +112,9 @@ def _day(event: Stored) -> str:
 
 
 class Stretch(NamedTuple):
-    """The part of the log that is looked at, newest first: positions after `after` and before `before`.
+    """A stretch of the log, examined newest first: positions after `after` and before `before`.
 
-    full: whether it is enough to have found as many matches as are shown.
+    full: stop once the shown matches are complete.
     """
 
     after: Seq = START
@@ -126,7 +126,7 @@ EVERYWHERE = Stretch()
 
 
 class Trial(NamedTuple):
-    """What was found, and the position to go on from; None when there is no more to look at."""
+    """The result, and the position to continue from; None at the end."""
 
     preview: wire.AlertPreview
     further: Seq | None
@@ -144,7 +144,7 @@ async def preview(
 
 
 def check_pace(call: OperationContext) -> None:
-    """Raise TooSoon when there have been too many trials lately."""
+    """Raise TooSoon after too many recent trials."""
     verdict = call.limiter.take("previews of alerts", PACE, trio.current_time())
     if not verdict.admitted:
         raise TooSoon(f"{PACE.burst} previews at once, then one every {1 / PACE.rate:g} s", verdict.retry_after)
@@ -153,7 +153,7 @@ def check_pace(call: OperationContext) -> None:
 async def trial(
     call: OperationContext, asked: wire.AlertPreviewRequest, scope: Scope, within: Stretch = EVERYWHERE
 ) -> Trial:
-    """Try a query that can be read on a stretch of the log. `scope`: ids and tags in the one spelling.
+    """Try a valid query on a stretch of the log. scope: normalised ids and tags.
 
     Raises Overloaded.
     """
@@ -175,7 +175,7 @@ async def trial(
 
 
 def _filter(scope: Scope) -> Filter:
-    """Return what the log itself leaves out for a scope; its filter has no "one or the other" of sources and tags."""
+    """Return the log's part of a scope's filter. The log cannot filter by "these sources or these tags"."""
     kinds = (*ORDINARY, Kind.PRACTICE) if scope.sources else ORDINARY
     both = scope.sources and scope.tags
     return Filter(kinds=kinds) if both else Filter(tuple(scope.sources), kinds=kinds, tags=tuple(scope.tags))
@@ -190,7 +190,7 @@ async def _take(
     *,
     full: bool,
 ) -> Seq | None:
-    """Have events counted; return the position to go on from when it stopped before their end."""
+    """Count events; return the position to continue from if stopped early."""
     for some in _slices(events):
         if trio.current_time() >= deadline:
             return Seq(some[0].seq + 1)
@@ -201,7 +201,7 @@ async def _take(
 
 
 def _slices(events: Sequence[Stored]) -> Iterator[Sequence[Stored]]:
-    """Yield events in order, as many at a time as a worker gets at once."""
+    """Yield events in order, in slices for one worker call."""
     part: list[Stored] = []
     size = 0
     for event in events:
@@ -217,7 +217,7 @@ def _slices(events: Sequence[Stored]) -> Iterator[Sequence[Stored]]:
 async def _try(
     call: OperationContext, asked: wire.AlertPreviewRequest, events: Sequence[Stored], show: int
 ) -> PreviewAnswer:
-    """Have a worker try the query. Raises Overloaded."""
+    """Let a worker try the query. Raises Overloaded."""
     bodies = tuple(event.body for event in events)
     request = msgspec.msgpack.encode(Asked(asked.filter_query, asked.language, bodies, show, asked.match))
     try:

@@ -1,7 +1,7 @@
-"""The values of a source: what its page says now, and what its prices, figures, states, versions and dates were.
+"""The values of a source: what its page says now, and the history of its prices, figures, states, versions and dates.
 
-What it says now is read from the page as it was last told; what it was, from the source's events. Nothing is stored
-for either, and nobody reads it but who asks.
+The current values come from the page as last reported, the history from the source's events. Neither is stored; both
+are computed on request.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _ORDER = ("money", "availability", "percent", "number", "version", "date")
 
 
 class CurrentValue(NamedTuple):
-    """A value that stands on the page, as it was last told. since: from when on it is known to stand there so."""
+    """A value on the page as last reported. since: when it is first known to be there."""
 
     value: Value
     label: str
@@ -35,9 +35,9 @@ class CurrentValue(NamedTuple):
 
 
 class SourceValues(NamedTuple):
-    """What the page of a source says now, and its series, prices first, then by their last change.
+    """The page's current values and their series: prices first, then by last change.
 
-    since: from when on they are known. more: how many values the page has besides.
+    since: when the values are first known. more: how many further values the page has.
     """
 
     source: SourceId
@@ -72,7 +72,7 @@ async def values(call: OperationContext, id: str) -> SourceValues:
 
 
 def _arrivals(page: ToldPage | None) -> Arrivals:
-    """Return what finds out since when the texts of a page stand there: of a whole one, else nobody can know."""
+    """Return the finder of when each text appeared. It needs the whole page, so it finds nothing in a partial one."""
     return Arrivals(() if page is None or page.more else [block.text for block in page.blocks])
 
 
@@ -82,8 +82,8 @@ def _current(one: StandingValue, arrivals: Arrivals, first: int) -> CurrentValue
 
 
 def _end_what_is_gone(found: Sequence[Series], standing: Container[SeriesKey], at: int) -> None:
-    """Take note of what does not stand on the page any more, though no event says when it went: by the newest event, or
-    by the first look at another part of the page.
+    """End the series of values that left the page without an event, at the newest event or the first check of another
+    part.
     """
     for series in found:
         if series.key not in standing and series.points[-1].at < at:
@@ -91,9 +91,9 @@ def _end_what_is_gone(found: Sequence[Series], standing: Container[SeriesKey], a
 
 
 def _with_current(found: list[Series], current: Sequence[CurrentValue]) -> list[Series]:
-    """Return the series of the past with those of what never changed, and each as far as what stands there now.
+    """Extend the series to the current values, and add series for values that never changed.
 
-    Of several values that are called alike nobody can say which one a change was of: each begins by itself.
+    If several values share a label, a change could belong to any of them, so each starts its own series.
     """
     series = {one.key: one for one in found}
     standing = list(_points(current))
@@ -115,12 +115,11 @@ def _points(current: Sequence[CurrentValue]) -> Iterator[tuple[SeriesKey, Curren
 
 
 def decimal_of(point: Point) -> Decimal:
-    """Return a value as the number that it is."""
     return Decimal(point.number or 0).scaleb(-point.scale)
 
 
 def written(point: Point) -> str:
-    """Return a number in digits, with a point before its decimals; of what is no number, what it says.
+    """Return a number in digits with a decimal point, or the text of a value that is no number.
 
     >>> written(Point(0, 29950, 2)), written(Point(0, -5, 0)), written(Point(0, None, 0, "2.10"))
     ('299.50', '-5', '2.10')
@@ -129,7 +128,7 @@ def written(point: Point) -> str:
 
 
 def place(type: ValueType, point: Point) -> tuple[Decimal | int, ...]:
-    """Return where a value stands among those of its type: the better state, the later date, the higher version.
+    """Return a sort key among values of one type: the better state, later date or higher version is larger.
 
     >>> place("version", Point(0, None, 0, "2.10")) > place("version", Point(0, None, 0, "2.9"))
     True
@@ -145,7 +144,7 @@ def place(type: ValueType, point: Point) -> tuple[Decimal | int, ...]:
 
 
 def ends(series: Series) -> tuple[Point, Point] | None:
-    """Return the lowest and the highest value of a series, the newest of those that are alike; None of states."""
+    """Return the lowest and highest value of a series (of equal ones the newest); None for states."""
     if series.type == "availability":
         return None
     newest = series.points[::-1]
@@ -153,7 +152,7 @@ def ends(series: Series) -> tuple[Point, Point] | None:
 
 
 def said(value: Value) -> str:
-    """Return what a value says: the digits of a number, else the date, the version or the state.
+    """Return a value as text: the digits of a number, else the date, version or state.
 
     >>> said(Value("1.099,00 €", "money", 109900, 2, "EUR")), said(Value("1. Mai", "date", value="05-01"))
     ('1099.00', '05-01')

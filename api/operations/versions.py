@@ -1,7 +1,7 @@
-"""The versions of a page that are kept, and what differs between two of them.
+"""The stored versions of a page, and the differences between two of them.
 
-Nothing is stored for it: the told texts are in the source's memory, and each event tells how they came about. Where
-that chain is cut, an earlier version is only what its event carries; what cannot be known is refused, not guessed.
+They are not stored separately: the source's memory has the newest reported texts, and each event the change that led to
+them. Before a break in that chain, only the event's text remains. Unknown differences are refused, not guessed.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ from storage.records.identity import Millis, Seq, SourceId, millis_of
 from storage.records.tiers import Kind
 
 MOST_VERSIONS = 100
-"""Events of a page that are read back; what lies before these is not known."""
+"""Events of a page to read back; older versions are unknown."""
 START, NOW = "start", "now"
-"""The id of what stood there before the oldest change, and of what is watched now without being an event's."""
+"""The ids of the text before the oldest change, and of the current text that belongs to no event."""
 Kept = Literal["whole", "main_text", "part"]
-"""All watched texts; the main text, as the event carries it; a part of that, as it is too long."""
+"""All watched texts; the main text, as the event has it; a part of that, if it is too long."""
 _KINDS = (Kind.HTML, Kind.PRACTICE, Kind.NOTICE)
 _PAGE = 50
 
 
 class Version(NamedTuple):
-    """A version. event: the id of the event that told it. at: when that was; None where nobody knows."""
+    """A version. event: the id of its event. at: its time, or None if unknown."""
 
     id: str
     at: Millis | None
@@ -54,7 +54,7 @@ class Comparison(NamedTuple):
 
 
 class Told(Struct):
-    """What is read of an event that told a change."""
+    """The fields to read from a change's event."""
 
     id: str
     delta: Delta | None = None
@@ -65,7 +65,7 @@ class Told(Struct):
 
 
 class _Known(NamedTuple):
-    """texts: all paragraphs, None where they are not known. lines: of the text that its event carries."""
+    """texts: all paragraphs, or None if unknown. lines: the text in its event."""
 
     version: Version
     texts: Sequence[Paragraph] | None
@@ -76,14 +76,14 @@ _decode = msgspec.json.Decoder(Told).decode
 
 
 async def versions(call: OperationContext, id: str) -> Sequence[Version]:
-    """Return the kept versions of a source, newest first; none of what is no page. Raises NotFound, StorageError."""
+    """Return a source's stored versions, newest first; none if it is no page. Raises NotFound, StorageError."""
     return [known.version for known in await _known(call, sources.known(id))]
 
 
 def chosen(kept: Sequence[Version], one: str = "", other: str = "") -> tuple[str, str]:
-    """Return which two are compared: those asked for, else the newest for `other`, and the one before that for `one`.
+    """Return the ids of the two versions to compare: by default the newest for `other`, its predecessor for `one`.
 
-    Both are the same, or "", when there are not two.
+    Both are equal, or "", if there are not two.
     """
     ids = [each.id for each in kept]
     other = other or next((id for id in ids if id != one), "")
@@ -92,9 +92,9 @@ def chosen(kept: Sequence[Version], one: str = "", other: str = "") -> tuple[str
 
 
 async def compare(call: OperationContext, id: str, one: str = "", other: str = "") -> Comparison:
-    """Return what differs between two versions, in whatever order they are named; by default as `chosen` does.
+    """Compare two versions, named in any order; by default as `chosen` does.
 
-    Raises NotFound for what is no kept version, Conflict for two of which too little is kept.
+    Raises NotFound for an unknown version, Conflict if too little of them is stored.
     """
     source = sources.known(id)
     known = await _known(call, source)
@@ -121,7 +121,7 @@ def _sides(earlier: _Known, later: _Known) -> tuple[Sequence[Paragraph], Sequenc
 
 
 async def _known(call: OperationContext, source: SourceId) -> list[_Known]:
-    """Return what is known of each kept version, newest first."""
+    """Return each stored version with its texts, newest first."""
     told = await sources.told_page(call, source)
     if told is None:
         return []
@@ -152,7 +152,7 @@ def _of_event(at: Millis, event: Told, texts: Sequence[Paragraph] | None) -> _Kn
 async def told_changes(
     call: OperationContext, source: SourceId, most: int = MOST_VERSIONS
 ) -> tuple[list[tuple[Millis, Told]], bool]:
-    """Return the events that tell a change of the page, newest first, and whether these are all that are kept."""
+    """Return a page's change events, newest first, and whether these are all."""
     found: list[tuple[Millis, Told]] = []
     before, where = END, Filter(sources=(source,), kinds=_KINDS)
     while len(found) < most:

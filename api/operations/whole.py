@@ -1,4 +1,4 @@
-"""An act that is begun is done: who asked for it may hang up between a commit and what makes it come into force."""
+"""Run an operation to its end: its caller may disconnect between the commit and the steps that put it in force."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 WITHIN = 30.0
-"""Seconds. Each wait in an act has a shorter bound of its own, but for storage that does not answer."""
+"""Seconds. Every wait in an operation has a shorter limit, except for a storage that does not answer."""
 
 
 def whole(act: Callable[P, Awaitable[T]]) -> Callable[P, Awaitable[T]]:
-    """Run an act to its end, within a bound, although its caller goes away. Raises TooSlowError."""
+    """Run an operation to its end, within a limit, even if its caller is cancelled. Raises TooSlowError."""
 
     @wraps(act)
     async def run(*args: P.args, **kwargs: P.kwargs) -> T:

@@ -1,4 +1,4 @@
-"""Why an event was emitted, for any face: from the event, the note of its look, what came before it, and the alerts."""
+"""Why an event was emitted, for any face: from the event, its check's note, earlier events, and the alerts."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ from storage.records.tiers import Kind
 from storage.records.times import parse_rfc3339
 
 MOST_ALERTS = 2_000
-"""Alerts that are tried on one event for an answer."""
+"""Alerts to try on one event."""
 _SLICE = 50
 _event = msgspec.json.Decoder(Event)
 
 
 async def notes_of(sources: Sources, source: SourceId) -> Sequence[Note]:
-    """Return the notes of a source, oldest first; none when it is gone."""
+    """Return the notes of a source, oldest first; none if it is deleted."""
     stored = await sources.get(source)
     return note.read(note.opened(stored.base).notes) if stored is not None else ()
 
 
 async def event_why(call: OperationContext, id: str, *, named: bool) -> EventWhy:
-    """Return why an event was emitted; the alerts that it matches are told by name if `named`. Raises NotFound."""
+    """Return why an event was emitted. Include the names of matching alerts if `named`. Raises NotFound."""
     stored = await events.named(call, id)
     event = _event.decode(stored.body)
     notes = await notes_of(call.context.storage.sources, stored.source)
@@ -45,13 +45,13 @@ async def event_why(call: OperationContext, id: str, *, named: bool) -> EventWhy
 
 
 def _of_look(notes: Sequence[Note], event: Event) -> Note | None:
-    """Return the note of the look that found an event: the one of that moment."""
+    """Return the note of the check that found an event, by its time."""
     at = parse_rfc3339(event.fetched_at)
     return next((note for note in notes if note.at == at and note.came in ("told", "baseline", "held")), None)
 
 
 async def _before(call: OperationContext, stored: Stored, notes: Sequence[Note]) -> Before:
-    """Return the source's event before this one, or the first look if that is later or nothing can lie between."""
+    """Return the source's previous event, or the first check if that is later or the log has no gap before it."""
     log = call.context.storage.log
     first = max((note.at for note in notes if note.came == "baseline" and seq_at(note.at) < stored.seq), default=None)
     page = await log.read_back(stored.seq, 1, Filter(sources=(stored.source,), kinds=(Kind.HTML, Kind.PRACTICE)))
@@ -68,7 +68,7 @@ async def _before(call: OperationContext, stored: Stored, notes: Sequence[Note])
 
 
 async def _alerts(call: OperationContext, stored: Stored, event: Event) -> Matching:
-    """Return the names of the active alerts that match an event as they are now."""
+    """Return the names of the active alerts that match an event today."""
     texts = Texts(told_in(stored.body))
     met = await call.context.storage.outbox.met(seq_of(event.story)) if isinstance(event.story, str) else {}
     found = Matching([], [])
@@ -91,4 +91,4 @@ def meets(alert: Alert, texts: Texts) -> bool:
     try:
         return matches(parse(alert.filter_query, alert.language), texts.of(alert.match))
     except (QueryError, UnknownLanguage):
-        return False  # the work of another version, which the matcher logs
+        return False  # written by another version; the matcher logs it
