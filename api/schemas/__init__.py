@@ -1,4 +1,4 @@
-"""The shapes of version 1 on the wire: what is asked and what is answered, one file a noun.
+"""The wire shapes of version 1: requests and answers, one file per noun.
 
 A shape has no behaviour. `api/openapi` describes it, `api/v1` fills it, the dashboard shows it.
 """

@@ -1,4 +1,4 @@
-"""Wire shapes of the admin API. Rows are flat, and every field is always there."""
+"""Wire shapes of the admin API. Rows are flat, and every field is always present."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from storage.records.states import LOOKS, PARTS, PartState, SourceState
 
 
 class TreeQuery(Struct, frozen=True, forbid_unknown_fields=True):
-    """Which rows, and in which order."""
+    """The rows to return, and their order."""
 
     sort: Annotated[
         Sort,
@@ -302,7 +302,7 @@ class Overview(Struct, frozen=True):
 
 
 class DeliveriesPageQuery(Struct, frozen=True, forbid_unknown_fields=True):
-    """Which destinations."""
+    """The destinations to return."""
 
     start: Annotated[int, Meta(ge=0, le=10_000_000, description="The position of the first row")] = 0
     limit: Annotated[int, Meta(ge=1, le=100, description="Most rows")] = 50
@@ -350,7 +350,7 @@ class DeliveriesPage(Struct, frozen=True):
 
 
 class LogQuery(Struct, frozen=True, forbid_unknown_fields=True):
-    """Which log lines."""
+    """The log lines to return."""
 
     actor: Annotated[
         str,
@@ -394,7 +394,7 @@ class SourceSize(HeldEvents, frozen=True, kw_only=True):
 
 
 class SizesQuery(Struct, frozen=True, forbid_unknown_fields=True):
-    """How many sources."""
+    """How many sources to return."""
 
     limit: Annotated[int, Meta(ge=1, le=100, description="The heaviest so many", examples=[10])] = 10
 
@@ -408,7 +408,7 @@ class Sizes(Struct, frozen=True):
 
 
 class StreamsQuery(Struct, frozen=True, forbid_unknown_fields=True):
-    """How many streams."""
+    """How many streams to return."""
 
     limit: Annotated[int, Meta(ge=1, le=500, description="The first so many", examples=[100])] = 100
 

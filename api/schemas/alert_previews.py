@@ -1,4 +1,4 @@
-"""Wire shapes of the preview of an alert; see `schemas.py`."""
+"""Wire shapes of an alert's preview."""
 
 from __future__ import annotations
 

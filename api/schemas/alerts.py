@@ -1,4 +1,4 @@
-"""Wire shapes of alerts, destinations and deliveries; see `schemas.py`."""
+"""Wire shapes of alerts, destinations and deliveries."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ FilterQuery = Annotated[
     Meta(
         description='Words (all must occur), OR, "phrases", -exclusions, (groups), prefix*; an empty one matches '
         "everything",
-        extra_json_schema={"format": "alert-query", "maxLength": 4096},  # the parser says where
+        extra_json_schema={"format": "alert-query", "maxLength": 4096},  # the parser reports the position
     ),
 ]
 Match = Annotated[
@@ -427,6 +427,6 @@ class ReplayAnswer(Struct, frozen=True):
 
 
 class DeliveriesQuery(ListQuery, frozen=True, forbid_unknown_fields=True):
-    """How much of the list, and of which attempts: `result=given_up` are the deliveries that were given up."""
+    """A page of attempts, perhaps with one result only: `result=given_up` lists the deliveries that were given up."""
 
     result: Annotated[Result, Meta(description="Only attempts that ended so", examples=["given_up"])] | None = None

@@ -1,4 +1,4 @@
-"""Wire shapes of webhook bins and of what they captured; see `schemas.py`."""
+"""Wire shapes of webhook bins and their captures."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class CaptureRecord(Struct, frozen=True, kw_only=True):
 
 
 class CapturesQuery(Struct, frozen=True, forbid_unknown_fields=True):
-    """How much of the list. A page may be shorter when bodies are large."""
+    """A page of captures. It may be shorter if bodies are large."""
 
     limit: Annotated[int, Meta(ge=1, le=100, description="Most captures of a page", examples=[20])] = 20
     cursor: Cursor | None = None

@@ -1,4 +1,4 @@
-"""Wire shapes of coverage. The receipt itself is `actors/signatures/coverage.py`: it is signed as it stands."""
+"""Wire shapes of coverage. The signed receipt itself is in `actors/signatures/coverage.py`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Moment = Annotated[
 
 
 class CoverageQuery(Struct, frozen=True, forbid_unknown_fields=True, rename={"start": "from", "end": "to"}):
-    """Of which time; by default of the last 7 days. It is widened to whole hours, and cut off at this moment."""
+    """The period, by default the last 7 days. It is widened to whole hours, and ends now at the latest."""
 
     start: Moment | None = None
     end: Moment | None = None

@@ -1,4 +1,4 @@
-"""Wire shapes of the preview of a message; see `schemas.py`."""
+"""Wire shapes of a message's preview."""
 
 from __future__ import annotations
 

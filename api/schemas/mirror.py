@@ -1,4 +1,4 @@
-"""From a record to its shape on the wire: the fields that both have by the same name."""
+"""From a record to its wire shape: the fields that both share by name."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from storage.records.times import rfc3339
 
 
 def mirrored(record: Struct, shape: type[Struct]) -> dict[str, Any]:
-    """Return what a shape has from a record, by name; moments, whose names end in `_at`, as RFC 3339 or None."""
+    """Return a shape's fields from a record, by name. Fields ending in `_at` become RFC 3339 or None."""
     pairs = ((name, getattr(record, name)) for name in shape.__struct_fields__ if name in record.__struct_fields__)
     return {name: _moment(value) if name.endswith("_at") else value for name, value in pairs}
 

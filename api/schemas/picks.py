@@ -1,4 +1,4 @@
-"""Wire shapes of picking: a page's blocks to choose from, and what pressing one of them would do."""
+"""Wire shapes of picking: a page's blocks to choose from, and the effect of pressing one."""
 
 from __future__ import annotations
 

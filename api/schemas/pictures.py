@@ -10,7 +10,7 @@ from storage.records.picture import Side
 
 
 class ScreenshotQuery(Struct, frozen=True, forbid_unknown_fields=True):
-    """Of which side of the change."""
+    """The side of the change."""
 
     side: Annotated[
         Side, Meta(description="The page as the event tells it, or as it was pictured last before", examples=["before"])

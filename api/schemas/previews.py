@@ -1,4 +1,4 @@
-"""Wire shapes of detection and previews: what watching a URL would tell, before it is watched."""
+"""Wire shapes of detection and previews: the events that watching a URL would produce."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Wire shapes of publications; see `schemas.py`."""
+"""Wire shapes of publications."""
 
 from __future__ import annotations
 

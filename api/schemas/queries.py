@@ -1,4 +1,4 @@
-"""Wire shapes of what streams, the history and the export are asked for; see `schemas.py`."""
+"""Wire shapes of the parameters of streams, history and export."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ Heartbeats = Annotated[
 
 
 class StreamQuery(Struct, frozen=True, forbid_unknown_fields=True):
-    """Filters of a stream: values of one parameter are alternatives, parameters must all hold."""
+    """Filters of a stream. Values of one parameter are alternatives; all parameters must match."""
 
     source: Sources = ()
     source_type: SourceTypes = ()

@@ -1,4 +1,4 @@
-"""Wire shapes of the comparison of secrets; see `schemas.py`."""
+"""Wire shapes of the comparison of secrets."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from msgspec import Meta, Struct
 
 MOST = 100
-"""Secrets of one request."""
+"""Secrets per request."""
 SecretName = Annotated[
     str,
     Meta(

@@ -1,7 +1,6 @@
-"""Wire shapes of version 1. Requests refuse unknown fields; answers are written by the functions of their noun's file.
+"""Wire shapes of sources. Requests refuse unknown fields; the functions in `api/v1/sources.py` fill the answers.
 
-Fields marked "twin" repeat what a nested object says, flat, because published clients of services of this kind read
-them.
+Fields marked "twin" repeat a nested field flat, because published clients of similar services read them.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ UpdatedBy = Annotated[
 NowState = Annotated[
     SourceState, Meta(description=" ".join(f"`{name}`: {state.says}" for name, state in SOURCES.items()))
 ]
-"""How a source is now."""
+"""A source's current state."""
 
 
 class SourceBatch(Struct, frozen=True, forbid_unknown_fields=True):
@@ -232,7 +231,7 @@ Cursor = Annotated[
 
 
 class ListQuery(Struct, frozen=True, forbid_unknown_fields=True):
-    """How much of a list, and from where."""
+    """The part of a list to return."""
 
     limit: Limit = 100
     cursor: Cursor | None = None
@@ -252,7 +251,7 @@ Sort = Annotated[
 
 
 class SourcesQuery(ListQuery, frozen=True, forbid_unknown_fields=True):
-    """Which sources: those that fit all that is given."""
+    """The sources to return: those that match every parameter."""
 
     state: InState | None = None
     sort: Sort = "worst"

@@ -1,4 +1,4 @@
-"""Wire shapes of tags and their defaults; see `schemas.py`."""
+"""Wire shapes of tags and their defaults."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Wire shapes of templates; see `schemas.py`."""
+"""Wire shapes of templates."""
 
 from __future__ import annotations
 

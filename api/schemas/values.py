@@ -11,7 +11,7 @@ from storage.records.value import ValueType
 
 
 class ValuesQuery(Struct, frozen=True, forbid_unknown_fields=True):
-    """In which form."""
+    """The form of the answer."""
 
     format: Annotated[Literal["json", "csv"], Meta(description="The form of the answer", examples=["csv"])] = "json"
 

@@ -1,4 +1,4 @@
-"""Wire shapes of the versions of a page, and of two compared."""
+"""Wire shapes of a page's versions, and of two compared."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _Id = Annotated[str, Meta(max_length=40)]
 
 
 class CompareQuery(Struct, frozen=True, forbid_unknown_fields=True, rename={"from_": "from"}):
-    """Which versions, in whatever order, and how much of them."""
+    """The versions to compare, in any order, and the amount of text."""
 
     from_: Annotated[_Id, Meta(description=f"{_VERSION}; by default the one before `to`.", examples=["start"])] = ""
     to: Annotated[_Id, Meta(description=f"{_VERSION}; by default the newest.", examples=["now"])] = ""

@@ -1,4 +1,4 @@
-"""Wire shapes of the answers to "why did I get this" and "why didn't I": the look trail, what is known of a text."""
+"""Wire shapes of the check trail, and of why an event was emitted or a text was not."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class LastValidators(Struct, frozen=True, kw_only=True):
 
 
 class LooksQuery(Struct, frozen=True, forbid_unknown_fields=True):
-    """How much of the trail, and from where."""
+    """The part of the trail to return."""
 
     limit: Annotated[int, Meta(ge=1, le=200, description="Most rows of a page", examples=[50])] = 200
     cursor: Cursor | None = None
@@ -123,7 +123,7 @@ FeedbackVerdict = Literal["real", "noise"]
 
 
 class WhyQuery(Struct, frozen=True, forbid_unknown_fields=True):
-    """What was expected. Without `text`, how the last looks went. `look`: look again now too, if politeness allows."""
+    """The expected text; without it, the last checks are explained. `look`: check now too, if politeness allows."""
 
     text: Annotated[str, Meta(max_length=1000, description="What was expected to be told", examples=["Day ticket"])] = (
         ""

@@ -1,6 +1,6 @@
-"""Version 1 of the API: one file a noun, each ending in the table of its routes.
+"""Version 1 of the API: one file per noun, each ending in its table of routes.
 
-`schemas.py` holds the wire shapes, from which requests are validated and `/openapi.json` is made. A handler takes a
-`Call` and returns an `Answer`; what goes wrong is raised and becomes a problem document in `api/problems.py`. Start
-with `sources.py`.
+`api/schemas` has the wire shapes that validate requests and generate `/openapi.json`. A handler takes a `Call` and
+returns an `Answer`; errors are raised, and `api/problems.py` turns them into problem documents. Start with
+`sources.py`.
 """

@@ -1,6 +1,7 @@
-"""Operating the service: the tree as rows, a part in full, the figures, the log; and acts, logged with who did them.
+"""Operating the service: the tree as rows, one part in full, the figures, the log, and actions. Each action is logged
+with its key.
 
-The same routes answer on the public listener, for keys with the scope `admin`, and on the admin socket.
+The public listener serves these routes for keys with the scope `admin`; the admin socket serves them too.
 """
 
 from __future__ import annotations
@@ -32,12 +33,10 @@ CRASHES = 10
 
 
 async def tree(call: Call) -> Answer:
-    """Return a page of rows."""
     return Answer(await system.tree(call, call.query))
 
 
 async def sizes(call: Call) -> Answer:
-    """Return what the storage takes, and the heaviest sources."""
     return Answer(await system.sizes(call, call.query.limit))
 
 
@@ -107,18 +106,16 @@ def _watching(call: Call, whole: Whole, held: SourceSize, covered: str) -> wire.
 
 
 async def overview(call: Call) -> Answer:
-    """Return the figures of the whole."""
     return Answer(overview_of(call.context))
 
 
 async def settings(call: Call) -> Answer:
-    """Return the settings that the service runs with; of secrets only that there is one."""
+    """Return the service's settings, with secrets masked."""
     found = call.context.settings
     return Answer(wire.SettingsSeen({item.name: masked(found, item.name) for item in fields(Settings)}))
 
 
 async def feed(call: Call) -> Answer:
-    """Follow the figures, the changes and the events."""
     assert call.key is not None
     call.streams.check_room(call.key)
     headers = {"X-Accel-Buffering": "no", "Cache-Control": "no-store"}
@@ -141,12 +138,11 @@ def _line(number: int, line: Any) -> wire.LogLine:
 
 
 async def streams(call: Call) -> Answer:
-    """Return the streams that are open at this node."""
     return Answer(system.streams(call, call.query.limit))
 
 
 async def every_key(call: Call) -> Answer:
-    """Return the API keys, without what lets in."""
+    """Return the API keys, without their secrets."""
     found = await call.context.storage.keys.all()
     of = Counter(one.whose.key for one in call.context.open_streams.all())
     return Answer(wire.KeysSeen(tuple(_key(key, of[key.id]) for key in reversed(found))))
@@ -166,11 +162,11 @@ def _key(key: ApiKey, streams: int) -> wire.KeySeen:
     )
 
 
-# --- acts ------------------------------------------------------------------------------------------------------------
+# --- actions ---------------------------------------------------------------------------------------------------------
 
 
 def _act(name: str, run: Callable[[Call, str], Awaitable[None]], of: str) -> Callable[[Call], Awaitable[Answer]]:
-    """Return the handler of an act, which is logged whether it could be done or not. of: "" for a part of the tree."""
+    """Return the handler of an action. It logs success and failure. of: "" for a part of the tree."""
 
     async def handler(call: Call) -> Answer:
         path, who = next(iter(call.path.values()), ""), call.key
@@ -247,7 +243,7 @@ _PART = "/tree/{path}"
 
 
 def _write(path: str, run: Callable[[Call, str], Awaitable[None]], says: str, *refuses: str) -> Route:
-    """Return the route of an act. The log names what it is done to by its place, a part by its path in the tree."""
+    """Return the route of an action. The log names its target by place; a part by its path in the tree."""
     before, brace, _ = path[1:].partition("{")
     of = before if brace and not path.startswith(_PART) else ""
     return Route(

@@ -1,4 +1,4 @@
-"""The standing of destinations, for the operator: waiting deliveries, failures, next attempt."""
+"""The state of destinations, for the operator: waiting deliveries, failures, next attempt."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _RANK: dict[wire.DeliveryState, int] = {"failing": 0, "disabled": 1, "active": 2
 
 
 async def deliveries(call: Call) -> Answer:
-    """Return a page of how destinations stand; only those of the page have their attempts read."""
+    """Return a page of destinations, worst first. Read attempts only for those on the page."""
     query: wire.DeliveriesPageQuery = call.query
     storage = call.context.storage
     every = await storage.alerts.destinations()

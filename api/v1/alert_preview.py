@@ -1,4 +1,4 @@
-"""The preview of an alert before it is made; see `api.operations.trials`."""
+"""The preview of an alert before it is created; see `api.operations.trials`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from api.schemas import alert_previews as wire
 
 
 async def run(call: Call) -> Answer:
-    """Try a query on the newest events."""
     return Answer(await preview(call, call.body))
 
 

@@ -1,4 +1,4 @@
-"""Alerts, as the API shows them; what is done to them is in `api.operations.alerts`."""
+"""Alerts in the API; the operations are in `api.operations.alerts`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from storage.records.revision import revision_of
 
 
 def path_id(call: Call, noun: str) -> str:
-    """Return the id in the path. Raises NotFound for what can't be one."""
+    """Return the id in the path. Raises NotFound for an invalid one."""
     return known_id(call.path["id"], noun)
 
 
@@ -29,7 +29,7 @@ async def alert_of(call: Call) -> Alert:
 
 
 def record_of(alert: Alert, mode: DeliveryMode) -> wire.AlertRecord:
-    """Return an alert's record; `mode` is its first destination's."""
+    """Return an alert's record. mode: its first destination's."""
     fields = mirrored(alert, wire.AlertRecord)
     return wire.AlertRecord(**fields, alert_id=alert.id, delivery_mode=mode, revision=revision_of(alert))
 
@@ -68,7 +68,6 @@ async def patch(call: Call) -> Answer:
 
 
 async def delete(call: Call) -> Answer:
-    """Forget one alert with its destinations."""
     await acts.delete(call, call.path["id"], expected(call))
     return Answer(status=204)
 

@@ -1,4 +1,4 @@
-"""Webhook bins: made, listed and read here, with a key; what strangers send to them comes in by `bin_endpoint.py`."""
+"""Webhook bins, for callers with a key: create, list, read. Strangers' requests to them arrive in `bin_endpoint.py`."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def record_of(bin: Bin, bins: Bins) -> wire.BinRecord:
 
 
 def capture_of(capture: Capture, check: wire.SignatureCheck) -> wire.CaptureRecord:
-    """Return a capture's record: a form that `sanderling verify` reads as well."""
+    """Return a capture's record, in a form that `sanderling verify` also reads."""
     body: dict[str, str]
     try:
         body = {"body": capture.body.decode()}
@@ -60,13 +60,12 @@ async def describe(call: Call) -> Answer:
 
 
 async def delete(call: Call) -> Answer:
-    """Forget a bin and what it captured."""
     await acts.delete(call, call.path["id"])
     return Answer(status=204)
 
 
 async def captures(call: Call) -> Answer:
-    """Return what a bin was sent, newest first."""
+    """Return a bin's captures, newest first."""
     bin, query = await acts.named(call, call.path["id"]), call.query
     page, more = await acts.captures(call, bin, place(call, int), query.limit)
     found = [capture_of(seen.capture, seen.check) for seen in page]

@@ -1,4 +1,4 @@
-"""Coverage: a signed receipt of how often a source was looked at, and of which time nothing is known."""
+"""Coverage: a signed receipt of a source's checks in a period, and of the unknown parts of that period."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from storage.records.times import parse_rfc3339
 
 
 async def coverage(call: Call) -> Answer:
-    """Return the receipt of a time."""
     query: CoverageQuery = call.query
     start, end = _moment(query.start, "query.from"), _moment(query.end, "query.to")
     made = await operations.coverage(call, call.path["id"], start, end)
@@ -21,7 +20,7 @@ async def coverage(call: Call) -> Answer:
 
 def _moment(text: str | None, where: str) -> Millis | None:
     try:
-        # A plus sign that was not percent-encoded is a space by now.
+        # An unencoded plus sign arrives as a space.
         return None if text is None else parse_rfc3339(text.replace(" ", "+"))
     except ValueError:
         raise invalid(where, "not an RFC 3339 time with an offset", text) from None

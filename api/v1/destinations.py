@@ -1,4 +1,4 @@
-"""Destinations and what became of their deliveries, as the API shows them; what is done is in `api.operations`."""
+"""Destinations and their delivery attempts in the API; the operations are in `api.operations`."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ async def destination_of(call: Call) -> Destination:
 
 
 async def create(call: Call) -> Answer:
-    """Add a destination to an alert; the answer alone has its secret."""
+    """Add a destination to an alert. Only this answer has its secret."""
     made = await acts.add(call, call.path["id"], call.body, call.planned)
     destination = made.destination
     headers = {"Location": f"{call.context.settings.public_url()}/v1/destinations/{destination.id}"}
@@ -131,7 +131,7 @@ async def list_all(call: Call) -> Answer:
 
 
 async def kinds(call: Call) -> Answer:
-    """Return all kinds of destinations, in the order in which they are offered."""
+    """Return all kinds of destinations, in display order."""
     return Answer([_kind(kind) for kind in call.context.kinds.values()])
 
 
@@ -146,26 +146,25 @@ async def patch(call: Call) -> Answer:
 
 
 async def rotate(call: Call) -> Answer:
-    """Make a new secret; the answer alone has it."""
+    """Make a new secret. Only this answer has it."""
     made = await acts.rotate(call, call.path["id"], expected(call))
     (record,) = await _records(call, [made.destination])
     return Answer(_with_secret(record, made), headers=tag_of(made.destination))
 
 
 async def delete(call: Call) -> Answer:
-    """Forget one destination and what waits for it."""
     await acts.delete(call, call.path["id"], expected(call))
     return Answer(status=204)
 
 
 async def test(call: Call) -> Answer:
-    """Send one signed sample through the destination's own actor."""
+    """Send one signed sample through the destination's actor."""
     found = await acts.test(call, call.path["id"])
     return Answer(msgspec.convert(found, wire.TestAnswer, from_attributes=True))
 
 
 async def invite(call: Call) -> Answer:
-    """Ask again whether somebody wants to be told."""
+    """Ask for consent again."""
     return Answer(_invited(await acts.invite(call, call.path["id"])))
 
 
@@ -179,7 +178,7 @@ async def deliveries(call: Call) -> Answer:
     return Answer([_delivery(line) for line in page], headers=headers)
 
 
-_route = routes_below("/v1/", "alerts")  # whoever may see an alert may see where it goes
+_route = routes_below("/v1/", "alerts")  # whoever may see an alert may see its destinations
 _OF_ALERT, _ALL, _EACH = "alerts/{id}/destinations", "destinations", "destinations/{id}"
 _ONE = {200: wire.DestinationRecord}
 _MAYBE = ("not-found",)

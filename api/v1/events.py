@@ -1,7 +1,6 @@
 """History: windows of the log, page by page, and single events.
 
-A page is a list of stored bodies put side by side; nothing is decoded that no filter asks for, and an event verifies
-here as it does on a stream.
+A page concatenates stored bodies. Only filters decode events, and an event verifies here as it does on a stream.
 """
 
 from __future__ import annotations
@@ -40,7 +39,7 @@ async def history(call: Call) -> Answer:
 
 
 def _page(events: Sequence[Stored], cursor: str | None, begins: Millis, clamped: bool) -> bytes:
-    """Return the answer around bodies that are JSON already; cursors and times need no escaping."""
+    """Return the answer around bodies that are JSON already. Cursors and times need no escaping."""
     return b'{"events":[%b],"next_cursor":%b,"window_from":"%b","retention_clamped":%b}' % (
         b",".join(event.body for event in events),
         b"null" if cursor is None else b'"%b"' % cursor.encode(),
@@ -55,7 +54,7 @@ async def one(call: Call) -> Answer:
 
 
 async def screenshot(call: Call) -> Answer:
-    """Return a picture of the page before an event, or after it."""
+    """Return the picture of the page before or after an event."""
     side: Side = call.query.side
     found = await pictures.picture(call, call.path["id"], side)
     return Answer(found.body, media=found.media, headers=pictures.headers_of(found, f"{call.path['id']}-{side}"))

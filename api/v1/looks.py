@@ -1,4 +1,4 @@
-"""The look trail: what became of the last looks at a source, for whoever asks why something was told, or was not."""
+"""The check trail: the results of a source's last checks, to explain why something was reported or not."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def _row(row: Row) -> wire.Looks:
 
 
 def _trail(view: SourceView, rows: Sequence[Row], notes: Sequence[Note]) -> wire.LookTrail:
-    """Return rows, which come newest first, with the notes of their time."""
+    """Return the trail with its notes. rows: newest first."""
     known = view.hot.validators
     return wire.LookTrail(
         id=view.source.id,
@@ -41,7 +41,7 @@ def _trail(view: SourceView, rows: Sequence[Row], notes: Sequence[Note]) -> wire
 
 
 async def looks(call: Call) -> Answer:
-    """Return a page of what became of the last looks at one source, with the notes of that stretch of time."""
+    """Return a page of a source's last checks, with the notes of the same period."""
     query: wire.LooksQuery = call.query
     before = place(call, tuple[int, int])
     view = await sources.view(call, call.path["id"])

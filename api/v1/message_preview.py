@@ -8,7 +8,6 @@ from api.schemas import messages as wire
 
 
 async def run(call: Call) -> Answer:
-    """Show the messages that templates make."""
     return Answer(await preview(call, call.body))
 
 

@@ -1,7 +1,7 @@
-"""All figures of the service in the text format of Prometheus.
+"""All metrics of the service in the Prometheus text format.
 
-What is counted lies in memory as plain numbers (`actors/metrics.py`); here it gets its form, at a scrape. The process's
-own figures (memory, processor time, open files) have the names that the client library gives them everywhere.
+They are plain numbers in memory (`actors/metrics.py`), formatted at each scrape. The process's own metrics (memory,
+processor time, open files) keep the names that the client library gives them everywhere.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ MEDIA = "text/plain; version=0.0.4; charset=utf-8"
 
 
 class Service(Collector):
-    """Reads everything off the app context when it is collected."""
+    """Collects everything from the app context."""
 
     def __init__(self, context: AppContext) -> None:
         self._context = context
 
     def collect(self) -> Iterator[Metric]:
-        """Yield the families, in the order of the page that explains them."""
+        """Yield the families, in the order of the manual's page."""
         version = self._context.overseer.version
         build = GaugeMetricFamily(f"{PREFIX}build_info", "The running program; always 1.", labels=("version", "python"))
         build.add_metric((version, platform.python_version()), 1)
@@ -61,7 +61,7 @@ def _family(metric: Counter | Gauge | Histogram) -> Metric:
 
 
 def exposition(context: AppContext) -> bytes:
-    """Return all figures as text."""
+    """Return all metrics as text."""
     registry = CollectorRegistry(auto_describe=False)
     registry.register(Service(context))
     ProcessCollector(registry=registry)
@@ -69,7 +69,6 @@ def exposition(context: AppContext) -> bytes:
 
 
 async def metrics(call: Call) -> Answer:
-    """Return all figures as text."""
     return Answer(exposition(call.context), media=MEDIA)
 
 

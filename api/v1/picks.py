@@ -1,4 +1,4 @@
-"""Picking: a page's blocks to choose from, of a URL or of a source, and what pressing one of them would do."""
+"""Picking: the blocks of a URL's or a source's page to choose from, and the effect of pressing one."""
 
 from __future__ import annotations
 

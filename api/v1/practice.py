@@ -1,4 +1,4 @@
-"""Practice: sources of the service's own that change on request, to see what becomes of a change."""
+"""Practice: built-in sources that change on request, to show the effects of a change."""
 
 from __future__ import annotations
 
@@ -41,17 +41,16 @@ def _records(views: Sequence[SourceView]) -> list[PracticeRecord]:
 
 
 async def describe(call: Call) -> Answer:
-    """Return the practice sources that there are."""
     return Answer(_records(await acts.practice(call)))
 
 
 async def start(call: Call) -> Answer:
-    """Make the practice sources that lack, and return both."""
+    """Create the missing practice sources, and return all."""
     return Answer(_records(await acts.practice(call, start=True)))
 
 
 async def change(call: Call) -> Answer:
-    """Change a practice document, and look at it now."""
+    """Change a practice document, and check it now."""
     what = acts.what_of(call.path["what"])
     done = await acts.change(call, what)
     record = record_of(done.view)
@@ -59,7 +58,6 @@ async def change(call: Call) -> Answer:
 
 
 async def end(call: Call) -> Answer:
-    """Delete the practice sources."""
     await acts.end(call)
     return Answer(status=204)
 

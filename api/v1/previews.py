@@ -1,4 +1,4 @@
-"""Detection and previews: what watching a URL would tell, and what a selector would keep of a watched page."""
+"""Detection and previews: the events that watching a URL would produce, and the text that a selector would keep."""
 
 from __future__ import annotations
 
@@ -45,7 +45,6 @@ def _rendering(rendering: made.Rendering) -> wire.Rendering:
 
 
 def preview_of(shown: made.Preview) -> wire.Preview:
-    """Return a preview in the wire's words."""
     robots = shown.robots
     return wire.Preview(
         fetched_at=rfc3339(shown.fetched_at),
@@ -60,7 +59,7 @@ def preview_of(shown: made.Preview) -> wire.Preview:
 
 
 def detection_of(url: str, found: made.Previewed) -> wire.DetectAnswer:
-    """Return what a URL was found to be, and what watching it would tell, in the wire's words."""
+    """Return a URL's detected type and its preview in the wire format."""
     detection = found.detection
     return wire.DetectAnswer(
         url=url,
@@ -73,12 +72,12 @@ def detection_of(url: str, found: made.Previewed) -> wire.DetectAnswer:
 
 
 async def detect(call: Call) -> Answer:
-    """Classify a URL without adding it, and show what watching it would tell."""
+    """Classify a URL without adding it, and preview its events."""
     return Answer(detection_of(call.body.url, await sources.detect(call, call.body)))
 
 
 async def preview(call: Call) -> Answer:
-    """Show what another part of a watched page would be."""
+    """Preview another part of a watched page."""
     return Answer(preview_of(await sources.preview(call, call.path["id"], call.body)))
 
 

@@ -1,4 +1,4 @@
-"""Publications, as the API shows them; readers come in by `api/published/`, without a key."""
+"""Publications in the API; readers without a key use `api/published/`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from storage.records.revision import revision_of
 
 
 def record_of(call: Call, publication: Publication) -> wire.PublicationRecord:
-    """Return a publication's record."""
     url = acts.address(call, publication)
     feeds = None if url is None else wire.FeedAddresses(atom=f"{url}.atom", rss=f"{url}.rss", json=f"{url}.json")
     fields = mirrored(publication, wire.PublicationRecord) | {"revision": revision_of(publication)}
@@ -44,13 +43,11 @@ async def patch(call: Call) -> Answer:
 
 
 async def readdress(call: Call) -> Answer:
-    """Give it another address."""
     changed = await acts.readdress(call, call.path["id"])
     return Answer(record_of(call, changed), headers=tag_of(changed))
 
 
 async def delete(call: Call) -> Answer:
-    """Take a publication back."""
     await acts.delete(call, call.path["id"], expected(call))
     return Answer(status=204)
 

@@ -1,4 +1,4 @@
-"""Delivering again; see `api.operations.replays`."""
+"""Replays; see `api.operations.replays`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Secrets, as the API has them: nothing of them is told, but whether they are what somebody takes them for."""
+"""Comparison of secrets in the API: it reveals only whether supplied values are right."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sources, as the API has them: an operation for each request, its record in the wire's words."""
+"""Sources in the API: one operation per request, and records in the wire format."""
 
 from __future__ import annotations
 
@@ -57,7 +57,6 @@ def health_of(view: SourceView) -> wire.SourceHealth:
 
 
 def breaker_of(view: SourceView) -> wire.Breaker:
-    """Return a source's circuit breaker."""
     return wire.Breaker(view.hot.breaker.state, time_or_null(view.hot.breaker.retry_at))
 
 
@@ -66,7 +65,7 @@ def _every(source: Source) -> str | None:
 
 
 def record_of(view: SourceView) -> wire.SourceRecord:
-    """Return a source's record, with the flat twins of its nested fields."""
+    """Return a source's record, with flat copies of nested fields."""
     source, hot, health, effective = view.source, view.hot, health_of(view), view.effective
     fields = mirrored(source, wire.SourceRecord) | {
         "detection": _detected(source),
@@ -136,7 +135,7 @@ def _result(new: NewSource, outcome: AddedSource | Failed, base_url: str) -> wir
 
 
 async def list_sources(call: Call) -> Answer:
-    """Return a page of sources, worst health first."""
+    """Return a page of sources, worst health first by default."""
     query: wire.SourcesQuery = call.query
     where = SourceSelection(words=tuple(query.q.split()), states=() if query.state is None else (query.state,))
     page = await operations.page(call, query.limit, place(call, tuple[int, float, str, int]), where, query.sort)
@@ -162,12 +161,12 @@ async def patch(call: Call) -> Answer:
 
 
 async def disable(call: Call) -> Answer:
-    """Stop watching, keep the source."""
+    """Pause a source."""
     return await _changed(call, SourcePatch(enabled=False))
 
 
 async def enable(call: Call) -> Answer:
-    """Watch again."""
+    """Resume a source."""
     return await _changed(call, SourcePatch(enabled=True))
 
 
@@ -177,7 +176,7 @@ async def delete(call: Call) -> Answer:
 
 
 async def restore(call: Call) -> Answer:
-    """Have a deleted source back."""
+    """Restore a deleted source."""
     view = await operations.restore(call, call.path["id"])
     return Answer(record_of(view), headers=tag_of(view.source))
 

@@ -1,4 +1,4 @@
-"""The status of a source's watching at this moment."""
+"""The current status of a source."""
 
 from __future__ import annotations
 
@@ -27,7 +27,6 @@ def _push(view: SourceView) -> wire.PushStatus | None:
 
 
 def status_of(view: SourceView, held: SourceSize) -> wire.SourceStatus:
-    """Return what the watching of a source does now."""
     hot = view.hot
     return wire.SourceStatus(
         id=view.source.id,
@@ -54,7 +53,6 @@ def status_of(view: SourceView, held: SourceSize) -> wire.SourceStatus:
 
 
 async def status(call: Call) -> Answer:
-    """Return what the watching of one source does now."""
     view = await sources.view(call, call.path["id"])
     return Answer(status_of(view, await call.context.storage.log.held(view.source.id)))
 

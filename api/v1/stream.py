@@ -1,4 +1,4 @@
-"""Live streams, as the API has them: Server-Sent Events or NDJSON, with the position in a header."""
+"""Live streams in the API: Server-Sent Events or NDJSON, with the position in a header."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tags with their counts, and the defaults of each; what is done to them is in `api.operations.tag_defaults`."""
+"""Tags with their counts and defaults; the operations are in `api.operations.tag_defaults`."""
 
 from __future__ import annotations
 
@@ -20,7 +20,6 @@ _TELLS = "alerts:write"
 
 
 def record_of(tag: Tag) -> wire.TagRecord:
-    """Return a tag's record."""
     defaults = None if tag.defaults is None else _defaults(tag.defaults, tag.destinations)
     return wire.TagRecord(tag=tag.tag, sources=tag.sources, sources_below=tag.below, defaults=defaults)
 
@@ -47,7 +46,7 @@ async def describe(call: Call) -> Answer:
 
 
 async def put(call: Call) -> Answer:
-    """Set the defaults of a tag, all of them."""
+    """Replace the defaults of a tag."""
     settings: TagSettings = call.body
     if settings.destinations and (call.key is None or _TELLS not in call.key.scopes):
         raise Refusal("forbidden", f"Destinations of a tag (`destinations`) need the scope {_TELLS}.")
@@ -57,7 +56,7 @@ async def put(call: Call) -> Answer:
 
 
 async def delete(call: Call) -> Answer:
-    """Take the defaults of a tag away."""
+    """Delete the defaults of a tag."""
     await acts.delete(call, call.path["tag"], expected(call))
     return Answer(status=204)
 

@@ -1,4 +1,4 @@
-"""Templates: listed, shown, previewed and instantiated."""
+"""Templates: list, show, preview, instantiate."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def summary_of(template: Template) -> wire.TemplateSummary:
 
 
 def record_of(template: Template) -> wire.TemplateRecord:
-    """Return all that a template takes and attaches."""
+    """Return all parameters of a template, and everything it attaches."""
     return wire.TemplateRecord(
         **_about(template),
         parameters=_parameters(template),
@@ -61,7 +61,7 @@ def record_of(template: Template) -> wire.TemplateRecord:
 
 
 def preview_of(template: Template, found: Foreseen, *, alerts: bool) -> wire.TemplatePreview:
-    """Return what an instantiation would attach, in the wire's words."""
+    """Return what an instantiation would attach, in the wire format."""
     sources = tuple(
         wire.PreviewedSource(wanted.url, "new" if known is None else "existing", known, wanted.type, wanted.tags)
         for wanted, known in found.sources
@@ -92,7 +92,7 @@ def _reported_alert(outcome: AlertOutcome) -> wire.ReportedAlert:
 
 
 def report_of(template: Template, report: Report) -> wire.TemplateReport:
-    """Return what became of an instantiation, in the wire's words."""
+    """Return an instantiation's report in the wire format."""
     count = Counter(outcome.status for outcome in report.sources)
     first = next((outcome.alert for outcome in report.alerts if outcome.alert is not None), None)
     return wire.TemplateReport(
@@ -138,7 +138,7 @@ async def preview(call: Call) -> Answer:
 
 
 async def instantiate(call: Call) -> Answer:
-    """Attach what is not yet attached."""
+    """Attach everything that is missing."""
     template = _template(call)
     report = await operations.instantiate(call, template, call.body)
     return Answer(report_of(template, report), settled=not report.late)

@@ -1,4 +1,4 @@
-"""Values: what a source's page says now, and what they were over time, as JSON or for a spreadsheet."""
+"""Values: a source's current values and their history, as JSON or for a spreadsheet."""
 
 from __future__ import annotations
 
@@ -65,7 +65,6 @@ def _spreadsheet(found: SourceValues) -> bytes:
 
 
 async def values(call: Call) -> Answer:
-    """Return the values of a source."""
     query: wire.ValuesQuery = call.query
     found = await operations.values(call, call.path["id"])
     if query.format == "csv":

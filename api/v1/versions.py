@@ -1,4 +1,4 @@
-"""The versions of a page that are kept, and two of them compared."""
+"""The stored versions of a page, and the comparison of two."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from storage.records.event import Context
 from storage.records.times import rfc3339
 
 MOST_STEPS = 2_000
-"""Steps of one answer."""
+"""Most steps per answer."""
 
 
 def _version(one: Version) -> wire.KeptVersion:
@@ -39,13 +39,12 @@ def _step(step: Step) -> wire.VersionStep:
 
 
 async def versions(call: Call) -> Answer:
-    """Return the versions of a source."""
     found = await operations.versions(call, call.path["id"])
     return Answer(wire.Versions(id=sources.known(call.path["id"]), versions=tuple(map(_version, found))))
 
 
 async def compare(call: Call) -> Answer:
-    """Return what differs between two versions."""
+    """Return the differences between two versions."""
     query: wire.CompareQuery = call.query
     found = await operations.compare(call, call.path["id"], query.from_, query.to)
     steps = [step for step in found.steps if query.show == "text" or not step.same]

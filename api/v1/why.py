@@ -1,4 +1,4 @@
-"""Why did I get this, and why didn't I; and what is learned from "this was noise"."""
+"""Why an event was emitted, why a text was not, and feedback such as "this was noise"."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ async def event_why(call: Call) -> Answer:
     return Answer(await operations.event_why(call, call.path["id"], named=named))
 
 
-# --- why didn't I? ----------------------------------------------------------------------------------------------------
+# --- why not? --------------------------------------------------------------------------------------------------------
 
 
 async def source_why(call: Call) -> Answer:
-    """Say why a text was not told."""
+    """Explain why a text was not reported."""
     query: wire.WhyQuery = call.query
     if query.look and (call.key is None or "sources:write" not in call.key.scopes):
         raise Refusal("forbidden", "Looking again now (`look`) needs the scope sources:write.")
@@ -36,7 +36,7 @@ async def source_why(call: Call) -> Answer:
 
 
 def explanation_of(text: str, found: SourceExplanation) -> wire.SourceWhy:
-    """Return why a text was not told, in the wire's words."""
+    """Return in the wire format why a text was not reported."""
     reasons = tuple(
         wire.KnownReason(kind=one.kind, says=one.says, at=time_or_null(one.at), event_id=one.event, text=one.text)
         for one in found.reasons
@@ -57,7 +57,7 @@ def explanation_of(text: str, found: SourceExplanation) -> wire.SourceWhy:
 
 
 async def feedback(call: Call) -> Answer:
-    """Learn from a user that an event of a page was noise, or real after all."""
+    """Learn that a page's event was noise, or real after all."""
     stored = await events.named(call, call.path["id"])
     event = _event.decode(stored.body)
     verdict: wire.FeedbackVerdict = call.body.verdict
@@ -81,7 +81,7 @@ async def feedback(call: Call) -> Answer:
 
 
 def _texts(event: Event) -> tuple[str, ...]:
-    """Return what came, went or was altered, each text once."""
+    """Return the added, removed or changed texts, each once."""
     if event.delta is UNSET:
         return ()
     texts = (text for op in event.delta.ops for text in (op.text, op.before, op.after))
