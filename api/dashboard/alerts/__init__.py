@@ -1,5 +1,5 @@
-"""The screens of alerts: all of them, one with its matches, and the form that shows what a query would have told.
+"""The screens of alerts: the list, one alert with its matches, and the form with a trial of its query.
 
-What is read and shown is made here, what is done to an alert is in `api.operations.alerts` and `api.operations.trials`.
-May import what `api.dashboard` may. Start with `table.py` (the screens), then `listing.py`, `editing.py` and `one.py`.
+These files read and render; `api.operations.alerts` and `api.operations.trials` act. May import whatever
+`api.dashboard` may. Start with `table.py` (the screens), then `listing.py`, `editing.py` and `one.py`.
 """

@@ -1,4 +1,4 @@
-"""The form of an alert: made, tried on the last week while it is written, changed."""
+"""The form of an alert: create it, try it on the last week, change it."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ assert tuple(name for name, *_ in NOTICES) == ALERT_TYPES
 
 
 class NewQuery(Struct, frozen=True, forbid_unknown_fields=True):
-    """What a link to the form may fill in: a query, its language, sources, and tags."""
+    """The fields that a link to the form may fill: a query, its language, sources, tags."""
 
     q: Annotated[str, Meta(max_length=4096)] = ""
     language: wire.LanguageCode = "en"
@@ -85,7 +85,6 @@ class NewQuery(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 async def new(visit: Visit) -> Page:
-    """Show the form of a new alert."""
     query: NewQuery = visit.query
     start = NewAlertForm(
         filter_query=query.q,
@@ -100,12 +99,12 @@ async def new(visit: Visit) -> Page:
 
 
 async def try_new(visit: Visit) -> Page:
-    """Show the form as it was typed, with what the query would have told."""
+    """Show the form as typed, with a trial of its query."""
     return await _tried(visit, visit.form)
 
 
 async def create(visit: Visit) -> Go:
-    """Make an alert, and its first destination if one is asked for."""
+    """Create an alert, and its first destination if requested."""
     form: NewAlertForm = visit.form
     scope = chosen(form)
     if form.deliver == "url":
@@ -136,19 +135,18 @@ async def create(visit: Visit) -> Go:
 
 
 async def edit(visit: Visit) -> Page:
-    """Show the form of an alert that is there."""
     alert = await alerts.named(visit, visit.path["id"])
     return await _page(visit, form_of(alert), alert_id=alert.id, name=alert.name)
 
 
 async def try_edit(visit: Visit) -> Page:
-    """Show the changed form, with what the query would have told."""
+    """Show the changed form, with a trial of its query."""
     alert = await alerts.named(visit, visit.path["id"])
     return await _tried(visit, visit.form, alert_id=alert.id, name=alert.name)
 
 
 async def change(visit: Visit) -> Go:
-    """Change an alert, unless somebody else has done so meanwhile."""
+    """Change an alert, unless someone else changed it in the meantime."""
     form: AlertEdit = visit.form
     alert = await alerts.named(visit, visit.path["id"])
     patch = patch_of(form, alert, chosen(form))
@@ -162,7 +160,7 @@ async def change(visit: Visit) -> Go:
 
 
 async def _check_address(visit: Visit, url: str | None) -> None:
-    """Raise Wrong for an address that can be no destination, before anything is made."""
+    """Raise Wrong for an invalid address, before anything is created."""
     if url is None:
         raise Wrong(url=say("Where to? Write the address, or choose another way."))
     try:
@@ -172,7 +170,7 @@ async def _check_address(visit: Visit, url: str | None) -> None:
 
 
 async def _tried(visit: Visit, form: AlertForm, **more: Any) -> Page:
-    """Show a form with its preview. What is wrong with the form otherwise can wait until it is saved."""
+    """Show a form with its trial. Other errors in the form can wait until it is saved."""
     visit.draft = draft_of(form)
     try:
         scope = chosen(form)
@@ -210,13 +208,13 @@ async def _page(
 
 
 def _groups(known: Sequence[Group], tags: Sequence[str]) -> list[Group]:
-    """Return the tags to choose from; those that are chosen are among them, also while no source has them."""
+    """Return the tags to choose from, including chosen ones that no source has."""
     sizes = {group.tag: group.size for group in known}
     return [*(Group(tag, 0) for tag in tags if tag not in sizes), *known]
 
 
 def _after(standing: int) -> list[tuple[int, str]]:
-    """Return the times after which a trouble may be told, with the one that stands."""
+    """Return the choices for `notice_after`, including the current value."""
     known = {after: say(words) for after, words in AFTER}
     if standing not in known:
         minutes = standing // 60
@@ -227,7 +225,7 @@ def _after(standing: int) -> list[tuple[int, str]]:
 
 
 def _fault(draft: Draft) -> Fault | None:
-    """Return where the query of a form that was refused can't be read."""
+    """Return where a refused form's query is invalid."""
     return fault_of(draft.value("filter_query"), draft.value("language")) if draft.error("filter_query") else None
 
 

@@ -1,4 +1,4 @@
-"""The form of an alert, and what it asks for. Pure."""
+"""The form of an alert, and the requests made from it. Pure."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from storage.records.destination import DeliveryMode
 from storage.records.revision import Expected, revision_of
 
 SHOWN = 8
-"""Matches that a preview shows."""
+"""Matches that a trial shows."""
 ABOUT = (
     ("change", noted("What changed: what came and what went")),
     ("added", noted("Only what came")),
     ("removed", noted("Only what went")),
     ("page", noted("The whole page, whatever changed on it")),
 )
-"""Which texts of a watched page an alert looks at, in words."""
+"""The texts of a watched page that an alert can search, with labels."""
 
 
 class Chosen(NamedTuple):
-    """The sources and tags that are chosen; with neither, the whole library."""
+    """The chosen sources and tags; with neither, all sources."""
 
     source_ids: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
@@ -37,9 +37,7 @@ class Chosen(NamedTuple):
 
 
 class AlertForm(Form, frozen=True, kw_only=True):
-    """What is typed of an alert. tags: ticked; other_tags: written, separated by commas. find: words of sources to
-    choose from.
-    """
+    """The fields of an alert. tags: ticked; other_tags: typed, separated by commas. find: words of sources."""
 
     name: wire.Name | None = None
     filter_query: wire.FilterQuery = ""
@@ -58,7 +56,7 @@ class AlertForm(Form, frozen=True, kw_only=True):
 
 
 class NewAlertForm(AlertForm, frozen=True, kw_only=True):
-    """An alert with its first destination: a bin that is made for it, an address, or none for now."""
+    """A new alert with its first destination: a new bin, an address, or none for now."""
 
     deliver: Literal["later", "person", "bin", "url"] = "later"
     url: wire.HookUrl | None = None
@@ -72,7 +70,6 @@ class AlertEdit(AlertForm, frozen=True, kw_only=True):
 
     @property
     def expected(self) -> Expected:
-        """The revision that the change starts from."""
         return frozenset((self.revision,))
 
 
@@ -108,9 +105,9 @@ def asked(form: AlertForm, scope: Chosen) -> AlertPreviewRequest:
 
 
 def chosen(form: AlertForm) -> Chosen:
-    """Return over which sources it is to be.
+    """Return the chosen sources and tags.
 
-    Raises Wrong when some are meant and none is chosen: it would be over all of them.
+    Raises Wrong if the form says "some" and none is chosen: the alert would cover all.
     """
     if form.scope == "all":
         return Chosen(private=form.private_source_ids)
@@ -131,7 +128,7 @@ def chosen(form: AlertForm) -> Chosen:
 
 
 def form_of(alert: Alert) -> AlertEdit:
-    """Return the form as it stands for an alert that is there."""
+    """Return the form for an existing alert."""
     return AlertEdit(
         **_same(alert),
         name=alert.name,

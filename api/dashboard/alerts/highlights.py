@@ -1,6 +1,6 @@
-"""Texts in pieces, marked and not, so that a template can put a mark around some of them. Pure.
+"""Texts in marked and unmarked pieces, for templates that highlight. Pure.
 
-Marks are counted in code points, as the API tells them and as Python's own strings are.
+Marks count code points, like the API and Python's strings.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ class Piece(NamedTuple):
 
 
 class Excerpt(NamedTuple):
-    """A part of the content, or of what came or went: which, as a word (empty for the content), and its pieces."""
+    """An excerpt of the content or the difference: a word for its kind ("" for the content), and its pieces."""
 
     word: str
     pieces: Sequence[Piece]
 
 
 class Shown(NamedTuple):
-    """A match as a page shows it. item: the event as lists have it, None when it is no longer kept."""
+    """A match as a page shows it. item: the event as a list item, or None if it is no longer stored."""
 
     match: PreviewMatch
     title: Sequence[Piece]
@@ -41,7 +41,7 @@ WORDS = {"added": noted("came"), "removed": noted("went"), "before": noted("was"
 
 
 class Fault(NamedTuple):
-    """Where a query can't be read: what is before, at and after that place, and why."""
+    """An error in a query: the text before, at and after its position, and the reason."""
 
     before: str
     at: str
@@ -50,7 +50,7 @@ class Fault(NamedTuple):
 
 
 def pieces(text: str, marks: Sequence[tuple[int, int]], start: int = 0) -> list[Piece]:
-    """Return a text in pieces; `start` is its place in what the marks are counted in.
+    """Split a text into pieces. start: the text's offset in the whole that the marks count in.
 
     >>> [tuple(piece) for piece in pieces("a price is", [(12, 17)], 10)]
     [('a ', False), ('price', True), (' is', False)]
@@ -77,7 +77,7 @@ def _in_pieces(part: ContentExcerpt | DiffExcerpt) -> list[Piece]:
 
 
 def fault_of(query: str, language: str) -> Fault | None:
-    """Return where a query can't be read, None when it can be.
+    """Return where a query is invalid, or None.
 
     >>> fault_of('price OR', "en")[:3]
     ('price OR', ' ', '')

@@ -1,4 +1,4 @@
-"""All alerts: what each looks for, what it has met lately, and where it goes."""
+"""All alerts: their queries, recent matches and destinations."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from storage.records.destination import Destination
 
 SHOWN = 50
 SHOWN_TAGS = 2
-"""Tags that are named in the list; more are counted."""
+"""Tags named per row; with more, only their number."""
 
 
 class AlertsQuery(Struct, frozen=True, forbid_unknown_fields=True):
-    """Words that the alert must have, and the id of the last alert of the page before."""
+    """Words that the alert must contain, and the last alert's id on the previous page."""
 
     q: Annotated[str, Meta(max_length=200)] = ""
     after: Annotated[str, Meta(max_length=40)] = ""
 
 
 class Row(NamedTuple):
-    """An alert in the list. trouble: how many of its destinations fail, are disabled or paused."""
+    """A row of the list. trouble: the number of its destinations that fail or are disabled or paused."""
 
     alert: Alert
     language: str
@@ -58,7 +58,7 @@ async def listing(visit: Visit) -> Page:
 
 
 def caption(total: int, start: int, shown: int) -> str:
-    """Return what a page of a list has.
+    """Return the caption of a list's page.
 
     >>> caption(3, 0, 3), caption(120, 50, 50)
     ('3 alerts, the newest first', '51 to 100 of 120 alerts, the newest first')
@@ -70,7 +70,7 @@ def caption(total: int, start: int, shown: int) -> str:
 
 
 def fits(alert: Alert, words: str) -> bool:
-    """Return whether an alert has all the words, in its name, query or channel."""
+    """Return whether an alert contains all the words, in its name, query or channel."""
     text = f"{alert.name} {alert.filter_query} {alert.channel or ''}".casefold()
     return all(word in text for word in words.casefold().split())
 
@@ -93,12 +93,11 @@ def _row(visit: Visit, alert: Alert, met: Mapping[int, int], hooks: Sequence[Des
 
 
 def language_name(code: str) -> str:
-    """Return the name of a language."""
     return say(languages().get(code, code))
 
 
 def sources_words(alert: Alert) -> str:
-    """Return over which sources an alert is, in a few words."""
+    """Return an alert's sources in a few words."""
     ids = say_many("%(count)s source", "%(count)s sources", len(alert.source_ids)) if alert.source_ids else ""
     tags = ", ".join(tag.removeprefix("label:") for tag in alert.tags)
     if len(alert.tags) > SHOWN_TAGS:

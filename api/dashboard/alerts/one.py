@@ -1,4 +1,4 @@
-"""One alert: what it has matched, where that goes, and whether it is paused."""
+"""One alert: its matches, their destinations, pausing it."""
 
 from __future__ import annotations
 
@@ -32,22 +32,22 @@ from storage.records.identity import Seq, SourceId, id_of, seq_of
 from storage.records.source import Source
 
 MATCHES = 10
-"""Matches on a page."""
+"""Matches per page."""
 PACE = Limit(rate=1.0, burst=20)
-"""Pages of matches of all readers together: each takes a worker up to two seconds."""
+"""Pages of matches for all readers together; each takes a worker up to two seconds."""
 NAMED = 12
-"""Sources that are named; of more, so many and their number."""
+"""Sources to name; of more, these and the total."""
 _END = Seq((1 << 63) - 1)
 
 
 class OneQuery(Struct, frozen=True, forbid_unknown_fields=True):
-    """Where the page of matches begins: before the event of this id."""
+    """The start of a page of matches: before the event with this id."""
 
     before: Annotated[str, Meta(max_length=40)] = ""
 
 
 class Matches(NamedTuple):
-    """A page of matches. older: the id to go on from; looked_at: how many events this page took."""
+    """A page of matches. older: the id to continue from. looked_at: the number of events searched."""
 
     shown: Sequence[Shown] = ()
     older: str = ""
@@ -76,12 +76,12 @@ async def one(visit: Visit) -> Page:
 
 
 async def resume(visit: Visit) -> Go:
-    """Have an alert match again."""
+    """Resume an alert."""
     return await _switch(visit, enabled=True, says=say("The alert matches again, from the next event on."))
 
 
 async def pause(visit: Visit) -> Go:
-    """Have an alert match nothing, until it is resumed."""
+    """Pause an alert."""
     return await _switch(visit, enabled=False, says=say("Paused. What was matched before is still delivered."))
 
 
@@ -92,7 +92,7 @@ async def seen(visit: Visit) -> Go:
 
 
 async def delete(visit: Visit) -> Go:
-    """Forget an alert, once that has been confirmed."""
+    """Delete an alert, once confirmed."""
     alert = await alerts.named(visit, visit.path["id"])
     check_confirmed(visit.form)
     await alerts.delete(visit, alert.id)
@@ -105,12 +105,12 @@ async def _switch(visit: Visit, *, enabled: bool, says: str) -> Go:
 
 
 async def _matches(visit: Visit, alert: Alert) -> Matches:
-    """Return a page of what the query matches, as it is now, of the events that are kept."""
+    """Return a page of stored events that the current query matches."""
     before = _END
     try:
         parse(alert.filter_query, alert.language)
     except (QueryError, UnknownLanguage) as error:
-        return Matches(says=str(error))  # the work of another version
+        return Matches(says=str(error))  # written by another version
     if visit.query.before:
         try:
             before = seq_of(visit.query.before)

@@ -24,7 +24,7 @@ _WEEK = DAYS * 86_400_000
 
 
 class TrialResult(NamedTuple):
-    """What came of it: a fault of the query, a reason why it was not tried (`says`), or what was found."""
+    """The outcome: an error in the query, a reason why it was not tried (`says`), or the matches."""
 
     fault: Fault | None = None
     says: str = ""
@@ -36,7 +36,7 @@ class TrialResult(NamedTuple):
 
 
 async def tried(visit: Visit, form: AlertForm, scope: Chosen) -> TrialResult:
-    """Return what a query would have told of the last week; whatever refuses it is told in words."""
+    """Try a query on the last week. Return refusals as words."""
     fault = fault_of(form.filter_query, form.language)
     if fault is not None:
         return TrialResult(fault=fault)
@@ -50,7 +50,7 @@ async def tried(visit: Visit, form: AlertForm, scope: Chosen) -> TrialResult:
 
 
 async def matched(visit: Visit, matches: Sequence[PreviewMatch]) -> list[Shown]:
-    """Return matches as a page shows them, each with its line of the lists."""
+    """Return matches as a page shows them, each with its list item."""
     items = await items_by_id(visit, (match.id for match in matches))
     return [shown(match, items.get(match.id)) for match in matches]
 
@@ -88,7 +88,7 @@ def _headline(found: AlertPreview) -> str:
 
 
 def _reach(found: AlertPreview) -> str:
-    """Return how far it came, when that is not the whole week."""
+    """Return how far the trial came, if it did not cover the week."""
     if found.complete and found.looked_at < MOST_EVENTS:
         return ""
     return say_many(

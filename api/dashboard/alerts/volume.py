@@ -1,4 +1,4 @@
-"""The volume of an alert: events a day, as bars and as a sentence. Pure."""
+"""The volume of an alert: events per day, as bars and as a sentence. Pure."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ _DAY = 86_400_000
 
 
 class Volume(NamedTuple):
-    """values, labels: of each of the last days (UTC, by which matches are counted), today at the end. says: the picture
-    in a sentence, which names UTC to who has another clock.
+    """values, labels: one per day (UTC, as matches are counted), today last. says: the chart as a sentence; it names
+    UTC for readers in other zones.
     """
 
     values: Sequence[int]
@@ -26,7 +26,7 @@ class Volume(NamedTuple):
 
 
 def days_until(now: Millis) -> range:
-    """Return the last days, today at the end."""
+    """Return the last days, today last."""
     return range(day_of(now) - DAYS + 1, day_of(now) + 1)
 
 

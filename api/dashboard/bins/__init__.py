@@ -1,5 +1,5 @@
-"""The screens of webhook bins: the list, one bin with what it was sent, one capture with both its signatures.
+"""The screens of webhook bins: the list, one bin with its captures, one capture with both signatures.
 
-What a stranger has sent is shown as text and nothing else; a body as it came is a download. May import what
-`api.dashboard` may. Start with `listing.py`.
+A capture is shown only as text; its raw body is a download. May import whatever `api.dashboard` may. Start with
+`listing.py`.
 """

@@ -1,4 +1,4 @@
-"""One capture: its headers in order, its body as text, both signatures in words, and the same request as a command."""
+"""One capture: headers in order, the body as text, the verdicts on both signatures, and the request as a command."""
 
 from __future__ import annotations
 
@@ -32,7 +32,6 @@ async def show(visit: Visit) -> Page:
 
 
 async def download(visit: Visit) -> Download:
-    """Give the body as it came."""
     _bin, seen = await _found(visit)
     return Download(f"capture-{seen.number}.bin", seen.capture.body)
 

@@ -1,4 +1,4 @@
-"""All bins, newest first; minting one."""
+"""All bins, newest first, and creating one."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ PAGE = 25
 
 
 class BinsQuery(Struct, frozen=True, forbid_unknown_fields=True):
-    """Which page, from 1 on."""
+    """The page number, from 1."""
 
     page: Annotated[int, Meta(ge=1, le=1000)] = 1
 
 
 class Row(NamedTuple):
-    """A bin in the list. last: when it was sent something. senders: labels of destinations that deliver to it."""
+    """A row of the list. last: the newest capture's time. senders: labels of the destinations that deliver to it."""
 
     bin: Bin
     address: str

@@ -1,4 +1,4 @@
-"""One bin: its address, who delivers to it, what it was sent; giving it to an alert, a sample, its end."""
+"""One bin: its address, senders and captures; attach it to an alert, send a sample, delete it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ MOST_ALERTS = 500
 
 
 class CapturesQuery(Struct, frozen=True, forbid_unknown_fields=True):
-    """From where on: captures before this number."""
+    """The start of the page: captures before this number."""
 
     before: Annotated[int, Meta(ge=1)] | None = None
 
@@ -66,7 +66,7 @@ async def show(visit: Visit) -> Page:
 
 
 async def attach(visit: Visit) -> Reply:
-    """Have the matches of an alert delivered to the bin."""
+    """Deliver an alert's matches to the bin."""
     bin = await acts.named(visit, visit.path["id"])
     new = NewDestination(url=acts.bins_of(visit).address(bin), label="webhook bin")
     made = await destinations.add(visit, visit.form.alert, new)
@@ -77,7 +77,7 @@ async def attach(visit: Visit) -> Reply:
 
 
 async def test(visit: Visit) -> Reply:
-    """Have a sample delivered by the newest destination that delivers here."""
+    """Send a sample from the newest destination that delivers here."""
     bin = await acts.named(visit, visit.path["id"])
     feeding = await acts.feeding(visit, bin)
     if not feeding:

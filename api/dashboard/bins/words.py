@@ -1,4 +1,4 @@
-"""Captures in words: verdicts as badges, a body as text, and the request again as a command for a shell. Pure."""
+"""Captures for people: verdicts as badges, the body as text, and the request as a shell command. Pure."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from api.schemas.bins import Checked
 from storage.records.bin import Capture
 
 MOST = 6_000
-"""Characters of a body that are shown, and that a command holds."""
+"""Characters of a body to show, and to put into a command."""
 _HOPS = frozenset(("host", "content-length", "connection", "transfer-encoding", "accept-encoding", "expect"))
-"""Headers that belong to a connection: curl makes its own."""
+"""Connection headers; curl makes its own."""
 _NONE = frozenset(("not_checked", "no_signature"))
 
 
@@ -29,7 +29,7 @@ class Badge(NamedTuple):
 
 
 class Body(NamedTuple):
-    """A body as text: `says` when it is not shown as it is, or not whole."""
+    """A body as text. says: why it is hidden or cut, else ""."""
 
     text: str
     says: str
@@ -44,7 +44,7 @@ def badge(check: Checked) -> Badge:
 
 
 def shown(capture: Capture) -> Body:
-    """Return a body as it may be shown: JSON set out in lines, other text as it is, bytes that are no text not."""
+    """Return a body for display: JSON indented, other text as it is, nothing for binary data."""
     if not capture.body:
         return Body("", say("There was no body."))
     try:
@@ -69,7 +69,7 @@ _titled = msgspec.json.Decoder(_Titled).decode
 
 
 def title(capture: Capture) -> str:
-    """Return the title of the event that a capture holds, or how many a digest holds; "" for anything else.
+    """Return the title of a capture's event, or the size of its digest; "" for anything else.
 
     >>> from storage.records.identity import Millis
     >>> of = lambda body: Capture("1", Millis(0), "POST", "/bins/x", "", (), body, len(body))
@@ -84,13 +84,13 @@ def title(capture: Capture) -> str:
 
 
 def behind(capture: Capture) -> str:
-    """Return what of a request's target stands behind its bin's address, path and query."""
+    """Return the part of a request's target after its bin's address: path and query."""
     path = "/".join(capture.path.split("/")[3:])
     return (f"/{path}" if path else "") + (f"?{capture.query}" if capture.query else "")
 
 
 def curl(address: str, capture: Capture) -> str:
-    """Return the command that sends a capture again; "" for a body that is too long for a command.
+    """Return the command that repeats a capture, or "" if its body is too long.
 
     >>> from storage.records.identity import Millis
     >>> one = Capture("1", Millis(0), "POST", "/bins/x/in", "a=1", (("host", "h"), ("x-note", "it's")), b"hi", 2)

@@ -1,5 +1,5 @@
-"""The screens of templates: the catalogue, one template with its form, what it would attach, and the report.
+"""The screens of templates: the catalogue, one template with its form, the preview, the report.
 
-Called by what they show, as `templates/` beside it holds the pages' own. May import what `api.dashboard` may. Start
-with `pages.py`.
+Named after their content, because `templates/` holds the dashboard's own page templates. May import whatever
+`api.dashboard` may. Start with `pages.py`.
 """

@@ -1,4 +1,4 @@
-"""A template's parameters as fields of a form, one value a line, and what is wrong with them beside each. Pure."""
+"""A template's parameters as form fields, one value a line, with errors next to each. Pure."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from api.problems import Refusal
 from api.schemas.templates import Instantiation, TemplateParameter
 
 NAMES: Final = ("first", "second", "third", "fourth", "fifth")
-"""A form's fields have fixed names, and a template at most five parameters."""
+"""A form's fields have fixed names; a template has at most five parameters."""
 _PLACE = re.compile(r"body\.params\.(\w+)(?:\[(\d+)\])?")
 _Values = Annotated[str, Meta(max_length=12_000)]
 
 
 class Fill(Form, frozen=True):
-    """What is filled in, parameter by parameter in their order; and whether the suggested alerts are made."""
+    """The values, in the order of the parameters, and whether to create the suggested alerts."""
 
     first: _Values = ""
     second: _Values = ""
@@ -32,7 +32,7 @@ class Fill(Form, frozen=True):
 
 
 class Field(NamedTuple):
-    """A parameter and the name of its field. takes: how many values, in words."""
+    """A parameter and its field's name. takes: a sentence on the number of values."""
 
     name: str
     parameter: TemplateParameter
@@ -40,7 +40,6 @@ class Field(NamedTuple):
 
 
 def fields_of(parameters: Sequence[TemplateParameter]) -> list[Field]:
-    """Return the fields of a template's parameters."""
     return [Field(name, parameter, _takes(parameter)) for name, parameter in zip(NAMES, parameters, strict=False)]
 
 
@@ -51,7 +50,7 @@ def _takes(parameter: TemplateParameter) -> str:
 
 
 def filled(form: Fill, parameters: Sequence[TemplateParameter]) -> Instantiation:
-    """Return the body of the API's request; a parameter that was left empty lacks."""
+    """Return the API request. Empty parameters are left out."""
     params = {}
     for field in fields_of(parameters):
         values = [line.strip() for line in getattr(form, field.name).splitlines() if line.strip()]
@@ -61,7 +60,7 @@ def filled(form: Fill, parameters: Sequence[TemplateParameter]) -> Instantiation
 
 
 def blamed(refusal: Refusal, parameters: Sequence[TemplateParameter]) -> Wrong:
-    """Return what the API refuses beside the fields of the parameters that it is about."""
+    """Return the API's refusal as errors of the fields."""
     names = {field.parameter.key: field.name for field in fields_of(parameters)}
     errors: dict[str, str] = {}
     for error in refusal.errors:

@@ -1,4 +1,4 @@
-"""All templates; one with its form; what it would attach, shown before anything is done; what became of it."""
+"""The template list; one template with its form; the preview of an instantiation; its report."""
 
 from __future__ import annotations
 
@@ -20,7 +20,6 @@ from api.v1.templates import preview_of, record_of, report_of, summary_of
 
 
 async def show_all(visit: Visit) -> Page:
-    """List the templates."""
     every = [summary_of(template) for template in visit.context.templates.catalogue]
     shows = {
         "every": every,
@@ -31,7 +30,7 @@ async def show_all(visit: Visit) -> Page:
 
 
 async def show_one(visit: Visit) -> Page:
-    """Show a template: what it takes, what it attaches, what it suggests."""
+    """Show a template: its parameters, sources and suggested alerts."""
     record = record_of(_template(visit))
     fields = fields_of(record.parameters)
     labels = {field.name: translated(field.parameter.key.capitalize()) for field in fields}
@@ -40,7 +39,7 @@ async def show_one(visit: Visit) -> Page:
 
 
 async def preview(visit: Visit) -> Page:
-    """Show what would be attached, and what is there already. Nothing is asked of the network."""
+    """Show the new and the existing parts of an instantiation, without network access."""
     record = record_of(_template(visit))
     form: Fill = visit.form
     with _beside_fields(record):
@@ -55,7 +54,7 @@ async def preview(visit: Visit) -> Page:
 
 
 async def attach(visit: Visit) -> Page:
-    """Attach, and report. A page of its own without a redirect: to load it again does what is left, and no more."""
+    """Attach and report. No redirect: reloading the page attaches only the rest."""
     record = record_of(_template(visit))
     with _beside_fields(record):
         done = await templates.instantiate(visit, _template(visit), filled(visit.form, record.parameters))
@@ -71,7 +70,7 @@ def _template(visit: Visit) -> Template:
 
 @contextmanager
 def _beside_fields(record: TemplateRecord) -> Iterator[None]:
-    """Say what is wrong with a parameter beside its field. Raises Wrong."""
+    """Show a parameter's errors at its field. Raises Wrong."""
     try:
         yield
     except Refusal as refusal:
@@ -79,7 +78,7 @@ def _beside_fields(record: TemplateRecord) -> Iterator[None]:
 
 
 def _words() -> dict[str, Any]:
-    """Return what an alert's language and `match` are called."""
+    """Return the labels for an alert's language and `match`."""
     return {"named": languages(), "about": dict(ABOUT)}
 
 

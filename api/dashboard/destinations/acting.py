@@ -25,7 +25,7 @@ _EXCERPT = 300
 
 
 class Replay(Form, frozen=True, kw_only=True):
-    """What to deliver again: chosen events, or a range. since: an event's id, or a time of the reader's clock."""
+    """The deliveries to repeat: chosen events, or a range. since: an event's id, or a time by the reader's clock."""
 
     ids: Annotated[tuple[str, ...], Meta(max_length=100)] = ()
     since: str = ""
@@ -33,7 +33,7 @@ class Replay(Form, frozen=True, kw_only=True):
 
 
 async def test(visit: Visit) -> Go:
-    """Send a sample now, and tell what came of it."""
+    """Send a sample now, and report the result."""
     there = _page(visit)
     found = await destinations.test(visit, visit.path["id"])
     said = " " + say("It said: “%(text)s”", text=found.said[:_EXCERPT]) if found.said else ""
@@ -48,7 +48,7 @@ async def test(visit: Visit) -> Go:
 
 
 async def invite(visit: Visit) -> Go:
-    """Ask again whether somebody wants to be told."""
+    """Ask for consent again."""
     found = await destinations.invite(visit, visit.path["id"])
     if found.delivered:
         return Go(_page(visit), say("The question was sent. Once they have agreed, what is matched goes there."))
@@ -57,7 +57,7 @@ async def invite(visit: Visit) -> Go:
 
 
 async def rotate(visit: Visit) -> Go:
-    """Make a new secret, to be shown once."""
+    """Make a new secret, and show it once."""
     made = await destinations.rotate(visit, visit.path["id"])
     says = say("For 24 hours each delivery is signed with both, the old secret and the new: time to change over.")
     if not made.destination.enabled:
@@ -66,7 +66,7 @@ async def rotate(visit: Visit) -> Go:
 
 
 async def resume(visit: Visit) -> Go:
-    """Deliver again."""
+    """Resume deliveries."""
     hook = await destinations.change(visit, visit.path["id"], wire.DestinationPatch(enabled=True))
     if hook.missed_after is None:
         return Go(_page(visit), say("It is delivered to again."))
@@ -75,19 +75,19 @@ async def resume(visit: Visit) -> Go:
 
 
 async def pause(visit: Visit) -> Go:
-    """Deliver nothing until it is resumed."""
+    """Pause deliveries."""
     await destinations.change(visit, visit.path["id"], wire.DestinationPatch(enabled=False))
     return Go(_page(visit), say("Paused: nothing is sent, and what matches now is not queued."))
 
 
 async def decline(visit: Visit) -> Go:
-    """Leave what was missed."""
+    """Drop the missed matches."""
     await destinations.change(visit, visit.path["id"], wire.DestinationPatch(replay_from=None))
     return Go(_page(visit), say("What was missed stays undelivered."))
 
 
 async def delete(visit: Visit) -> Go:
-    """Forget a destination, once that has been confirmed."""
+    """Delete a destination, once confirmed."""
     hook = await destinations.named(visit, visit.path["id"])
     check_confirmed(visit.form)
     await destinations.delete(visit, hook.id)
@@ -95,7 +95,7 @@ async def delete(visit: Visit) -> Go:
 
 
 async def again(visit: Visit) -> Go:
-    """Put past matches into the queue again."""
+    """Put past matches into the outbox again."""
     form: Replay = visit.form
     if not form.ids and not form.since:
         raise Wrong(say("Choose deliveries, or say from when on."))
@@ -120,7 +120,7 @@ async def again(visit: Visit) -> Go:
 
 
 def position(text: str, zone: ZoneInfo, name: str) -> str:
-    """Return a place in the log: an event's id as it is, a time of the reader's clock as RFC 3339. Raises Wrong.
+    """Return a position in the log: an event's id unchanged, a time by the reader's clock as RFC 3339. Raises Wrong.
 
     >>> position("2026-11-21T10:00", ZoneInfo("Europe/Stockholm"), "since")
     '2026-11-21T09:00:00.000Z'

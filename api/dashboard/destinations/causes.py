@@ -1,4 +1,4 @@
-"""Failed attempts grouped by what made them fail, the heaviest cause first. Pure."""
+"""Failed attempts grouped by cause, the most frequent first. Pure."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ _PARTICULAR = re.compile(
 
 
 class Cause(NamedTuple):
-    """Failures of one kind. deliveries: how many events or digests they struck; given_up: how many of these for good.
+    """Failures with one cause. deliveries: how many it affected. given_up: how many of them ended.
 
-    first, last: when it was seen. example: the newest of them.
+    first, last: when it occurred. example: the newest attempt.
     """
 
     name: str
@@ -33,7 +33,7 @@ class Cause(NamedTuple):
 
 
 def cause_of(line: Attempt) -> str:
-    """Return what made an attempt fail, without what is particular to it; "" for one that did not.
+    """Return the cause of a failed attempt, without its particulars; "" for a success.
 
     >>> from storage.records.identity import Millis
     >>> a = Attempt("d", "e", 1, "retry", Millis(0), None, 9, "timeout after 15.0 s at 10.0.0.1:80", None)
@@ -48,7 +48,7 @@ def cause_of(line: Attempt) -> str:
 
 
 def causes(lines: Sequence[Attempt]) -> list[Cause]:
-    """Return the causes of the failures among attempts, which come newest first."""
+    """Return the causes of the failures among attempts. They come newest first."""
     groups: dict[str, list[Attempt]] = {}
     for line in lines:
         if name := cause_of(line):

@@ -1,4 +1,4 @@
-"""The choices that forms of destinations share, and the secret that a new one is shown with."""
+"""The choices that destination forms share, and the display of a new secret."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ FAMILIES = (
     ("on-call", noted("On call")),
     ("mail", noted("Mail")),
 )
-"""Families of kinds, in the order in which they are offered."""
+"""Families of kinds, in display order."""
 BIN = noted("Webhook bin")
-"""The label of a bin that is made for an alert."""
+"""The label of a bin created for an alert."""
 
 CHOICES = 200
-"""Alerts that are offered for a choice, the newest first."""
+"""Alerts to choose from, the newest first."""
 
 
 def signing_secret(label: str, secret: str) -> Secret:
-    """Return a destination's secret, to be shown once."""
+    """Return a destination's secret, to show once."""
     return Secret(
         say("Signing secret of %(name)s", name=label),
         secret,
@@ -41,7 +41,7 @@ def signing_secret(label: str, secret: str) -> Secret:
 
 
 async def alert_choices(visit: Visit) -> list[tuple[str, str]]:
-    """Return the alerts for a choice, the first of them none."""
+    """Return the choices of an alert; the first is none."""
     found: list[Alert] = sorted(
         await visit.context.storage.alerts.all(), key=lambda each: each.created_at, reverse=True
     )

@@ -1,4 +1,4 @@
-"""The moment of the next attempt, and the rest of the schedule after that. Pure."""
+"""The time of the next attempt, and the schedule after it. Pure."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from storage.records.identity import Millis
 
 
 class Step(NamedTuple):
-    """An attempt of the schedule. wait: the time from the failure before it, in words. state: done, next or ahead."""
+    """A step of the schedule. wait: the time since the previous failure, as text. state: done, next or ahead."""
 
     number: int
     wait: str
@@ -24,7 +24,7 @@ class Step(NamedTuple):
 
 
 class Clock(NamedTuple):
-    """A delivery that failed and is tried again. end: when it is given up if all else fails, about."""
+    """A failed delivery that will be retried. end: about when it is given up."""
 
     attempt: int
     next_at: Millis
@@ -33,14 +33,14 @@ class Clock(NamedTuple):
 
 
 class Next(NamedTuple):
-    """When a destination sends next, if something waits; `why` says what it waits for, in words."""
+    """When a destination next sends, if anything waits. why: the reason for the wait."""
 
     at: Millis | None
     why: str
 
 
 def clock_of(line: Attempt) -> Clock | None:
-    """Return the clock of a delivery, from its newest attempt; None when there is no further one."""
+    """Return the schedule of a delivery from its newest attempt, or None without a further one."""
     if line.result != "retry" or line.next_at is None:
         return None
     done = line.attempt
@@ -57,7 +57,7 @@ def _state(number: int, done: int) -> str:
 
 
 def next_of(destination: Destination, waiting: Waiting | None, now: Millis) -> Next:
-    """Return when a destination sends next, as far as it is known."""
+    """Return when a destination next sends, if known."""
     if not destination.enabled or destination.state == "disabled":
         return Next(None, noted("nothing is sent") if waiting is None else noted("waits until it is resumed"))
     if waiting is None:

@@ -1,4 +1,4 @@
-"""The attempts of a destination: filtered, grouped by what made them fail, one by one, and replayed."""
+"""The attempts of a destination: filtered, grouped by cause, one by one, replayed."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ from storage.records.times import parse_rfc3339
 
 SHOWN = 50
 _BODY = 16_384
-"""Characters of a body that are shown."""
+"""Characters of a body to show."""
 
 
 class DeliveriesQuery(Struct, frozen=True, forbid_unknown_fields=True):
-    """Which attempts: of one result, one cause, one delivery, of a time by the reader's clock, below a number.
+    """A filter of attempts: result, cause, delivery, period by the reader's clock, numbers below `before`.
 
-    since, until: where a replay goes on, for its form.
+    since, until: where a replay continues, for its form.
     """
 
     result: Literal["", "sent", "retry", "given_up"] = ""
@@ -46,7 +46,7 @@ class DeliveriesQuery(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Part(NamedTuple):
-    """The attempts between two moments, of one cause, of one delivery."""
+    """The attempts between two times, of one cause, of one delivery."""
 
     start: Millis | None
     end: Millis | None
@@ -63,7 +63,7 @@ class Part(NamedTuple):
 
 
 class Body(NamedTuple):
-    """What was sent: the event as it is in the log. key_id, signed_at: of its own signature."""
+    """The sent event, as in the log. key_id, signed_at: of its signature."""
 
     text: str
     cut: bool
@@ -95,7 +95,7 @@ def _chips(hook: Destination, query: DeliveriesQuery) -> list[Chip]:
 
 
 async def deliveries(visit: Visit) -> Page:
-    """Show a page of attempts, and the causes of all failures that are kept."""
+    """Show a page of attempts, and the causes of all stored failures."""
     hook = await destinations.named(visit, visit.path["id"])
     query: DeliveriesQuery = visit.query
     part, odd = part_of(visit, query)
@@ -104,7 +104,7 @@ async def deliveries(visit: Visit) -> Page:
     page = fitting[:SHOWN]
     further = fitting[SHOWN - 1].number if len(fitting) > SHOWN else None
     if further is None and len(lines) == KEPT_ATTEMPTS:
-        further = lines[-1].number  # given up ones may go on below the newest thousand
+        further = lines[-1].number  # given-up ones may continue below the newest thousand
     shows = {
         "hook": hook,
         "lines": page,
@@ -124,7 +124,7 @@ async def deliveries(visit: Visit) -> Page:
 
 
 def part_of(visit: Visit, query: DeliveriesQuery) -> tuple[Part, str]:
-    """Return which attempts are asked for, and what of it can't be read."""
+    """Return the requested filter, and an error for an unreadable time."""
     times: dict[str, Millis | None] = {"start": None, "end": None}
     odd = ""
     for name in times:
@@ -138,7 +138,7 @@ def part_of(visit: Visit, query: DeliveriesQuery) -> tuple[Part, str]:
 
 
 async def attempt(visit: Visit) -> Page:
-    """Show one attempt: its request, its answer, the others of the same delivery, and what comes next."""
+    """Show one attempt: request, answer, the other attempts of its delivery, the next one."""
     hook = await destinations.named(visit, visit.path["id"])
     line = await _line(visit, hook)
     lines = await visit.context.storage.outbox.attempts(hook.id, KEPT_ATTEMPTS)
@@ -171,7 +171,7 @@ async def _line(visit: Visit, hook: Destination) -> Attempt:
 
 
 async def _body(visit: Visit, event_id: str) -> Body | None:
-    """Return what was sent, while the event is in the log; None for a digest."""
+    """Return the sent event while the log has it; None for a digest."""
     event = await visit.context.storage.log.get(event_id)
     if event is None:
         return None
@@ -181,6 +181,6 @@ async def _body(visit: Visit, event_id: str) -> Body | None:
 
 
 def link(hook: Destination, query: DeliveriesQuery, before: int | None = None) -> str:
-    """Return the path to the attempts that a query means."""
+    """Return the path of a query's page."""
     asked = {name: getattr(query, name) for name in ("result", "cause", "delivery", "start", "end")}
     return address(f"/destinations/{hook.id}/deliveries", **asked, before=before)

@@ -1,4 +1,4 @@
-"""The form of a destination: added, changed."""
+"""The form of a destination: add, change."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ _OF = {
 
 
 class NewQuery(Struct, frozen=True, forbid_unknown_fields=True):
-    """What a link to the form may fill in."""
+    """The fields that a link to the form may fill."""
 
     alert: Annotated[str, Meta(max_length=40)] = ""
     kind: Annotated[str, Meta(max_length=40)] = WEBHOOK
@@ -57,7 +57,6 @@ class NewQuery(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 async def new(visit: Visit) -> Page:
-    """Show the form of a new destination."""
     query: NewQuery = visit.query
     wanted = visit.draft.value("alert") or query.alert
     alert = await visit.context.storage.alerts.get(wanted) if wanted else None
@@ -82,7 +81,7 @@ async def new(visit: Visit) -> Page:
 
 
 async def try_new(visit: Visit) -> Page:
-    """Show the form as it was typed, with the messages that would be sent."""
+    """Show the form as typed, with a preview of its messages."""
     form: NewDestinationForm = visit.form
     visit.draft = draft_of(form)
     page = await new(visit)
@@ -90,7 +89,7 @@ async def try_new(visit: Visit) -> Page:
 
 
 async def create(visit: Visit) -> Go:
-    """Add a destination to an alert; its secret is shown on the next page."""
+    """Add a destination to an alert. The next page shows its secret."""
     form: NewDestinationForm = visit.form
     if not form.alert:
         raise Wrong(alert=say("Choose the alert whose matches go there."))
@@ -121,7 +120,6 @@ async def create(visit: Visit) -> Go:
 
 
 async def edit(visit: Visit) -> Page:
-    """Show the form of a destination that is there."""
     hook = await destinations.named(visit, visit.path["id"])
     return _page(
         visit, form_of(hook), say("Edit %(name)s", name=hook.label), visit.context.kinds.get(hook.kind), hook=hook
@@ -129,7 +127,7 @@ async def edit(visit: Visit) -> Page:
 
 
 async def try_edit(visit: Visit) -> Page:
-    """Show the changed form, with the messages that would be sent."""
+    """Show the changed form, with a preview of its messages."""
     form: DestinationEdit = visit.form
     hook = await destinations.named(visit, visit.path["id"])
     visit.draft = draft_of(form)
@@ -147,7 +145,7 @@ async def _tried(visit: Visit, page: Page, kind: str, alert_id: str | None, form
 
 
 async def change(visit: Visit) -> Go:
-    """Change a destination, unless somebody else has done so meanwhile."""
+    """Change a destination, unless someone else changed it in the meantime."""
     form: DestinationEdit = visit.form
     old = await destinations.named(visit, visit.path["id"])
     try:

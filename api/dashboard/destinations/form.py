@@ -1,4 +1,4 @@
-"""The form of a destination, and what it asks for. Pure."""
+"""The form of a destination, and the requests made from it. Pure."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from storage.records.revision import Expected, revision_of
 
 
 class DestinationForm(Form, frozen=True, kw_only=True):
-    """What is typed of a destination. quiet: whether there are quiet hours. options: what the kind asks for."""
+    """The fields of a destination. quiet: whether it has quiet hours. options: those of its kind."""
 
     url: wire.HookUrl | None = None
     options: dict[str, str] = field(default_factory=dict)
@@ -34,7 +34,7 @@ class DestinationForm(Form, frozen=True, kw_only=True):
 
 
 class NewDestinationForm(DestinationForm, frozen=True, kw_only=True):
-    """A destination of an alert. `url` may be left out for a bin that is made for it, or where the kind has one."""
+    """A new destination. `url` may be missing for a new bin, or if the kind has a default."""
 
     kind: str = WEBHOOK
     deliver: Literal["bin", "url"] = "url"
@@ -42,8 +42,8 @@ class NewDestinationForm(DestinationForm, frozen=True, kw_only=True):
 
 
 class DestinationEdit(DestinationForm, frozen=True, kw_only=True):
-    """A change of a destination, from the revision that was shown. A private value that is left empty stays as it is,
-    unless it is in `taken`.
+    """A change of a destination, from the revision that was shown. An empty private value stays as it was, unless
+    `taken` names it for removal.
     """
 
     taken: tuple[str, ...] = ()
@@ -51,12 +51,11 @@ class DestinationEdit(DestinationForm, frozen=True, kw_only=True):
 
     @property
     def expected(self) -> Expected:
-        """The revision that the change starts from."""
         return frozenset((self.revision,))
 
 
 def quiet_of(form: DestinationForm) -> wire.QuietHours | None:
-    """Return the quiet hours that are asked for. No day ticked means every day."""
+    """Return the form's quiet hours. No ticked day means every day."""
     if form.quiet == "no":
         return None
     days = tuple(day for day in WEEKDAYS if day in form.quiet_days) or WEEKDAYS
@@ -64,7 +63,6 @@ def quiet_of(form: DestinationForm) -> wire.QuietHours | None:
 
 
 def new_destination(form: NewDestinationForm, url: str | UnsetType, label: str | None) -> wire.NewDestination:
-    """Return the destination that is asked for."""
     return wire.NewDestination(
         url=url,
         kind=form.kind,
@@ -80,7 +78,7 @@ def new_destination(form: NewDestinationForm, url: str | UnsetType, label: str |
 
 
 def patch_of(form: DestinationEdit, old: Destination, fields: Sequence[KindField]) -> wire.DestinationPatch:
-    """Return the change that is asked for. An address that stays is not checked anew."""
+    """Return the form's patch. An unchanged address is not checked again."""
     return wire.DestinationPatch(
         url=UNSET if form.url in (None, old.url) else form.url,
         options=_options(form, fields),
@@ -95,7 +93,7 @@ def patch_of(form: DestinationEdit, old: Destination, fields: Sequence[KindField
 
 
 def _options(form: DestinationEdit, fields: Sequence[KindField]) -> dict[str, str | None]:
-    """Return the values that change: an open one that is empty goes, a private one only if it is taken away."""
+    """Return the changed values: an empty plain value is removed, a private one only if `taken` names it."""
     found: dict[str, str | None] = dict(form.options)
     for each in fields:
         if each.name not in found and (not each.private or each.name in form.taken):
@@ -104,7 +102,7 @@ def _options(form: DestinationEdit, fields: Sequence[KindField]) -> dict[str, st
 
 
 def address_of(form: NewDestinationForm, address: AddressField) -> str | UnsetType | None:
-    """Return the address that is asked for, None when a bin is. Raises Wrong for one that is not there."""
+    """Return the form's address, or None for a new bin. Raises Wrong if it is missing."""
     if form.deliver == "bin":
         return None
     if form.url is not None:
@@ -116,7 +114,7 @@ def address_of(form: NewDestinationForm, address: AddressField) -> str | UnsetTy
 
 
 def form_of(hook: Destination) -> DestinationEdit:
-    """Return the form as it stands for a destination that is there."""
+    """Return the form for an existing destination."""
     hours = hook.quiet_hours
     return DestinationEdit(
         url=None if ADDRESS in hook.private_names else hook.url,

@@ -17,11 +17,11 @@ from storage.records.states import DESTINATIONS, DestinationState
 
 SHOWN = 25
 LOOKED_AT = 500
-"""Destinations whose newest attempt is read for the order; of more, the others count as if it had succeeded."""
+"""Destinations whose newest attempt decides their order; the rest count as successful."""
 
 
 class DestinationsQuery(Struct, frozen=True, forbid_unknown_fields=True):
-    """Words of the label or address, a state, and the id of the last one of the page before."""
+    """Words in the label or address, a state, and the last id on the previous page."""
 
     q: Annotated[str, Meta(max_length=200)] = ""
     state: Literal[""] | DestinationState = ""
@@ -60,7 +60,6 @@ async def listing(visit: Visit) -> Page:
 
 
 async def _states(visit: Visit, hooks: Sequence[Destination]) -> Mapping[str, DestinationState]:
-    """Return the state of each destination."""
     found, read = {hook.id: state_of(hook, ()) for hook in hooks}, 0
     for hook in hooks:
         if found[hook.id] != "unused":
@@ -72,7 +71,7 @@ async def _states(visit: Visit, hooks: Sequence[Destination]) -> Mapping[str, De
 
 
 def ranked(hooks: Sequence[Destination], states: Mapping[str, DestinationState]) -> list[Destination]:
-    """Return destinations as their states stand in the table, in each the newest first."""
+    """Sort destinations by state, in the table's order, then newest first."""
     order = {state: number for number, state in enumerate(_TROUBLE)}
     newest = sorted(hooks, key=lambda hook: (hook.created_at, hook.id), reverse=True)
     return sorted(newest, key=lambda hook: order[states[hook.id]])
@@ -92,6 +91,6 @@ assert set(_TROUBLE) == set(DESTINATIONS)
 
 
 def fits(hook: Destination, state: DestinationState, query: DestinationsQuery) -> bool:
-    """Return whether a destination is asked for."""
+    """Return whether a destination matches the query."""
     text = f"{hook.label} {hook.url}".casefold()
     return query.state in ("", state) and all(word in text for word in query.q.casefold().split())

@@ -1,4 +1,4 @@
-"""One destination: how it stands, what waits, why it fails, and everything that can be done to it."""
+"""One destination: its state, outbox, failures, and all its actions."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from storage.records.delivery import Attempt
 from storage.records.destination import ADDRESS
 
 CLOCKS = 3
-"""Deliveries whose next tries are shown."""
+"""Deliveries whose next attempts are shown."""
 RECENT = 10
 
 
@@ -49,7 +49,7 @@ async def one(visit: Visit) -> Page:
 
 
 def clocks(lines: Sequence[Attempt]) -> list[tuple[Attempt, Clock]]:
-    """Return the deliveries that are tried again, the next one first; attempts come newest first."""
+    """Return the deliveries that will be retried, the next one first. lines: newest first."""
     newest: dict[str, Attempt] = {}
     for line in lines:
         newest.setdefault(line.event_id, line)

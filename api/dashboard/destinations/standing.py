@@ -1,4 +1,4 @@
-"""The standing of destinations: state, waiting deliveries, failures, latency of their receivers, next attempt."""
+"""The state of destinations: waiting deliveries, failures, latency, next attempt."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MODES = {
     "daily": noted("daily"),
 }
 SERIES = 40
-"""Newest attempts that a latency line is drawn from."""
+"""Newest attempts in a latency chart."""
 _DAYS = {
     "mon": noted("Mon"),
     "tue": noted("Tue"),
@@ -33,7 +33,7 @@ _DAYS = {
 
 
 class Latency(NamedTuple):
-    """Milliseconds of the newest attempts, the oldest first, and what they say."""
+    """The latency of the newest attempts in milliseconds, oldest first, with a sentence."""
 
     values: Sequence[int]
     says: str
@@ -41,10 +41,10 @@ class Latency(NamedTuple):
 
 
 class Standing(NamedTuple):
-    """A destination as a page shows it. alert: its alert's name. mode: when it is delivered, in words.
+    """A destination as a page shows it. alert: its alert's name. mode: when it delivers, as text.
 
-    failure: the share of failures among its newest attempts. duplicate: of deliveries that may have come twice, "" for
-    none.
+    failure: the share of failures among its newest attempts. duplicate: the share of deliveries that may have arrived
+    twice, "" for none.
     """
 
     destination: Destination
@@ -60,7 +60,7 @@ class Standing(NamedTuple):
 
 
 async def standings(visit: Visit, hooks: Sequence[Destination]) -> list[Standing]:
-    """Return how destinations stand, in their order. A page of them: the attempts of each are read."""
+    """Return destinations as pages show them, in order. Reads the attempts of each, so pass only one page."""
     storage, ids = visit.context.storage, [hook.id for hook in hooks]
     waiting, rates = await storage.outbox.waiting(ids), await storage.outbox.rates(ids)
     names: dict[str, str] = {}
@@ -75,10 +75,10 @@ async def standings(visit: Visit, hooks: Sequence[Destination]) -> list[Standing
     return found
 
 
-def standing(  # noqa: PLR0917 - what there is to know of one destination
+def standing(  # noqa: PLR0917 - all facts about one destination
     hook: Destination, alert: str, waiting: Waiting | None, rates: Rates, lines: Sequence[Attempt], now: Millis
 ) -> Standing:
-    """Return how a destination stands; its attempts come newest first."""
+    """Return a destination as a page shows it. lines: newest first."""
     old = [secret.until for secret in hook.secrets if secret.until is not None and secret.until > now]
     return Standing(
         destination=hook,
@@ -95,7 +95,7 @@ def standing(  # noqa: PLR0917 - what there is to know of one destination
 
 
 def state_of(hook: Destination, lines: Sequence[Attempt]) -> DestinationState:
-    """Return a destination's state; its attempts come newest first."""
+    """Return a destination's state. lines: newest first."""
     if not hook.confirmed:
         return "unconfirmed"
     if hook.was_enabled is not None:
@@ -110,7 +110,7 @@ def state_of(hook: Destination, lines: Sequence[Attempt]) -> DestinationState:
 
 
 def latency(lines: Sequence[Attempt]) -> Latency:
-    """Return how long the newest attempts took, which come newest first."""
+    """Return the latency of the newest attempts. lines: newest first."""
     values = [line.latency_ms for line in reversed(lines)]
     if not values:
         return Latency((), say("no attempts yet"), None)
@@ -126,27 +126,27 @@ def latency(lines: Sequence[Attempt]) -> Latency:
 
 
 class Missed(NamedTuple):
-    """What a destination may have missed: matches after an event's id, which is of a moment."""
+    """The matches that a destination may have missed: those after an event's id and time."""
 
     since: str
     at: Millis
 
 
 def missed(hook: Destination) -> Missed | None:
-    """Return what a destination may have missed, None when that is nothing."""
+    """Return a destination's possibly missed matches, or None."""
     seq = hook.missed_after
     return None if seq is None else Missed(id_of(seq, 0), millis_of(seq))
 
 
 def mode_words(hook: Destination) -> str:
-    """Return when a destination is delivered to."""
+    """Return when a destination delivers, as text."""
     if hook.delivery_mode == "daily":
         return say("daily at %(time)s (%(zone)s)", time=f"{hook.digest_hour:02d}:00", zone=hook.digest_timezone)
     return say(MODES[hook.delivery_mode])
 
 
 def quiet_words(hours: QuietHours | None) -> str:
-    """Return quiet hours in words, "" without any.
+    """Return quiet hours as text, "" without any.
 
     >>> quiet_words(QuietHours("22:00", "07:00", "Europe/Stockholm", ("mon", "tue")))
     '22:00 to 07:00 (Europe/Stockholm), Mon, Tue'
@@ -158,7 +158,7 @@ def quiet_words(hours: QuietHours | None) -> str:
 
 
 def percent(share: float) -> str:
-    """Return a share in words.
+    """Return a share as a percentage.
 
     >>> percent(0.0), percent(0.004), percent(0.256)
     ('0 %', '< 1 %', '26 %')

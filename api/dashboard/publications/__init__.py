@@ -1,5 +1,4 @@
-"""The screens of publications: the list, the form of a new one, one with its addresses, which can be changed and taken
-back.
+"""The screens of publications: the list, the form of a new one, and one with its addresses, to change or delete.
 
-May import what `api.dashboard` may. Start with `listing.py`.
+May import whatever `api.dashboard` may. Start with `listing.py`.
 """

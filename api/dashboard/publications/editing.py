@@ -1,4 +1,4 @@
-"""The form of a publication: made, and changed."""
+"""The form of a publication: create, change."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _Some = Annotated[tuple[str, ...], Meta(max_length=50)]
 
 
 class NewQuery(Struct, frozen=True, forbid_unknown_fields=True):
-    """What a link to the form may fill in."""
+    """The fields that a link to the form may fill."""
 
     source: _Some = ()
     alert: _Some = ()
@@ -35,7 +35,6 @@ class NewQuery(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 async def new(visit: Visit) -> Page:
-    """Show the form of a new publication."""
     query: NewQuery = visit.query
     start = PublicationForm(
         title=await _title(visit, query),
@@ -53,13 +52,12 @@ async def create(visit: Visit) -> Go:
 
 
 async def edit(visit: Visit) -> Page:
-    """Show the form of a publication that is there."""
     publication = await acts.named(visit, visit.path["id"])
     return await _page(visit, form_of(publication), publication)
 
 
 async def change(visit: Visit) -> Go:
-    """Change a publication, unless somebody else has done so meanwhile."""
+    """Change a publication, unless someone else changed it in the meantime."""
     form: PublicationEdit = visit.form
     try:
         changed = await acts.change(visit, visit.path["id"], patch_of(form), form.expected, seen=True)
@@ -99,7 +97,7 @@ def _channels(visit: Visit, form: PublicationForm, alerts: Sequence[Alert]) -> l
 
 
 async def _title(visit: Visit, query: NewQuery) -> str:
-    """Return a title for what a link asks for; "" where nothing suggests one."""
+    """Suggest a title for a link's selection, or ""."""
     storage = visit.context.storage
     if len(query.source) == 1:
         watched = await storage.sources.get(SourceId(query.source[0]))

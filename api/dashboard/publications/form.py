@@ -1,4 +1,4 @@
-"""The form of a publication, and what it asks for. Pure."""
+"""The form of a publication, and the requests made from it. Pure."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from storage.records.revision import Expected, revision_of
 
 
 class PublicationForm(Form, frozen=True, kw_only=True):
-    """What is typed of a publication. tags: separated by commas. find: words of sources to choose from."""
+    """The fields of a publication. tags: separated by commas. find: words to search sources by."""
 
     title: wire.Title
     tags: str = ""
@@ -30,22 +30,19 @@ class PublicationEdit(PublicationForm, frozen=True, kw_only=True):
 
     @property
     def expected(self) -> Expected:
-        """The revision that the change starts from."""
         return frozenset((self.revision,))
 
 
 def tags_in(text: str) -> tuple[str, ...]:
-    """Return the tags of a text, each once."""
+    """Return the tags in a text, each once."""
     return tuple(dict.fromkeys(tag.strip() for tag in text.split(",") if tag.strip()))
 
 
 def new_of(form: PublicationForm) -> wire.NewPublication:
-    """Return the publication that is asked for."""
     return wire.NewPublication(**_typed(form))
 
 
 def patch_of(form: PublicationForm) -> wire.PublicationPatch:
-    """Return the change that is asked for."""
     return wire.PublicationPatch(**_typed(form))
 
 

@@ -1,4 +1,4 @@
-"""All publications, oldest first, each with where it is read."""
+"""All publications, oldest first, with their addresses."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ PAGE = 25
 
 
 class PublicationsQuery(Struct, frozen=True, forbid_unknown_fields=True):
-    """Which page, from 1 on."""
+    """The page number, from 1."""
 
     page: Annotated[int, Meta(ge=1, le=1000)] = 1
 
 
 class Row(NamedTuple):
-    """A publication in the list. about: what it shows, in words. url: None where nobody here knows it."""
+    """A row of the list. about: a description. url: None if its token is lost."""
 
     publication: Publication
     about: str

@@ -1,4 +1,4 @@
-"""One publication: its addresses, what it shows, another address, its end."""
+"""One publication: its addresses and content, a new address, deletion."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from api.schemas import publications as wire
 
 
 class Readdress(Confirm, frozen=True):
-    """A publication that gets another address."""
+    """A publication that gets a new address."""
 
 
 async def show(visit: Visit) -> Page:
@@ -36,7 +36,6 @@ async def show(visit: Visit) -> Page:
 
 
 async def readdress(visit: Visit) -> Go:
-    """Give it another address."""
     form: Readdress = visit.form
     form.check("new address", say("new address"))
     changed = await acts.readdress(visit, visit.path["id"])

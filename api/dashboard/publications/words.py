@@ -1,4 +1,4 @@
-"""Publications in words: what of the log one shows."""
+"""The description of a publication: the events that it shows."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from storage.records.identity import SourceId
 from storage.records.publication import Publication
 
 NAMED = 3
-"""Sources and alerts that are named; the others are counted."""
+"""Sources and alerts to name; the rest are counted."""
 
 
 async def about(visit: Visit, publication: Publication) -> str:
-    """Return what a publication shows, as a sentence without its full stop."""
+    """Return a publication's content as a sentence without its full stop."""
     storage = visit.context.storage
     said = say("Events")
     if publication.alert_ids:
@@ -41,7 +41,7 @@ async def _called(visit: Visit, id: str) -> str:
 
 
 def _joined(names: Sequence[str]) -> str:
-    """Return names as a list of a sentence."""
+    """Join names into a list within a sentence."""
     more = len(names) - NAMED
     shown = [*names[:NAMED], say("%(count)s more", count=more)] if more > 0 else names
     if len(shown) == 1:
