@@ -1,5 +1,5 @@
-"""The dashboard's Sources: the list, adding (by pasting, from a list of feeds), and one source with all that is known.
+"""The dashboard's Sources: the list, adding (by pasting or from a list of feeds), and one source in full.
 
-Each module has its screens and what they show; `words.py`, `ticks.py`, `timeline.py` and `options.py` are pure. May
-import what `api.dashboard` may. Start with `listing.py`.
+Each module has its screens and their values; `words.py`, `ticks.py`, `timeline.py` and `options.py` are pure. May
+import whatever `api.dashboard` may. Start with `listing.py`.
 """

@@ -1,4 +1,4 @@
-"""Adding sources: URLs are pasted, each is shown as what it is and what it would tell, and then added."""
+"""Adding sources: paste URLs, preview their types and events, add them."""
 
 from __future__ import annotations
 
@@ -31,19 +31,19 @@ from storage.records.source import Source
 from storage.records.tiers import TIERS, Setting, SourceType
 
 MOST: Final = 20
-"""URLs of one step, as in the API's batch."""
+"""URLs per step, as in the API's batch."""
 PATH: Final = "/sources/add"
 LONGEST: Final = 2048
 
 
 class AddQuery(Struct, frozen=True, forbid_unknown_fields=True):
-    """url: what to begin with, from another page's field."""
+    """url: to begin with, from another page's field."""
 
     url: Annotated[str, Meta(max_length=2048)] = ""
 
 
 class Look(Options, frozen=True, kw_only=True):
-    """URLs, one a line, to be shown; and how one of them would be watched."""
+    """URLs to preview, one per line, and the settings for a single one."""
 
     urls: Annotated[str, Meta(max_length=60_000)]
     type: SourceType | None = None
@@ -55,9 +55,9 @@ NOTHING: Final = Look(urls="")
 
 
 class Chosen(Form, frozen=True):
-    """Of several that were shown, those that are ticked (`Pick` as JSON), and what all of them get.
+    """The ticked ones of several previews (`Pick` as JSON), and their common tags.
 
-    shown: all that can be ticked, and urls: those that wait for the next step; one a line.
+    shown: all choices; urls: those left for the next step; one per line.
     """
 
     pick: Annotated[tuple[str, ...], Meta(max_length=MOST)] = ()
@@ -67,14 +67,14 @@ class Chosen(Form, frozen=True):
 
 
 class Pick(Struct, frozen=True, forbid_unknown_fields=True):
-    """One that was shown."""
+    """A URL that was previewed."""
 
     url: Url
     later: bool = False
 
 
 class FoundUrl(NamedTuple):
-    """What one pasted URL was found to be, or why it can't be watched."""
+    """The result for a pasted URL: its type, or why it cannot be watched."""
 
     url: str
     answer: DetectAnswer | None
@@ -83,22 +83,22 @@ class FoundUrl(NamedTuple):
 
     @property
     def kind(self) -> str:
-        """The kind that it would be watched as, in words."""
+        """The kind that it would be watched as, for display."""
         return "" if self.answer is None else KINDS[watched_as(self.answer)]
 
     @property
     def settings(self) -> frozenset[Setting]:
-        """What may be set of it as what it would be watched as, which may be another than what it was found to be."""
+        """The available settings of the kind that it would be watched as, which may differ from the detected one."""
         return frozenset() if self.answer is None else TIERS[watched_as(self.answer)].settings
 
     @property
     def title(self) -> str:
-        """What it calls itself."""
+        """The source's own title."""
         return "" if self.answer is None else title_in(self.answer)
 
 
 class AddedUrl(NamedTuple):
-    """What became of one URL."""
+    """The result for one added URL."""
 
     url: str
     outcome: AddedSource | Failed
@@ -110,21 +110,21 @@ class AddedUrl(NamedTuple):
 
     @property
     def status(self) -> Literal["watched", "there", "late", "refused"]:
-        """What became of it, as a word."""
+        """The result as a word."""
         if isinstance(self.outcome, AddedSource):
             return "watched" if self.outcome.created else "there"
         return "late" if self.outcome.late else "refused"
 
     @property
     def says(self) -> str:
-        """What it is, or why it is not watched."""
+        """Its detection, or why it is not watched."""
         if isinstance(self.outcome, AddedSource):
             return self.outcome.view.source.detection.evidence
         return self.outcome.refusal.detail
 
 
 def lines_of(text: str) -> tuple[str, ...]:
-    r"""Return the URLs of a pasted text, each once; what has no scheme is meant as https.
+    r"""Return the URLs in a pasted text, each once; https is assumed without a scheme.
 
     >>> lines_of("a.test/feed\n\n# mine\nwss://b.test/\na.test/feed\nmailto:x\nb.test:81")
     ('https://a.test/feed', 'wss://b.test/', 'mailto:x', 'https://b.test:81')
@@ -140,7 +140,7 @@ def watched_as(answer: DetectAnswer) -> SourceType:
 
 
 def title_in(answer: DetectAnswer) -> str:
-    """Return what a source calls itself, as a title."""
+    """Return a source's own title, normalised."""
     shown = answer.preview
     title = shown.feed.title if shown.feed is not None else shown.page.title if shown.page is not None else ""
     return sources.title_of(title)[:200]
@@ -153,14 +153,14 @@ async def blank(visit: Visit) -> Page:
 
 
 async def again(visit: Visit) -> Page:
-    """Show the field with what was typed, or what is yet to be shown."""
+    """Show the field with the typed or remaining URLs."""
     draft = visit.draft
     options = [name for name in NOTHING.__struct_fields__ if name != "urls"]
     return _blank(draft.value("urls"), is_open=any(draft.value(name) or draft.error(name) for name in options))
 
 
 async def chosen_again(visit: Visit) -> Page:
-    """Show the field with all that could be ticked and what waits."""
+    """Show the field with all choices and the remaining URLs."""
     draft = visit.draft
     urls = "\n".join(text for name in ("shown", "urls") if (text := draft.value(name)))
     visit.draft = replace(draft, given={**draft.given, "urls": (urls,)})
@@ -173,7 +173,7 @@ def _blank(urls: str, *, is_open: bool = False) -> Page:
 
 
 async def look(visit: Visit) -> Page:
-    """Show what the pasted URLs are; nothing is added."""
+    """Preview the pasted URLs without adding them."""
     form: Look = visit.form
     urls = _lines(form.urls)
     if len(urls) > 1:
@@ -223,7 +223,7 @@ async def _several(visit: Visit, form: Look, urls: Sequence[str]) -> Page:
 
 
 def blamed(error: Refusal | DomainError) -> Wrong:
-    """Return why a URL can't be watched as a form's errors: beside the field that it is about, else beside the URL."""
+    """Return why a URL cannot be watched as form errors: at the field concerned, else at the URL."""
     refusal = refusal_of(error, owner=True)
     assert refusal is not None, "both kinds are in the table"
     errors = dict(wrong_of(refusal).errors)
@@ -272,7 +272,7 @@ async def add(visit: Visit) -> Go:
 
 
 async def add_chosen(visit: Visit) -> Page | Go:
-    """Add those that are ticked, and tell what became of each."""
+    """Add the ticked URLs, and report the results."""
     form: Chosen = visit.form
     if not form.pick:
         raise Wrong(say("Nothing is ticked, so nothing was added."))

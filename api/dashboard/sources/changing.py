@@ -1,4 +1,4 @@
-"""The acts on one source: look now, pause, resume, edit with a try-out of selectors, delete."""
+"""The actions on one source: check now, pause, resume, edit with a try-out of selectors, delete."""
 
 from __future__ import annotations
 
@@ -32,20 +32,20 @@ from storage.records.tiers import Setting
 from storage.records.trail import Verdict
 
 PATIENCE: Final = 8.0
-"""Seconds for which the look that was asked for is waited for."""
+"""Seconds to wait for the requested check."""
 _GLANCE: Final = 0.2
 CONFIRM: Final = noted("delete")
 
 
 class Deletion(Form, frozen=True):
-    """A source is deleted once `confirm` says so."""
+    """Deletes a source if `confirm` matches."""
 
     confirm: str = ""
 
 
 class Edit(Options, frozen=True, kw_only=True):
-    """How a source is watched, from the revision that was shown. An empty `hello` or `headers` keeps what is kept,
-    unless it is to be forgotten.
+    """A source's settings, from the revision that was shown. Empty `hello` and `headers` keep the stored values unless
+    the form removes them.
     """
 
     forget_hello: bool = False
@@ -54,7 +54,7 @@ class Edit(Options, frozen=True, kw_only=True):
 
 
 async def check(visit: Visit) -> Go:
-    """Look now, and tell what came of it, if it comes soon."""
+    """Check now, and report the result if it comes soon."""
     id = visit.path["id"]
     there, before = f"/sources/{sources.known(id)}", await sources.view(visit, id)
     try:
@@ -74,7 +74,7 @@ async def check(visit: Visit) -> Go:
 
 
 def came_of_it(view: SourceView) -> tuple[str, bool]:
-    """Return what the newest look came to, and whether that is bad."""
+    """Return the newest check's result, and whether it is bad."""
     rows = trail.read(view.hot.trail)
     if not rows:
         return say("Looked at."), False
@@ -89,7 +89,7 @@ def came_of_it(view: SourceView) -> tuple[str, bool]:
 
 
 async def pause(visit: Visit) -> Go:
-    """Stop watching, keep the source."""
+    """Pause a source."""
     id = await sources.pause(visit, visit.path["id"])
     undo = Undo("resume", (id,)) if id else None
     return Go(
@@ -100,7 +100,7 @@ async def pause(visit: Visit) -> Go:
 
 
 async def resume(visit: Visit) -> Go:
-    """Watch again."""
+    """Resume a source."""
     view = await sources.change(visit, visit.path["id"], SourcePatch(enabled=True))
     return Go(f"/sources/{view.source.id}", say("It is watched again."))
 
@@ -118,7 +118,7 @@ async def delete(visit: Visit) -> Go:
 
 
 async def edit(visit: Visit) -> Page:
-    """Show how a source is watched, to be changed."""
+    """Show a source's settings in a form."""
     view = await sources.view(visit, visit.path["id"])
     return _page(view, of(view.source))
 
@@ -138,12 +138,12 @@ def _page(view: SourceView, form: Edit, preview: Preview | None = None) -> Page:
 
 
 def of(source: Source) -> Edit:
-    """Return the form as a source would have filled it in."""
+    """Return the form for an existing source."""
     return Edit(**shown_of(source), revision=revision_of(source))
 
 
 async def try_out(visit: Visit) -> Page:
-    """Show what the page would be with these selectors; nothing is changed."""
+    """Preview the page with these selectors, without changing anything."""
     form: Edit = visit.form
     view = await sources.view(visit, visit.path["id"])
     found = await sources.preview(visit, view.source.id, PreviewRequest(form.selector, ignore_of(form)))
@@ -151,7 +151,7 @@ async def try_out(visit: Visit) -> Page:
 
 
 async def save(visit: Visit) -> Go:
-    """Change how a source is watched, unless somebody else has done so meanwhile."""
+    """Change a source's settings, unless someone else changed it in the meantime."""
     form: Edit = visit.form
     view = await sources.view(visit, visit.path["id"])
     try:
@@ -166,7 +166,7 @@ async def save(visit: Visit) -> Go:
 
 
 def patch_of(source: Source, form: Edit) -> SourcePatch:
-    """Return the change that a form asks for: of what its kind of source has."""
+    """Return the form's patch, with only the settings that this kind of source has."""
     given = settings_in(form)
     forgotten = {"hello": form.forget_hello, "headers": form.forget_headers}
     given = {name: value for name, value in given.items() if value is not None or forgotten.get(name, True)}

@@ -1,7 +1,7 @@
-"""Choosing what is watched of a page: its own blocks as text, and what pressing one of them would do.
+"""Choosing the watched part of a page: its blocks as text, and the effect of pressing one.
 
-At adding it is a step beside the preview, on a source's page an act of its own. Nothing of a page is ever shown as
-HTML, and nothing of it runs: what is chosen from are the texts that a look would read.
+It is a step next to the preview while adding, and an action on a source's page. The page is never shown as HTML, and
+none of it runs: the choices are the texts that a check would read.
 """
 
 from __future__ import annotations
@@ -55,8 +55,8 @@ _Lines = Annotated[str, Meta(max_length=60_000)]
 
 
 class Pressing(Struct, frozen=True, forbid_unknown_fields=True):
-    """The names that buttons and fields of the page have after "pick.": a block as `7-d54adf93`, under what is to be
-    done with it. links: its list is followed.
+    """The names of the page's buttons and fields after "pick.". Each button holds a block, such as `7-d54adf93`, and
+    its name is the action. links: follow the block's list.
     """
 
     only: _Button = ""
@@ -71,13 +71,13 @@ class Pressing(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class UrlPicking(Look, frozen=True, kw_only=True):
-    """How a URL would be watched, as it was typed beside its preview, and what was pressed."""
+    """The settings of a URL as typed next to its preview, and the pressed button."""
 
     pick: dict[str, str] = {}  # noqa: RUF012  a default of a struct, which copies it
 
 
 class SourcePicking(Form, frozen=True, kw_only=True):
-    """The choice so far of what is watched of a source, from the revision that was shown, and what was pressed."""
+    """The choice so far for a source, from the revision that was shown, and the pressed button."""
 
     selector: ask.Selector | None = None
     ignore: _Lines = ""
@@ -87,7 +87,7 @@ class SourcePicking(Form, frozen=True, kw_only=True):
 
 
 class Where(NamedTuple):
-    """Where the pages of one choice lead: `here` shows more of it, `done` takes it. carried: what goes along hidden."""
+    """The links of a choice's pages: `here` shows more of it, `done` accepts it. carried: hidden fields."""
 
     here: str
     done: str
@@ -98,7 +98,7 @@ class Where(NamedTuple):
 
 
 def pressing_of(pick: Mapping[str, str]) -> Pressing:
-    """Return what was pressed. Raises Wrong for what no button of ours says."""
+    """Return the pressed button. Raises Wrong for an unknown one."""
     try:
         return msgspec.convert(dict(pick), Pressing, strict=False)
     except msgspec.ValidationError:
@@ -106,7 +106,7 @@ def pressing_of(pick: Mapping[str, str]) -> Pressing:
 
 
 def press_of(pressed: Pressing) -> Press | None:
-    """Return the block that was pressed; None where the page is to be shown. Raises Wrong."""
+    """Return the pressed block; None to just show the page. Raises Wrong."""
     acts: dict[str, ActName] = {"only": "only", "also": "also", "without": "without", "links": "only", "price": "only"}
     for name, act in acts.items():
         if written := getattr(pressed, name):
@@ -119,12 +119,12 @@ def press_of(pressed: Pressing) -> Press | None:
 
 
 def wish_of(selector: str | None, ignore: str, pressed: Pressing) -> PickWish:
-    """Return what the page is to show. Raises Wrong."""
+    """Return the request for the page's blocks. Raises Wrong."""
     return PickWish(selector, selectors_in(ignore), pressed.first, pressed.find, press_of(pressed))
 
 
 def selectors_in(text: str) -> tuple[str, ...]:
-    """Return the selectors of a text, one a line."""
+    """Return the selectors in a text, one per line."""
     return tuple(line for each in text.split("\n") if (line := each.strip()))
 
 
@@ -145,13 +145,13 @@ async def of_url(visit: Visit) -> Page:
 
 
 def request_of(form: Look, url: str) -> DetectRequest:
-    """Return what is fetched to choose from."""
+    """Return the request to fetch the page."""
     look = (form.headers, form.render or "auto", form.wait_for, tags_of(form), own_of(form))
     return DetectRequest(url, "html", None, (), None, *look)
 
 
 def where_at_adding(form: UrlPicking, url: str) -> Where:
-    """Return where choosing leads before a URL is added: back to its preview, with all that was typed."""
+    """Return the links for a choice before a URL is added: back to its preview, with all fields."""
     unsaid = ("selector", "ignore", "pick", "follow")
     values = {name: getattr(form, name) for name in form.__struct_fields__ if name not in unsaid}
     typed = {name: _typed(value) for name, value in values.items() if value not in (None, "", False)}
@@ -163,14 +163,14 @@ def _typed(value: Any) -> str:
 
 
 async def use(visit: Visit) -> Page:
-    """Go back to the preview of a URL with what was chosen."""
+    """Return to the preview of a URL with the choice."""
     form: UrlPicking = visit.form
     visit.form = Look(**{name: getattr(form, name) for name in Look.__struct_fields__})
     return await look(visit)
 
 
 async def of_source(visit: Visit) -> Page:
-    """Show the blocks of a watched page, with what is watched of it now."""
+    """Show the blocks of a watched page and its current choice."""
     source = (await sources.view(visit, visit.path["id"])).source
     form = SourcePicking(
         selector=source.selector,
@@ -182,7 +182,7 @@ async def of_source(visit: Visit) -> Page:
 
 
 async def press(visit: Visit) -> Page:
-    """Show what pressing a block of a watched page would do, or other blocks."""
+    """Show the effect of pressing a block of a watched page, or other blocks."""
     return await _of_source(visit, (await sources.view(visit, visit.path["id"])).source, visit.form)
 
 
@@ -196,14 +196,14 @@ async def _of_source(visit: Visit, source: Source, form: SourcePicking) -> Page:
 
 
 def where_of(source: Source, revision: str) -> Where:
-    """Return where choosing leads for a source that is there."""
+    """Return the links for a choice on an existing source."""
     here = f"/sources/{source.id}/pick"
     back = f"/sources/{source.id}"
     return Where(here, f"{here}/save", say("Save"), back, words.name_of(source), {"revision": revision})
 
 
 def unreached(source: Source, error: Refusal | DomainError) -> Page:
-    """Say why the page can't be shown to choose from."""
+    """Show why the page's blocks are unavailable."""
     says = next(iter(blamed(error).errors.values()), "")
     shows = {"id": source.id, "name": words.name_of(source), "says": says}
     return Page("sources/pick_unreached.html", say("Choose what is watched"), shows)
@@ -219,7 +219,7 @@ def shown(
     source: Source | None = None,
     moved: bool = False,
 ) -> Page:
-    """Return the page of blocks, or what the one that was pressed would do. moved: the page has changed meanwhile."""
+    """Return the page of blocks, or the effect of the pressed one. moved: the page has changed in the meantime."""
     page, own = picked.page, _chosen_of(picked.page)
     inherited = dict(picked.inherited)
     takes_over = own is not None and inherited.pop("selector", None) is not None
@@ -251,19 +251,19 @@ def shown(
 
 
 def _chosen_of(page: PickPage) -> str | None:
-    """Return the selector that would become the source's own by what was pressed, None where none would."""
+    """Return the selector that the choice would set on the source, or None."""
     return None if page.choice is None or page.choice.kept is None else page.choice.kept.selector
 
 
 def _cell(page: PickPage, press: Press | None) -> PickCell | None:
-    """Return the cell that was pressed, None where it was a whole block."""
+    """Return the pressed cell, or None for a whole block."""
     if page.choice is None or press is None:
         return None
     return next((cell for cell in page.choice.block.cells if cell.number == press.cell), None)
 
 
 def _amount(page: PickPage) -> str:
-    """Return the first value of the block that was pressed as a number that may be changed, "" where it is none."""
+    """Return the pressed block's first value as an editable number, or "" without one."""
     found = page.choice.block.values[:1] if page.choice is not None else ()
     if not found:
         return ""
@@ -272,7 +272,7 @@ def _amount(page: PickPage) -> str:
 
 
 def plain_number(number: int, scale: int) -> str:
-    """Return a number without grouping, with a point.
+    """Return a number without separators, with a decimal point.
 
     >>> plain_number(109950, 2), plain_number(7, 0)
     ('1099.50', '7')
@@ -281,7 +281,7 @@ def plain_number(number: int, scale: int) -> str:
 
 
 async def save(visit: Visit) -> Page | Go:
-    """Watch what was chosen, unless the page keeps something else of it by now, which is shown first."""
+    """Save the choice. If the page's matching text has changed since, show it again first."""
     form: SourcePicking = visit.form
     source = (await sources.view(visit, visit.path["id"])).source
     pressed = pressing_of(form.pick)
@@ -299,9 +299,9 @@ async def save(visit: Visit) -> Page | Go:
 
 
 async def now_of(visit: Visit, source: Source, form: SourcePicking) -> Picked | None:
-    """Return what a choice keeps of the page now; None where nobody can tell, which keeps it from being saved no more.
+    """Return the text that a choice matches on the page now, or None if unknown, which does not prevent saving.
 
-    It has been seen a moment ago, and its selectors are checked when it is saved.
+    The user saw it a moment ago, and saving checks its selectors.
     """
     try:
         return await sources.pick_from_source(visit, source.id, PickWish(form.selector, selectors_in(form.ignore)))
@@ -310,7 +310,7 @@ async def now_of(visit: Visit, source: Source, form: SourcePicking) -> Picked | 
 
 
 async def changed(visit: Visit, source: Source, patch: SourcePatch, revision: str) -> None:
-    """Change a source from the revision that was shown. Raises Wrong when somebody else has done so meanwhile."""
+    """Change a source from the revision that was shown. Raises Wrong if it has changed since."""
     try:
         await sources.change(visit, source.id, patch, frozenset((revision,)))
     except Stale:

@@ -1,4 +1,4 @@
-"""Two versions of a page side by side with what differs, as a screen that can be printed as a proof."""
+"""Two versions of a page with their differences, on a screen that prints as evidence."""
 
 from __future__ import annotations
 
@@ -18,14 +18,12 @@ from api.operations.versions import NOW, START, Version
 
 PATH: Final = "/sources/{id}/compare"
 MOST_STEPS: Final = 2_000
-"""Texts that are shown; a page has a weight."""
+"""Texts to show, to limit the page's size."""
 _Id = Annotated[str, Meta(max_length=40)]
 
 
 class CompareQuery(Struct, frozen=True, forbid_unknown_fields=True, rename={"from_": "from"}):
-    """Which versions, in whatever order; without them the newest and the one before. show: only what differs, or that
-    in the whole text.
-    """
+    """The versions, in any order; by default the newest two. show: only the differences, or the whole text."""
 
     from_: _Id = ""
     to: _Id = ""
@@ -33,7 +31,7 @@ class CompareQuery(Struct, frozen=True, forbid_unknown_fields=True, rename={"fro
 
 
 async def show(visit: Visit) -> Page:
-    """Show what differs between two versions. Raises NotFound."""
+    """Show the differences between two versions. Raises NotFound."""
     query: CompareQuery = visit.query
     view = await sources.view(visit, visit.path["id"])
     kept = await versions.versions(visit, view.source.id)

@@ -1,4 +1,4 @@
-"""The course of a source's health, day by day. Pure."""
+"""A source's health, day by day. Pure."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from storage.records.identity import Millis, day_of
 from storage.records.scores import DAYS
 
 LEAST = 2
-"""Days from which on there is something to draw."""
+"""The fewest days to draw."""
 
 
 class Course(NamedTuple):
-    """values (in hundredths, 0 for none), labels: of each day since the first known one. says: the picture in words."""
+    """values (hundredths, 0 for none), labels: per day since the first known one. says: the chart as a sentence."""
 
     values: Sequence[int]
     labels: Sequence[str]
@@ -24,7 +24,7 @@ class Course(NamedTuple):
 
 
 def course(scores: Mapping[int, float], now: Millis, zone: ZoneInfo) -> Course | None:
-    """Return the course of a source's worst scores by day, None while there is hardly one.
+    """Return a source's worst score per day, or None with too few days.
 
     >>> course({0: 1.0, 2: 0.25}, Millis(2 * 86_400_000), ZoneInfo("UTC"))
     Course(values=[100, 0, 25], labels=['1 Jan: 1.00', '2 Jan: no look', '3 Jan: 0.25'], \

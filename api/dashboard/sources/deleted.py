@@ -1,4 +1,4 @@
-"""Deleted sources, as long as they rest: their list, and having them back; and the taking back of other changes."""
+"""Deleted sources: list and restore them while they rest; undo other changes."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ from storage.records.source import RESTS
 
 PATH: Final = "/sources/deleted"
 MOST: Final = 200
-"""Deleted sources that the list has."""
+"""Deleted sources to list."""
 RESTING: Final = noted("It can be had back for %(count)s minutes.")
 MINUTES: Final = RESTS // 60_000
 
 
 class Restoration(Form, frozen=True):
-    """Which deleted sources to have back."""
+    """The deleted sources to restore."""
 
     source: Annotated[tuple[str, ...], Meta(max_length=MOST)] = ()
 
 
 class Undoing(Form, frozen=True):
-    """The key of a change that is to be taken back."""
+    """The key of a change to undo."""
 
     key: Annotated[str, Meta(max_length=20)]
     back: str = "/sources"
@@ -52,7 +52,7 @@ async def restore(visit: Visit) -> Go:
 
 
 async def undo(visit: Visit) -> Go:
-    """Take a change back."""
+    """Undo a change."""
     form: Undoing = visit.form
     change = visit.undos.take(visit.who, form.key, visit.now)
     if change is None:

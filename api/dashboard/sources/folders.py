@@ -1,4 +1,4 @@
-"""Tags as folders with counts: nested at a colon and at slashes, as people write them. Pure."""
+"""Tags as folders with counts, nested at colons and slashes. Pure."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from storage.records.source import OWN_NAMESPACES
 
 LABEL = "label:"
 MOST = 100
-"""Folders that are shown."""
+"""Folders to show."""
 
 
 class Folder(NamedTuple):
-    """A tag, or what stands above some. says: its last word. tag: the condition of the list. depth: from 0."""
+    """A tag, or a level above tags. says: its last word. tag: the list's filter. depth: from 0."""
 
     says: str
     tag: str
@@ -22,7 +22,7 @@ class Folder(NamedTuple):
 
 
 def folders(counts: Mapping[str, int]) -> list[Folder]:
-    """Return folders in their order, those that people made. counts: as `selecting.folders_of` names them.
+    """Return users' tags as folders, in order. counts: as named by `selecting.folders_of`.
 
     >>> counts = {"label:news": 1, "label:news/*": 3, "label:news/se": 2, "label:news/se/*": 2, "practice:page": 1}
     >>> [(one.says, one.tag, one.depth, one.sources) for one in folders(counts)]
@@ -48,7 +48,7 @@ def folders(counts: Mapping[str, int]) -> list[Folder]:
 
 
 def _order(name: str) -> tuple[str, ...]:
-    """Return where a folder stands: below what is above it, all by their words."""
+    """Return a folder's sort key: below its parents, by its words."""
     space, _, words = name.partition(":")
     path = [] if f"{space}:" == LABEL else [space]
     return tuple(part.casefold() for part in (path if words == "*" else [*path, *words.split("/")]))

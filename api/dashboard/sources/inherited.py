@@ -1,4 +1,4 @@
-"""Defaults of a tag as a form, and what a source has of its tags, in words."""
+"""A tag's defaults as a form, and the display of inherited settings."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from storage.records.times import interval_text
 
 PATH: Final = "/sources/tags/defaults"
 MOST_OFFERED: Final = 100
-"""Destinations that can be ticked; others are set over the API."""
+"""Destinations to offer; others can be set over the API."""
 LABELS: Final[dict[Inheritable, str]] = {
     "schedule": noted("Interval"),
     "hours": noted("Only in these hours"),
@@ -34,13 +34,13 @@ LABELS: Final[dict[Inheritable, str]] = {
 
 
 class TagQuery(Struct, frozen=True, forbid_unknown_fields=True):
-    """The tag that is meant."""
+    """The tag."""
 
     tag: Annotated[str, Meta(max_length=200)] = ""
 
 
 class TagForm(Options, frozen=True, kw_only=True):
-    """What the sources of a tag inherit, from the revision that was shown; "" where there was none."""
+    """The defaults of a tag, from the revision that was shown; "" without one."""
 
     tag: Annotated[str, Meta(max_length=200)]
     destinations: tuple[Annotated[str, Meta(max_length=100)], ...] = ()
@@ -48,13 +48,13 @@ class TagForm(Options, frozen=True, kw_only=True):
 
 
 class Forgetting(Form, frozen=True, kw_only=True):
-    """The tag whose defaults are taken away."""
+    """The tag whose defaults to delete."""
 
     tag: Annotated[str, Meta(max_length=200)]
 
 
 class Inherited(NamedTuple):
-    """A setting that a source has of tags: what it is called, its values, the tags by name, and where the first is."""
+    """An inherited setting: its label, its values, the tags by name, and the first tag's page."""
 
     label: str
     values: Sequence[str]
@@ -71,7 +71,7 @@ class Offered(NamedTuple):
 
 
 def address(tag: str) -> str:
-    """Return where the defaults of a tag are, "" for a tag of the service's own or a whole namespace.
+    """Return the page of a tag's defaults, or "" for the service's own tags and whole namespaces.
 
     >>> address("news/*"), address("topic:*"), address("")
     ('/sources/tags/defaults?tag=news', '', '')
@@ -82,7 +82,7 @@ def address(tag: str) -> str:
 
 
 def inherited(source: Source) -> Iterator[Inherited]:
-    """Yield what a source as it is watched has of its tags."""
+    """Yield the settings that a source inherits from its tags."""
     for name, tags in origins_of(source).items():
         value = getattr(source, name)
         one = interval_text(value) if name == "schedule" else str(value)
@@ -92,7 +92,7 @@ def inherited(source: Source) -> Iterator[Inherited]:
 def inherited_part(
     selector: str | None, ignore: Sequence[str], origins: Mapping[str, Sequence[str]]
 ) -> list[Inherited]:
-    """Return what a page that is shown has of tags: which part of it is watched, and what is left out."""
+    """Return the inherited settings of a shown page: its selector and ignored parts."""
     values: dict[Inheritable, Sequence[str]] = {"selector": [selector or ""], "ignore": ignore}
     return [_inherited(name, values[name], origins[name]) for name in values if name in origins]
 
@@ -103,11 +103,11 @@ def _inherited(name: Inheritable, values: Sequence[str], tags: Sequence[str]) ->
 
 
 async def show(visit: Visit) -> Page:
-    """Show the defaults of a tag, to be changed."""
+    """Show the defaults of a tag in a form."""
     asked = visit.draft.value("tag") or visit.query.tag
     try:
         found = await acts.asked(visit, asked)
-    except Unprocessable:  # the service's own
+    except Unprocessable:  # a tag of the service's own
         raise NotFound(acts.NO_TAG) from None
     defaults = found.defaults
     settings = ask.TagSettings() if defaults is None else acts.settings_of(defaults)
@@ -129,7 +129,7 @@ async def show(visit: Visit) -> Page:
 
 
 async def save(visit: Visit) -> Go:
-    """Set the defaults of a tag, unless somebody else has done so meanwhile."""
+    """Set the defaults of a tag, unless someone else changed them in the meantime."""
     form: TagForm = visit.form
     given = settings_in(form) | {"destinations": form.destinations}
     settings = ask.TagSettings(**{name: given[name] for name in ask.TagSettings.__struct_fields__ if name != "managed"})
@@ -151,7 +151,7 @@ def _stale() -> str:
 
 
 async def forget(visit: Visit) -> Go:
-    """Take the defaults of a tag away."""
+    """Delete the defaults of a tag."""
     form: Forgetting = visit.form
     await acts.delete(visit, form.tag)
     return Go("/sources/tags", say("“%(tag)s” has no defaults any more. Its sources keep the tag.", tag=form.tag))

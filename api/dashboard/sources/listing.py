@@ -1,4 +1,4 @@
-"""The list of sources: worst first, filtered, page by page; and what is done to many of them at once."""
+"""The list of sources: worst first, filtered, page by page, with actions on many at once."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ from storage.records.states import HEALTH, SOURCES, SourceState
 from storage.records.tiers import SourceType
 
 SIZES = (30, 100, 200)
-"""How many a page may have."""
+"""Page sizes."""
 MOST_AT_ONCE = SIZES[-1]
 MOST_OF_ALL = 10_000
-"""Sources that one act is for at most."""
+"""The most sources for one action."""
 PATH = "/sources"
 _COLUMNS: tuple[tuple[str, tuple[SourceSort, ...]], ...] = (
     (noted("State"), ("worst",)),
@@ -48,7 +48,7 @@ _COLUMNS: tuple[tuple[str, tuple[SourceSort, ...]], ...] = (
     (noted("Last change"), ("changed", "-changed")),
     (noted("Next look"), ("next", "-next")),
 )
-"""Heads of the list, and the orders that a press on one brings, by turns."""
+"""The columns, and the sort orders that pressing each one cycles through."""
 _SAID: dict[SourceSort, str] = {
     "worst": noted("worst health first"),
     "name": noted("by name"),
@@ -61,14 +61,14 @@ _SAID: dict[SourceSort, str] = {
     "-added": noted("oldest first"),
 }
 _RISES: frozenset[SourceSort] = frozenset(("name", "next", "-changed", "-added"))
-"""Orders in which what a column shows goes up."""
+"""The orders with ascending values."""
 _Text = Annotated[str, Meta(max_length=200)]
 Act = Callable[[OperationContext, str], Awaitable[object]]
 Ids = Annotated[tuple[str, ...], Meta(max_length=MOST_AT_ONCE)]
 
 
 class ListQuery(Struct, frozen=True, forbid_unknown_fields=True):
-    """Which sources. q: words."""
+    """Filters of the list. q: words."""
 
     q: _Text = ""
     state: SourceState | Literal[""] = ""
@@ -81,9 +81,9 @@ class ListQuery(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Many(Form, frozen=True):
-    """What to do with the ticked ones, and where to go then. tag, schedule: for the acts that need them.
+    """An action on the ticked sources, and the page to return to. tag, schedule: arguments of some actions.
 
-    every: all that the list at `back` would show, on whatever page, instead of the ticked ones.
+    every: act on all sources of the list at `back`, across pages, instead of the ticked ones.
     """
 
     act: Literal["pause", "resume", "check", "tag", "untag", "schedule", "delete"]
@@ -95,7 +95,7 @@ class Many(Form, frozen=True):
 
 
 class Deletion(Form, frozen=True):
-    """The ticked ones, or `every` one that the list at `back` would show, are deleted once `confirm` says so."""
+    """Deletes the ticked sources, or `every` source of the list at `back`, if `confirm` matches."""
 
     source: Ids = ()
     every: bool = False
@@ -116,7 +116,7 @@ class SourceLine(NamedTuple):
 
 
 class Head(NamedTuple):
-    """The head of a column. to: the list in its order, "" of one that sorts nothing. sorted: as `aria-sort` has it."""
+    """A column's head. to: the list in its order, or "". sorted: as in `aria-sort`."""
 
     says: str
     to: str = ""
@@ -212,7 +212,7 @@ def _line(view: SourceView) -> SourceLine:
 
 
 async def many(visit: Visit) -> Go | Page:
-    """Pause or resume the ticked sources; a deletion asks once more."""
+    """Run the action on the chosen sources; a deletion asks for confirmation first."""
     form: Many = visit.form
     ids = await _meant(visit)
     if not ids:
@@ -226,7 +226,7 @@ async def many(visit: Visit) -> Go | Page:
 
 
 async def listed_again(visit: Visit) -> Page:
-    """Show the list from which something was asked for, with what was ticked and typed."""
+    """Show the list again with the ticked rows and the input."""
     try:
         visit.query = _listed(visit.draft.value("back", PATH))
     except Wrong:
@@ -235,7 +235,7 @@ async def listed_again(visit: Visit) -> Page:
 
 
 async def _meant(visit: Visit) -> tuple[str, ...]:
-    """Return the ids of the ticked sources, or of all that the list would show: `MOST_OF_ALL` of them at most."""
+    """Return the ids of the ticked sources, or of all in the list, at most `MOST_OF_ALL`."""
     given = visit.draft.given if visit.form is None else None
     every = bool(given.get("every")) if given is not None else visit.form.every
     if not every:
@@ -253,7 +253,7 @@ async def _meant(visit: Visit) -> tuple[str, ...]:
 
 
 def _listed(back: str) -> ListQuery:
-    """Return what the list at a path of ours shows, and of it which page; everything for a path that is none."""
+    """Parse the list's query from a path of ours. Raises Wrong."""
     asked = {name: values[-1] for name, values in parse_qs(urlsplit(own_path(back)).query).items()}
     known = {name: asked[name] for name in ListQuery.__struct_fields__ if name in asked}
     try:
@@ -263,7 +263,7 @@ def _listed(back: str) -> ListQuery:
 
 
 def _act(form: Many) -> tuple[Act, str]:
-    """Return what is done to each, and what is said of a number of them (`_DONE`)."""
+    """Return the function for each source, and the words for the result."""
     match form.act:
         case "check":
             return sources.check, say("to be looked at now")
@@ -294,7 +294,7 @@ def _schedule(text: str) -> str | None:
 
 
 async def sure(visit: Visit) -> Page:
-    """Ask whether these are to be deleted."""
+    """Ask for confirmation of a deletion."""
     ids = await _meant(visit)
     found = await sources.each(visit, ids[:MOST_AT_ONCE], sources.view)
     views = [one for one in found if isinstance(one, SourceView)]
@@ -314,7 +314,7 @@ async def sure(visit: Visit) -> Page:
 
 
 def sure_word(count: int) -> str:
-    """Return what is typed to confirm a deletion."""
+    """Return the text to type to confirm a deletion."""
     return f"{say('delete')} {count}"
 
 
@@ -337,7 +337,7 @@ async def delete_many(visit: Visit) -> Go:
 
 
 def _outcome(outcomes: Sequence[object], done: str) -> tuple[str, bool]:
-    """Return what came of one thing done to each: a sentence, and whether it is bad."""
+    """Return the result of an action as a sentence, and whether it is bad."""
     failed = [outcome for outcome in outcomes if isinstance(outcome, Failed)]
     says = say_many("%(count)s source %(done)s.", "%(count)s sources %(done)s.", len(outcomes) - len(failed), done=done)
     if failed:

@@ -1,4 +1,4 @@
-"""The library comes and goes: a list of feeds (OPML) is read, shown, and added beside everything else; or written."""
+"""Import and export of the library as a list of feeds (OPML): read, preview, add in the background, write."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ from storage.records.source import Source
 
 PATH: Final = "/sources/import"
 LIMIT: Final = 4 << 20
-"""Bytes of a list, with the form around it."""
+"""Bytes of a list with its form."""
 SHOWN: Final = 200
 READ_WITHIN: Final = 10.0
-"""Seconds for reading a list in a worker: thousands of lines in deep folders take some."""
+"""Seconds for a worker to read a list: thousands of lines in deep folders take several."""
 A_SLICE: Final = 500
 
 
@@ -41,7 +41,7 @@ class Given(Form, frozen=True):
 
 
 class Begin(Form, frozen=True, kw_only=True):
-    """Add these, as they were read (JSON). folders: the folders become tags."""
+    """The lines to add, as read (JSON). folders: turn folders into tags."""
 
     lines: Annotated[str, Meta(max_length=LIMIT)]
     tags: Annotated[str, Meta(max_length=6_000)] = ""
@@ -49,7 +49,7 @@ class Begin(Form, frozen=True, kw_only=True):
 
 
 class Foreseen(NamedTuple):
-    """A line of a list, before it is added: `source` watches it already, or `refusal` says why it can't be added."""
+    """A line of a list before it is added. source: watches it already; refusal: why it cannot be added."""
 
     line: FeedLine
     source: str | None = None
@@ -57,7 +57,7 @@ class Foreseen(NamedTuple):
 
 
 async def moving(visit: Visit) -> Page:
-    """Show where a list goes in, and how the last one went."""
+    """Show the import form and the last import's progress."""
     last = await _last(visit)
     shows = {"last": last, "counts": last.counts() if last is not None else {}, "shown": SHOWN}
     return Page("sources/import.html", say("Import"), shows)
@@ -69,7 +69,7 @@ async def _last(visit: Visit) -> Importing | None:
 
 
 async def read(visit: Visit) -> Page:
-    """Show what a list would add; nothing is added."""
+    """Preview a list without adding it."""
     form: Given = visit.form
     if not form.file and not form.text:
         raise Wrong(file=say("Choose a file, or paste what is in it."))
@@ -91,7 +91,7 @@ async def read(visit: Visit) -> Page:
 
 
 async def _read(visit: Visit, body: bytes) -> Outline:
-    """Read a list in a worker, as it is as hostile as any other file. Raises Wrong."""
+    """Read a list in a worker, as hostile input. Raises Wrong."""
     try:
         answer = await visit.context.world.jail.call("outline", body, deadline=READ_WITHIN)
     except TaskRefused as error:
@@ -138,14 +138,14 @@ async def _begin(visit: Visit, lines: Sequence[FeedLine]) -> Go:
 
 
 async def again(visit: Visit) -> Go:
-    """Try those again that failed."""
+    """Retry the failed lines."""
     last = await _last(visit)
     failed = [row.line for row in last.rows if row.status == "failed"] if last is not None else []
     return await _begin(visit, failed)
 
 
 async def stop(visit: Visit) -> Go:
-    """Add no more of the list."""
+    """Stop the import."""
     await visit.context.importer.ask(StopImport)
     return Go(PATH, say("Stopped. What was added by then is watched."))
 

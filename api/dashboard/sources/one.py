@@ -1,4 +1,4 @@
-"""One source: how it is doing and why, when it looks, what it told, and what was not told."""
+"""One source: its state and reasons, its schedule, its events, and the texts that it did not report."""
 
 from __future__ import annotations
 
@@ -46,20 +46,20 @@ _Text = Annotated[str, Meta(max_length=500)]
 
 
 class ShowQuery(Struct, frozen=True, forbid_unknown_fields=True):
-    """cursor: of its events. text: why was this not told?"""
+    """cursor: of its events. text: the text to explain."""
 
     cursor: Annotated[str, Meta(max_length=500)] = ""
     text: _Text = ""
 
 
 class Why(Form, frozen=True, kw_only=True):
-    """Why was this not told? A look now is made for the answer."""
+    """A text to explain, after a check now."""
 
     text: _Text
 
 
 class ShownEvent(Changed, frozen=True, kw_only=True):
-    """What is shown of an event."""
+    """The fields of an event that the page shows."""
 
     id: str
     source_type: SourceType
@@ -72,12 +72,12 @@ class ShownEvent(Changed, frozen=True, kw_only=True):
 
     @property
     def went_back(self) -> bool:
-        """Whether the page went back to what it had said before."""
+        """Whether the page reverted to an earlier text."""
         return REVERTED in self.tags
 
     @property
     def says(self) -> str:
-        """Its title, or the beginning of what it says."""
+        """Its title, or the beginning of its content."""
         return self.title or self.content[:120] or self.url or say("(no title)")
 
     @property
@@ -86,7 +86,7 @@ class ShownEvent(Changed, frozen=True, kw_only=True):
 
 
 class EventsShown(Struct, frozen=True):
-    """A page of them, newest first; items: the same as a list shows them."""
+    """A page of events, newest first. items: the same as list items."""
 
     events: tuple[ShownEvent, ...]
     items: tuple[Item, ...]
@@ -94,7 +94,7 @@ class EventsShown(Struct, frozen=True):
 
 
 class LookRow(NamedTuple):
-    """A row of the look trail with what was noted of its last look."""
+    """A row of the check trail with the note of its last check."""
 
     row: Row
     says: str
@@ -103,7 +103,7 @@ class LookRow(NamedTuple):
 
 
 class Untold(NamedTuple):
-    """When a page was last seen changed without an event, and why none was told, "" where no look has kept that."""
+    """When a page last changed without an event, and why; "" if no check recorded the reason."""
 
     at: Millis
     reason: str
@@ -121,14 +121,14 @@ async def show(visit: Visit) -> Page:
 
 
 async def look_why(visit: Visit) -> Page:
-    """Show why a text was not told, after a look now."""
+    """Show why a text was not reported, after a check now."""
     query = ShowQuery(text=visit.form.text)
     found = await sources.explain(visit, visit.path["id"], query.text, look=True)
     return await shown(visit, explanation_of(query.text, found), query)
 
 
 async def shown(visit: Visit, answer: SourceWhy | None, query: ShowQuery) -> Page:
-    """Return the page of a source, with an answer to why a text was not told if there is one."""
+    """Return a source's page, with the explanation of a text if given."""
     id = sources.known(visit.path["id"])
     found = await sources.examine(visit, id)
     view, hot = found.view, found.view.hot
@@ -175,7 +175,7 @@ async def shown(visit: Visit, answer: SourceWhy | None, query: ShowQuery) -> Pag
 
 
 async def receipt(visit: Visit) -> Download:
-    """Give the signed receipt of the last 7 days."""
+    """Download the signed receipt of the last 7 days."""
     made = await coverage.coverage(visit, sources.known(visit.path["id"]))
     return Download("coverage.json", await coverage.signed(visit, made), "application/json")
 
@@ -187,7 +187,7 @@ async def screenshot(visit: Visit) -> Shown:
 
 
 def untold_since(told_at: str, rows: Sequence[Row], notes: Sequence[Note]) -> Untold | None:
-    """Return what changed since an event without being told; None when no look since has found anything else."""
+    """Return the newest unreported change since an event, or None."""
     told = parse_rfc3339(told_at)
     found = [row for row in rows if row.verdict is Verdict.NOTHING_TO_TELL and row.last_at > told]
     if not found:
@@ -201,26 +201,26 @@ def _next(view: SourceView) -> Millis | None:
 
 
 async def _events(visit: Visit, id: SourceId, cursor: str) -> EventsShown:
-    """Return a page of its events, newest first."""
+    """Return a page of the source's events, newest first."""
     query = EventsQuery(source=(id,), order="desc", limit=EVENTS, cursor=cursor or None)
-    # The cursor is of this list, whatever else the page was asked.
+    # The cursor belongs to this list, independent of the page's other parameters.
     page = await events.history(visit, query, f"/sources/{id}/events")
     bodies = [stored.body for stored in page.events]
     return EventsShown(tuple(map(_told.decode, bodies)), tuple(map(item_of, bodies)), page.cursor)
 
 
 async def _history(visit: Visit, id: SourceId) -> Sequence[ShownEvent]:
-    """Return what the source had to say about itself, newest first: the history of its health."""
+    """Return the source's notices, newest first: the history of its health."""
     where = Filter(sources=(id,), kinds=(Kind.NOTICE,))
     page = await visit.context.storage.log.read_back(END, HISTORY, where)
     return [_told.decode(stored.body) for stored in page.events]
 
 
 def _looked(rows: Sequence[Row], notes: Sequence[Note]) -> list[LookRow]:
-    """Return the last rows of the trail, newest first, each with the newest note of its time."""
+    """Return the last rows of the trail, newest first, each with the newest note of its period."""
     found = []
     for row in reversed(rows[-LOOKS:]):
-        # A row has whole seconds, a note milliseconds.
+        # Rows have whole seconds, notes milliseconds.
         noted = next((one for one in reversed(notes) if row.first_at <= one.at < row.last_at + 1000), None)
         failed = row.verdict >= Verdict.REMOTE_TRANSIENT
         found.append(LookRow(row, LOOK_STATES[row.verdict].word, failed, noted.reason if noted is not None else ""))

@@ -1,4 +1,4 @@
-"""The options of watching a source, as a form has them: adding and editing share them. Pure."""
+"""The settings of a source as form fields, shared by adding and editing. Pure."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ _Lines = Annotated[str, Meta(max_length=60_000)]
 
 
 class Options(Form, frozen=True):
-    """Tags are separated by commas or lines, selectors to ignore by lines. everything: each frame is an event.
-    follow: each new item is told with the text of its page, also on other hosts (`follow_hosts`, as tags). own_...: a
-    setting that follows no tag."""
+    """tags: separated by commas or lines. ignore: one selector per line. everything: each frame is an event.
+    follow: report each new entry with the text of its page, also from other hosts (`follow_hosts`, as tags).
+    own_...: a setting that ignores tags."""
 
     title: ask.Title = ""
     tags: Annotated[str, Meta(max_length=6_000)] = ""
@@ -54,15 +54,15 @@ class Options(Form, frozen=True):
 
     @property
     def wanted(self) -> str | None:
-        """The query that frames must match; "" admits each of them."""
+        """The query that frames must match; "" matches all."""
         return "" if self.everything else self.filter
 
 
 def settings_in(form: Options) -> dict[str, Any]:
-    """Return what a form says of a source, by the names of a request's fields. Raises Wrong."""
+    """Return the form's settings, by the names of a request's fields. Raises Wrong."""
     asked_otherwise = ("everything", *_OWN.values())
     plain = {name: getattr(form, name) for name in Options.__struct_fields__ if name not in asked_otherwise}
-    if form.render is None:  # it was not asked
+    if form.render is None:  # the form did not ask
         del plain["render"]
     read = {"tags": tags_of(form), "ignore": ignore_of(form), "subprotocols": subprotocols_of(form)}
     read["follow_hosts"] = checked("follow_hosts", words_in(form.follow_hosts), ask.FollowHosts)
@@ -73,7 +73,7 @@ def settings_in(form: Options) -> dict[str, Any]:
 
 
 def shown_of(source: Source) -> dict[str, Any]:
-    """Return a form's fields as a source would have filled them in. Its secret is never shown."""
+    """Return the form's fields for an existing source. Its secrets are never shown."""
     unshown = ("everything", "hello", "headers", *_OWN.values())
     plain = {name: getattr(source, name) for name in Options.__struct_fields__ if name not in unshown}
     return plain | {
@@ -92,7 +92,7 @@ def shown_of(source: Source) -> dict[str, Any]:
 
 
 def words_in(text: str) -> tuple[str, ...]:
-    r"""Return what commas or line ends separate.
+    r"""Split a text at commas and line ends.
 
     >>> words_in(" prices, topic:sea,,\nnews ")
     ('prices', 'topic:sea', 'news')
@@ -101,7 +101,7 @@ def words_in(text: str) -> tuple[str, ...]:
 
 
 def lines_in(text: str) -> tuple[str, ...]:
-    """Return the lines that are not empty: in a selector a comma has its own meaning."""
+    """Return the non-empty lines. Commas have their own meaning in selectors."""
     return tuple(line.strip() for line in text.split("\n") if line.strip())
 
 
@@ -112,24 +112,24 @@ def tags_of(form: Options) -> tuple[str, ...]:
 
 
 def own_of(form: Options) -> tuple[Inheritable, ...]:
-    """Return the settings that are to follow no tag."""
+    """Return the settings that ignore tags."""
     return tuple(name for name, field in _OWN.items() if getattr(form, field))
 
 
 def ignore_of(form: Options) -> tuple[str, ...]:
-    """Return the selectors of what not to watch. Raises Wrong."""
+    """Return the selectors to ignore. Raises Wrong."""
     selectors: tuple[str, ...] = checked("ignore", lines_in(form.ignore), ask.Ignore)
     return selectors
 
 
 def subprotocols_of(form: Options) -> tuple[str, ...]:
-    """Return what a handshake offers. Raises Wrong."""
+    """Return the subprotocols to offer. Raises Wrong."""
     names: tuple[str, ...] = checked("subprotocols", words_in(form.subprotocols), ask.Subprotocols)
     return names
 
 
 def checked(field: str, value: Any, kind: Any) -> Any:
-    """Return a value as the API would take it. Raises Wrong with what is wrong with it beside its field."""
+    """Return a value as the API would accept it. Raises Wrong with the error at its field."""
     try:
         return msgspec.convert(value, kind)
     except msgspec.ValidationError as error:

@@ -1,4 +1,4 @@
-"""From a price that was pressed to an alert: which value, and from when on somebody wants to hear of it."""
+"""From a pressed price to an alert: which value, and the condition to notify on."""
 
 from __future__ import annotations
 
@@ -42,11 +42,11 @@ Sign = Literal["below", "above", "drop", "any"]
 _SIGNS: Final[Mapping[Sign, str]] = {"below": "<", "above": ">", "drop": ".drop>="}
 _AMOUNT: Final = re.compile(r"\d{1,15}(?:\.\d{1,9})?%?|\d{4}-\d\d-\d\d|\d+(?:\.\d+){1,5}")
 _KINDS: Final[Mapping[str, str]] = {"percent": "number"}
-"""What `kind:` calls a subject, where that is another word."""
+"""The argument of `kind:` for a subject, if it differs."""
 
 
 class Wanted(Struct, frozen=True, forbid_unknown_fields=True):
-    """Which value of the block, and when it is to be told. narrow: nothing else of the page is watched."""
+    """The block's value, and the alert's condition. narrow: watch nothing else of the page."""
 
     value: Annotated[int, Meta(ge=0, le=100)] = 0
     sign: Sign = "below"
@@ -55,19 +55,19 @@ class Wanted(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class UrlPrice(UrlPicking, frozen=True, kw_only=True):
-    """A URL that is about to be added, for a value of it."""
+    """A URL that is about to be added for one of its values."""
 
     price: dict[str, str] = {}  # noqa: RUF012  a default of a struct, which copies it
 
 
 class SourcePrice(SourcePicking, frozen=True, kw_only=True):
-    """A watched page, for a value of it."""
+    """A watched page with one of its values."""
 
     price: dict[str, str] = {}  # noqa: RUF012  as above
 
 
 def wanted_of(price: Mapping[str, str]) -> Wanted:
-    """Return what was asked for. Raises Wrong."""
+    """Return the form's values. Raises Wrong."""
     try:
         return msgspec.convert(dict(price), Wanted, strict=False)
     except msgspec.ValidationError:
@@ -75,9 +75,9 @@ def wanted_of(price: Mapping[str, str]) -> Wanted:
 
 
 def query_of(found: PickedValue, wanted: Wanted) -> str:
-    """Return the query of an alert for a value. Raises Wrong for an amount that is none.
+    """Return the query of an alert for a value. Raises Wrong for an invalid amount.
 
-    A place names the value among others of the page; where nothing else is watched, there are none.
+    A place separates the value from others on the page; if nothing else is watched, it needs none.
     """
     place = "" if wanted.narrow else found.place
     if wanted.sign == "any" or found.subject == "availability":
@@ -91,14 +91,14 @@ def query_of(found: PickedValue, wanted: Wanted) -> str:
 
 
 def chosen(choice: PickChoice | None, wanted: Wanted) -> PickedValue:
-    """Return the value that is meant. Raises Wrong when it is not there any more."""
+    """Return the chosen value. Raises Wrong if the page no longer has it."""
     if choice is None or wanted.value >= len(choice.block.values):
         raise Wrong(say("The page has changed, and this block is not there any more. Choose again."))
     return choice.block.values[wanted.value]
 
 
 async def of_url(visit: Visit) -> Page | Go:
-    """Watch a URL, and go on to an alert for a value of it."""
+    """Watch a URL, then open the form of an alert for one of its values."""
     form: UrlPrice = visit.form
     urls = lines_of(form.urls)
     if len(urls) != 1:
@@ -122,7 +122,7 @@ async def of_url(visit: Visit) -> Page | Go:
 
 
 async def of_source(visit: Visit) -> Page | Go:
-    """Go on to an alert for a value of a watched page; watch that alone, if that is wanted."""
+    """Open the form of an alert for a value of a watched page; watch only that block if requested."""
     form: SourcePrice = visit.form
     source = (await sources.view(visit, visit.path["id"])).source
     wanted, pressed = wanted_of(form.price), pressing_of(form.pick)
@@ -143,13 +143,13 @@ async def of_source(visit: Visit) -> Page | Go:
 
 
 def asked_again(visit: Visit, page: Page, wrong: Wrong) -> Page:
-    """Return the page on which the value was chosen, with what was typed and what is wrong with it."""
+    """Return the page with the choices, with the input and the errors."""
     visit.draft = Draft(draft_of(visit.form).given, wrong.errors, wrong.says)
     return dataclasses.replace(page, status=422)
 
 
 def alert_of(source: str, query: str) -> Go:
-    """Go to the form of a new alert, with its query."""
+    """Redirect to the form of a new alert, with its query."""
     says = say("Here is the alert for it. Try it, give it a name, and choose who is told.")
     return Go(f"/alerts/new?{urlencode({'q': query, 'language': 'simple', 'source': source})}", says)
 

@@ -1,4 +1,4 @@
-"""All tags with how many sources have each, and a tag under another name."""
+"""All tags with their source counts, and renaming a tag."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""The last looks as ticks, one beside the other, each with a shape for how it went. Pure.
+"""The last checks as a row of ticks, each shaped by its result. Pure.
 
-The shape tells it, the colour only repeats it: no news is a low tick, news a high one, a change of which nothing was
-told one between them; a failure hangs from above; a look that politeness or our own line kept from happening floats in
-the middle.
+The shape carries the meaning; the colour repeats it. Unchanged is a low tick, an event a high one, an unreported change
+one between them. A failure hangs from above. A check that politeness or our own connection prevented floats in the
+middle.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ SHAPES: Final[dict[Sort, tuple[int, int]]] = {
     "fail": (0, 9),
     "wait": (6, 4),
 }
-"""Where a tick begins, from above, and how long it is."""
+"""A tick's distance from the top, and its length."""
 _WORDS: Final[dict[Sort, str]] = {
     "same": noted("%(count)s without news"),
     "untold": noted("%(count)s changed and not told"),
@@ -45,7 +45,7 @@ _WORDS: Final[dict[Sort, str]] = {
 
 
 class Tick(NamedTuple):
-    """One look."""
+    """One check."""
 
     at: Millis
     sort: Sort
@@ -53,7 +53,7 @@ class Tick(NamedTuple):
 
 
 class Strip(NamedTuple):
-    """Ticks as paths, one for each sort that there is, and the sentence that says the same."""
+    """Ticks as one path per result, and the sentence that says the same."""
 
     paths: tuple[tuple[Sort, str], ...]
     says: str
@@ -62,7 +62,7 @@ class Strip(NamedTuple):
 
 
 def ticks(rows: Sequence[Row], count: int = SHOWN) -> list[Tick]:
-    """Return the last looks, oldest first. Rows of several that went alike say only when the first and last were."""
+    """Return the last checks, oldest first. Only the first and last of a row have exact times."""
     found: list[Tick] = []
     for row in reversed(rows):
         found += reversed(list(_each(row, count - len(found))))
@@ -72,14 +72,14 @@ def ticks(rows: Sequence[Row], count: int = SHOWN) -> list[Tick]:
 
 
 def _each(row: Row, most: int) -> Iterator[Tick]:
-    """Yield the last looks of a row, oldest first, spread evenly over its time."""
+    """Yield a row's last checks, oldest first, spread evenly over its period."""
     step = (row.last_at - row.first_at) / max(1, row.looks - 1)
     for number in range(max(0, row.looks - most), row.looks):
         yield Tick(Millis(round(row.first_at + number * step)), SORTS[row.verdict], row)
 
 
 def strip(rows: Sequence[Row]) -> Strip:
-    """Return the last looks for a line of a table, the newest at the right."""
+    """Return the last checks for a table's row, the newest at the right."""
     shown = ticks(rows)
     paths: dict[Sort, str] = {}
     for place, tick in enumerate(shown, SHOWN - len(shown)):
@@ -89,7 +89,7 @@ def strip(rows: Sequence[Row]) -> Strip:
 
 
 def said(shown: Sequence[Tick]) -> str:
-    """Return what looks came to, as a sentence."""
+    """Return a sentence that counts the checks by result."""
     if not shown:
         return say("No look yet")
     counts = ((sum(tick.sort == sort for tick in shown), words) for sort, words in _WORDS.items())

@@ -1,7 +1,7 @@
-"""The last looks along a line of time, and where the next one is. Pure.
+"""The last checks along a time axis, and the next one. Pure.
 
-The same shapes as in `ticks`, larger. What lies far apart in time lies far apart here, so a cadence that slows down, a
-rest after failures or a night without looks is seen at a glance.
+The shapes are those of `ticks`, larger, and positions are to scale. So a slowing cadence, a rest after failures or a
+night without checks is visible at a glance.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from storage.records.trail import Row
 
 WIDTH, HEIGHT, MARGIN = 640, 44, 8
 SCALE: Final = 2
-"""Times the size of a tick in a list."""
+"""The scale relative to a tick in a list."""
 FOOT: Final = 40
-"""Where the ticks stand, from above."""
+"""The baseline of the ticks, from the top."""
 
 
 class Mark(NamedTuple):
-    """A look: where it stands, its shape, and what is said of it on hover."""
+    """A check: its position, its shape, and its tooltip."""
 
     x: float
     top: int
@@ -31,7 +31,7 @@ class Mark(NamedTuple):
 
 
 class Timeline(NamedTuple):
-    """The picture. now, following: where these moments are; following None: there is no next look."""
+    """The chart. now, following: the positions of these times; following is None without a next check."""
 
     marks: tuple[Mark, ...]
     begins: Millis
@@ -45,7 +45,7 @@ class Timeline(NamedTuple):
 
 
 def timeline(rows: Sequence[Row], now: Millis, following: Millis | None) -> Timeline | None:
-    """Return the picture of a source's last looks; None before the first."""
+    """Return the chart of a source's last checks, or None before the first."""
     shown = ticks(rows)
     if not shown:
         return None

@@ -1,4 +1,4 @@
-"""The page as it was last told, as a screen: what it says now, in the order of the page."""
+"""A page's text as last reported, in the order of the page."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _decode = msgspec.json.Decoder(_Told).decode
 
 
 async def show(visit: Visit) -> Page:
-    """Show what a page said when it was last told. Raises NotFound for what is no page."""
+    """Show a page's text as last reported. Raises NotFound if the source is no page."""
     view = await sources.view(visit, visit.path["id"])
     told = await sources.told_page(visit, view.source.id)
     if told is None:

@@ -1,4 +1,4 @@
-"""The values of a source as its page shows them: what the watched page says now, and what changed over time."""
+"""The values of a source on its page: the current ones, and their history."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from storage.records.identity import Millis
 
 MOST_SERIES = 8
 SHOWN, MOST_SHOWN = 12, 200
-"""Values of now that are shown at once, and that can be unfolded."""
+"""Current values shown at once, and the most that can be unfolded."""
 _MOST_POINTS = 200
 SIZE = 640, 48
 
 
 class DrawnSeries(NamedTuple):
-    """A series as the page shows it. title: what it is of. gone: when it went from the page, if it did; now: what it
-    is, or was last. lowest, highest: with their moments, None of states. levels: of states, from the lowest up.
-    picture: its course.
+    """A series as the page shows it. title: its subject. gone: when it left the page, if it did. now: the current or
+    last value. lowest, highest: with their times; None for states. levels: of states, from the lowest up. picture: the
+    chart.
     """
 
     title: str
@@ -38,7 +38,7 @@ class DrawnSeries(NamedTuple):
 
 
 class ListedValue(NamedTuple):
-    """A value of now. title: what it is of. says: with its unit; of a state, the page's own words."""
+    """A current value. title: its subject. says: with its unit; for states, the page's own words."""
 
     title: str
     says: str
@@ -46,7 +46,7 @@ class ListedValue(NamedTuple):
 
 
 class ListedValues(NamedTuple):
-    """The values of now, those that one looks for first. more: how many there are besides."""
+    """The current values, the most wanted ones first. more: how many are left out."""
 
     first: Sequence[ListedValue]
     rest: Sequence[ListedValue]
@@ -54,7 +54,7 @@ class ListedValues(NamedTuple):
 
 
 def listed(found: SourceValues) -> ListedValues:
-    """Return what the page says now: prices and states first, then figures, in the order of the page."""
+    """Return the current values: prices and states first, then figures, in page order."""
     order = ("money", "availability", "percent", "version", "date", "number")
     ranked = sorted(found.current, key=lambda one: order.index(str(one.value.type)))
     rows = [_listed(one) for one in ranked[:MOST_SHOWN]]
@@ -68,7 +68,7 @@ def _listed(one: CurrentValue) -> ListedValue:
 
 
 def drawn(found: SourceValues, now: Millis, moment: Callable[[int], str]) -> Sequence[DrawnSeries]:
-    """Return the first series of a source that have changed, or are gone. moment: writes a time for the reader."""
+    """Return the first series that have changed or ended. moment: formats a time for the reader."""
     changed = [one for one in found.series if len(one.points) > 1 or one.points[-1].until is not None]
     return [_drawn(series, now, moment) for series in changed[:MOST_SERIES]]
 
@@ -106,7 +106,7 @@ def _drawn(series: Series, now: Millis, moment: Callable[[int], str]) -> DrawnSe
 
 
 def _says(title: str, values: Sequence[str], ends: tuple[str, str] | None, gone: str) -> str:
-    """Return a series in one sentence, for whom the picture says nothing."""
+    """Return a series as a sentence, for readers who cannot see the chart."""
     said = {"title": title, "count": len(values), "last": values[-1]}
     if gone:
         return say("%(title)s: %(count)s values, the last %(last)s, gone since %(gone)s", **said, gone=gone)
@@ -122,7 +122,7 @@ def _says(title: str, values: Sequence[str], ends: tuple[str, str] | None, gone:
 
 
 def _heights(series: Series, points: Sequence[Point]) -> list[float]:
-    """Return how high each value is drawn: figures by what they are, dates by the day, others one above the other."""
+    """Return the height of each value: numbers by value, dates by day, others by rank."""
     if points[0].number is not None:
         return [float(decimal_of(point)) for point in points]
     places = [place(series.type, point) for point in points]

@@ -1,4 +1,4 @@
-"""A source in words: its state, its kind, how a look went. Pure."""
+"""The display of a source: its state, its kind, its checks. Pure."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ CAUSES: Final = {
 
 
 class Standing(NamedTuple):
-    """A source's state, and the sentence that explains it for this one."""
+    """A source's state, and its explanation."""
 
     state: State
     says: str
 
 
 def standing(view: SourceView) -> Standing:
-    """Return how a source is now."""
+    """Return a source's current state."""
     state = SOURCES[view.state]
     if not view.source.enabled:
         return Standing(state, f"Not watched since {spoken(view.source.updated_at)}.")
@@ -38,18 +38,18 @@ def standing(view: SourceView) -> Standing:
 
 
 def health(view: SourceView) -> Standing | None:
-    """Return the health of a source with the reason, None while nothing lowers it."""
+    """Return the health of a source with the reason, or None at full health."""
     found = view.hot.health
     return None if found.score == 1.0 and found.flag == "ok" else Standing(HEALTH[found.flag], found.reason)
 
 
 def name_of(source: Source) -> str:
-    """Return the user's own name for a source, else what it calls itself, else its address without the scheme."""
+    """Return the user's name for a source, else its own title, else its address without the scheme."""
     return shown_as(source.name, source.url)
 
 
 def shown_as(name: str, url: str) -> str:
-    """Return the name of something that has an address, or else that, without its scheme.
+    """Return a name, else the address without its scheme.
 
     >>> shown_as("", "https://shop.example/tickets")
     'shop.example/tickets'
@@ -58,13 +58,13 @@ def shown_as(name: str, url: str) -> str:
 
 
 def labels(source: Source) -> tuple[str, ...]:
-    """Return the tags that the user has given, labels as the bare words that they were."""
+    """Return the user's tags, labels without their namespace."""
     theirs = (tag for tag in source.tags if tag.partition(":")[0] not in OWN_NAMESPACES)
     return tuple(tag.removeprefix("label:") for tag in theirs)
 
 
 def sentence(text: str) -> str:
-    """Return what is said as a sentence.
+    """Return text with a capital and a full stop.
 
     >>> sentence("again in 42 s")
     'Again in 42 s.'
