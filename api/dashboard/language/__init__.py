@@ -1,7 +1,6 @@
-"""The languages of the dashboard: English as it is written in code and templates, and a catalogue for each other one.
+"""The languages of the dashboard: English in code and templates, and a catalogue for each other language.
 
-A catalogue is a file of this folder: `sv.po` has Swedish, and a third language is one more file. `speaking.py` is what
-code and templates say with, `catalogues.py` reads the files, `sentences.py` knows sentences again that other rooms
-wrote (`patterns.py`).
-May import what `api.dashboard` may. Start with `speaking.py`.
+Catalogues are files in this folder: `sv.po` is Swedish, and a third language is one more file. Code and templates use
+`speaking.py`; `catalogues.py` reads the files; `sentences.py` translates sentences from other packages by their
+patterns (`patterns.py`). May import whatever `api.dashboard` may. Start with `speaking.py`.
 """

@@ -1,7 +1,6 @@
-"""Catalogues: what a language says for each English text, read from a `.po` file as gettext has them. Pure.
+"""Catalogues: a language's translation of each English text, read from gettext `.po` files. Pure.
 
-The file is read as it is, so there is nothing to compile and nothing else to pack in. A text that a file lacks, or has
-only as a guess (`fuzzy`), stays English.
+The files are read directly, so there is nothing to compile or package. Missing and `fuzzy` texts stay English.
 """
 
 from __future__ import annotations
@@ -15,12 +14,12 @@ from typing import Final, NamedTuple
 
 ENGLISH: Final = "en"
 CONTEXT: Final = "\x04"
-"""Between a text's context and the text, as in gettext's own files."""
+"""Separates a text's context from the text, as in gettext's own files."""
 _KEYWORDS = ("msgctxt", "msgid_plural", "msgid", "msgstr")
 
 
 class Entry(NamedTuple):
-    """A text of a file, its plural ("" without), and what is said for them."""
+    """A text, its plural ("" without), and their translations."""
 
     text: str
     many: str
@@ -29,7 +28,7 @@ class Entry(NamedTuple):
 
 
 class Catalogue(NamedTuple):
-    """A language. code: as in `<html lang>`. name: in the language itself. form: which of several is for a count."""
+    """A language. code: as in `<html lang>`. name: in the language itself. form: the plural form for a count."""
 
     code: str
     name: str
@@ -37,7 +36,7 @@ class Catalogue(NamedTuple):
     form: Callable[[int], int]
 
     def find(self, text: str) -> tuple[str, ...] | None:
-        """Return what is said for a text, None when the language has nothing for it."""
+        """Return a text's translation, or None."""
         return self.texts.get(text)
 
 
@@ -56,7 +55,7 @@ def languages() -> dict[str, Catalogue]:
 
 
 def catalogue_of(code: str, text: str) -> Catalogue:
-    """Return a file as a catalogue."""
+    """Parse a file into a catalogue."""
     entries = list(entries_of(text))
     head = next((one.said[0] for one in entries if not one.text), "")
     fields = dict(line.split(": ", 1) for line in head.splitlines() if ": " in line)
@@ -67,7 +66,7 @@ def catalogue_of(code: str, text: str) -> Catalogue:
 
 
 def entries_of(text: str) -> Iterator[Entry]:
-    """Yield the entries of a file, in their order; the one without a text is its head."""
+    """Yield the entries of a file in order. The one without text is its head."""
     for block in text.split("\n\n"):
         parts: dict[str, str] = {}
         fuzzy, part = False, ""

@@ -1,4 +1,4 @@
-"""The languages of mails and messages to destinations: those of the pages, and one that is the service's own."""
+"""The languages of mails and messages to destinations: those of the pages, and the service's own."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from api.dashboard.language.speaking import say_as, speaking
 
 
 def speech_of(default: str) -> Speech:
-    """Return what speaks to people. default: the code of the language of those who chose none."""
+    """Return the translator for messages. default: the language code of those who chose none."""
     return Speech(tuple(languages()), default, _said, _separator)
 
 

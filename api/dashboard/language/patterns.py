@@ -1,11 +1,11 @@
-"""Patterns of the sentences that other rooms write, by where these come from. Pure."""
+"""Patterns of the sentences from other packages, grouped by origin. Pure."""
 
 from __future__ import annotations
 
 from typing import Final
 
 PATTERNS: Final = (
-    # what an address turned out to be (actors/content/detection.py)
+    # types of a URL (actors/content/detection.py)
     "root element %(name)s",
     # a source's health (actors/sources/health, actors/sources/explanation)
     "Asked to look less often, which is not held against it: %(reason)s",
@@ -25,7 +25,7 @@ PATTERNS: Final = (
     "It has no permanent error.",
     "Too little is known of its usual pace to judge a silence.",
     "Not watched since %(at)s.",
-    # when a source is looked at next (actors/sources/explanation/score.py)
+    # the time of the next check (actors/sources/explanation/score.py)
     "It is paused: there is no next look.",
     "It has not been looked at yet: the first look comes as soon as its host's turn does.",
     "%(count)s looks wait for its host before its own: one host is asked once a second at most.",
@@ -50,7 +50,7 @@ PATTERNS: Final = (
     "Little is known of it yet. After %(span)s another look tells more.",
     "News is likely now: it is looked at as often as politeness allows.",
     "It is looked at about every %(span)s: learned from the hours and days at which it changes.",
-    # why something was not told (actors/sources/explanation/sentences.py, the tiers' search.py)
+    # why a text was not reported (actors/sources/explanation/sentences.py, the tiers' search.py)
     "It was told on %(at)s (event %(id)s).",
     "It was told on %(at)s as “%(title)s” (event %(id)s).",
     "It was there at the first look, on %(at)s.",
@@ -93,7 +93,7 @@ PATTERNS: Final = (
     "A frame is told when its own filter or an alert asks for it; of others nothing is kept.",
     "It could not be read: %(reason)s.",
     "It could not be looked at now: its host has a queue, or is slow.",
-    # why an event was told (api/operations/reasons.py)
+    # why an event was emitted (api/operations/reasons.py)
     "The feed held an entry that had not been seen before.",
     "The feed held an entry that had not been seen before (%(key)s).",
     "So were all the others, as after a move, and its date is not new: so it is for no alert.",
@@ -140,7 +140,7 @@ PATTERNS: Final = (
     "it has none of the headers of a delivery",
     "the body is neither an event nor a digest",
     "the body was cut, so nothing about its signatures can be known",
-    # failures of looks and deliveries (actors/egress, actors/sources, actors/delivery)
+    # failed checks and deliveries (actors/egress, actors/sources, actors/delivery)
     "answered %(status)s",
     "It has been logged under the request id of `X-Request-Id`.",
     "%(host)s does not resolve: %(reason)s",
@@ -213,7 +213,7 @@ PATTERNS: Final = (
     "the mail server takes no mail for this address",
     "the mail server refuses our login",
     "The message template of this destination failed: %(rest)s",
-    # what a URL is, and notes of looks (actors/content/detection.py, actors/sources)
+    # detection, and notes of checks (actors/content/detection.py, actors/sources)
     "it can't be watched now: %(reason)s",
     "it can't be watched now: %(reason)s; try again in %(count)s s",
     "our own network is in trouble: %(reason)s",
@@ -387,7 +387,7 @@ PATTERNS: Final = (
     "The office closes at %(new)s instead of %(old)s.",
     "practice page",
     "practice feed",
-    # spans of time, in other sentences
+    # time spans within other sentences
     "%(count)s s",
     "%(count)s min",
     "%(count)s h",
@@ -412,7 +412,7 @@ PATTERNS: Final = (
     "a backup was put back",
     "the clock was set",
     "several of these, close together",
-    # items that were told without their pages (actors/sources/following, actors/sources/polling/hops.py)
+    # entries reported without their pages (actors/sources/following, actors/sources/polling/hops.py)
     "The source follows no more.",
     "It has no page of its own.",
     "Its page is on another host, %(host)s, which is not fetched.",
@@ -420,7 +420,7 @@ PATTERNS: Final = (
     "Its page could not be read: %(reason)s",
     "Its page could not be read: %(reason)s. The item was told as its list has it.",
     "told without the text of its page",
-    # mail that asks (api/operations/destinations.py)
+    # consent mail (api/operations/destinations.py)
     "what its alert “%(name)s” matches",
     # notices (actors/notices.py, actors/sources/health/notices.py and the tiers)
     "A source is failing: %(name)s",
@@ -484,7 +484,7 @@ PATTERNS: Final = (
     "… and %(count)s more lines",
     "… and %(count)s more event",
     "… and %(count)s more events",
-    # what a push service says (actors/destination_kinds/webpush/answers.py)
+    # answers of push services (actors/destination_kinds/webpush/answers.py)
     "the device is told no more: its browser takes no notifications from here any more. Open Settings there to begin "
     "anew: %(rest)s",
     "the push service does not know us by our key: the device was given another one, this machine's clock is "

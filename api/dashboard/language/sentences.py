@@ -1,8 +1,8 @@
-"""Sentences that other rooms wrote, in English, known again and said in the reader's language. Pure.
+"""Translation of whole English sentences from other packages. Pure.
 
-Records, notes and refusals hold whole sentences; so they stay what they are for programs, and older ones are known,
-too. `patterns.py` has each that a page may show, with a placeholder for what it names. A sentence that no pattern
-knows is shown as it is, marked as English (`ui.said`).
+Records, notes and refusals store sentences, so programs get them unchanged, and old ones translate too. `patterns.py`
+has each sentence that a page may show, with placeholders for names. Unknown sentences stay as they are, marked as
+English (`ui.said`).
 """
 
 from __future__ import annotations
@@ -20,35 +20,35 @@ from api.dashboard.language.speaking import gettext, language, say_as
 _PLACE = re.compile(r"%\((\w+)\)s")
 _LISTED = re.compile(r"(?<=\)), (?=“)")
 _SENTENCES: Final = frozenset({"reason", "rest", "span", "what"})
-"""Placeholders for more of ours; others stand for names, which nobody translates."""
+"""Placeholders for further sentences of ours; the others are names and stay untranslated."""
 _END = re.compile(r"(?<=[.!?]) (?=[A-Z\d“])")
 _FIGURES: Final = ("count", "score", "times", "bad", "days", "hours", "minutes")
 _SHAPES: Final = {"text": "[^“”]+?", **dict.fromkeys(_FIGURES, r"[\d.,]+")}
-"""What stands for a placeholder, where that is not anything."""
+"""The pattern for a placeholder that does not take any text."""
 _THOUSANDS = re.compile(r"\d{1,3}(?:,\d{3})+")
 _MONTH = re.compile(r"\b(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)\b")
 LONGEST: Final = 600
-"""Characters of what may be a sentence of ours; what is longer holds text of the web, and takes long to compare."""
+"""The longest text to translate. Longer texts contain web text, and take long to compare."""
 _MOST: Final = 12
 """Sentences, or remarks of a row, in one text."""
 _DEEPEST: Final = 3
-"""A sentence in a sentence in a sentence; no other is made."""
+"""The depth of sentences within sentences."""
 
 
 def translated(text: str) -> str:
-    """Return a sentence of another room in the language that is spoken; as it is when no pattern knows it."""
+    """Translate a sentence from another package; return it unchanged if no pattern matches."""
     if not text or len(text) > LONGEST or language() == ENGLISH:
         return text
     return _found(text, _DEEPEST) or text
 
 
 def translated_lines(text: str) -> str:
-    """Return a text of several lines, such as a notice's, with those lines in the language that are ours."""
+    """Translate each of our lines in a text, such as a notice's."""
     return text if language() == ENGLISH else "\n".join(map(translated, text.split("\n")))
 
 
 def _found(text: str, deep: int) -> str | None:
-    """Return what is said for one sentence, for several, or for a row; None unless all of it is known."""
+    """Translate one sentence, several, or a row of remarks; None unless every part is known."""
     rows = ("; ", text.split("; ")), (", ", _LISTED.split(text))
     return (
         _joined(" ", _sentences(text), deep)
@@ -58,7 +58,7 @@ def _found(text: str, deep: int) -> str | None:
 
 
 def _joined(between: str, parts: Sequence[str], deep: int) -> str | None:
-    """Return what is said for each of several parts; None for one alone, and unless all of them are known."""
+    """Translate each of several parts; None for a single one, and unless all are known."""
     if not 1 < len(parts) <= _MOST:
         return None
     said = [_found(part, deep) for part in parts]
@@ -66,7 +66,7 @@ def _joined(between: str, parts: Sequence[str], deep: int) -> str | None:
 
 
 def _sentences(text: str) -> list[str]:
-    """Return the sentences of a text; a quotation is part of one."""
+    """Split a text into sentences. Quotations are not split."""
     ends = [
         at.start() for at in _END.finditer(text) if text.count("“", 0, at.start()) == text.count("”", 0, at.start())
     ]
@@ -74,7 +74,7 @@ def _sentences(text: str) -> list[str]:
 
 
 def _known(text: str, deep: int) -> str | None:
-    """Return one sentence, with the capital and the full stop that it had."""
+    """Translate one sentence; keep its capital and full stop."""
     bare = text.removesuffix(".")
     low, high = bare[:1].lower() + bare[1:], bare[:1].upper() + bare[1:]
     forms = dict.fromkeys((text, f"{high}.", f"{low}.", low, high))
@@ -86,7 +86,7 @@ def _known(text: str, deep: int) -> str | None:
 
 
 def _filled(text: str, deep: int) -> str | None:
-    """Return what is said for a sentence that names things."""
+    """Translate a sentence with placeholders."""
     for shape in shapes() if deep else ():
         if shape.piece in text and (found := shape.whole.fullmatch(text)) is not None:
             said = gettext(shape.pattern)
@@ -104,7 +104,7 @@ def _part(name: str, text: str, deep: int) -> str:
 
 
 class Shape(NamedTuple):
-    """A pattern as what it fits: without its full stop, with a capital or not. piece: the most of it that is fixed."""
+    """A pattern's regular expression, for any capital and without its full stop. piece: its longest fixed text."""
 
     pattern: str
     piece: str
@@ -113,7 +113,7 @@ class Shape(NamedTuple):
 
 @cache
 def shapes() -> tuple[Shape, ...]:
-    """Return the shapes of the patterns with placeholders, those first that fix the most of a sentence."""
+    """Return the shapes of the patterns with placeholders, those with the most fixed text first."""
     of_places = [pattern for pattern in PATTERNS if "%(" in pattern]
     return tuple(map(_shape, sorted(of_places, key=lambda pattern: -len(_PLACE.sub("", pattern)))))
 

@@ -1,8 +1,8 @@
-"""The words of pages, in the language of who reads them. Pure but for whose turn it is, which the face tells.
+"""Page texts in the reader's language. Pure, except for the current language, which the face sets.
 
-`say("Paused.")` is the whole of it: the English text is the key. Values have names, `say("Key %(name)s", name=name)`,
-and a whole number among them is written with the language's separators. A template has the same functions, and
-`{% trans %}` for a sentence with tags in it. What a table has, and is said later, is `noted("Paused.")` there.
+`say("Paused.")` is all: the English text is the key. Values have names, `say("Key %(name)s", name=name)`; whole numbers
+among them get the language's separators. Templates have the same functions, and `{% trans %}` for sentences with tags.
+Texts in tables, which are translated later, are marked `noted("Paused.")`.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ _spoken: ContextVar[Catalogue] = ContextVar("language", default=NATIVE)
 
 
 def speak(code: str) -> None:
-    """Have what is said from now on, in this task, be in a language; English for one that is not there."""
+    """Set the language of the current task; English if unknown."""
     _spoken.set(languages().get(code, NATIVE))
 
 
 @contextmanager
 def speaking(code: str) -> Iterator[None]:
-    """Have what is said meanwhile be in a language."""
+    """Set the language within the block."""
     before = _spoken.set(languages().get(code, NATIVE))
     try:
         yield
@@ -33,12 +33,12 @@ def speaking(code: str) -> Iterator[None]:
 
 
 def language() -> str:
-    """Return the code of the language that is spoken."""
+    """Return the current language's code."""
     return _spoken.get().code
 
 
 def say(text: str, /, **values: object) -> str:
-    """Return a text in the language that is spoken.
+    """Return a text in the current language.
 
     >>> say("Key %(name)s: %(count)s requests", name="desk", count=1200)
     'Key desk: 1,200 requests'
@@ -48,7 +48,7 @@ def say(text: str, /, **values: object) -> str:
 
 
 def say_many(one: str, many: str, count: int, /, **values: object) -> str:
-    """Return what fits a count, which it may name as `%(count)s`.
+    """Return the form that fits a count; the text may name it as `%(count)s`.
 
     >>> say_many("%(count)s key", "%(count)s keys", 1), say_many("%(count)s key", "%(count)s keys", 0)
     ('1 key', '0 keys')
@@ -57,7 +57,7 @@ def say_many(one: str, many: str, count: int, /, **values: object) -> str:
 
 
 def say_as(context: str, text: str, /) -> str:
-    """Return a text that means several things in English, by what it is here.
+    """Return a text that is ambiguous in English, translated by its context.
 
     >>> say_as("month", "May")
     'May'
@@ -67,35 +67,35 @@ def say_as(context: str, text: str, /) -> str:
 
 
 def noted(text: str, /) -> str:
-    """Return a text as it is: a table has it, and it is said when somebody reads it."""
+    """Mark a table's text for translation when it is shown."""
     return text
 
 
 def noted_as(context: str, text: str, /) -> str:
-    """Return a text as it is, that will be said by what it is (`say_as`)."""
+    """Mark a text for translation by context (`say_as`) when it is shown."""
     return text
 
 
 def each_said(table: Iterable[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
-    """Return the rows of a table, each a value and texts, with the texts said."""
+    """Return the rows of a table, each a value and texts, with the texts translated."""
     return [(value, *map(say, texts)) for value, *texts in table]
 
 
 def gettext(text: str) -> str:
-    """Return a text with its placeholders."""
+    """Return a text's translation, with its placeholders."""
     found = _spoken.get().find(text)
     return text if found is None else found[0]
 
 
 def ngettext(one: str, many: str, count: int) -> str:
-    """Return what fits a count, with its placeholders."""
+    """Return the form that fits a count, with its placeholders."""
     spoken = _spoken.get()
     found, form = spoken.find(one), spoken.form(count)
     return (one, many)[NATIVE.form(count)] if found is None else found[min(form, len(found) - 1)]
 
 
 def number(value: int) -> str:
-    """Return a whole number.
+    """Return a whole number with separators.
 
     >>> number(1200)
     '1,200'
