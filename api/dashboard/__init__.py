@@ -1,6 +1,6 @@
-"""The dashboard: pages for people, made on the server, over the same operations as the API.
+"""The dashboard: server-rendered pages for people, over the same operations as the API.
 
-A screen is a record (`screen.Screen`), and `table.SCREENS` lists them all; `face.Dashboard` gives every one of them the
-same way in: session, Origin and token of a change, form, page. It may import what `api` may, and acts by
-`api.operations`. Start at docs/screens.md, then `screen.py` and `face.py`.
+A screen is a record (`screen.Screen`), and `table.SCREENS` lists them all. `face.Dashboard` guards each alike: session,
+Origin, form token, form, page. The dashboard may import whatever `api` may, and acts through `api.operations`. Start at
+docs/screens.md, then `screen.py` and `face.py`.
 """

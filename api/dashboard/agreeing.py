@@ -1,7 +1,7 @@
-"""The page behind a link in a mail: to agree to be told, and to stop it. The link lets in, and nothing else is asked.
+"""The page behind a link in a mail, to agree to mail and to stop it. The link's secret is the only credential.
 
-A mail program opens links to look for viruses, so only a POST changes anything (RFC 8058, 3.1); mail services post
-`List-Unsubscribe=One-Click` there by themselves.
+Mail programs open links to scan for viruses, so only a POST changes anything (RFC 8058, 3.1). Mail services post
+`List-Unsubscribe=One-Click` there themselves.
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ PATH = "/mail/{id}/{secret}"
 
 
 class Wish(Form, frozen=True, kw_only=True):
-    """What somebody wants; `one_click`: a mail service stops it for them."""
+    """The choice. `one_click`: a mail service unsubscribes the reader."""
 
     wish: Literal["", "agree", "stop"] = ""
     one_click: str = field(name="List-Unsubscribe", default="")
 
 
 async def show(visit: Visit) -> Page:
-    """Ask whether somebody wants to be told, or to be told no more."""
+    """Ask whether to agree or to stop."""
     return await _page(visit)
 
 
 async def take(visit: Visit) -> Page:
-    """Do what somebody wants."""
+    """Apply the choice."""
     wish: Wish = visit.form
     id, secret = visit.path["id"], visit.path["secret"]
     try:

@@ -1,4 +1,4 @@
-"""Amounts and days as people read them. Pure."""
+"""Amounts and days for people. Pure."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _UNITS = ("bytes", "KiB", "MiB", "GiB", "TiB")
 
 
 def size(count: int) -> str:
-    """Return bytes in words.
+    """Return bytes with a unit.
 
     >>> size(0), size(2048), size(5_000_000)
     ('0 bytes', '2.0 KiB', '4.8 MiB')
@@ -27,7 +27,7 @@ def size(count: int) -> str:
 
 
 def by_utc(now: Millis, zone: ZoneInfo) -> str:
-    """Return what to add for a reader whose days are others: "" where it is UTC now."""
+    """Return a note that days are in UTC, or "" if the reader's clock is at UTC."""
     return f" {say('(days by UTC)')}" if datetime.fromtimestamp(now / 1000, zone).utcoffset() else ""
 
 

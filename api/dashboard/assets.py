@@ -1,4 +1,4 @@
-"""The static files, each under a URL that names its content, so that a browser may keep it for ever."""
+"""The static files, each at a URL with its content's hash, so that browsers may cache it forever."""
 
 from __future__ import annotations
 
@@ -20,13 +20,14 @@ MEDIA = {
     "manifest.webmanifest": "application/manifest+json",
 }
 BY_NAME = ("/favicon.ico", "/manifest.webmanifest", "/icon.svg", "/touch-icon.png", "/service-worker.js")
-"""What programs ask for without having read a page, what a manifest names, and the worker, which is for the paths below
-its own. It is kept for a day."""
+"""Files with fixed names: those that programs request unasked, those of the manifest, and the service worker, which
+serves only paths below its own. Cached for a day.
+"""
 A_DAY = "public, max-age=86400"
 
 
 class Asset(NamedTuple):
-    """A file: its URL, its type, its bytes."""
+    """A static file."""
 
     url: str
     media: str
@@ -35,12 +36,11 @@ class Asset(NamedTuple):
 
 @cache
 def asset(name: str) -> Asset:
-    """Return a static file by its name."""
     body = files("api.dashboard").joinpath("static", name).read_bytes()
     return Asset(f"{FOLDER}/{sha256(body).hexdigest()[:16]}/{name}", MEDIA[name], body)
 
 
 def found(path: str) -> Asset | None:
-    """Return the static file of a URL's path, None when there is none, or only another version of it."""
+    """Return the static file at a URL's path, or None, also for an outdated hash."""
     name = path.rpartition("/")[2]
     return asset(name) if name in MEDIA and asset(name).url == path else None

@@ -1,9 +1,9 @@
-"""The limit of attempts at passwords, which lets nobody shut out the owner (S9).
+"""The limit on password attempts. It never locks out the owner (S9).
 
-Each hash costs a tenth of a second and 64 MiB, and each try is a guess. So an address has few; and strangers share a
-pace, at which they queue one behind another instead of being refused. Beside that queue have places of their own: an
-address from which somebody has signed in, a browser in which somebody has (by a cookie that only this service can
-make), and a session. So a flood of guesses, also one that comes by the owner's own proxy, does not keep out the owner.
+Each hash costs a tenth of a second and 64 MiB, and each attempt is a guess. So each address gets few attempts, and
+strangers queue for a shared pace instead of being refused. Separate from that queue are addresses that have signed in,
+browsers that have (by a cookie that only this service can make), and sessions. So a flood of guesses does not lock out
+the owner, even if it comes through the owner's proxy.
 """
 
 from __future__ import annotations
@@ -27,19 +27,19 @@ if TYPE_CHECKING:
     from api.ratelimit import Limiter
 
 OF_ONE = Limit(1 / 30, 5)
-"""Tries from one address, in one browser that is known, in one session."""
+"""Attempts from one address, one known browser, or one session."""
 OF_STRANGERS = Limit(1.0, 30)
-"""Tries of all strangers together; further ones wait."""
+"""Attempts of all strangers together; further ones wait."""
 MOST_WAITING = 30
-"""Strangers that wait for their turn; at one a second none waits for longer than half a minute."""
+"""Strangers in the queue; at one per second, none waits longer than half a minute."""
 MOST_OF_ONE = 2
-"""Of these, from one address."""
+"""Queue slots per address."""
 REMEMBERED = 256
-"""Addresses that have signed in since the start, beside those of the sessions that are open."""
+"""Addresses that signed in since the start, in addition to those with open sessions."""
 
 
 class Attempts:
-    """The tries to sign in at one service."""
+    """The sign-in attempts at one service."""
 
     def __init__(self, limiter: Limiter, people: People) -> None:
         self._limiter, self._people = limiter, people
@@ -48,7 +48,7 @@ class Attempts:
         self._turn = trio.Lock()
 
     def succeeded(self, address: str) -> None:
-        """Remember an address from which somebody has signed in."""
+        """Remember an address that has signed in."""
         place = neighbourhood(address)
         self._known[place] = None
         self._known.move_to_end(place)
@@ -57,7 +57,7 @@ class Attempts:
 
     @asynccontextmanager
     async def one(self, address: str, browser: str = "") -> AsyncIterator[None]:
-        """Hold a place for one try to sign in. browser: what `known_browser` returned. Raises Refusal (429)."""
+        """Hold a slot for one sign-in attempt. browser: from `known_browser`. Raises Refusal (429)."""
         place = neighbourhood(address)
         if browser:
             self._take(f"sign-in browser {browser}")
@@ -74,7 +74,7 @@ class Attempts:
             async with self._turn:
                 if (wait := self._paced()) > 0:
                     await trio.sleep(wait)
-                    self._paced()  # nobody else takes of it meanwhile
+                    self._paced()  # no other task takes the token in between
                 yield
         finally:
             self._waiting[place] -= 1
@@ -82,7 +82,7 @@ class Attempts:
                 del self._waiting[place]
 
     def in_session(self, session_id: str) -> None:
-        """Count a try of who has signed in already. Raises Refusal (429)."""
+        """Count an attempt in an open session. Raises Refusal (429)."""
         self._take(f"password {session_id}")
 
     def _take(self, who: str) -> None:
@@ -101,12 +101,12 @@ class Attempts:
 
 
 def browser_mark(nonce: str, password: Password) -> str:
-    """Return what a browser keeps that has signed in under a password: nobody else can make it, a new one ends it."""
+    """Return the mark for a browser that has signed in. It cannot be forged, and a new password ends it."""
     return f"{nonce}.{_seal(nonce, password)}"
 
 
 def known_browser(mark: str, password: Password | None) -> str:
-    """Return the name of the browser whose mark this is, "" when it is none of ours."""
+    """Return the name of the browser that a mark belongs to, or "" if invalid."""
     nonce, _, seal = mark.partition(".")
     if password is None or not nonce or not hmac.compare_digest(seal.encode(), _seal(nonce, password).encode()):
         return ""

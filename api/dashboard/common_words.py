@@ -1,6 +1,6 @@
-"""Words that passwords are commonly made of, put together by hand for this project; `password_rules` combines them.
+"""Common words in passwords, compiled by hand for this project. `password_rules` combines them.
 
-They are those of English and of each language of the dashboard, without accents, and the first few of others.
+English, each language of the dashboard (without accents), and the most common words of others.
 """
 
 from __future__ import annotations

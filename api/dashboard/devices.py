@@ -1,4 +1,4 @@
-"""Devices that are told by Web Push: this one begun and ended, and the list of all, which Settings shows."""
+"""Devices with Web Push: add or remove this one, and the list in Settings."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ from storage.errors import STANDSTILL
 from storage.records.destination import WEBPUSH, Destination
 
 SHOWN = 50
-"""Devices that are listed, the newest first."""
+"""Devices to list, the newest first."""
 _MARK = 32
 
 
 class Device(NamedTuple):
-    """A device that is told. mark: a hash of its endpoint, by which its own browser knows it."""
+    """A device. mark: a hash of its endpoint, so that its own browser recognises it."""
 
     standing: Standing
     mark: str
 
 
 class Devices(NamedTuple):
-    """What Settings shows. key: what a browser subscribes with, "" where there can be none now."""
+    """The devices in Settings. key: for a browser's subscription, "" if none can be made now."""
 
     key: str
     choices: Sequence[tuple[str, str]]
@@ -45,7 +45,7 @@ class Devices(NamedTuple):
 
 
 class NewDevice(Form, frozen=True):
-    """What a browser's subscription says, for the matches of an alert."""
+    """A browser's subscription to an alert's matches."""
 
     alert: str = ""
     label: wire.Name | None = None
@@ -55,13 +55,13 @@ class NewDevice(Form, frozen=True):
 
 
 class EndedDevice(Form, frozen=True):
-    """A browser that is told no more, by its endpoint."""
+    """The endpoint of a browser to remove."""
 
     url: Annotated[str, Meta(max_length=2048)]
 
 
 async def devices(visit: Visit) -> Devices:
-    """Return what Settings shows of devices."""
+    """Return the devices for Settings."""
     told = [each for each in await visit.context.storage.alerts.destinations() if each.kind == WEBPUSH]
     told.sort(key=lambda each: (each.created_at, each.id), reverse=True)
     listed = [Device(each, mark_of(each.destination.address)) for each in await standings(visit, told[:SHOWN])]
@@ -73,17 +73,17 @@ async def _key(visit: Visit) -> str:
     assert enrol is not None
     try:
         return await enrol()
-    except (LookFailed, *STANDSTILL):  # the disk is full, say: the other settings are there all the same
+    except (LookFailed, *STANDSTILL):  # the disk may be full; the other settings still work
         return ""
 
 
 def mark_of(endpoint: str) -> str:
-    """Return the mark of a device, which the script makes of its own endpoint as well."""
+    """Return the mark of a device. The script computes the same from its endpoint."""
     return hashlib.sha256(endpoint.encode()).hexdigest()[:_MARK]
 
 
 async def begin(visit: Visit) -> Go:
-    """Have a device told of what an alert matches, and send it a test."""
+    """Send an alert's matches to a device, and a test now."""
     form: NewDevice = visit.form
     if not form.url:
         raise Wrong(say("The browser gave nothing to tell it by. JavaScript is needed for it."))
@@ -100,7 +100,7 @@ async def begin(visit: Visit) -> Go:
 
 
 async def _told(visit: Visit, form: NewDevice) -> Destination:
-    """Return the destination of a device: made, or given what its browser says now."""
+    """Return the device's destination, created or updated with the browser's data."""
     options = {"p256dh": form.p256dh, "auth": form.auth, "language": language()}
     there = next((each for each in await _of(visit, form.url) if each.alert_id == form.alert), None)
     try:
@@ -116,7 +116,7 @@ async def _told(visit: Visit, form: NewDevice) -> Destination:
 
 
 async def _tested(visit: Visit, made: Destination) -> str:
-    """Send a test; return why it did not arrive, "" when it did."""
+    """Send a test; return why it failed, or ""."""
     try:
         found = await destinations.test(visit, made.id)
     except trio.TooSlowError:
@@ -127,7 +127,7 @@ async def _tested(visit: Visit, made: Destination) -> str:
 
 
 async def end(visit: Visit) -> Go:
-    """Have a device told no more, of whatever alert."""
+    """Remove a device from all alerts."""
     form: EndedDevice = visit.form
     told = await _of(visit, form.url)
     for each in told:

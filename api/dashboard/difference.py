@@ -1,4 +1,4 @@
-"""An event's difference as lines for people, and in a changed line the words that differ; `ui.diff` shows it. Pure."""
+"""An event's difference as lines for people, with the changed words of a line; `ui.diff` shows it. Pure."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ from api.dashboard.language.speaking import say
 from storage.records.event import Context, Contexts, Delta, Diff, Span, Spans
 
 MOST_WORDS: Final = 600
-"""Words of both sides of a line beyond which all of it counts as changed: comparing takes the product of both."""
+"""Words of both sides of a line; beyond this, mark the whole line. Comparing takes their product."""
 LIKE: Final = 0.5
-"""Lines that have less than this part in common are one gone and one new, not one that was changed."""
+"""Lines with a smaller similarity are one removed and one added line, not one changed line."""
 _WORD = re.compile(r"\s+|\w+|[^\w\s]")
 
 
 class Piece(NamedTuple):
-    """A stretch of a line; `marked`: the other side has something else there."""
+    """A stretch of a line. marked: the other side differs here."""
 
     text: str
     marked: bool = False
 
 
 class Line(NamedTuple):
-    """A line that came ("+"), went ("-"), stayed ("="), or says something about the others (" ").
+    """An added ("+"), removed ("-") or unchanged ("=") line, or a remark about the others (" ").
 
-    where: where it stands on the page; "" when that is not known or the line before stands there as well.
+    where: its place on the page, "" if unknown or the same as the previous line's.
     """
 
     sign: Literal["+", "-", "=", " "]
@@ -40,16 +40,16 @@ class Line(NamedTuple):
 
 
 class Changed(Struct, frozen=True):
-    """The part of an event that says what changed."""
+    """The fields of an event that describe the change."""
 
     diff: Diff | None = None
     delta: Delta | None = None
 
 
 def lines_of(changed: Changed, most: int | None = None) -> list[Line]:
-    """Return the lines of a difference, in reading order where that is known; none when there is no difference.
+    """Return the lines of a difference, in reading order if known.
 
-    most: what is beyond is only counted.
+    most: the number of lines to return; the rest is only counted.
     """
     told = _in_order(changed.delta, changed.diff) if changed.delta is not None else _by_sort(changed.diff)
     lines = list(_each_place_once(told))
@@ -62,9 +62,9 @@ def lines_of(changed: Changed, most: int | None = None) -> list[Line]:
 
 
 def in_the_text(content: str, changed: Changed) -> list[Line]:
-    """Return a text line by line, with what came and what was altered marked in its place; what went comes last.
+    """Return a text line by line, with additions and changes marked in place; removals come last.
 
-    A line that was altered has its old wording right above it.
+    A changed line has its old wording right above it.
     """
     diff = changed.diff or Diff((), (), ())
     came = Counter(diff.added)
@@ -79,7 +79,7 @@ def in_the_text(content: str, changed: Changed) -> list[Line]:
             lines.append(_whole("+", text))
         elif text.strip():
             lines.append(Line("=", (Piece(text),)))
-    # What the text does not have as a line of its own is not lost.
+    # Show changes too that are not on a line of their own in the text.
     for pair in altered_to.values():
         lines += _pair(pair.before, pair.after, pair.spans, where_of(pair.context))
     lines += (_whole("+", text) for text in (+came).elements())
@@ -89,7 +89,7 @@ def in_the_text(content: str, changed: Changed) -> list[Line]:
 
 
 def of_steps(steps: Sequence[Step], most: int) -> list[Line]:
-    """Return the lines of two versions that were compared; what is beyond `most` steps is only counted."""
+    """Return the lines of a comparison of two versions. Steps beyond `most` are only counted."""
     lines: list[Line] = []
     for step in steps[:most]:
         where = where_of(step.context)
@@ -142,7 +142,7 @@ def _placed(texts: Sequence[str], places: Sequence[Context]) -> Iterator[tuple[s
 
 
 def where_of(context: Context | UnsetType) -> str:
-    """Return where something stands, in one line.
+    """Return a place on the page, in one line.
 
     >>> where_of(Context("Plans", "Team", "Seats")), where_of(Context(row="Team")), where_of(Context())
     ('Plans › Team · Seats', 'Team', '')
@@ -162,7 +162,7 @@ def _pair(before: str, after: str, spans: Spans | UnsetType, where: str) -> Iter
 
 
 def _marked(text: str, spans: Sequence[Span]) -> tuple[Piece, ...]:
-    """Return a text in pieces, those within the spans marked; a span that cannot be is left out."""
+    """Split a text into pieces, with the spans marked. Skip invalid spans."""
     pieces: list[Piece] = []
     done = 0
     for start, end in spans:
@@ -174,7 +174,7 @@ def _marked(text: str, spans: Sequence[Span]) -> tuple[Piece, ...]:
 
 
 def altered(before: str, after: str) -> tuple[Line, Line]:
-    """Return a line as it was and as it is, with the words that differ marked.
+    """Return the old and the new line, with the differing words marked.
 
     >>> [[piece.text for piece in line.pieces if piece.marked] for line in altered("costs 19 euros", "costs 29 euros")]
     [['19'], ['29']]

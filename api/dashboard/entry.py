@@ -1,4 +1,4 @@
-"""The way in: the one-time link with which a password is set, signing in, signing out."""
+"""Access: the one-time link to set a password, signing in, signing out."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from storage.records.identity import Millis
 from storage.records.session import Password, SetUpLink
 
 LINK_LIFE = 3_600_000
-"""Milliseconds for which a set-up link is good."""
+"""Milliseconds until a set-up link expires."""
 
 
 class NextQuery(Struct, frozen=True, forbid_unknown_fields=True):
-    """Where to go on after signing in; whether somebody has just signed out."""
+    """The page after signing in, and whether the reader has just signed out."""
 
     next: str = "/"
     out: bool = False
@@ -31,7 +31,7 @@ _NOT_GOOD = noted("This code is not good: it works once and for an hour, and the
 
 
 class SetUp(Form, frozen=True):
-    """The code of the link, which is its end or the whole of it, and a first password, twice."""
+    """The code of the link (its end, or the whole link), and a first password, twice."""
 
     verbatim: ClassVar[tuple[str, ...]] = ("password", "again")
     code: str
@@ -40,7 +40,7 @@ class SetUp(Form, frozen=True):
 
 
 class SignIn(Form, frozen=True):
-    """The password, and where to go on."""
+    """The password, and the next page."""
 
     verbatim: ClassVar[tuple[str, ...]] = ("password",)
     password: str
@@ -48,30 +48,30 @@ class SignIn(Form, frozen=True):
 
 
 def new_link(entropy: Callable[[int], bytes], now: Millis) -> tuple[str, SetUpLink]:
-    """Return the path of a new one-time link, and what is kept of it.
+    """Return the path of a new one-time link, and the record of it.
 
-    The secret stands behind `#`: browsers send that to nobody, so no log and no proxy has it.
+    The secret follows `#`: browsers never send that, so no log and no proxy has it.
     """
     key = urlsafe_b64encode(entropy(32)).rstrip(b"=").decode()
     return f"/set-up#{key}", SetUpLink(hashed(key), now)
 
 
 async def show_set_up(visit: Visit) -> Page:
-    """Show the form for the first password, or what to do when no link is waiting to be used.
+    """Show the form for the first password, or instructions if no link is waiting.
 
-    Which link was opened is not known here; a script puts its code into the form, else the person does.
+    The server does not see the link's code; a script copies it into the form, or the person does.
     """
     good = _good(await visit.context.storage.people.link(), visit.now) is not None
     return Page("entry/set_up.html", say("Set up"), {"good": good, "link": _link(visit)}, 200 if good else 404)
 
 
 def _link(visit: Visit) -> str:
-    """Return the command that makes a set-up link. It has no folder in it: strangers read these pages, too."""
+    """Return the command that makes a set-up link. It names no folder, because strangers can read these pages."""
     return visit.context.world.typed("setup-link")
 
 
 async def set_up(visit: Visit) -> Reply:
-    """Set the password and sign in. The link is used up by it, in one transaction."""
+    """Set the password and sign in. One transaction also consumes the link."""
     form: SetUp = visit.form
     check_password(form.password, form.again)
     storage, world = visit.context.storage, visit.context.world
@@ -89,7 +89,7 @@ async def set_up(visit: Visit) -> Reply:
 
 
 def _good(link: SetUpLink | None, now: Millis) -> SetUpLink | None:
-    """Return a link if it is young enough; a clock that was set back makes none good for longer than twice that."""
+    """Return a link if it is young enough. After setting the clock back, none is valid for more than twice its life."""
     return link if link is not None and abs(now - link.created_at) < LINK_LIFE else None
 
 
@@ -104,7 +104,7 @@ async def show_sign_in(visit: Visit) -> Reply:
 
 
 async def sign_in(visit: Visit) -> Reply:
-    """Open a session for who knows the password."""
+    """Check the password and open a session."""
     form: SignIn = visit.form
     people, world, sessions = visit.context.storage.people, visit.context.world, Sessions.of_context(visit.context)
     password = await people.password()
@@ -124,16 +124,15 @@ async def sign_in(visit: Visit) -> Reply:
 
 
 async def sign_out(visit: Visit) -> Reply:
-    """End this session."""
     assert visit.session is not None
     await visit.context.storage.people.sign_out(visit.session.id)
     return Go("/sign-in?out=1", cookies=(Sessions.of_context(visit.context).farewell(),))
 
 
 async def check_again(visit: Visit, field: str, given: str) -> Password:
-    """Return the password when it was typed anew by who has signed in; `field` is where. Raises Wrong, Refusal (429).
+    """Check the password again in an open session; `field` gets the error. Raises Wrong, Refusal (429).
 
-    Strangers who try to sign in are not in its way.
+    Strangers who try to sign in do not block it.
     """
     assert visit.session is not None
     visit.attempts.in_session(visit.session.id)

@@ -1,4 +1,4 @@
-"""One event: what changed, why it was told and to whom, its signature, and its JSON as it was signed."""
+"""One event: the change, the reason, the recipients, its signature, its JSON as signed."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ from storage.records.picture import Side
 from storage.records.tiers import Kind
 
 MOST_RECIPIENTS: Final = 20
-"""Destinations that a page names: of each, all kept attempts are looked through."""
+"""Destinations to name; all stored attempts of each are searched."""
 _decode = msgspec.json.Decoder(Event).decode
 
 
 def changed_in(event: Event) -> Changed:
-    """Return the part of an event that says what changed."""
+    """Return the fields of an event that describe the change."""
     diff = event.diff if isinstance(event.diff, Diff) else None
     return Changed(diff, event.delta if isinstance(event.delta, Delta) else None)
 
@@ -51,9 +51,9 @@ def met_by(stored: Stored, alerts: Sequence[Alert], private_since: Callable[[str
 
 
 class Recipient(NamedTuple):
-    """A destination of an alert that an event meets. attempt: the newest with this event, None when none is kept.
+    """A destination of an alert that matches the event. attempt: the newest with this event, or None.
 
-    newer: it was made after the event.
+    newer: it was created after the event.
     """
 
     destination: Destination
@@ -62,7 +62,7 @@ class Recipient(NamedTuple):
 
 
 async def recipients_of(visit: Visit, stored: Stored, id: str, alerts: Sequence[Alert]) -> list[Recipient]:
-    """Return the destinations of these alerts, `MOST_RECIPIENTS` at most, with what became of an event there."""
+    """Return up to `MOST_RECIPIENTS` destinations of these alerts, with the event's newest attempt at each."""
     storage, found = visit.context.storage, list[Recipient]()
     for alert in alerts:
         for hook in await storage.alerts.destinations(alert.id):
@@ -75,7 +75,7 @@ async def recipients_of(visit: Visit, stored: Stored, id: str, alerts: Sequence[
 
 
 async def neighbours_of(visit: Visit, stored: Stored) -> tuple[Stored | None, Stored | None]:
-    """Return the events of the same source before and after one, None where there is none."""
+    """Return the same source's events before and after one, or None."""
     log, where = visit.context.storage.log, Filter(sources=(stored.source,))
     before = (await log.read_back(stored.seq, 1, where)).events
     after = (await log.read(stored.seq, 1, where)).events
@@ -83,7 +83,7 @@ async def neighbours_of(visit: Visit, stored: Stored) -> tuple[Stored | None, St
 
 
 class EventQuery(Struct, frozen=True, forbid_unknown_fields=True):
-    """show: only what changed, or that in the whole text."""
+    """show: only the change, or the change within the whole text."""
 
     show: Literal["", "text"] = ""
 
@@ -130,7 +130,7 @@ async def show(visit: Visit) -> Page:
 
 
 def curl(visit: Visit, path: str, *options: str) -> str:
-    """Return the command that asks the API for the same."""
+    """Return the command for the same API request."""
     words = [
         "curl",
         *options,
@@ -141,13 +141,13 @@ def curl(visit: Visit, path: str, *options: str) -> str:
 
 
 class ScreenshotQuery(Struct, frozen=True, forbid_unknown_fields=True):
-    """side: of the change."""
+    """side: before or after the change."""
 
     side: Side = "after"
 
 
 async def screenshot(visit: Visit) -> Shown:
-    """Show a picture of the page before an event, or after it. Raises NotFound."""
+    """Show a picture of the page before or after an event. Raises NotFound."""
     query: ScreenshotQuery = visit.query
     found = await pictures.picture(visit, visit.path["id"], query.side)
     return Shown(found.body, found.media, pictures.headers_of(found, f"{visit.path['id']}-{query.side}"))

@@ -1,7 +1,7 @@
-"""Every page's way: browser, token bucket, session, Origin and token of a change, form, page.
+"""The path of every page request: browser, token bucket, session, Origin and form token, form, page.
 
-The face for people, beside that for programs (`api.key_face`): neither can be reached by the other's credentials, as
-here nobody looks at keys and there nobody looks at cookies. Screens come in as data and in no other way.
+This is the face for people; `api.key_face` is the one for programs. Neither accepts the other's credentials: this one
+ignores keys, the other ignores cookies. Only declared screens are reachable.
 """
 
 from __future__ import annotations
@@ -47,14 +47,14 @@ POLICY = (
     "trusted-types sanderling-pages"
 )
 SIGNED_IN = Limit(20.0, 200)
-"""What one session gets."""
+"""The rate limit of one session."""
 SIGN_IN = "/sign-in"
 _REFUSED_FORM = (400, 409, 422, 429, 503)
-"""Statuses of refusals that are told on the form itself."""
+"""Statuses of refusals that the form itself shows."""
 
 
 class Dashboard:
-    """The screens of one application, whose limits, streams and ids they share."""
+    """The screens of one application. They share its limits, streams and ids."""
 
     owner = True
 
@@ -75,12 +75,12 @@ class Dashboard:
         self._queries: dict[Run, Any] = {screen.run: screen.query for screen in screens if screen.method == "GET"}
 
     def query_of(self, run: Run) -> Any:
-        """Return the empty query of the screen that a function makes."""
+        """Return the empty query of a function's screen."""
         kind = self._queries.get(run)
         return None if kind is None else kind()
 
     async def admit(self) -> Response | None:
-        """Know the browser, take a token, and let in who has signed in; others are shown the way."""
+        """Identify the browser, take a token, and admit signed-in readers; redirect others to sign in."""
         g.preferences = preferences_of(request.cookies)
         speak(spoken_to(g.preferences, request.accept_languages))
         _check_host(self)
@@ -105,7 +105,7 @@ class Dashboard:
         return None
 
     def refused(self, refusal: Refusal, error: Exception) -> Response:
-        """Return a page that says what is wrong."""
+        """Return a page with the error."""
         wrong_method = isinstance(error, MethodNotAllowed)
         title = say("This page takes no such request") if wrong_method else KINDS[refusal.slug].title
         shows = {"status": refusal.status, "title": title, "says": refusal.detail, "id": g.request_id}
@@ -117,14 +117,14 @@ class Dashboard:
         )
 
     def sign_off(self, response: Response) -> None:
-        """Bound what the page may do in a browser."""
-        response.headers.setdefault("Content-Security-Policy", POLICY)  # a picture has one that allows nothing
+        """Restrict the page in the browser."""
+        response.headers.setdefault("Content-Security-Policy", POLICY)  # a picture has a stricter one
         response.headers["Referrer-Policy"] = "same-origin"
         response.headers["Cross-Origin-Opener-Policy"] = "same-origin"
         response.headers["Cross-Origin-Resource-Policy"] = "same-origin"
 
     def asker(self) -> str | None:
-        """Return nothing: who is signed in has no key."""
+        """Return None: signed-in people have no key."""
         return None
 
 
@@ -153,10 +153,10 @@ def _take_token(app: Dashboard, browser: Browser) -> None:
 
 
 def _to_sign_in(screen: Screen) -> Response:
-    """Lead a stranger to the sign-in page, and from there back.
+    """Redirect a stranger to the sign-in page, and from there back.
 
-    A link on somebody else's page comes without our cookie (SameSite=Strict), also for who has signed in: so it is
-    answered with a page of ours that asks again at once.
+    Following a link from another site sends no cookie (SameSite=Strict), even if the reader is signed in. So answer
+    with our own page that requests the target again at once.
     """
     if screen.live:
         return Response("Sign in first.\n", 401, content_type="text/plain")
@@ -210,7 +210,7 @@ def _visit(app: Dashboard, screen: Screen, path: dict[str, str]) -> Visit:
 
 
 async def _changed(app: Dashboard, visit: Visit, given: Given) -> Reply:
-    """Make a change; a form that is refused is shown again with what was typed, and why."""
+    """Make a change. Show a refused form again, with the input and the errors."""
     screen = visit.screen
     assert screen.form is not None
     try:
@@ -227,13 +227,13 @@ async def _changed(app: Dashboard, visit: Visit, given: Given) -> Reply:
             visit.query = query
         try:
             page = await screen.again(visit)
-        except Wrong as gone:  # what the page would show is not there any more
+        except Wrong as gone:  # the page's subject is gone
             raise _unshown(gone) from None
         return Page(page.template, page.title, page.shows, 422) if isinstance(page, Page) else page
 
 
 def _wrong(error: Wrong | Refusal | DomainError) -> Wrong | None:
-    """Return what is told of an error on the form itself; None for one that is told elsewhere."""
+    """Return the error to show on the form itself, or None if another page shows it."""
     if isinstance(error, Wrong):
         return error
     refusal = refusal_of(error, owner=True)
@@ -241,7 +241,7 @@ def _wrong(error: Wrong | Refusal | DomainError) -> Wrong | None:
 
 
 def _unshown(wrong: Wrong) -> Refusal:
-    """Return what is wrong with a form that no page shows again."""
+    """Return the error of a form that no page shows again."""
     return Refusal("unprocessable", " ".join(dict.fromkeys((wrong.says, *wrong.errors.values()))).strip())
 
 
@@ -261,7 +261,7 @@ async def _body(screen: Screen) -> bytes:
     raw = bytearray()
     try:
         with trio.fail_after(request.body_timeout or inf):
-            async for piece in request.body:  # not the whole of it: the framework's bound is the largest of all screens
+            async for piece in request.body:  # not at once: the framework's limit is the largest of all screens
                 raw += piece
                 if len(raw) > screen.limit:
                     raise too_large

@@ -1,8 +1,8 @@
-"""Forms: from the bytes of a POST to a struct, or to words beside each field. Pure.
+"""Forms: from the bytes of a POST to a struct, or to errors for each field. Pure.
 
-Every field is read on its own, so that all errors are told at once; what was typed comes back with them. A field left
-empty counts as not given: its default stands, or it is missing. A field that is a mapping takes all names that begin
-with its own and a dot: `options.topic` is the `topic` of `options`.
+Fields are read separately, so all errors show at once, with the input. An empty field counts as missing: it gets its
+default, or an error. A mapping field takes all names with its own name and a dot as prefix: `options.topic` is the
+`topic` of `options`.
 """
 
 from __future__ import annotations
@@ -32,48 +32,47 @@ Given = Mapping[str, Sequence[str | bytes]]
 class Form(Struct, frozen=True, kw_only=True):
     """A form without fields: a button. Other forms derive from it.
 
-    verbatim: the fields whose spaces count (passwords); of others those at the ends are dropped.
+    verbatim: fields to keep unstripped (passwords).
     """
 
     verbatim: ClassVar[tuple[str, ...]] = ()
 
 
 class Confirm(Form, frozen=True):
-    """The form of `ui.confirm`: nothing happens before the reader has typed a word."""
+    """The form of `ui.confirm`: the reader must type a word first."""
 
     confirm: str = ""
 
     def check(self, word: str, said: str = "") -> None:
-        """Refuse the form unless this word was typed, or as it is `said` in the reader's language. Raises Wrong."""
+        """Refuse the form unless the reader typed this word, or `said`, its translation. Raises Wrong."""
         if self.confirm not in {" ".join(one.split()) for one in (word, said or word)}:
             raise Wrong(confirm=say("To confirm, type: %(word)s", word=said or word))
 
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A form as it was typed, and what is wrong with it. says: what is wrong with the whole."""
+    """A form as typed, and its errors. says: the error of the whole form."""
 
     given: Given = field(default_factory=dict)
     errors: Mapping[str, str] = field(default_factory=dict)
     says: str = ""
 
     def value(self, name: str, otherwise: object = "") -> str:
-        """Return the text of a field: what was typed, else a value that stands already."""
+        """Return a field's text: as typed, else the existing value."""
         if not self.given:
             return "" if otherwise is None else str(otherwise)
         return next((one for one in self.given.get(name, ()) if isinstance(one, str)), "")
 
     def holds(self, name: str, value: str, otherwise: bool = False) -> bool:
-        """Return whether a box is ticked, or an option chosen."""
+        """Return whether a box is ticked or an option chosen."""
         return value in self.given.get(name, ()) if self.given else otherwise
 
     def error(self, name: str) -> str:
-        """Return what is wrong with a field, "" when nothing is."""
+        """Return a field's error, or ""."""
         return self.errors.get(name, "")
 
     @property
     def faulty(self) -> bool:
-        """Whether anything is wrong."""
         return bool(self.errors or self.says)
 
 
@@ -81,7 +80,7 @@ EMPTY = Draft()
 
 
 class Wrong(Exception):
-    """A form is refused: says what is wrong with the whole, and with each field by name."""
+    """A refused form. says: the error of the whole form; errors: those of fields, by name."""
 
     def __init__(self, says: str = "", **errors: str) -> None:
         super().__init__(says or next(iter(errors.values()), ""))
@@ -125,7 +124,7 @@ def _multipart(raw: bytes, media: str, options: dict[str, str]) -> Sequence[tupl
 
 
 def read_form(given: Given, kind: type[F]) -> F:
-    """Return a form filled in. Raises Wrong with the errors of all fields."""
+    """Return the form's struct. Raises Wrong with the errors of all fields."""
     values: dict[str, Any] = {}
     errors: dict[str, str] = {}
     known = msgspec.structs.fields(kind)
@@ -153,13 +152,13 @@ def read_form(given: Given, kind: type[F]) -> F:
 
 
 def _members(family: str, given: Given) -> dict[str, str]:
-    """Return what was typed into the fields of a family, by the rest of their names."""
+    """Return the values of a mapping field, by the rest of their names."""
     pairs = ((name.removeprefix(f"{family}."), texts) for name, texts in given.items() if name.startswith(f"{family}."))
     return {name: text.strip() for name, texts in pairs for text in texts[:1] if isinstance(text, str) and text.strip()}
 
 
 def draft_of(form: Form) -> Draft:
-    """Return what was typed, to be shown again beside a preview."""
+    """Return a form as typed, to show it again next to a preview."""
     given: dict[str, list[str]] = {}
     for name in form.__struct_fields__:
         value = getattr(form, name)
@@ -171,7 +170,7 @@ def draft_of(form: Form) -> Draft:
 
 
 def wrong_of(refusal: Refusal) -> Wrong:
-    """Return what the API refuses as a form's errors: by the name of each field."""
+    """Return the API's refusal as errors by field."""
     errors = {
         _field(error): translated(in_words(error.message))
         for error in refusal.errors

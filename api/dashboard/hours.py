@@ -1,4 +1,4 @@
-"""Events in each of the last hours. An hour that is over is counted once."""
+"""Events per hour. Past hours are counted once."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ MOST: Final = 48
 
 
 class Hours:
-    """The counts of one log."""
+    """The hourly counts of one log."""
 
     def __init__(self, log: EventLog) -> None:
         self._log = log
         self._over: dict[int, int] = {}
 
     async def last(self, now: Millis, count: int = 24) -> Sequence[int]:
-        """Return the events of the last `count` hours by UTC, the present one last."""
+        """Return the events of the last `count` hours (UTC), the current one last."""
         present = now // HOUR
         found = [await self._of(hour, over=hour < present) for hour in range(present - count + 1, present + 1)]
         for hour in [hour for hour in self._over if hour <= present - MOST]:

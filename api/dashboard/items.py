@@ -1,4 +1,4 @@
-"""Events as the items of a list, which `ui.items` shows, and the rows that a live list asks for as they come."""
+"""Events as list items for `ui.items`, and the rows that a live list requests for new events."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from storage.records.event import Stored
 from storage.records.identity import SourceId
 
 MOST_ROWS = 50
-"""Rows of one answer to a live list; it keeps no more."""
+"""Rows per answer to a live list; it keeps no more."""
 _MORE = re.compile(r"\(\+(\d+) more\)$")
-"""How `item_lines` ends what it cut short."""
+"""The suffix of text that `item_lines` has cut."""
 _decode = msgspec.json.Decoder(ListedEvent).decode
 
 
 class Item(NamedTuple):
-    """One event of a list. kind: its tier, or the notice that it is. at: when it was emitted (RFC 3339).
+    """A list item. kind: the tier or the notice's type. at: when it was emitted (RFC 3339).
 
-    source: what its source is called, else its host. says: as `ItemLines.summary`.
+    source: the source's name, else its host. says: as `ItemLines.summary`.
     """
 
     id: str
@@ -39,16 +39,16 @@ class Item(NamedTuple):
 
 
 class RowsQuery(Struct, frozen=True, forbid_unknown_fields=True):
-    """ids: of events, between commas. read: the newest event that the reader has read."""
+    """ids: of events, separated by commas. read: the newest event that the reader has read."""
 
     ids: Annotated[str, Meta(max_length=40 * MOST_ROWS)] = ""
     read: Annotated[str, Meta(max_length=100)] = ""
 
 
 def item_of(body: bytes, name: str = "") -> Item:
-    """Return an event as an item. name: what its source is called; "" where the reader may not know that."""
+    """Return an event as an item. name: its source's; "" if the reader may not know it."""
     event = _decode(body)
-    if event.alert_type:  # a notice is ours to say
+    if event.alert_type:  # notices are our own text
         event.title, event.summary = translated(event.title), translated(event.summary)
         event.content = translated_lines(event.content)
     lines = lines_of(event, name)
@@ -57,25 +57,25 @@ def item_of(body: bytes, name: str = "") -> Item:
 
 
 async def items_of(visit: Visit, stored: Sequence[Stored]) -> list[Item]:
-    """Return events as items, each with the name of its source."""
+    """Return events as items, with their sources' names."""
     names = await names_of(visit, {one.source for one in stored})
     return [item_of(one.body, names.get(one.source, "")) for one in stored]
 
 
 async def items_by_id(visit: Visit, ids: Iterable[str]) -> Mapping[str, Item]:
-    """Return the events of these ids as items; those that the log no longer has are absent."""
+    """Return the stored events of these ids as items."""
     found = [one for id in dict.fromkeys(ids) if (one := await visit.context.storage.log.get(id)) is not None]
     return {item.id: item for item in await items_of(visit, found)}
 
 
 async def names_of(visit: Visit, ids: Iterable[SourceId]) -> dict[SourceId, str]:
-    """Return what these sources are called; those that are gone, or have no name, are absent."""
+    """Return the names of these sources; deleted and nameless ones are absent."""
     found = [one.source for id in ids if (one := await visit.context.storage.sources.get(id)) is not None]
     return {source.id: source.name for source in found if source.name}
 
 
 async def rows(visit: Visit) -> Page:
-    """Show the rows of events that a live list was just told of, in the order asked for."""
+    """Show the rows for a live list's new events, in the requested order."""
     query: RowsQuery = visit.query
     ids = [id for id in query.ids.split(",") if id][:MOST_ROWS]
     items = await items_by_id(visit, ids)

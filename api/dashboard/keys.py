@@ -1,4 +1,4 @@
-"""API keys: what there is, making one, deleting one. A key can be made nowhere over the API, only here."""
+"""API keys: list, create, delete. Only the dashboard creates keys, not the API."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ _Limit = Annotated[int, Meta(ge=1, le=MOST)]
 
 
 class NewKey(Form, frozen=True):
-    """A key to make. channels: names, separated by commas or spaces, of the only channels that it may read. present:
-    the password, when one has signed in a while ago.
+    """A key to create. channels: names, separated by commas or spaces, of the only channels that it may read. present:
+    the password, needed some time after signing in.
     """
 
     verbatim: ClassVar[tuple[str, ...]] = ("present",)
@@ -34,7 +34,7 @@ class NewKey(Form, frozen=True):
 
 
 FRESH = 10 * 60_000
-"""Milliseconds after signing in for which a key is made without the password: a stolen session makes none later."""
+"""Milliseconds after signing in without another password prompt. After that, a stolen session cannot create keys."""
 
 
 def _is_fresh(visit: Visit) -> bool:
@@ -42,7 +42,7 @@ def _is_fresh(visit: Visit) -> bool:
 
 
 def in_words(key: ApiKey) -> list[str]:
-    """Return what a key may do, a sentence's end for each scope.
+    """Return a key's permissions as phrases, one per scope.
 
     >>> from storage.records.identity import Millis
     >>> in_words(ApiKey("1", "n", "svc_", "", ("stream:read:pricing",), Millis(0)))
@@ -58,13 +58,11 @@ def _may(scope: str) -> str:
 
 
 async def show_all(visit: Visit) -> Page:
-    """List the keys, newest first."""
     keys = [(key, in_words(key)) for key in reversed(await visit.context.storage.keys.all())]
     return Page("keys/list.html", say("API keys"), {"keys": keys})
 
 
 async def show_new(visit: Visit) -> Page:
-    """Show the form for a new key."""
     scopes = [(scope, scope, say("May %(what)s.", what=say(says))) for scope, says in SCOPES.items()]
     return Page(
         "keys/new.html", say("New API key"), {"scopes": scopes, "rate": RATE, "burst": BURST, "fresh": _is_fresh(visit)}
@@ -72,7 +70,7 @@ async def show_new(visit: Visit) -> Page:
 
 
 async def create(visit: Visit) -> Reply:
-    """Make a key; its plaintext is shown once, on the next page."""
+    """Create a key. The next page shows its plaintext, once."""
     form: NewKey = visit.form
     channels = [f"{CHANNEL_SCOPE}{name}" for name in form.channels.replace(",", " ").split()]
     if not form.scopes and not channels:
@@ -94,7 +92,7 @@ async def create(visit: Visit) -> Reply:
 
 
 async def show_one(visit: Visit) -> Page:
-    """Show a key, how to use it, and how to end it."""
+    """Show a key, how to use it, and how to delete it."""
     key = await _key(visit)
     return Page(
         "keys/one.html", key.name, {"key": key, "may": in_words(key), "base": visit.context.settings.public_url()}
@@ -102,7 +100,7 @@ async def show_one(visit: Visit) -> Page:
 
 
 async def delete(visit: Visit) -> Reply:
-    """Delete a key: the very next request with it is refused."""
+    """Delete a key. The next request with it is refused."""
     key = await _key(visit)
     visit.form.check(key.name)
     await acts.revoke(visit, key.id)

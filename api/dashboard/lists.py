@@ -1,4 +1,4 @@
-"""Lists as pages show them: a part of one that is there as a whole, and the paths of its parts. Pure."""
+"""Lists on pages: slices of complete lists, and the paths of pages. Pure."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from urllib.parse import urlencode
 
 
 class Named(Protocol):
-    """What has an id."""
+    """A record with an id."""
 
     @property
     def id(self) -> str:
-        """Its id."""
+        """The record's id."""
 
 
 R = TypeVar("R", bound=Named)
 
 
 class Part(NamedTuple, Generic[R]):
-    """Some rows of a list, the first at `start`. last: the id after which the next part begins, "" at the end."""
+    """A slice of a list. start: its first row's index. last: the id that the next slice follows, "" at the end."""
 
     rows: Sequence[R]
     start: int
@@ -27,14 +27,14 @@ class Part(NamedTuple, Generic[R]):
 
 
 def part(rows: Sequence[R], after: str, most: int) -> Part[R]:
-    """Return the part of a list that follows the row with this id; its beginning, when there is none."""
+    """Return the slice after the row with this id, or from the beginning if there is none."""
     start = next((at for at, row in enumerate(rows, 1) if row.id == after), 0)
     shown = rows[start : start + most]
     return Part(shown, start, shown[-1].id if start + len(shown) < len(rows) else "")
 
 
 def address(path: str, **asked: str | int | None) -> str:
-    """Return a path with what is asked of it.
+    """Return a path with a query.
 
     >>> address("/alerts", q="a b", after=""), address("/alerts", after=None)
     ('/alerts?q=a+b', '/alerts')
@@ -44,7 +44,7 @@ def address(path: str, **asked: str | int | None) -> str:
 
 
 class Chip(NamedTuple):
-    """One filter that holds: what it is called, what it is, and the path of the list without it. typed: by a person."""
+    """An active filter: its name, its value, and the list's path without it. typed: entered by a person."""
 
     name: str
     value: str
@@ -53,7 +53,7 @@ class Chip(NamedTuple):
 
 
 def chips(path: str, asked: Mapping[str, str], named: Iterable[tuple[str, str, str]]) -> list[Chip]:
-    """Return the filters that hold. named: each parameter, what it is called, and its value in words.
+    """Return the active filters. named: each parameter, its label, and its value as text.
 
     >>> chips("/alerts", {"q": "a", "state": "on"}, [("q", "Words", "a"), ("tag", "Tag", "")])
     [Chip(name='Words', value='a', without='/alerts?state=on', typed=True)]

@@ -1,4 +1,4 @@
-"""The live streams of pages: the API's own, opened by the session instead of a key, and ended with it."""
+"""Live streams for pages: the API's streams, opened by a session instead of a key, and ended with it."""
 
 from __future__ import annotations
 

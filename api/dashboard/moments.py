@@ -1,4 +1,4 @@
-"""Moments as the reader's own clock shows them, with the exact UTC beside it. Pure."""
+"""Times by the reader's clock, with the exact UTC. Pure."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ _MONTHS = (
 
 
 class Moment(NamedTuple):
-    """iso: for `<time datetime>`. exact: UTC in words. words: the reader's clock. ago: the distance. full: the reader's
-    clock with date and zone, for what is a proof. second: what `words` leaves out, as ":05". "" for never.
+    """iso: for `<time datetime>`. exact: UTC as text. words: the reader's clock. ago: the distance. full: the reader's
+    clock with date and zone, as evidence. second: the seconds that `words` omits, as ":05". "" for never.
     """
 
     iso: str = ""
@@ -53,7 +53,7 @@ class Moment(NamedTuple):
 
 
 def moment_of(at: Stamp, now: Millis, zone: ZoneInfo) -> Moment:
-    """Return a moment as seen at another one, in a zone.
+    """Return a time as seen at another time, in a zone.
 
     >>> moment_of(1_800_000_000_000, Millis(1_800_000_000_000 + 90_000), ZULU)[1:]
     ('2027-01-15 08:00:00 UTC', '08:00', '1 min ago', '2027-01-15 08:00:00 UTC', ':00')
@@ -105,7 +105,7 @@ def distance(millis: int) -> str:
 
 
 def span(seconds: float) -> str:
-    """Return a length of time by its largest unit.
+    """Return a length of time in its largest unit.
 
     >>> span(59), span(60), span(7300), span(200_000)
     ('59 s', '1 min', '2 h', '2 d')
@@ -118,7 +118,7 @@ def span(seconds: float) -> str:
 
 
 def by_clock(text: str, zone: ZoneInfo) -> str:
-    """Return a sentence of ours with its moments by the reader's clock; what it quotes stays as it is.
+    """Convert the times in a sentence of ours to the reader's clock; leave quotations unchanged.
 
     >>> by_clock("Seen on 26 Nov 2026 23:33 UTC: “at 26 Nov 2026 23:33 UTC”.", ZoneInfo("Europe/Stockholm"))
     'Seen on 27 Nov 2026 00:33: “at 26 Nov 2026 23:33 UTC”.'
@@ -141,12 +141,12 @@ def _respoken(found: re.Match[str], zone: ZoneInfo) -> str:
 
 
 def zone_of(name: str) -> ZoneInfo:
-    """Return a zone by its name, UTC for what is none."""
+    """Return a zone by its name, UTC if unknown."""
     return _zone(name) or ZULU
 
 
 def is_zone(name: str) -> bool:
-    """Return whether there is a zone of this name."""
+    """Return whether a zone with this name exists."""
     return _zone(name) is not None
 
 

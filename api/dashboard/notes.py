@@ -1,6 +1,6 @@
-"""Notes that the next page of a browser shows once: that a change is done, or a secret that is shown only now.
+"""Notes that a browser's next page shows once: a completed change, or a secret.
 
-In memory, bounded, for a few minutes: a restart loses it without harm, and a secret is nowhere else.
+They are in memory, bounded, for a few minutes. Losing them in a restart is harmless. A secret is stored nowhere else.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ KEPT = 300.0
 
 
 class Note(NamedTuple):
-    """A sentence, a secret, or both. bad: no good news. until: on Trio's clock. undo: the key of what takes it back."""
+    """A sentence, a secret, or both. bad: an error. until: on Trio's clock. undo: the key of the undo action."""
 
     says: str
     bad: bool
@@ -29,13 +29,13 @@ class Note(NamedTuple):
 
 
 class Notes:
-    """The notes of all browsers that have not shown theirs yet."""
+    """The notes that no page has shown yet, by browser."""
 
     def __init__(self) -> None:
         self._kept: OrderedDict[str, list[Note]] = OrderedDict()
 
     def leave(self, who: str, says: str, *, bad: bool = False, secret: Secret | None = None, undo: str = "") -> None:
-        """Keep a note for a browser's next page."""
+        """Store a note for a browser's next page."""
         notes = self._kept.setdefault(who, [])
         notes.append(Note(says, bad, secret, trio.current_time() + KEPT, undo))
         del notes[:-OF_ONE]
@@ -44,6 +44,6 @@ class Notes:
             self._kept.popitem(last=False)
 
     def take(self, who: str) -> list[Note]:
-        """Return a browser's notes, for the last time."""
+        """Return and remove a browser's notes."""
         now = trio.current_time()
         return [note for note in self._kept.pop(who, []) if note.until > now]

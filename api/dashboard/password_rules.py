@@ -1,9 +1,9 @@
 """The rules for passwords. Pure.
 
-The commonest passwords of 10 characters and more are made of few common parts: a word or a name, digits, a year, a walk
-over the keyboard, a repetition. So no list of leaked passwords is kept: a password is read as the cheapest row of such
-parts, and one that costs as little as the commonest do is refused, with capitals, accents and the usual signs for
-letters.
+The most common passwords of 10 or more characters combine few common parts: a word or name, digits, a year, a keyboard
+walk, a repetition. So no list of leaked passwords is needed: a password is split into the cheapest sequence of such
+parts, and refused if it costs as little as the most common ones. Capitals, accents and the usual signs for letters are
+folded first.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from api.dashboard.language.speaking import say
 SHORTEST = 10
 LONGEST = 1_024
 FEWEST_KINDS = 5
-"""Different characters of a password."""
+"""The fewest different characters."""
 CHEAPEST = 10
-"""What the parts of a password must cost together."""
+"""The lowest allowed total cost of the parts."""
 READ = 40
-"""Characters that are read for their cost; a longer password has enough of them."""
+"""Characters that are rated; a longer password has enough of them."""
 _WORD, _WALK, _AGAIN, _YEAR, _DIGIT, _SIGN, _LETTER = 3, 2, 1, 2, 1, 1, 3
 _ROWS = ("1234567890-=", "qwertyuiop[]", "asdfghjkl;'", "zxcvbnm,./")
 _KEY: Final = {key: (row, place) for row, keys in enumerate(_ROWS) for place, key in enumerate(keys)}
@@ -37,7 +37,7 @@ _YEAR_FORM = re.compile("(?:19|20)[0-9]{2}")
 
 
 def check_password(password: str, again: str) -> None:
-    """Refuse a password that is easily guessed, or was typed in two ways. Raises Wrong."""
+    """Refuse a password that is easy to guess, or whose repetition differs. Raises Wrong."""
     if len(password) < SHORTEST:
         raise Wrong(
             password=say(
@@ -57,7 +57,7 @@ def check_password(password: str, again: str) -> None:
 
 
 def is_common(password: str) -> bool:
-    """Return whether a password is among the first to be tried.
+    """Return whether a password is among the first that an attacker tries.
 
     >>> [is_common(one) for one in ("1234567890", "qwertyuiop", "password12", "letmein123", "P@ssw0rd!2026")]
     [True, True, True, True, True]
@@ -69,7 +69,7 @@ def is_common(password: str) -> bool:
 
 
 def cost_of(text: str) -> int:
-    """Return what the cheapest reading of a text in lower case as a row of parts costs."""
+    """Return the cost of the cheapest split of a lower-case text into parts."""
     best = [0] + [_LETTER * len(text)] * len(text)
     for end in range(1, len(text) + 1):
         best[end] = min(
@@ -79,10 +79,10 @@ def cost_of(text: str) -> int:
 
 
 def _cost_of_part(text: str, begin: int, end: int) -> int | None:
-    """Return what a piece costs as one part, None where it is none."""
+    """Return the cost of a piece as one part, or None if it is none."""
     part, size = text[begin:end], end - begin
     if size == 1:
-        if part == " ":  # between words it is where anybody puts it
+        if part == " ":  # spaces between words add nothing
             return 0
         return _DIGIT if part.isdigit() else _LETTER if part.isalpha() else _SIGN
     if text[max(0, begin - size) : begin] == part or len(set(part)) == 1:
@@ -100,12 +100,12 @@ def _is_word(part: str) -> bool:
 
 
 def _is_walk(part: str) -> bool:
-    """Whether each key is beside the one before it, on the keyboard: qwerty, 1qaz, zaq1, 1q2w3e."""
+    """Return whether each key is next to the previous one: qwerty, 1qaz, zaq1, 1q2w3e."""
     places = [_KEY.get(sign) for sign in part.translate(_PLAIN_SIGN)]
     return all(a and b and abs(a[0] - b[0]) <= 1 and -1 <= b[1] - a[1] <= 1 for a, b in pairwise(places))
 
 
 def _is_row(part: str) -> bool:
-    """Whether it rises or falls by one step: abcdef, 97531."""
+    """Return whether the codes rise or fall by one or two: abcdef, 97531."""
     steps = {ord(b) - ord(a) for a, b in pairwise(part)}
     return len(steps) == 1 and abs(steps.pop()) in (1, 2) and part.isalnum()

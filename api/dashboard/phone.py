@@ -1,4 +1,4 @@
-"""Two pages that phones need: the places beyond the first four, and what stands in for a service without an answer."""
+"""Two pages for phones: the places beyond the first four, and the page shown while offline."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from api.dashboard.screen import Page, Screen, Visit
 
 
 async def more(visit: Visit) -> Page:
-    """Show the places that are not at the foot of a phone, and the way out."""
+    """Show the places that are missing from the phone's navigation bar, and the sign-out."""
     return Page("more.html", say("More"))
 
 
 async def offline(visit: Visit) -> Page:
-    """Show what a browser keeps for when it gets no answer (`service-worker.js`)."""
+    """Show the page that browsers cache for when they are offline (`service-worker.js`)."""
     return Page("offline.html", say("The service can't be reached"))
 
 

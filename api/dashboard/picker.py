@@ -1,4 +1,4 @@
-"""The sources that an alert or a publication may be over, to be chosen: one by one, or by a tag that many share."""
+"""The choice of sources for an alert or a publication: one by one, or by a shared tag."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from storage.records.source import Source
 
 ANSWER_WITHIN = 15.0
 LISTED = 200
-"""Sources that are listed; of more, those that are chosen or found."""
+"""Sources to list; with more, only chosen and found ones."""
 FOUND = 50
 LOOKED_AT = 5_000
 """Sources whose tags are counted and whose addresses are searched."""
@@ -29,7 +29,7 @@ _PAGE = 500
 
 
 class Choice(NamedTuple):
-    """A source to choose. words: what it is called, else its address. address: beside its name, else empty."""
+    """A source to choose. words: its name, else its address. address: shown next to a name, else ""."""
 
     id: str
     words: str
@@ -45,9 +45,9 @@ class Group(NamedTuple):
 
 
 class Picker(NamedTuple):
-    """What there is to choose from. total: how many sources there are, as far as they were counted (`more`: at least).
+    """The choices. total: the number of sources, as far as counted (`more`: at least).
 
-    searched: the list is of those that are chosen, and those that have the words.
+    searched: the list has only chosen sources and those that match the words.
     """
 
     choices: Sequence[Choice]
@@ -64,7 +64,7 @@ async def private_choices(visit: Visit, chosen: Iterable[str]) -> list[tuple[str
 
 
 async def picker(visit: Visit, chosen: Iterable[str], find: str) -> Picker:
-    """Return what there is to choose from. Raises as the registry does, and TooSlowError."""
+    """Return the choices. Raises as the registry does, and TooSlowError."""
     sources = await _sources(visit)
     wanted = dict.fromkeys(chosen)
     listed = [each for each in sources if each.id in wanted]
@@ -79,7 +79,7 @@ async def picker(visit: Visit, chosen: Iterable[str], find: str) -> Picker:
 
 
 def found(sources: Sequence[Source], find: str, but: Iterable[str] = ()) -> list[Source]:
-    """Return sources that have all the words in their names, address or tags, without some; the first ones."""
+    """Return the first sources with all the words in their names, addresses or tags, except `but`."""
     words, without = find.casefold().split(), frozenset(but)
     if not words:
         return []
@@ -88,13 +88,13 @@ def found(sources: Sequence[Source], find: str, but: Iterable[str] = ()) -> list
 
 
 def choice(source: Source) -> Choice:
-    """Return a source as it is listed."""
+    """Return a source as a choice."""
     address = source.url.partition("://")[2].rstrip("/")
     return Choice(source.id, source.name or address, ", ".join(source.tags), address if source.name else "")
 
 
 async def _sources(visit: Visit) -> list[Source]:
-    """Return the sources, in the order of their addresses; at most LOOKED_AT."""
+    """Return at most LOOKED_AT sources, by address."""
     all_of_them: list[Source] = []
     after = None
     with trio.fail_after(ANSWER_WITHIN):

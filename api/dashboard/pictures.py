@@ -1,4 +1,4 @@
-"""Small pictures as numbers, for the macros that draw them in SVG. Pure."""
+"""Small charts as numbers, for the macros that draw them in SVG. Pure."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ Figure = float | int
 
 
 class Line(NamedTuple):
-    """A line: its points as SVG wants them."""
+    """A line chart: its points in SVG syntax."""
 
     points: str
     width: int
@@ -17,7 +17,7 @@ class Line(NamedTuple):
 
 
 class Steps(NamedTuple):
-    """Values that hold from a moment on: the line as SVG wants it, and where each begins, with its label."""
+    """A step chart: its path in SVG syntax, and the start and label of each value."""
 
     path: str
     marks: Sequence[tuple[float, float, str]]
@@ -26,7 +26,7 @@ class Steps(NamedTuple):
 
 
 class Bar(NamedTuple):
-    """A bar with its label, in the picture's own units."""
+    """A bar with its label, in the chart's own units."""
 
     x: float
     y: float
@@ -56,8 +56,8 @@ def steps(
     *,
     gone: Mapping[int, Figure] = {},
 ) -> Steps:
-    """Return values that hold from their starts on, the last to the end, the lowest at the bottom. gone: by the number
-    of a value, where it ends before the next one begins.
+    """Return steps that hold from their starts on, the last until `end`, the lowest at the bottom. gone: by a value's
+    index, where it ends before the next one begins.
 
     >>> steps([1, 3], [0, 5], 10, ["a", "b"], (100, 12)).path
     'M0 11H50V1H100'
@@ -83,8 +83,8 @@ def steps(
 def bars(
     values: Sequence[Figure], labels: Sequence[str] = (), width: int = 480, height: int = 64, most: Figure = 0
 ) -> list[Bar]:
-    """Return a bar for each value; what is not nothing is at least one unit high. most: the value of a full one, the
-    largest there is if 0.
+    """Return a bar for each value; non-zero values are at least one unit high. most: the value of a full bar; if 0, the
+    largest.
     """
     top, step = most or max([*values, 1]), width / max(1, len(values))
     found = []

@@ -1,4 +1,4 @@
-"""The places of the navigation, in its order. A place is shown once its screen is there."""
+"""The places of the navigation, in order. A place appears once its screen exists."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from api.dashboard.language.speaking import noted
 
 
 class Place(NamedTuple):
-    """A path, its name, and the key that leads there after `g`. first: it stands at the foot of a phone."""
+    """A path, its name, and its shortcut key after `g`. first: in the phone's navigation bar."""
 
     path: str
     name: str
@@ -17,7 +17,7 @@ class Place(NamedTuple):
 
     @property
     def section(self) -> str:
-        """The first part of its path, as of a screen's."""
+        """The first part of its path, as in screens."""
         return self.path.split("/")[1]
 
 

@@ -1,7 +1,7 @@
-"""The wishes of a person about the pages: language, colours, density, time zone, kept by each browser. Pure.
+"""A person's display preferences: language, colours, density, time zone, stored by each browser. Pure.
 
-Each is a cookie of its own, so a page is right at its first byte, without a script. One that is missing, or holds what
-is no choice, leaves it to the browser.
+Each is a separate cookie, so a page is right from its first byte, without a script. A missing or invalid one falls back
+to the browser's preference.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from api.dashboard.language.catalogues import ENGLISH, languages
 from api.dashboard.moments import is_zone
 
 Theme = Literal["", "light", "dark"]
-"""Colours; "" as the system has them."""
+"""Colours; "" follows the system."""
 Density = Literal["comfortable", "compact"]
 
 
 class Preferences(NamedTuple):
-    """language: a code, "" for what the browser asks for. zone: an IANA name, "" for the browser's own."""
+    """language: a code, "" for the browser's. zone: an IANA name, "" for the browser's own."""
 
     language: str = ""
     theme: Theme = ""
@@ -32,7 +32,7 @@ NONE: Final = Preferences()
 
 
 def preferences_of(cookies: Mapping[str, str]) -> Preferences:
-    """Return what a browser keeps."""
+    """Return the preferences in a browser's cookies."""
     language, theme, zone = (cookies.get(name, "") for name in ("language", "theme", "zone"))
     density = cookies.get("density", "")
     return Preferences(
@@ -44,7 +44,7 @@ def preferences_of(cookies: Mapping[str, str]) -> Preferences:
 
 
 def spoken_to(wanted: Preferences, asks: LanguageAccept) -> str:
-    """Return the language for a reader: the chosen one, else the first that the browser asks for and that is there.
+    """Return the language for a reader: the chosen one, else the browser's first available one.
 
     >>> spoken_to(NONE, LanguageAccept([("sv-SE", 1), ("en", 0.5)])), spoken_to(NONE, LanguageAccept([("de", 1)]))
     ('sv', 'en')

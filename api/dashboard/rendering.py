@@ -1,4 +1,4 @@
-"""Templates to HTML. Whatever a template shows is escaped: none can switch it off (a rule tests that)."""
+"""Templates to HTML. Every value is escaped, and no template can switch that off (a rule tests it)."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _SAID: Final = re.compile(r'\bsay\("([^"]*)"')
 
 @cache
 def environment() -> Environment:
-    """Return the one environment of all templates."""
+    """Return the environment of all templates."""
     made = Environment(
         loader=PackageLoader("api.dashboard"),
         autoescape=True,
@@ -43,7 +43,7 @@ def environment() -> Environment:
         extensions=["jinja2.ext.i18n"],
     )
     made.policies["ext.i18n.trimmed"] = True
-    # `{% trans %}` lets in the tags of the text, which is ours, and escapes every value.
+    # `{% trans %}` keeps the tags in the text, which is ours, and escapes every value.
     i18n: Any = made
     i18n.install_gettext_callables(speaking.gettext, speaking.ngettext, newstyle=False)
     made.globals.update(
@@ -72,7 +72,7 @@ def environment() -> Environment:
 
 
 def script_words() -> str:
-    """Return what the scripts say in the language that is spoken, as JSON; "" for English, which they have."""
+    """Return the scripts' texts in the current language, as JSON; "" for English, which they contain."""
     if speaking.language() == ENGLISH:
         return ""
     return json.dumps({text: speaking.gettext(text) for text in said_by_scripts()}, ensure_ascii=False)
@@ -80,13 +80,13 @@ def script_words() -> str:
 
 @cache
 def said_by_scripts() -> tuple[str, ...]:
-    """Return the texts of the scripts: what they give to `say`."""
+    """Return the texts that the scripts pass to `say`."""
     code = "".join(asset(name).body.decode() for name in ("dashboard.js", "live.js"))
     return tuple(dict.fromkeys(_SAID.findall(code)))
 
 
 def unbroken(text: str, between: str = " ") -> str:
-    r"""Return what a receiver answered, whose line breaks are kept as escapes, with something else in their place.
+    r"""Replace the line breaks in a receiver's answer, which are stored as escapes.
 
     >>> unbroken("no room\\r\\nat the inn"), unbroken("no\\nroom", "\n")
     ('no room at the inn', 'no\nroom')
@@ -95,7 +95,7 @@ def unbroken(text: str, between: str = " ") -> str:
 
 
 def web_url(text: str) -> str:
-    """Return a URL for a link to the web, "" for anything that is not http or https (`javascript:` and the like)."""
+    """Return a URL for a link to the web, or "" if it is not http or https (`javascript:` and the like)."""
     try:
         parts = urlsplit(text)
     except ValueError:
@@ -117,7 +117,7 @@ def rendered(page: Page, visit: Visit, places: Sequence[Place], notes: Sequence[
 
 
 def plain(template: str, preferences: Preferences = NONE, /, **shows: Any) -> bytes:
-    """Return a page that belongs to no visit: an error, a detour."""
+    """Return a page without a visit: an error, a detour."""
     return _render(template, shows, preferences=preferences)
 
 
@@ -126,5 +126,5 @@ def _render(template: str, shows: Any, **more: Any) -> bytes:
 
 
 def shown_places(paths: frozenset[str]) -> tuple[Place, ...]:
-    """Return the places whose screen is there."""
+    """Return the places whose screens exist."""
     return tuple(place for place in PLACES if place.path in paths)

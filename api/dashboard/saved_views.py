@@ -1,4 +1,4 @@
-"""Saved views: the filters of a list under a name, beside the list, for every browser."""
+"""Saved views: a list's filters under a name, shown next to the list in every browser."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _FILTERS: Final[Mapping[Place, tuple[str, ...]]] = {
 
 
 class SaveView(Form, frozen=True):
-    """A name for what a list shows; one that there is already gets the new filters."""
+    """A name for the list's present filters. An existing name gets the new filters."""
 
     place: str = ""
     name: str = ""
@@ -31,7 +31,7 @@ class SaveView(Form, frozen=True):
 
 
 class Shown(NamedTuple):
-    """A view beside its list. current: it is what the list shows."""
+    """A view next to its list. current: the list has these filters now."""
 
     id: str
     name: str
@@ -40,7 +40,7 @@ class Shown(NamedTuple):
 
 
 def filters(place: Place, query: str) -> str:
-    """Return what of a query are filters of a list, in one spelling.
+    """Return a list's filters from a query, normalised.
 
     >>> filters("stream", "after=x&tag=a%20b&keyword=")
     'tag=a+b'
@@ -81,7 +81,7 @@ async def save(visit: Visit) -> Go:
 
 
 async def not_saved(visit: Visit) -> Go:
-    """Go back to the list with its filters, and say why nothing was saved."""
+    """Return to the list with its filters, and report why nothing was saved."""
     typed = visit.draft
     asked = typed.value("place")
     place: Place = "stream" if asked == "stream" else "sources"

@@ -1,8 +1,7 @@
-"""A screen as data, the visit that its function is given, and the replies that it may give.
+"""A screen as data, its function's visit, and the possible replies.
 
-As with `api.route.Route`, nothing is reachable that is not such a record. A screen that changes something is a POST
-with a form; there is no other kind, and every form's token and Origin are checked before its function runs. So a
-change without protection can't be written down.
+As with `api.route.Route`, only such records are reachable. A screen that changes anything is a POST with a form, whose
+token and Origin are checked before its function runs. So a change without protection cannot be written down.
 """
 
 from __future__ import annotations
@@ -34,18 +33,18 @@ if TYPE_CHECKING:
     from api.streams.streams import Streams
 
 FORM_LIMIT = 64 << 10
-"""Bytes of a form, unless its screen says otherwise."""
+"""Bytes of a form, unless its screen sets another limit."""
 
 
 @dataclass(slots=True)
 class Visit:
-    """One request of a person that has passed the hooks.
+    """A person's request that passed the hooks.
 
-    query, form: the structs that the screen declares, filled in. draft: what was typed, when it is shown again.
-    session: None on the few screens for anyone. who: names the browser, for what is kept for its next page.
-    token: what its forms carry. zone: the reader's. target: path and query, for links.
-    hours: how many events each hour brought. undos: changes that can be taken back.
-    preferences: how the reader wants the pages.
+    query, form: the screen's structs. draft: the input, when the form is shown again.
+    session: None on the few screens for anyone. who: the browser's name, for data that its next page needs.
+    token: for its forms. zone: the reader's. target: path and query, for links.
+    hours: events per hour. undos: changes that can be undone.
+    preferences: the reader's display preferences.
     """
 
     context: AppContext
@@ -72,25 +71,25 @@ class Visit:
 
     @property
     def by(self) -> str:
-        """Who changes things, as records say it: there is one dashboard, and one password."""
+        """The author of changes in records. There is one dashboard, and one password."""
         return "the dashboard"
 
     def may(self, scope: str) -> bool:
-        """Return that a person may do everything."""
+        """Return True: a signed-in person may do everything."""
         return True
 
     def onward(self, cursor: str | None) -> str:
-        """Return the path to the next page of the list that this page shows; "" at the end."""
+        """Return the path to the list's next page; "" at the end."""
         return "" if cursor is None else next_path(self.target, cursor)
 
     def moment(self, at: Stamp) -> Moment:
-        """Return a moment (milliseconds, or RFC 3339) as the reader's clock shows it."""
+        """Return a time (milliseconds, or RFC 3339) by the reader's clock."""
         return moment_of(at, self.now, self.zone)
 
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A page: a template of `templates/`, and what it shows. title: of the window, before the product's name."""
+    """A page: a template in `templates/`, and its values. title: of the window, before the product's name."""
 
     template: str
     title: str
@@ -100,7 +99,7 @@ class Page:
 
 @dataclass(frozen=True, slots=True)
 class Secret:
-    """What is shown once, on the next page: its name in words, the text, and what to do with it."""
+    """A secret to show once, on the next page: its name, the text, and how to use it."""
 
     name: str
     text: str
@@ -109,7 +108,7 @@ class Secret:
 
 @dataclass(frozen=True, slots=True)
 class Go:
-    """On to another page of ours (303), as after every change. says: told there, once. bad: it is no good news."""
+    """Redirect to another page of ours (303), as after every change. says: shown there once. bad: an error."""
 
     to: str
     says: str = ""
@@ -118,14 +117,14 @@ class Go:
     cookies: tuple[str, ...] = ()
     """Set-Cookie headers."""
     undo: Undo | None = None
-    """What takes it back, offered there."""
+    """The undo action, offered there."""
     who: str = ""
-    """Whose next page it is, when the cookies make that another session's."""
+    """The browser's name on the next page, if the cookies start another session."""
 
 
 @dataclass(frozen=True, slots=True)
 class Download:
-    """A file for the reader to keep; a browser never shows it in place."""
+    """A file for the reader to save; browsers never display it."""
 
     name: str
     body: bytes
@@ -134,7 +133,7 @@ class Download:
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """A picture that a page shows. headers: those with which nothing else can be made of it."""
+    """A picture within a page. headers: prevent any other use."""
 
     body: bytes
     media: str
@@ -143,7 +142,7 @@ class Shown:
 
 @dataclass(frozen=True, slots=True)
 class LiveStream:
-    """A stream: fed by this reader until the client goes, or its session ends."""
+    """A stream. This reader feeds it until the client disconnects or its session ends."""
 
     reader: Reader
     headers: Mapping[str, str] = field(default_factory=dict)
@@ -151,7 +150,7 @@ class LiveStream:
 
 @dataclass(frozen=True, slots=True)
 class ExportedFile:
-    """A file that is written while it is read, however long; cut when its session ends."""
+    """A file of any length, written while it is read; cut when its session ends."""
 
     opened: OpenExport
 
@@ -162,14 +161,14 @@ Run = Callable[[Visit], Awaitable[Reply]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Screen:
-    """One method of one path. `path` has `{name}` for its parameters, and no slash at its end.
+    """One method of one path. `path` has `{name}` for its parameters, and no trailing slash.
 
-    run: makes the reply. access: `session` for who has signed in; `anyone` for the way there; `link` where the
-    path itself lets in, also a program that has no token.
+    run: makes the reply. access: `session` for signed-in people; `anyone` for signing in; `link` if the path itself
+    is the credential, also for a program without a token.
     query: the struct of its parameters. form: that of a change (POST), a kind of Form.
-    again: makes the page on which the form stands; shown with what was typed when the form or `run` refuses it. A form
-    with fields must have it; a button may go without, and then a page of its own says what is wrong.
-    limit: bytes of the form. live: it answers programs of ours, so who has no session gets 401 and no sign-in page.
+    again: makes the page with the form, to show the input again if the form or `run` refuses it. Forms with fields
+    must have it; a button may do without, and its errors get a separate page.
+    limit: bytes of the form. live: for programs of ours; without a session they get 401 and no sign-in page.
     """
 
     method: Literal["GET", "POST"] = "GET"
@@ -194,7 +193,7 @@ class Screen:
 
     @property
     def label(self) -> str:
-        """Its method and path, which name it."""
+        """Method and path."""
         return f"{self.method} {self.path}"
 
     @property

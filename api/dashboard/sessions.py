@@ -1,9 +1,9 @@
-"""Sessions, by cookie; and the token that ties a form to the browser it was sent to.
+"""Sessions, by cookie, and the token that ties a form to its browser.
 
-A session is 256 random bits in a cookie that scripts can't read, kept as their SHA-256, looked up at every request: so
-one that was ended elsewhere is a stranger's at its next request. Who has not signed in has a cookie of the same kind
-that nothing is kept of, since the forms of the way in need a token too. A token is an HMAC keyed by the cookie: nobody
-can make one who can't read the cookie, and a restart leaves open forms good.
+A session is 256 random bits in a cookie that scripts cannot read. Its SHA-256 is stored and looked up on every request,
+so an ended session fails at its next request. Browsers that are not signed in get a similar cookie without a stored
+record, because the sign-in forms need a token too. A token is an HMAC keyed by the cookie: forging one requires the
+cookie, and open forms survive a restart.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _KNOWN_FOR = 365 * 86_400
 
 
 class Browser(NamedTuple):
-    """A browser: its session if it has signed in, what its cookie holds, and whether that cookie is new to it."""
+    """A browser: its session if signed in, its cookie's secret, and whether the cookie is new to it."""
 
     session: Session | None
     secret: str
@@ -40,12 +40,12 @@ class Browser(NamedTuple):
 
     @property
     def token(self) -> str:
-        """What its forms carry."""
+        """The token of its forms."""
         return hmac.new(self.secret.encode(), b"form", sha256).hexdigest()
 
     @property
     def who(self) -> str:
-        """Its name for what is kept for its next page; tells nothing of the secret."""
+        """Its name for data that its next page needs. Reveals nothing of the secret."""
         return self.session.id if self.session else hashed(self.secret)
 
     def sent(self, token: str) -> bool:
@@ -54,13 +54,13 @@ class Browser(NamedTuple):
 
 
 class Sessions:
-    """The sessions of one service. secure: it is reached by https, and cookies go nowhere else."""
+    """The sessions of one service. secure: the service uses https, and cookies go nowhere else."""
 
     def __init__(self, world: World, people: People, base_url: str) -> None:
         self._world, self._people = world, people
         self.secure = base_url.startswith("https://")
         prefix = "__Host-" if self.secure else ""
-        port = urlsplit(base_url).port  # cookies don't tell ports apart, and a machine may have two services
+        port = urlsplit(base_url).port  # cookies ignore ports, and a machine may have two services
         suffix = f"-{port}" if port else ""
         self._signed_in, self._stranger = f"{prefix}session{suffix}", f"{prefix}visitor{suffix}"
         self._known = f"{prefix}known{suffix}"
@@ -68,11 +68,11 @@ class Sessions:
 
     @classmethod
     def of_context(cls, context: AppContext) -> Sessions:
-        """Return the sessions of a service; they hold no state but its storage's."""
+        """Return the sessions of a service. They hold no state except storage's."""
         return cls(context.world, context.storage.people, context.settings.public_url())
 
     async def of(self, cookies: Mapping[str, str]) -> Browser:
-        """Return whose request it is, a stranger's when its session has ended."""
+        """Return a request's browser, a stranger's if its session has ended."""
         secret = cookies.get(self._signed_in, "")
         if _SECRET.fullmatch(secret):
             session = await self._people.session(hashed(secret))
@@ -82,7 +82,7 @@ class Sessions:
         return Browser(None, known) if _SECRET.fullmatch(known) else Browser(None, self._draw(), new=True)
 
     def begin(self, agent: str, address: str) -> tuple[Session, str]:
-        """Return a new session, not yet kept, and its Set-Cookie header."""
+        """Return a new session, not yet stored, and its Set-Cookie header."""
         secret, now = self._draw(), self._world.now()
         shown = "".join(letter for letter in agent if letter.isprintable())[:_AGENT_SHOWN]
         session = Session(self._world.new_id(), hashed(secret), now, now, shown, address)
@@ -93,16 +93,16 @@ class Sessions:
         return self._cookie(self._stranger, browser.secret, None)
 
     def remember(self, password: Password) -> str:
-        """Return the Set-Cookie header by which a browser is known that has signed in; it opens nothing."""
+        """Return the Set-Cookie header that marks a browser as known. It grants no access."""
         nonce = urlsafe_b64encode(self._world.entropy(16)).rstrip(b"=").decode()
         return self._cookie(self._known, browser_mark(nonce, password), _KNOWN_FOR)
 
     def known(self, headers: Headers, password: Password | None) -> str:
-        """Return the name of the browser that asks, "" when nobody has signed in with it under this password."""
+        """Return the known browser's name, or "" without a sign-in under this password."""
         return known_browser(parse_cookie(headers.get("Cookie", "")).get(self._known, ""), password)
 
     def read_up_to(self, headers: Headers) -> str:
-        """Return the id of the newest event that counts as read in the browser that asks, "" when none does."""
+        """Return the id of the newest event marked as read in the browser, or ""."""
         id = parse_cookie(headers.get("Cookie", "")).get(self._read, "")
         try:
             seq_of(id)
@@ -111,15 +111,15 @@ class Sessions:
         return id
 
     def mark_read(self, id: str) -> str:
-        """Return the Set-Cookie header after which the events up to this one count as read in the browser."""
+        """Return the Set-Cookie header that marks the events up to this one as read."""
         return self._cookie(self._read, id, _KNOWN_FOR)
 
     def keep(self, name: str, value: str) -> str:
-        """Return the Set-Cookie header by which a browser keeps how pages are wanted (`preferences`); "" forgets it."""
+        """Return the Set-Cookie header that stores a display preference; "" deletes it."""
         return self._cookie(name, value, _KNOWN_FOR if value else 0)
 
     def farewell(self) -> str:
-        """Return the Set-Cookie header that ends a session in the browser."""
+        """Return the Set-Cookie header that ends the session in the browser."""
         return self._cookie(self._signed_in, "", 0)
 
     def _cookie(self, name: str, value: str, age: int | None) -> str:
@@ -130,15 +130,15 @@ class Sessions:
 
 
 def hashed(secret: str) -> str:
-    """Return the SHA-256 (hex) under which a secret is kept."""
+    """Return the SHA-256 (hex) that a secret is stored under."""
     return sha256(secret.encode()).hexdigest()
 
 
 def is_foreign(headers: Headers, base_url: str) -> bool:
-    """Return whether a change comes from another site's page, or hides where it comes from.
+    """Return whether a change comes from another site's page, or hides its origin.
 
-    Browsers name the page's origin at every POST. Ours is the public address, or whatever host the request itself is
-    for. Where there is no Origin, `Sec-Fetch-Site` must say that the page is ours.
+    Browsers send the page's origin with every POST. It must be the public address, or the host of the request itself.
+    Without an Origin, `Sec-Fetch-Site` must say same-origin.
     """
     origins = headers.getlist("Origin")
     if not origins:
@@ -151,7 +151,7 @@ def is_foreign(headers: Headers, base_url: str) -> bool:
 
 
 def own_path(text: str) -> str:
-    """Return a path of ours to go on to, "/" for anything that could lead elsewhere.
+    """Return a path of ours for a redirect, "/" for anything that could lead elsewhere.
 
     >>> own_path("/sources?q=x"), own_path("//evil.test"), own_path("https://evil.test"), own_path("/\\\\evil.test")
     ('/sources?q=x', '/', '/', '/')

@@ -1,4 +1,4 @@
-"""Settings of who uses the dashboard: the password, and where it is signed in."""
+"""The settings of the dashboard's user: preferences, devices, password, sessions."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from storage.records.session import Password
 
 
 class NewPassword(Form, frozen=True):
-    """The password of now, and another one twice."""
+    """The current password, and a new one twice."""
 
     verbatim: ClassVar[tuple[str, ...]] = ("present", "password", "again")
     present: str
@@ -43,7 +43,7 @@ _SYSTEMS = (
 
 
 def in_words(agent: str) -> str:
-    """Return what a browser calls itself, in the words of people.
+    """Return a readable name of a browser.
 
     >>> in_words("Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0")
     'Firefox on Linux'
@@ -56,7 +56,7 @@ def in_words(agent: str) -> str:
 
 
 class Wishes(Form, frozen=True):
-    """How pages are wanted; what is empty is left to the browser."""
+    """Display preferences; empty ones are left to the browser."""
 
     language: str = ""
     theme: Theme = ""
@@ -69,13 +69,13 @@ _DENSITIES = (("comfortable", noted("Comfortable")), ("compact", noted("Compact"
 
 
 class SettingsQuery(Struct, frozen=True, forbid_unknown_fields=True):
-    """The alert that a device is to be told of, as the link has it."""
+    """The preselected alert for a device, from the link."""
 
     alert: Annotated[str, Meta(max_length=40)] = ""
 
 
 async def show(visit: Visit) -> Page:
-    """Show how pages are wanted, the devices that are told, the sessions, and the form for another password."""
+    """Show the preferences, the devices, the sessions, and the form for a new password."""
     sessions = [
         (one, in_words(one.agent)) for one in await visit.context.storage.people.sessions() if one.ends_at > visit.now
     ]
@@ -93,7 +93,7 @@ async def show(visit: Visit) -> Page:
 
 
 async def wish(visit: Visit) -> Reply:
-    """Keep how pages are wanted, in this browser."""
+    """Store the display preferences in this browser."""
     form: Wishes = visit.form
     if form.language and form.language not in languages():
         raise Wrong(language=say("Choose one of the list."))
@@ -106,7 +106,7 @@ async def wish(visit: Visit) -> Reply:
 
 
 async def change(visit: Visit) -> Reply:
-    """Change the password. Every session ends, and this browser gets another one."""
+    """Change the password. Every session ends, and this browser gets a new one."""
     form: NewPassword = visit.form
     check_password(form.password, form.again)
     await check_again(visit, "present", form.present)
@@ -121,7 +121,7 @@ async def change(visit: Visit) -> Reply:
 
 
 async def end(visit: Visit) -> Reply:
-    """End a session; its own one as by signing out."""
+    """End a session. Ending the current one signs out."""
     ended = await visit.context.storage.people.sign_out(visit.path["id"])
     if visit.session is not None and visit.path["id"] == visit.session.id:
         return Go("/sign-in?out=1")

@@ -1,4 +1,4 @@
-"""Sources by name: the ids of those that a reader has typed, and names to choose from."""
+"""Sources by name: the ids for typed names, and names to choose from."""
 
 from __future__ import annotations
 
@@ -22,23 +22,22 @@ SUGGEST_WITHIN = 1.0
 SUGGESTED = 200
 """Names that a field offers."""
 LONGEST = 80
-"""Characters of a name that is offered: the page has a weight."""
+"""The longest name to offer, to limit the page's size."""
 _FOUND = 500
 
 
 class NamedSources(NamedTuple):
-    """The ids that are meant. unknown: the first name that no source has, else "" ."""
+    """The matching ids. unknown: the first name without a source, or ""."""
 
     ids: tuple[str, ...]
     unknown: str = ""
 
 
 async def named(visit: Visit, text: str) -> NamedSources:
-    """Return the sources that a text means: a name, or several names, words of names, or ids between commas.
+    """Return the sources that a text means: a name, or names, words of names or ids, separated by commas.
 
-    Of sources that have the words, those that are called exactly so are meant if there are any. An id, or a prefix of
-    ids that ends in `.*`, is taken as it is: its source may have been deleted. Raises as the registry does, and
-    TooSlowError.
+    An exact name beats sources that only contain the words. An id, or a prefix of ids ending in `.*`, is taken as it
+    is, because its source may be deleted. Raises as the registry does, and TooSlowError.
     """
     parts = [part for one in text.split(",") if (part := one.strip())]
     with trio.fail_after(ANSWER_WITHIN):
@@ -57,7 +56,7 @@ async def named(visit: Visit, text: str) -> NamedSources:
 
 
 async def suggested(visit: Visit) -> list[str]:
-    """Return names of sources, in their order; none while the registry does not answer, as a list can do without."""
+    """Return names of sources in order; none if the registry does not answer, because a field works without them."""
     page = SourcePage([], None, {})
     with trio.move_on_after(SUGGEST_WITHIN):
         try:
@@ -69,7 +68,7 @@ async def suggested(visit: Visit) -> list[str]:
 
 
 def called_so(sources: Sequence[Source], name: str) -> list[Source]:
-    """Return the sources whose name, or address, is exactly this one, but for case."""
+    """Return the sources with exactly this name or address, ignoring case."""
     wanted = name.strip().casefold()
     return [one for one in sources if wanted in (one.name.casefold(), one.url.casefold())]
 

@@ -1,4 +1,4 @@
-"""Stream: all events live, with the filters of the API, after the newest that are there already."""
+"""Stream: the newest events and then all events live, with the API's filters."""
 
 from __future__ import annotations
 
@@ -34,15 +34,15 @@ _FIELDS = {
     "tag": noted("Tags"),
     "source": noted("Sources"),
 }
-"""What people see in the place of a parameter's name."""
+"""The label of each parameter."""
 Filters = Sequence[tuple[str, str]]
 """Filters as parameters of the API."""
 
 
 class StreamQuery(Struct, frozen=True, forbid_unknown_fields=True):
-    """What to show: the filters as they are typed, several separated by commas.
+    """The filters as typed, several separated by commas.
 
-    source: names of sources, words of their names or addresses, or ids. after: an event; only what came later.
+    source: names of sources, words of their names or addresses, or ids. after: only events after this one.
     """
 
     keyword: _Text = ""
@@ -53,25 +53,25 @@ class StreamQuery(Struct, frozen=True, forbid_unknown_fields=True):
     cursor: str | None = None
 
     def typed(self) -> dict[str, str]:
-        """Return the filters as they are typed."""
+        """Return the filters as typed."""
         return {name: getattr(self, name) for name in _FIELDS}
 
 
 class DownloadQuery(StreamQuery, frozen=True, forbid_unknown_fields=True):
-    """Which events to write into a file, and its form."""
+    """The events to write into a file, and its form."""
 
     format: Literal["csv", "ndjson"] = "csv"
 
 
 class ReadForm(Form, frozen=True):
-    """All events up to this one are read. back: the page of the button."""
+    """Marks all events up to this one as read. back: the button's page."""
 
     id: str
     back: str = "/stream"
 
 
 async def filters_of(visit: Visit, wanted: StreamQuery) -> Filters:
-    """Return the filters of a page, sources by their ids. Raises Refusal (400), and as `source_names.named` does."""
+    """Return the filters of a page, with sources by id. Raises Refusal (400), and as `source_names.named` does."""
     if wanted.source.count(",") >= MOST_VALUES:
         raise invalid("query.source", f"at most {MOST_VALUES} names", wanted.source)
     sources = await named(visit, wanted.source)
@@ -86,7 +86,7 @@ async def filters_of(visit: Visit, wanted: StreamQuery) -> Filters:
 
 
 def _asked(filters: Filters, **more: str | int | None) -> dict[str, object]:
-    """Return the parameters of a read of the past."""
+    """Return the parameters of a history query."""
     names = {name for name, _ in filters}
     return {name: tuple(value for key, value in filters if key == name) for name in names} | {
         name: value for name, value in more.items() if value
@@ -103,7 +103,7 @@ async def newest(
 
 
 async def show(visit: Visit) -> Page:
-    """Show the newest events, and go on from there; an older page stands still."""
+    """Show the newest events and follow live; older pages are static."""
     wanted: StreamQuery = visit.query
     since = await visit.streams.newest_id()
     filters: Filters = ()
@@ -142,7 +142,7 @@ async def show(visit: Visit) -> Page:
 
 
 def _said(error: Refusal | msgspec.ValidationError) -> str:
-    """Return what is wrong with a filter, by the name of its field on the page.
+    """Return the error of a filter, with the label of its field.
 
     >>> _said(invalid("query.source[0]", "no source is called “x”", "x"))
     'Sources: no source is called “x”.'
@@ -162,7 +162,7 @@ def _chips(wanted: StreamQuery) -> list[Chip]:
 
 
 def _publication(filters: Filters) -> str:
-    """Return the query of the form of a publication with these filters. It knows no words: an alert does."""
+    """Return the query for the publication form with these filters. Publications have no words; alerts do."""
     names = {"tag": "tag", "source": "source", "source_type": "channel"}
     asked = urlencode([(names[name], value) for name, value in filters if name in names])
     return f"?{asked}" if asked else ""
@@ -181,7 +181,7 @@ async def download(visit: Visit) -> ExportedFile:
 
 
 async def mark_read(visit: Visit) -> Go:
-    """Count the events up to one as read in this browser: those that its page could show, not what came since."""
+    """Mark events as read in this browser: those that its page could show, not later ones."""
     form: ReadForm = visit.form
     try:
         seq_of(form.id)
@@ -192,7 +192,7 @@ async def mark_read(visit: Visit) -> Go:
 
 
 async def not_read(visit: Visit) -> Go:
-    """Go back to where the button was, and say why nothing is marked."""
+    """Return to the button's page, and report why nothing was marked."""
     says = say("Nothing was marked: reload the page, and try again.")
     return Go(own_path(visit.draft.value("back") or "/stream"), says, bad=True)
 

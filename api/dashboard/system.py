@@ -1,4 +1,4 @@
-"""System: whether the service can do its work, its parts worst first, its size, and how it is set."""
+"""System: readiness, the parts (worst first), sizes, settings."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ HEAVIEST = 5
 
 
 class ShownPart(Struct, frozen=True, forbid_unknown_fields=True):
-    """Which parts to show, and from which one on."""
+    """The parts to show, and the start of the page."""
 
     filter: Annotated[str, Meta(max_length=500)] = ""
     start: Annotated[int, Meta(ge=0, le=10_000_000)] = 0
 
 
 class Set(NamedTuple):
-    """A setting: its name, its value as it may be shown, where that came from, and what it means."""
+    """A setting: its name, its value (masked if secret), its origin, its meaning."""
 
     name: str
     value: str
@@ -39,7 +39,7 @@ class Set(NamedTuple):
 
 
 def settings_of(visit: Visit) -> list[Set]:
-    """Return all settings, those first that somebody has set."""
+    """Return all settings, the explicitly set ones first."""
     settings, origins = visit.context.settings, visit.context.origins
     rows = []
     for item in fields(Settings):
@@ -61,7 +61,7 @@ def _word(value: object) -> str:
 
 
 async def show(visit: Visit) -> Page:
-    """Show the service itself."""
+    """Show the service's own state."""
     wanted: ShownPart = visit.query
     overview = overview_of(visit.context)
     query = TreeQuery(filter=wanted.filter, start=wanted.start, limit=ROWS)

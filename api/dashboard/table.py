@@ -1,4 +1,4 @@
-"""All screens of the dashboard. A new one is a line here, and a place in `places.py` if it has one."""
+"""All screens of the dashboard. For a new one, add a line here, and perhaps a place in `places.py`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Today: what needs somebody, what changed lately, and how the whole is doing."""
+"""Today: the needs for attention, the latest changes, and the overall state."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _UNSEEN = noted("Nobody knows its secret. Make a new one, give it to the receive
 
 
 class Need(NamedTuple):
-    """Something that needs somebody: what, where to look, its state, why, and when it is tried again by itself."""
+    """Something that needs attention: its name, page, state, reason, and next automatic attempt."""
 
     name: str
     path: str
@@ -42,7 +42,7 @@ class Need(NamedTuple):
 
 
 def need_of(row: TreeRow, called: Mapping[str, str] = NONE) -> Need | None:
-    """Return what a part of the tree needs, None when it is well enough. called: destinations by their paths."""
+    """Return the need of a part of the tree, or None. called: destination labels by path."""
     if row.state in _UNWELL:
         return Need(called.get(row.path) or _named(row), _path(row), PARTS[row.state], row.error, row.next)
     if row.flag == "rotten":
@@ -51,7 +51,7 @@ def need_of(row: TreeRow, called: Mapping[str, str] = NONE) -> Need | None:
 
 
 async def needs(visit: Visit) -> list[Need]:
-    """Return what needs somebody: destinations that get nothing though they should, then the worst of the tree."""
+    """Return the needs for attention: destinations that wrongly get nothing, then the worst parts of the tree."""
     hooks = await visit.context.storage.alerts.destinations()
     closed = [
         *[_need(hook, "disabled", _CLOSED) for hook in hooks if hook.enabled and hook.state == "disabled"],
@@ -75,7 +75,7 @@ def _path(row: TreeRow) -> str:
 
 
 def labels(hours: Sequence[int], now: Millis, zone: ZoneInfo) -> list[str]:
-    """Return a label for each hour: when it began by the reader's clock, and how many events it brought.
+    """Return a label for each hour: its start by the reader's clock, and its events.
 
     >>> labels([0, 1], Millis(3_600_000 * 13), ZoneInfo("Asia/Kolkata"))
     ['17:30: no events', '18:30: 1 event']

@@ -1,4 +1,4 @@
-"""An event's changes by kind, as a line each: what of the difference is a value, a name or a negation. Pure."""
+"""An event's changes by kind, one line each: changed values, names and negations. Pure."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ MOST = 12
 
 
 class TypedLine(NamedTuple):
-    """kind: in words. record: of a price, which it is, and since when (RFC 3339)."""
+    """kind: as the event has it. record: of a price: highest or lowest, and since when (RFC 3339)."""
 
     kind: str
     label: str
@@ -23,7 +23,7 @@ class TypedLine(NamedTuple):
 
 
 def typed_lines(event: Event) -> Sequence[TypedLine]:
-    """Return the first changes of an event that are more than text that came or went."""
+    """Return an event's first changes that are more than added or removed text."""
     changes = event.changes if isinstance(event.changes, tuple) else ()
     return list(_lines(changes))[:MOST]
 

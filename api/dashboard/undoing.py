@@ -1,7 +1,7 @@
-"""Changes that can be taken back: the next page of the browser that made one has a button for it.
+"""Changes that can be undone: the browser's next page has a button for it.
 
-In memory, bounded, for ten minutes. A restart loses the button; deleted sources can then be had back from their page.
-Pure.
+They are in memory, bounded, for ten minutes. A restart loses the button; deleted sources can still be restored on their
+page. Pure.
 """
 
 from __future__ import annotations
@@ -10,13 +10,13 @@ from collections import OrderedDict
 from typing import Literal, NamedTuple
 
 MOST = 50
-"""Changes of all browsers together: one may be of 10,000 sources."""
+"""Changes of all browsers together; one may cover 10,000 sources."""
 KEPT = 600_000
 """Milliseconds."""
 
 
 class Undo(NamedTuple):
-    """What takes a change back, for these sources."""
+    """The undo action for these sources."""
 
     act: Literal["restore", "resume"]
     ids: tuple[str, ...]
@@ -29,7 +29,7 @@ class _Kept(NamedTuple):
 
 
 class Undos:
-    """The newest changes that can be taken back, by keys that are only good in the browser that made them."""
+    """The newest undoable changes, by keys that work only in the same browser."""
 
     def __init__(self) -> None:
         self._kept: OrderedDict[str, _Kept] = OrderedDict()
@@ -39,7 +39,7 @@ class Undos:
         return f"<Undos of {len(self._kept)} changes>"
 
     def keep(self, who: str, undo: Undo, now: int) -> str:
-        """Return the key of a change."""
+        """Store a change; return its key."""
         self._given += 1
         key = str(self._given)
         self._kept[key] = _Kept(who, undo, now + KEPT)
@@ -48,7 +48,7 @@ class Undos:
         return key
 
     def take(self, who: str, key: str, now: int) -> Undo | None:
-        """Return a change of this browser, for the last time."""
+        """Return and remove a change of this browser."""
         kept = self._kept.get(key)
         if kept is None or kept.who != who:
             return None

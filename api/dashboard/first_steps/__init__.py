@@ -1,5 +1,5 @@
-"""The first five minutes: any URL looked at, a practice page changed and noticed, and all of it taken along.
+"""The first five minutes: preview any URL, change a practice page and see its event, then use it elsewhere.
 
-One page, `/first-steps`, to which every form returns; Today shows its beginning to who watches nothing yet. May import
-what `api.dashboard` may. Start with `page.py`.
+All forms return to one page, `/first-steps`; Today shows its beginning to users without sources. May import whatever
+`api.dashboard` may. Start with `page.py`.
 """

@@ -1,4 +1,4 @@
-"""The page: what was changed last, the event that came of it with its difference, its signature checked and its why."""
+"""The page: the last change, its event with difference and checked signature, and the reason."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _event = msgspec.json.Decoder(Event).decode
 
 
 class Noticed(NamedTuple):
-    """The newest event of practice, told whole. why: a sentence or two."""
+    """The newest practice event, in full. why: a sentence or two."""
 
     event: Event
     lines: list[Line]
@@ -33,7 +33,7 @@ class Noticed(NamedTuple):
 
 
 class Document(NamedTuple):
-    """A practice document and how often it was changed."""
+    """A practice document and its number of changes."""
 
     what: str
     view: SourceView

@@ -1,4 +1,4 @@
-"""The buttons of practice: change a document and wait for its event, make a key, wire a bin, end the practice."""
+"""The buttons of practice: change a document and await its event, make a key, wire a bin, end the practice."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Change(Form, frozen=True):
 
 
 async def change(visit: Visit) -> Reply:
-    """Change a document; the next page has its event. A second press at once changes nothing, and shows that event."""
+    """Change a document; the next page shows its event. A second press at once changes nothing, but shows it."""
     try:
         done, stored = await practice.changed(visit, visit.form.what)
     except TooSoon as error:
@@ -50,7 +50,7 @@ async def make_key(visit: Visit) -> Reply:
 
 
 async def wire(visit: Visit) -> Reply:
-    """Wire a bin to practice, and have one delivery made."""
+    """Wire a bin to practice, and trigger a delivery."""
     bin, _made = await practice.wire(visit)
     if await practice.delivered(visit, bin):
         return Go(f"/webhook-bins/{bin.id}", say("The practice page was changed, and this is the delivery of it."))
