@@ -1,6 +1,6 @@
-"""The WebSub hub of our feeds (W3C Recommendation of 23 January 2018): who subscribes is told what is new at once.
+"""The WebSub hub of our feeds (W3C Recommendation of 23 January 2018). It notifies subscribers at once.
 
-`endpoint.py` takes wishes to subscribe; `actor.py` has each confirmed by its callback, follows the log, and posts to
-all subscribers what is new to them. A subscriber has a cursor into the log and no rows of an outbox: ten thousand of
-one feed cost ten thousand numbers (docs/decisions/websub.md).
+`endpoint.py` takes subscription requests. `actor.py` verifies each with its callback, follows the log, and posts new
+events to all subscribers. A subscriber is a cursor into the log, not rows in an outbox: ten thousand subscribers of one
+feed cost ten thousand numbers (docs/decisions/websub.md).
 """

@@ -1,13 +1,12 @@
-"""The hub: has wishes confirmed by their callbacks, follows the log, and posts to all subscribers what is new to them.
+"""The hub: verify subscription requests with their callbacks, follow the log, post new events to all subscribers.
 
-A wish waits for its turn twice: to have the callback's name resolved, and to have it asked.
+A request queues twice: to resolve the callback's name, and to call it.
 
-At each change of the log it brings every publication that has subscribers level with it, from memory, and puts those
-whose cursor is behind into a queue. Workers post all between the cursor and the head, a page of events at a time. Who
-has answered 2xx has most of the workers, who is new has some, who has failed or was slow has few; only these few wait
-for an answer for longer than 3 s. All queues serve domains and addresses in turn. What was told is
-stored a quarter of a second later at most: after a crash within that time a subscriber is told again, under the same
-ids.
+On each change of the log, the hub updates every publication with subscribers, from memory, and queues the subscribers
+whose cursor is behind. Workers post everything between cursor and head, a page of events at a time. Proven subscribers
+(2xx) have most of the workers, new ones some, slow or failing ones few; only these few wait longer than 3 s for an
+answer. All queues serve domains and addresses in turn. Progress is stored at most a quarter of a second later; after a
+crash within that time, a subscriber gets the same events again under the same ids.
 """
 
 from __future__ import annotations
@@ -47,35 +46,35 @@ from storage.records.subscription import MOST_SUBSCRIPTIONS, Progress, Subscribe
 from supervision import Child
 
 MOST_OF_ONE = 1_000
-"""Subscriptions of one domain, of one address of callbacks, and of one client."""
+"""Subscriptions per domain, per callback address, and per client."""
 QUICK, NEW, SLOW, CONFIRMING = 96, 64, 32, 32
-"""Workers for who has answered 2xx, for who has not yet, for who is slow or has failed, and for wishes."""
+"""Workers for proven subscribers, new ones, slow or failing ones, and subscription requests."""
 WAITING = 1_000
-"""Wishes that wait."""
+"""Subscription requests in the queue."""
 TOO_SLOW = 1.0
-"""Seconds of a request from which on a subscriber is slow; a new one gets no more while others wait."""
+"""Seconds after which a subscriber counts as slow; a new one gets no more while others wait."""
 PATIENCE = 3.0
-"""Seconds for a challenge, for a name, and for a subscriber that is not slow."""
+"""Seconds for a challenge, for resolving a name, and for a subscriber that is not slow."""
 GATHER = 0.2
-"""Seconds in which what comes is told together."""
+"""Seconds of new events to gather into one post."""
 SAVE = 0.25
-"""Seconds between two commits of what was told."""
+"""Seconds between two commits of progress."""
 AT_ONCE = 1_000
-"""Subscribers in one commit."""
+"""Subscribers per commit."""
 AGAIN = 5.0
-"""Seconds until what the storage, or this machine's network, could not do is tried again."""
+"""Seconds until a retry after a failure of the storage or this machine's network."""
 PATROL = 60.0
-"""Seconds between two looks for leases that have ended."""
+"""Seconds between two checks for expired leases."""
 CHALLENGE = 24
-"""Bytes of chance in a challenge."""
+"""Random bytes in a challenge."""
 SCHEMES = ("http", "https")
 DOCUMENTS = 16
-"""Documents that are kept; most subscribers of a feed are at the same place, and get the same bytes."""
+"""Documents to cache. Most subscribers of a feed have the same cursor and get the same bytes."""
 
 
 class _Reader:
-    """A subscriber, as the hub knows it. keys: what it is counted by. queued: it is in a queue, or being told. proven:
-    it has answered 2xx since the start.
+    """A subscriber. keys: those it counts under. queued: in a queue or being posted to. proven: has answered 2xx since
+    the start.
     """
 
     __slots__ = ("keys", "progress", "proven", "queued", "slow", "subscription")
@@ -86,7 +85,7 @@ class _Reader:
 
 
 class _Topic:
-    """A publication and its subscribers. newest: as it was last read."""
+    """A publication and its subscribers. newest: as last read."""
 
     __slots__ = ("newest", "publication", "readers")
 
@@ -97,7 +96,7 @@ class _Topic:
 
 
 class _Document(NamedTuple):
-    """What is posted. upto: how far a subscriber has been told with it."""
+    """A document to post. upto: the subscriber's cursor after it."""
 
     body: bytes
     media: str
@@ -121,13 +120,12 @@ class Hub:
         return f"<Hub at {HUB}>"
 
     async def run(self, child: Child) -> None:
-        """Serve until stopped."""
         self._topics: dict[str, _Topic] = {}
         self._counts: Counter[str] = Counter()
         self._documents: OrderedDict[tuple[str, str, Seq, str], _Document] = OrderedDict()
         self._told: dict[str, Progress] = {}
         self._wake, self._unsaved = trio.Event(), trio.Event()
-        # A reader is queued once, but one that has ended may still be there.
+        # A reader is queued once, but one that has ended may still be in the queue.
         self._quick, self._new, self._slow = (Turns[_Reader](2 * MOST_SUBSCRIPTIONS) for _ in range(3))
         self._wishes = Turns[Intent](WAITING)
         while True:
@@ -150,7 +148,7 @@ class Hub:
                 for _ in range(workers):
                     nursery.start_soon(self._work, queue)
 
-    # --- wishes --------------------------------------------------------------------------------------------------
+    # --- subscription requests -----------------------------------------------------------------------------------
 
     async def _take_in(self) -> None:
         while True:
@@ -171,10 +169,10 @@ class Hub:
                 self._world.log("hub.not_subscribed", why=str(error) or "the name did not resolve in time")
 
     async def _obey(self, intent: Intent) -> None:
-        """Do what is wished, once the callback has confirmed it."""
+        """Verify a request with its callback, then carry it out."""
         there = self._reader_of(intent)
         if intent.mode == "unsubscribe" and there is None:
-            return  # there is nothing to end, and nobody is asked for it
+            return  # nothing to end, so do not call anyone
         if intent.mode == "subscribe" and there is None and (why := self._no_room(intent)):
             asked = {"hub.mode": "denied", "hub.topic": intent.topic, "hub.reason": why}
             await self._get(intent.callback, asked)
@@ -227,13 +225,13 @@ class Hub:
         return ""
 
     def _keys(self, callback: str, client: str = "") -> tuple[str, ...]:
-        """Return what a subscription is counted by: its domain, its last known address, and who wished it."""
+        """Return the keys that a subscription counts under: its domain, its last known address, its client."""
         host = urlsplit(callback).hostname or callback
         at = neighbourhood(self._context.callbacks.whereabouts(host))
         return (domain_of(host), f"at {at}", *((f"for {client}",) if client else ()))
 
     async def _get(self, callback: str, asked: dict[str, str]) -> PostResult | None:
-        """Ask a callback; None when there is no answer."""
+        """Call a callback; return None without an answer."""
         joint = "&" if urlsplit(callback).query else "?"
         why = f"no answer within {PATIENCE:g} s"
         try:
@@ -250,16 +248,16 @@ class Hub:
         outlet = self._context.callbacks
         return await (outlet.deliver if url.secure else outlet.deliver_plain).post(url, headers, body, method)
 
-    # --- who subscribes ------------------------------------------------------------------------------------------
+    # --- subscribers ---------------------------------------------------------------------------------------------
 
     async def _know(self, subscriber: Subscriber, client: str = "") -> None:
-        """Take a subscriber in, or what is new of one. Raises StorageError."""
+        """Add or update a subscriber. Raises StorageError."""
         subscription = subscriber.subscription
         topic = self._topics.get(subscription.publication)
         if topic is None or topic.publication.token_hash != subscription.token_hash:
             publication = await self._publications.get(subscription.publication)
             if publication is None or publication.token is None or publication.token_hash != subscription.token_hash:
-                return  # taken back meanwhile; its rows are gone
+                return  # deleted in the meantime, with its rows
             if topic is not None:
                 self._forget(topic)
             topic = self._topics[publication.id] = _Topic(publication)
@@ -291,7 +289,7 @@ class Hub:
             if topic is not None:
                 self._drop(topic, reader)
 
-    # --- what is new ---------------------------------------------------------------------------------------------
+    # --- new events ----------------------------------------------------------------------------------------------
 
     async def _listen(self) -> None:
         head = START
@@ -306,7 +304,7 @@ class Hub:
             pause = PATROL
             mine = self._context.ownership.mine(HUB_KEY)
             if self._context.ownership.shared:
-                # Whose hub it was until now has gone on without this node.
+                # Another node ran the hub until now and has made progress.
                 await self._read_others(progress=not (mine and was_mine))
                 pause = AGAIN
             was_mine = mine
@@ -325,7 +323,7 @@ class Hub:
             await trio.sleep(GATHER)
 
     async def _read_others(self, *, progress: bool) -> None:
-        """Take in what other nodes have stored: any of them confirms wishes, and one posts (its `progress`)."""
+        """Load changes by other nodes: any node verifies requests, but one posts (its `progress` counts)."""
         try:
             stored = {subscriber.subscription.id: subscriber for subscriber in await self._store.all()}
             for subscriber in stored.values():
@@ -342,7 +340,7 @@ class Hub:
                     reader.progress = there.progress
 
     async def _level(self, topic: _Topic) -> float:
-        """Queue who has something to be told; return the seconds until the next of the others is due.
+        """Queue the subscribers that are behind; return the seconds until the next of the others is due.
 
         Raises NotFound, Overloaded, StorageError, TooSlowError.
         """
@@ -382,10 +380,10 @@ class Hub:
                 reader.queued = False
             topic = self._topics.get(reader.subscription.publication)
             if topic and topic.newest and reader.progress.cursor < _head(topic.newest):
-                self._wake.set()  # there is more, or it has failed and is due later
+                self._wake.set()  # there is more, or it failed and is due later
 
     def _patience(self, queue: Turns[_Reader]) -> float:
-        """Return the seconds for a request; how long the slow ones have is for the outlet to say."""
+        """Return the seconds for a request. For slow subscribers the outlet sets the limit."""
         return inf if queue is self._slow else TOO_SLOW if queue is self._new and len(queue) else PATIENCE
 
     async def _tell(self, reader: _Reader, patience: float) -> None:
@@ -413,7 +411,7 @@ class Hub:
             self._advance(reader, self._failed(reader, answer, document.upto))
 
     def _failed(self, reader: _Reader, answer: Answer, upto: Seq) -> Progress:
-        """Return where a subscriber is after a request that failed: to be tried again, or past what it did not take."""
+        """Return a subscriber's progress after a failed request: retry later, or give up and skip the document."""
         before, now, error = reader.progress, self._world.now(), (answer.error or "")[:200]
         if answer.ours:
             return before._replace(due_at=Millis(now + round(1000 * AGAIN)), error=error)
@@ -425,7 +423,7 @@ class Hub:
         return Progress(before.id, upto, 0, now, error)
 
     async def _document(self, topic: _Topic, newest: Newest, reader: _Reader) -> _Document:
-        """Return what comes next for a subscriber. The newest page goes whole as JSON Feed, by its nature."""
+        """Return the next document for a subscriber. A newest page in JSON Feed always goes out whole."""
         ending, cursor = reader.subscription.ending, reader.progress.cursor
         key = (topic.publication.id, ending, cursor, newest.tag)
         found = self._documents.get(key)
@@ -462,7 +460,7 @@ class Hub:
         reason = None if 200 <= posted.status < 300 else f"HTTP {posted.status}"
         return Answer(posted.status, posted.latency_ms, reason, posted.retry_after)
 
-    # --- what was told -------------------------------------------------------------------------------------------
+    # --- progress ------------------------------------------------------------------------------------------------
 
     def _advance(self, reader: _Reader, progress: Progress) -> None:
         reader.progress = progress

@@ -1,4 +1,4 @@
-"""The address of the hub: POST of a form, without a key; who knows the address of a feed may subscribe to it."""
+"""The address of the hub: POST of a form, without a key. Anyone who knows a feed's address may subscribe to it."""
 
 from __future__ import annotations
 
@@ -42,12 +42,11 @@ Message = dict[str, Any]
 
 
 def is_for_the_hub(scope: Message) -> bool:
-    """Return whether an ASGI scope is a request to the hub."""
     return scope.get("type") == "http" and scope.get("raw_path", b"") == HUB.encode()
 
 
 class HubEndpoint:
-    """An ASGI application for the requests that `is_for_the_hub` names."""
+    """The ASGI application for requests that match `is_for_the_hub`."""
 
     def __init__(self, api: Application) -> None:
         self._api = api
@@ -58,7 +57,7 @@ class HubEndpoint:
     async def __call__(
         self, scope: Message, receive: Callable[[], Awaitable[Message]], send: Callable[[Message], Awaitable[None]]
     ) -> None:
-        """Answer one request: 202 when the callback will be asked."""
+        """Answer one request: 202 if the hub will call the callback."""
         headers = Headers([(name.decode("latin-1"), value.decode("latin-1")) for name, value in scope["headers"]])
         client = neighbourhood(caller((scope.get("client") or ("", 0))[0], headers, self._api.proxies))
         verdict = self._api.limiter.take(f"hub {client}", STRANGERS, trio.current_time())
@@ -82,17 +81,17 @@ class HubEndpoint:
         named = {"content-type": media, "content-length": str(len(says)), "x-request-id": self._api.new_request_id()}
         named |= dict(verdict.headers()) | dict(more)
         if status != 202:
-            named["connection"] = "close"  # a form that is too long is not read to its end
+            named["connection"] = "close"  # the rest of a long form stays unread
         told = [*_HARMLESS, *((name.lower().encode(), value.encode("latin-1")) for name, value in named.items())]
         async with trio.open_nursery() as nursery:
-            # Hypercorn's queue of what has come must not be full when the answer ends, or the answer waits for it.
+            # Hypercorn's receive queue must not be full when the answer ends, or the answer waits for it.
             nursery.start_soon(_drop, receive)
             await send({"type": "http.response.start", "status": status, "headers": told})
             await send({"type": "http.response.body", "body": says, "more_body": False})
             nursery.cancel_scope.cancel()
 
     async def _accept(self, fields: Mapping[str, str], client: str) -> None:
-        """Have a wish confirmed. Raises Refusal, UrlRefused, StorageError."""
+        """Queue a request for verification. Raises Refusal, UrlRefused, StorageError."""
         intent = await self._intent(fields, client)
         context = self._api.context
         try:
@@ -133,9 +132,9 @@ class HubEndpoint:
         )
 
     def _callback(self, text: str) -> str:
-        """Return a callback as it will be called. Raises Refusal, UrlRefused.
+        """Return a normalised callback. Raises Refusal, UrlRefused.
 
-        It looks at the text alone: an answer that depends on names or networks would tell a stranger about them.
+        This checks the text alone. An answer that depends on names or networks would reveal them to a stranger.
         """
         if not text or len(text) > LONGEST_CALLBACK:
             raise _wrong(f"hub.callback must be an address of at most {LONGEST_CALLBACK} characters")
@@ -149,7 +148,7 @@ class HubEndpoint:
 
 
 def fields_of(body: bytes) -> dict[str, str]:
-    """Return the fields of a form, of each name the last one. Raises Refusal (400)."""
+    """Return the fields of a form; the last value of each name counts. Raises Refusal (400)."""
     try:
         return dict(parse_qsl(body.decode("ascii"), keep_blank_values=True, errors="strict", max_num_fields=100))
     except ValueError:
@@ -157,7 +156,7 @@ def fields_of(body: bytes) -> dict[str, str]:
 
 
 def _lease(text: str | None) -> int:
-    """Return the seconds of a lease, within what we grant. Raises Refusal."""
+    """Return a lease in seconds, within our limits. Raises Refusal."""
     if text is None or text == "":
         return USUAL_LEASE
     if not re.fullmatch(r"[0-9]{1,18}", text) or int(text) == 0:

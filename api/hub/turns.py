@@ -1,7 +1,7 @@
-"""A queue that serves domains and addresses in turn, so that one with a thousand things in it delays the others by one.
+"""A queue that serves domains and addresses in turn, so that one with a thousand items delays the others by one.
 
-Start-time fair queueing (Goyal, Vin and Cheng, 1996) with every thing of one size: a thing takes the round after the
-last one of its keys, and lower rounds go first. With several keys the busiest one counts.
+Start-time fair queueing (Goyal, Vin and Cheng, 1996) with items of equal size: an item gets the round after its keys'
+last one, and lower rounds go first. Of several keys, the busiest counts.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from api.ratelimit import neighbourhood
 
 T = TypeVar("T")
 SPARE = 1_000
-"""Keys whose round has passed that may be remembered before they are swept out."""
+"""Keys of past rounds to keep before a sweep."""
 
 
 class Turns(Generic[T]):
-    """The queue. It holds `most` things; one more drops the thing of the last round."""
+    """The queue. It holds `most` items; when full, it drops the one in the last round."""
 
     def __init__(self, most: int) -> None:
         self._most = most
@@ -33,7 +33,7 @@ class Turns(Generic[T]):
         return len(self._heap)
 
     def put_nowait(self, thing: T, keys: tuple[str, ...]) -> None:
-        """Queue a thing under its keys, of which there is one at least."""
+        """Queue an item under its keys, at least one."""
         place = max(self._round, *(self._rounds.get(key, -1) + 1 for key in keys))
         heappush(self._heap, (place, next(self._number), thing, keys))
         self._rounds.update(dict.fromkeys(keys, place))
@@ -44,7 +44,7 @@ class Turns(Generic[T]):
             self._filled.release()
 
     async def get(self) -> tuple[T, tuple[str, ...]]:
-        """Wait for the next thing and return it with its keys. Cancelled, it takes nothing."""
+        """Wait for the next item and return it with its keys. If cancelled, nothing is taken."""
         await self._filled.acquire()
         self._round, _, thing, keys = heappop(self._heap)
         if len(self._rounds) > 2 * len(self._heap) + SPARE:
@@ -53,9 +53,9 @@ class Turns(Generic[T]):
 
 
 def domain_of(host: str) -> str:
-    """Return the domain that a host's owner has most likely registered, or a network for an address.
+    """Return the domain that a host's owner probably registered, or the network of an address.
 
-    Without a list of public suffixes: two labels, and three below a country's short ones.
+    Without a list of public suffixes: two labels, or three below short second-level labels of countries.
 
     >>> [domain_of(host) for host in ("a.b.example.org", "in.example.co.uk", "93.184.216.34", "2001:db8::7")]
     ['example.org', 'example.co.uk', '93.184.216.34', '2001:db8::']

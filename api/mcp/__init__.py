@@ -1,5 +1,5 @@
-"""Agents: the service as tools of the Model Context Protocol, at `POST /mcp`.
+"""The service as tools for agents (Model Context Protocol), at `POST /mcp`.
 
-Start with `tools.py` (what an agent can do), then `quoting.py` (what pages say, as quoted data within a budget),
-`protocol.py` (messages, without a network) and `endpoint.py` (one message a request).
+Start with `tools.py` (an agent's tools), then `quoting.py` (page text as quoted data within a budget), `protocol.py`
+(messages, without a network) and `endpoint.py` (one message per request).
 """

@@ -1,7 +1,7 @@
-"""`/mcp`: the Model Context Protocol over HTTP ("Streamable HTTP"). One message a request; a stream for notifications.
+"""`/mcp`: the Model Context Protocol over HTTP ("Streamable HTTP"). One message per request; notifications stream.
 
-A session is only a name for what a client has subscribed to. It lives in this process: one that is not known here is
-404 where it is needed, and the client begins anew, as the protocol has it. All else works without one, at any node.
+A session only names a client's subscriptions, in this process. An unknown session gets 404 where one is needed, and the
+client starts a new one, as the protocol specifies. Everything else works without a session, at any node.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _STREAMED: Final = {"X-Accel-Buffering": "no", "Cache-Control": "no-store"}
 
 
 _Object = Annotated[dict[str, Any], Meta(max_length=1_000, extra_json_schema={"additionalProperties": {}})]
-"""What another protocol says the shape of."""
+"""An object whose shape another protocol defines."""
 
 
 class Message(Struct, frozen=True, forbid_unknown_fields=True):
@@ -43,7 +43,7 @@ class Message(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 async def answer(call: Call) -> Answer:
-    """Answer a request; take a notification."""
+    """Answer a request, or accept a notification."""
     _check(call)
     assert call.within is not None and call.key is not None, "every request has them"
     message = msgspec.to_builtins(call.body)
@@ -77,7 +77,7 @@ async def stream(call: Call) -> Answer:
 
 
 def _place(call: Call, subscriber: Subscriber) -> Seq:
-    """Return the position that a client names, else where it is. One that is yet to come is none."""
+    """Return the position that the client names, at most the head, or else its cursor."""
     last = call.headers.get("Last-Event-ID", "").strip()
     try:
         return min(seq_of(last), call.context.storage.tail.head) if last else subscriber.cursor
@@ -86,7 +86,6 @@ def _place(call: Call, subscriber: Subscriber) -> Seq:
 
 
 async def end(call: Call) -> Answer:
-    """End a session."""
     _check(call)
     _subscriber(call)
     call.streams.subscribers.end(call.headers[SESSION])
@@ -94,7 +93,7 @@ async def end(call: Call) -> Answer:
 
 
 def _subscriber(call: Call) -> Subscriber:
-    """Return whose session a request is of. Raises Refusal (400, 404)."""
+    """Return the subscriber of a request's session. Raises Refusal (400, 404)."""
     session = call.headers.get(SESSION, "")
     if not session:
         says = f"Say the session in the header {SESSION}; the answer to `initialize` names it."
@@ -107,7 +106,7 @@ def _subscriber(call: Call) -> Subscriber:
 
 
 def _check(call: Call) -> None:
-    """Refuse a version that is not spoken, and a browser's page of another origin, as the protocol asks for."""
+    """Refuse unknown protocol versions and browser pages of other origins, as the protocol requires."""
     settings, origin = call.context.settings, call.headers.get("Origin", "").lower()
     own = (*settings.cors_origins, settings.public_url())
     if origin and origin not in own and not _LOCAL.fullmatch(origin):

@@ -1,7 +1,7 @@
-"""The Model Context Protocol as messages (JSON-RPC 2.0): what is answered to each, without a network. Pure.
+"""The Model Context Protocol as messages (JSON-RPC 2.0), without a network. Pure.
 
-The versions of the protocol that begin with `initialize` are spoken. What a tool refuses is its result (`isError`), so
-that the model can read why; what is no message, or no method, is an error of the protocol.
+It supports the versions that begin with `initialize`. A tool's refusal is a result (`isError`), so that the model can
+read the reason. An invalid message or method is a protocol error.
 """
 
 from __future__ import annotations
@@ -10,29 +10,29 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Final, NamedTuple, Protocol
 
 VERSIONS: Final = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")
-"""Newest first; who asks for another gets the newest."""
+"""Newest first. Clients that ask for another version get the newest."""
 NO_METHOD, BAD_PARAMS, NO_RESOURCE = -32601, -32602, -32002
 
 Message = dict[str, Any]
 
 
 class Result(NamedTuple):
-    """What a tool says: text for the model, and the same as data where it is some."""
+    """A tool's result: text for the model, and the same as data if available."""
 
     text: str
     data: Mapping[str, Any] | None = None
 
 
 class Refused(Exception):
-    """A tool will not, or can't: why, for the model to read."""
+    """A tool refuses or fails. The message is for the model."""
 
 
 class Unknown(Exception):
-    """No such tool, or no such resource."""
+    """No such tool or resource."""
 
 
 class Abilities(Protocol):
-    """What a session offers."""
+    """The tools and resources of a session."""
 
     def tools(self) -> Sequence[Mapping[str, Any]]: ...
     def templates(self) -> Sequence[Mapping[str, Any]]: ...
@@ -46,11 +46,11 @@ class Abilities(Protocol):
         ...
 
     async def subscribe(self, uri: str) -> None:
-        """Tell of a resource's changes from now on. Raises Refused, Unknown."""
+        """Notify about a resource's changes from now on. Raises Refused, Unknown."""
         ...
 
     def unsubscribe(self, uri: str) -> None:
-        """Tell of them no more. Raises Refused."""
+        """Stop notifying about a resource. Raises Refused."""
         ...
 
 
@@ -78,7 +78,7 @@ class Session:
         }
 
     async def answer(self, message: Message) -> Message | None:
-        """Return the answer to a message, None to what wants none: a notification, or an answer of the client's."""
+        """Return the answer to a message, or None for notifications and for the client's own answers."""
         if "method" not in message or "id" not in message:
             return None
         try:

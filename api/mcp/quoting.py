@@ -1,8 +1,8 @@
-"""Texts of pages for a language model: as quoted data with their source, and within a budget of tokens. Pure.
+"""Page text for a language model: quoted data with its source, within a budget of tokens. Pure.
 
-What a page says is data and never an instruction. So each text of one stands in a fence that names where it comes from,
-and no text can close its fence: what looks like one in it is broken up, and each answer's fences carry a mark of its
-own, which no page can know. In answers as data such texts stand in fields called `quoted`, and nowhere else.
+Page text is data, never an instruction. So each text goes into a fence that names its source, and no text can close its
+fence: anything in it that resembles a fence is broken up, and the fences of each answer carry a random mark that no
+page can know. In structured answers, page text appears only in fields called `quoted`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any, Final, NamedTuple
 from storage.records.plain import plain
 
 PER_TOKEN: Final = 4
-"""Characters that count as a token: what tokenizers of today make of English; other scripts cost more."""
+"""Characters per token, about right for English with current tokenizers; other scripts need more tokens."""
 FENCE: Final = "\u00ab\u00ab\u00ab"
 END: Final = "\u00bb\u00bb\u00bb"
 RULE: Final = (
@@ -27,7 +27,7 @@ _ANGLES: Final = "".join(
     for each in map(chr, (*range(0x3100), *range(0xFE00, 0x10000)))
     if unicodedata.mirrored(each) and re.search("ANGLE|LESS-THAN|GREATER-THAN", unicodedata.name(each, ""))
 )
-"""What a fence could be taken for: guillemets, less and greater, in all their forms."""
+"""Characters that resemble a fence: guillemets and angle signs, in all their forms."""
 _MARKS: Final = re.compile(f"[{_ANGLES}]{{2,}}")
 _CUT: Final = " …[cut]"
 _MOST_LINES: Final = 12
@@ -35,14 +35,14 @@ _MOST_LINE: Final = 400
 
 
 class Told(NamedTuple):
-    """Text for a model, and how many of the things asked for are in it."""
+    """Text for a model, and how many of the requested items it contains."""
 
     text: str
     shown: int
 
 
 def quoted(text: str, source: str, room: int) -> str:
-    """Return a text in its fence, cut to so many characters in all.
+    """Return a text in its fence, cut to `room` characters in total.
 
     >>> quoted("Pay now", "https://a.example/", 99)
     '««« https://a.example/\\nPay now\\n»»»'
@@ -56,12 +56,12 @@ def quoted(text: str, source: str, room: int) -> str:
 
 
 def marked(text: str, mark: str) -> str:
-    """Return an answer whose fences carry a mark: in what they quote, there are none."""
+    """Add a mark to an answer's fences. The quoted text contains none."""
     return text.replace(FENCE, FENCE + mark).replace(END, END + mark)
 
 
 def as_data(by: str, said: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a page says as data: whose words they are, and they, unable to look like a fence.
+    """Return page text as data with its source, unable to resemble a fence.
 
     >>> as_data("https://a.example/", {"title": ">>> Buy", "count": 1})
     {'by': 'https://a.example/', 'title': '> > > Buy', 'count': 1}
@@ -86,7 +86,7 @@ def _safe(text: str) -> str:
 
 
 def events_as_text(events: Sequence[Mapping[str, Any]], tokens: int) -> Told:
-    """Return events, in their order, as many as fit: id, time and address in our words, what changed as quoted data."""
+    """Return as many events as fit, in order: id, time and address in our words, the change as quoted data."""
     room, parts = tokens * PER_TOKEN, list[str]()
     for event in events:
         part = event_as_text(event)
@@ -98,7 +98,7 @@ def events_as_text(events: Sequence[Mapping[str, Any]], tokens: int) -> Told:
 
 
 def event_as_text(event: Mapping[str, Any], content: int = 0) -> str:
-    """Return an event: what changed, and so many characters of its text as well."""
+    """Return an event: its change, and `content` characters of its text."""
     url = str(event.get("url") or event.get("source_url", ""))
     head = f"event {event['id']} at {event['emitted_at']} ({event['source_type']}, source {event['source_id']})"
     said = [str(event.get("title", "")), str(event.get("summary", "")), *_changes(event)]
@@ -109,7 +109,7 @@ def event_as_text(event: Mapping[str, Any], content: int = 0) -> str:
 
 
 def _changes(event: Mapping[str, Any]) -> Sequence[str]:
-    """Return a line for each typed change, else for each text of the difference."""
+    """Return a line per typed change, or else per text of the difference."""
     lines = []
     for change in event.get("changes") or ():
         before, after = (str((change.get(side) or {}).get("text", "")) for side in ("before", "after"))

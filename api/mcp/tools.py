@@ -1,7 +1,7 @@
-"""The tools of an agent: a table of what each takes and says, over the service's own API.
+"""The tools of an agent: a table of their arguments and descriptions, over the service's own API.
 
-The key decides what works: an agent with a key for reading can't add a URL. No tool looks at a page but `detect` and
-`watch`, which cost a look each and need the scope `sources:write`.
+The key decides which tools work: with a key for reading, an agent cannot add a URL. Only `detect` and `watch` fetch
+pages; each costs a check and needs the scope `sources:write`.
 """
 
 from __future__ import annotations
@@ -109,9 +109,9 @@ Ask = Callable[[str, str, Mapping[str, Any] | None, Any], Awaitable[Reply]]
 
 
 class Service:
-    """The service, for tools: its refusals are what a model reads.
+    """The service, for tools. Its refusals are text for the model.
 
-    mark: makes letters that nobody can foresee. is_private: whether a source is to be named before it is shown.
+    mark: makes unpredictable letters. is_private: whether a source must be named before it is shown.
     """
 
     def __init__(
@@ -120,16 +120,16 @@ class Service:
         self._ask, self.now, self.mark, self.is_private = ask, now, mark, is_private
 
     async def get(self, path: str, **query: Any) -> Any:
-        """Return what is at a path. Raises Refused."""
+        """Return the answer to a GET. Raises Refused."""
         asked = {name: value for name, value in query.items() if value not in ("", None)}
         return _told(await self._ask("GET", path, asked, None))
 
     async def post(self, path: str, body: Mapping[str, Any]) -> Any:
-        """Return the answer to a body. Raises Refused."""
+        """Return the answer to a POST. Raises Refused."""
         return _told(await self._ask("POST", path, None, body))
 
     async def source(self, name: str) -> str:
-        """Return the id of the source that is meant: by it, or by words of its URL, names or tags. Raises Refused."""
+        """Return a source's id, given the id or words of its URL, names or tags. Raises Refused."""
         try:
             return str(UUID(name))
         except ValueError:
@@ -155,7 +155,7 @@ def _told(reply: Reply) -> Any:
 
 @dataclass(frozen=True)
 class Tool:
-    """One tool. looks: it has a URL looked at, or changes what is watched."""
+    """One tool. looks: it fetches a URL, or changes the watched sources."""
 
     name: str
     title: str
@@ -191,7 +191,7 @@ async def _changes(api: Service, asked: Since) -> Result:
         "private": "false",
     }
     page = await api.get("/v1/events", **wanted)
-    for _ in range(_MOST_PAGES):  # a rare query is looked for a stretch of the log at a time
+    for _ in range(_MOST_PAGES):  # a rare query searches one stretch of the log at a time
         if page["events"] or page["next_cursor"] is None:
             break
         page = await api.get("/v1/events", **wanted, cursor=page["next_cursor"])
@@ -215,7 +215,7 @@ async def _search(api: Service, asked: Search) -> Result:
 
 
 def _brief(event: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a program wants of an event; `read_event` has the rest."""
+    """Return the main fields of an event; `read_event` has the rest."""
     ours = {name: event[name] for name in ("id", "source_id", "emitted_at")}
     theirs = {name: event[name] for name in ("title", "summary", "changes") if name in event}
     return ours | {"quoted": as_data(event["url"], theirs)}
@@ -333,7 +333,7 @@ _RESOURCES: Final = {
 
 
 class Toolbox:
-    """The table of tools, over one service. subscriber: the client that uses them, None of one without a session."""
+    """The table of tools, over one service. subscriber: the client, or None without a session."""
 
     def __init__(self, api: Service, subscriber: Subscriber | None = None) -> None:
         self._api, self._subscriber = api, subscriber
@@ -363,7 +363,7 @@ class Toolbox:
         try:
             result = await tool.run(self._api, asked)
         except Refused as refusal:
-            # What refuses a look may repeat what a page or a server has said.
+            # Refusals of checks may repeat text from a page or server.
             said = quoted(str(refusal), asked.url, 2_000) if isinstance(asked, (OneUrl, Watched)) else str(refusal)
             raise Refused(marked(said, mark)) from None
         return result._replace(text=marked(result.text, mark))
@@ -384,7 +384,7 @@ class Toolbox:
         return quoted(msgspec.json.format(msgspec.json.encode(record), indent=1).decode(), record["url"], 8_000)
 
     async def subscribe(self, uri: str) -> None:
-        """Tell of a resource's changes from now on. Raises Unknown, Refused."""
+        """Notify about a resource's changes from now on. Raises Unknown, Refused."""
         resources = self._session().resources
         if uri == CHANGES or uri in resources:
             resources[uri] = None
@@ -399,7 +399,7 @@ class Toolbox:
         resources[uri] = None
 
     def unsubscribe(self, uri: str) -> None:
-        """Tell of them no more. Raises Refused."""
+        """Stop notifying about a resource. Raises Refused."""
         self._session().resources.pop(uri, None)
 
     def _session(self) -> Subscriber:
@@ -409,7 +409,7 @@ class Toolbox:
 
 
 def _start(since: str, now: Millis) -> str:
-    """Return where events begin: a span is reckoned back from now, all else the service reads."""
+    """Return the start of the events: a span counts back from now; the service parses anything else."""
     span = _SPAN.fullmatch(since.strip())
     if span is None:
         return since.strip()

@@ -1,5 +1,5 @@
-"""Publications as readers get them, without a key: a page of events, one event, and feeds.
+"""Publications for readers, without a key: a page of events, one event, and feeds.
 
-Like the bin endpoint it lies before Quart: a feed reader asks every few minutes for what has mostly not changed, and
-nothing here needs a session, a cookie or a route. Start with `endpoint.py`.
+It runs before Quart, like the bin endpoint: feed readers poll every few minutes, mostly for unchanged content, and need
+no session, cookie or route. Start with `endpoint.py`.
 """

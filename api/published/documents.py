@@ -1,4 +1,4 @@
-"""A publication's events as a feed, for who asks and for who is told (the hub)."""
+"""A publication's events as a feed, for readers and for the hub."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ T = TypeVar("T")
 
 
 class FeedPlace(NamedTuple):
-    """Where a document lies. base: the address of the publication's page. hub: that of the hub. ending: of `FORMATS`.
-    query: of the document's own address, "" for the newest.
+    """The location of a document. base: the publication's page. hub: the hub's address. ending: of `FORMATS`. query: of
+    the document's address, "" for the newest.
     """
 
     base: str
@@ -52,7 +52,7 @@ async def feed_of(world: World, publication: Publication, page: PublishedPage, p
 
 
 async def told(world: World, page: PublishedPage, tell: Callable[[Stored], T]) -> list[T]:
-    """Return what is told of each event; one that cannot be read is left out, and the log says so."""
+    """Apply `tell` to each event. Skip unreadable ones and log them."""
     found = []
     for event in page.events:
         try:
@@ -69,6 +69,6 @@ def query_of(place: Seq) -> str:
 
 
 def _updated(publication: Publication, page: PublishedPage) -> str:
-    """Return when a page was last another one: by an event, by what was taken back, by an edit of the publication."""
+    """Return when a page last changed: by an event, a retraction, or an edit of the publication."""
     moments = [publication.updated_at, *(each.at for each in page.retracted)]
     return rfc3339(max(*moments, *(millis_of(event.seq) for event in page.events[:1])) if page.events else max(moments))

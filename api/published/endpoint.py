@@ -1,4 +1,4 @@
-"""The endpoint of publications: GET and HEAD of whoever has an address, without a key.
+"""The endpoint of publications: GET and HEAD, without a key, for anyone with the address.
 
 `/published/TOKEN` is a page, `/published/TOKEN/EVENT` one event, `/published/TOKEN.atom` a feed (`.rss`, `.json`).
 `?before=EVENT` is the page of older events.
@@ -38,7 +38,7 @@ from storage.records.publication import Publication, hash_of
 GONE = "There is nothing published here: the address is wrong, or was taken back."
 HTML = "text/html; charset=utf-8"
 _LONGEST = 200
-"""Bytes of a path, far above what an address has."""
+"""Bytes of a path, far more than an address has."""
 _TAGS = re.compile(r'"([^"]*)"')
 _HARMLESS = (
     (b"x-content-type-options", b"nosniff"),
@@ -55,7 +55,7 @@ T = TypeVar("T")
 
 
 class Reply(NamedTuple):
-    """An answer: its status, type, body, and headers beside those of every answer."""
+    """An answer: status, type, body, and headers in addition to the common ones."""
 
     status: int
     media: str
@@ -64,7 +64,7 @@ class Reply(NamedTuple):
 
 
 class _Asked(NamedTuple):
-    """What a path asks for: a token, an ending of `FORMATS` ("": a page), and an event ("": the list)."""
+    """A parsed path: a token, an ending of `FORMATS` ("": a page), and an event ("": the list)."""
 
     token: str
     ending: str
@@ -72,7 +72,7 @@ class _Asked(NamedTuple):
 
 
 class PublicCall(NamedTuple):
-    """The context of operations, of nobody in particular."""
+    """The context of operations for an anonymous reader."""
 
     context: AppContext
     streams: Streams
@@ -81,18 +81,17 @@ class PublicCall(NamedTuple):
     by: str = ""
 
     def may(self, scope: str) -> bool:
-        """Return that a reader has no scope."""
+        """Return False: readers have no scopes."""
         return False
 
 
 def is_published(scope: Message) -> bool:
-    """Return whether an ASGI scope is a request to a publication."""
     path: bytes = scope.get("raw_path", b"")
     return scope.get("type") == "http" and path.startswith(PATH.encode())
 
 
 class PublicationEndpoint:
-    """An ASGI application for the requests that `is_published` names."""
+    """The ASGI application for requests that match `is_published`."""
 
     def __init__(self, api: Application) -> None:
         self._api = api
@@ -106,7 +105,7 @@ class PublicationEndpoint:
     async def __call__(
         self, scope: Message, receive: Callable[[], Awaitable[Message]], send: Callable[[Message], Awaitable[None]]
     ) -> None:
-        """Answer one request. A body is dropped unread, and its connection closed."""
+        """Answer one request. Discard a body and close its connection."""
         headers = Headers([(name.decode("latin-1"), value.decode("latin-1")) for name, value in scope["headers"]])
         address = caller((scope.get("client") or ("", 0))[0], headers, self._api.proxies)
         verdict = self._api.limiter.take(f"published {neighbourhood(address)}", STRANGERS, trio.current_time())
@@ -130,7 +129,7 @@ class PublicationEndpoint:
             await _send(scope["method"], reply, more, send)
             return
         async with trio.open_nursery() as nursery:
-            # Hypercorn's queue of what has come must not be full when the answer ends, or the answer waits for it.
+            # Hypercorn's receive queue must not be full when the answer ends, or the answer waits for it.
             nursery.start_soon(_drop, receive)
             await _send(scope["method"], reply, [*more, ("connection", "close")], send)
             nursery.cancel_scope.cancel()
@@ -205,7 +204,7 @@ async def _drop(receive: Callable[[], Awaitable[Message]]) -> None:
 
 
 def _asked(raw: bytes) -> _Asked | None:
-    """Return what a path asks for; None when it can be no address."""
+    """Parse a path; None if it is no address."""
     if len(raw) > _LONGEST:
         return None
     path = unquote(raw.decode("latin-1")).removeprefix(PATH)
@@ -217,7 +216,7 @@ def _asked(raw: bytes) -> _Asked | None:
 
 
 def _before(query: bytes) -> Seq | None:
-    """Return the position that a query names, None for none. Raises Refusal (400)."""
+    """Return the position in a query, or None. Raises Refusal (400)."""
     try:
         values = parse_qs(query.decode("latin-1"), max_num_fields=20).get("before", ())
         return seq_of(values[-1]) if values else None

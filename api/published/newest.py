@@ -1,8 +1,7 @@
-"""The newest events of publications, kept in memory, so that a poll which finds nothing new reads no log.
+"""The newest events of publications, cached, so that a poll without new events does not read the log.
 
-What is kept is extended by the ring of the newest events. It is read from the log at first, when the ring does not go
-back far enough, when the publication, the alerts or the sources have changed, and once an hour, since retention works
-beside it.
+The ring of the newest events extends the cache. The log is read at first, if the ring does not reach back far enough,
+if the publication, alerts or sources have changed, and once an hour because of retention.
 """
 
 from __future__ import annotations
@@ -27,19 +26,19 @@ from storage.records.publication import Publication, Retraction
 from storage.records.revision import revision_of
 
 MOST = 50
-"""Events on a page."""
+"""Events per page."""
 MOST_BYTES = 1 << 20
-"""Bytes of them, but one event at least."""
+"""Bytes of events per page, but at least one event."""
 KEPT = 32 << 20
-"""Bytes of events that are kept in memory for all publications."""
+"""Bytes of cached events for all publications."""
 LIFE = 3_600.0
-"""Seconds after which what is kept is read anew."""
+"""Seconds until a cached page is read again."""
 
 
 class PublishedPage(NamedTuple):
-    """Events, newest first, and what of that page is published no more.
+    """Events, newest first, and the retractions among them.
 
-    older: the position before which the next page begins, None on the last one.
+    older: the position that the next page ends before; None on the last page.
     """
 
     events: Sequence[Stored]
@@ -48,14 +47,14 @@ class PublishedPage(NamedTuple):
 
 
 class Newest(NamedTuple):
-    """The newest page of a publication, and what names it as long as it is the same."""
+    """The newest page of a publication, and a tag that names it while it is unchanged."""
 
     page: PublishedPage
     tag: str
 
 
 class _Kept:
-    """What is known of a publication: its newest events, newest first, all up to `upto` having been looked at."""
+    """A publication's cached events, newest first. The log is covered up to `upto`."""
 
     def __init__(self, publication: Publication, changes: tuple[int, int], passing: EventFilter, upto: Seq) -> None:
         self.publication, self.changes = publication, changes
@@ -76,7 +75,7 @@ class _Kept:
 
 
 class NewestEvents:
-    """What is kept of publications; who was asked for longest ago goes first."""
+    """The cache of all publications. The least recently used goes first."""
 
     def __init__(self, call: OperationContext) -> None:
         self._call = call
@@ -88,7 +87,7 @@ class NewestEvents:
         publication = published.publication
         async with self._locks.hold(publication.id):
             kept = await self._level(publication)
-            # What has become private since it was read leaves at once.
+            # Events of sources that have become private disappear at once.
             shown = [one for one in kept.events if not acts.is_left_out(self._call, publication, one.source)]
             hidden = len(kept.events) - len(shown)
             if kept.newest is None or (kept.retractions, kept.hidden) != (published.retractions, hidden):
@@ -122,7 +121,7 @@ class NewestEvents:
         return not await self._retracted(event.seq, event.seq)
 
     async def _level(self, publication: Publication) -> _Kept:
-        """Return what is known of a publication, level with the log."""
+        """Return a publication's cache, level with the log."""
         context = self._call.context
         changes, tail = (context.alert_changes(), context.source_changes()), context.storage.tail
         kept = self._kept.get(publication.id)
@@ -147,7 +146,7 @@ class NewestEvents:
         return kept
 
     async def _extend(self, kept: _Kept, events: Sequence[Stored]) -> None:
-        """Take over what is new, a portion at a time; cancelled between two, the next poll goes on."""
+        """Add new events, a portion at a time. If cancelled between two, the next poll continues."""
         left = list(events)
         while left:
             some = left[: max(1, kept.passing.portion(left))]
@@ -176,7 +175,7 @@ class NewestEvents:
 
 
 def _cut(kept: _Kept) -> None:
-    """Let go of the oldest events beyond a page."""
+    """Drop the oldest events beyond a page."""
     size = 0
     for count, event in enumerate(kept.events):
         size += len(event.body)

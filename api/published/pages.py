@@ -1,6 +1,6 @@
-"""The pages of a publication: its events, and one of them with its difference and its signature's verdict.
+"""The pages of a publication: its events, and one event with its difference and its signature's verdict.
 
-They hold no script and no form, and lead nowhere but to each other, to what was published, and to the keys.
+They have no scripts and no forms, and link only to each other, to the published URLs, and to the keys.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from storage.records.times import parse_rfc3339, spoken
 MOST_LINES = 12
 """Lines of a difference in the list; the event's own page has all."""
 MOST_OF_A_TEXT = 300
-"""Characters of a new item's text in the list."""
+"""Characters of a new entry's text in the list."""
 _decode = msgspec.json.Decoder(Event).decode
 
 
 class EventRow(NamedTuple):
-    """An event in the list. at: when it was told, RFC 3339 and in words."""
+    """An event in the list. at: when it was emitted (RFC 3339); spoken: the same for people."""
 
     id: str
     title: str
@@ -39,13 +39,13 @@ class EventRow(NamedTuple):
 
 
 def listed(title: str, rows: Sequence[EventRow], base: str, *, older: str, newest: bool) -> bytes:
-    """Return the page of events, newest first. older: the query of the page after it, "" when there is none."""
+    """Return the page of events, newest first. older: the query of the next page, "" if there is none."""
     feeds = [(f"{base}.{ending}", each.label, each.media.partition(";")[0]) for ending, each in FORMATS.items()]
     return plain("published/list.html", title=title, rows=rows, base=base, feeds=feeds, older=older, newest=newest)
 
 
 def one(title: str, stored: Stored, base: str, jwks: bytes) -> bytes:
-    """Return the page of one event. Raises msgspec.MsgspecError for one that this version can't read."""
+    """Return the page of one event. Raises msgspec.MsgspecError if this version cannot read it."""
     event = _decode(stored.body)
     verdict = signatures.verify(stored.body, jwks)
     changes = lines_of(_changed(event))
@@ -62,12 +62,12 @@ def one(title: str, stored: Stored, base: str, jwks: bytes) -> bytes:
 
 
 def gone(says: str) -> bytes:
-    """Return the page of an address where nothing is."""
+    """Return the page for an unknown address."""
     return plain("published/gone.html", title="Nothing here", says=says)
 
 
 def row(stored: Stored) -> EventRow:
-    """Return an event as the list has it. Raises msgspec.MsgspecError for one that this version can't read."""
+    """Return an event as a row. Raises msgspec.MsgspecError if this version cannot read it."""
     event, item = _decode(stored.body), item_of(stored.body)
     at = spoken(parse_rfc3339(event.emitted_at))
     lines = lines_of(_changed(event), MOST_LINES)
