@@ -1,4 +1,4 @@
-"""An operation's request as a line for the shell."""
+"""An operation's request as a shell command."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 
 def command(server: str, method: str, path: str, operation: dict[str, Any]) -> str:
-    """Return the curl command of an operation with its first examples; the key is taken from the variable `key`.
+    """Return the curl command of an operation with its first examples. It takes the key from the variable `key`.
 
     >>> print(command("http://x", "delete", "/v1/a/{id}", {"parameters": [{"name": "id", "in": "path", "example": 7}],
     ...     "security": [{"bearer": []}]}))

@@ -1,4 +1,4 @@
-"""HTML as elements: whatever text goes in comes out as text."""
+"""HTML as elements: any text in stays text."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _INLINE = re.compile(r"`([^`]+)`|\*\*([^*]+)\*\*")
 
 
 def el(tag: str, *children: Child, **attributes: str) -> Element:
-    """Return an element. A trailing underscore in a name is for Python's words (`class_`, `for_`), others are hyphens.
+    """Return an element. In names, a trailing underscore is dropped (`class_`, `for_`); others become hyphens.
 
     >>> render(el("p", "a < ", el("b", "b"), " & c", class_="x"))
     b'<p class="x">a &lt; <b>b</b> &amp; c</p>'
@@ -57,7 +57,7 @@ def prose(text: str) -> list[Element]:
 
 
 def page(title: str, *body: Child, style: str) -> bytes:
-    """Return a whole page with its doctype. style: the URL of the stylesheet."""
+    """Return a complete page with its doctype. style: the URL of the stylesheet."""
     head = el(
         "head",
         el("meta", charset="utf-8"),

@@ -14,7 +14,7 @@ Description = dict[str, Any]
 
 
 def article(description: Description, method: str, path: str) -> Element:
-    """Return the article of an operation, whose anchor is its operationId."""
+    """Return the article of an operation. Its anchor is the operationId."""
     operation = description["paths"][path][method]
     name = operation["operationId"]
     server = description["servers"][0]["url"]

@@ -1,4 +1,4 @@
-"""The page that a problem's `type` leads to."""
+"""The page that a problem's `type` links to."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from api.problems import KINDS, MEDIA, Refusal
 
 
 def problem_page(slug: str, base_url: str, style: str) -> bytes:
-    """Return the page of a problem type. Raises KeyError when there is none of this name."""
+    """Return the page of a problem type. Raises KeyError for an unknown one."""
     kind = KINDS[slug]
     example = to_builtins(Refusal(slug, kind.example or kind.says).document(base_url, "/v1/sources"))
     others = [

@@ -1,4 +1,4 @@
-"""JSON Schemas as words: the type of a value in a phrase, the fields of an object in a table."""
+"""JSON Schemas for people: a value's type as a phrase, an object's fields as a table."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def kind_of(schema: dict[str, Any]) -> Iterator[Child]:
 
 
 def limits_of(schema: dict[str, Any]) -> str:
-    """Return the limits of a value in words; of what may be null, those of the rest."""
+    """Return the limits of a value as text. For nullable values, those of the other type."""
     for part in schema.get("anyOf", ()):
         if part != {"type": "null"}:
             schema = part | {name: value for name, value in schema.items() if name != "anyOf"}
@@ -55,7 +55,7 @@ def limits_of(schema: dict[str, Any]) -> str:
 
 
 def words_of(schema: dict[str, Any]) -> str:
-    """Return what is said of a value; of what may be null, of the rest."""
+    """Return the description of a value. For nullable values, that of the other type."""
     parts = [schema, *schema.get("anyOf", ())]
     return next((str(part["description"]) for part in parts if "description" in part), "")
 
@@ -78,7 +78,7 @@ def fields_of(name: str, schema: dict[str, Any]) -> Element:
 
 
 def scrolled(heads: tuple[str, ...], rows: list[Element]) -> Element:
-    """Return a table that scrolls by itself where it is too wide."""
+    """Return a table that scrolls by itself if it is too wide."""
     head = el("thead", el("tr", *(el("th", word, scope="col") for word in heads)))
     table = el("table", head, el("tbody", *rows))
     return el("div", table, class_="wide", tabindex="0", role="group", aria_label=", ".join(heads))

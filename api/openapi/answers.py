@@ -1,4 +1,4 @@
-"""The answers of a route: what it gives, and the problems that it can have."""
+"""The answers of a route: its successes and its problems."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ EVERYWHERE = (
     *("invalid-request", "unauthorized", "request-timeout", "target-too-long", "headers-too-large"),
     *("rate-limited", "internal", "unavailable"),
 )
-"""Of every route. Also a public one refuses a key that is wrong: whoever sends one wants to be known by it."""
+"""Problems of every route. Public routes too refuse an invalid key, since its sender expects to be identified."""
 WITH_SCOPE = ("forbidden",)
 REPEATABLE = ("conflict", "unprocessable")
-"""Of a route with an Idempotency-Key: while its first call runs, and for another call."""
+"""Problems of routes with an Idempotency-Key: while the first call runs, and for a different call."""
 WITH_BODY = ("body-too-large", "unsupported-media-type")
 _REPLAYED = ("Idempotency-Replayed",)
 _BY_PROBLEM = {"unauthorized": "WWW-Authenticate", "rate-limited": "Retry-After", "unavailable": "Retry-After"}
 
 
 def slugs_of(route: Route) -> list[str]:
-    """Return the kinds of problems that a route can have, in the order of the table of all."""
+    """Return a route's problems, in the order of the table of all."""
     slugs = {*EVERYWHERE, *route.refuses}
     if route.scope != "public":
         slugs |= {*WITH_SCOPE}
@@ -39,7 +39,7 @@ def slugs_of(route: Route) -> list[str]:
 
 
 def answers_of(route: Route, said: Operation, known: Mapping[int, Any]) -> dict[str, Any]:
-    """Return the responses object of an operation. `known`: the schema of each type, by the type's identity."""
+    """Return the responses object of an operation. known: the schema of each type, by the type's identity."""
     found = {str(status): _answer(route, said, status, known) for status in route.answers}
     by_status: dict[int, list[str]] = {}
     for slug in slugs_of(route):
@@ -50,7 +50,7 @@ def answers_of(route: Route, said: Operation, known: Mapping[int, Any]) -> dict[
 
 
 def problem_answers(routes: Sequence[Route], base_url: str) -> dict[str, Any]:
-    """Return the shared answers that `answers_of` points at."""
+    """Return the shared answers that `answers_of` refers to."""
     found = {}
     for route in routes:
         by_status: dict[int, list[str]] = {}
@@ -62,7 +62,7 @@ def problem_answers(routes: Sequence[Route], base_url: str) -> dict[str, Any]:
 
 
 def header_references(names: Sequence[str]) -> dict[str, Any]:
-    """Return a headers object that points at the shared ones."""
+    """Return a headers object that refers to the shared ones."""
     return {name: {"$ref": f"#/components/headers/{name}"} for name in names}
 
 
@@ -107,7 +107,7 @@ def _answer(route: Route, said: Operation, status: int, known: Mapping[int, Any]
 
 
 def _texts(route: Route, said: Operation, status: int) -> dict[str, Any]:
-    """Return an answer that is no JSON document; its examples are named by their media types."""
+    """Return the content of an answer that is not JSON, with examples by media type."""
     shown = said.shows.get(status, {})
     medias = (route.media, *route.also)
     return {media: _text(shown[media]) for media in medias}

@@ -1,7 +1,7 @@
-"""AsyncAPI 3.0: what the service sends by itself, made of the description of its operations.
+"""AsyncAPI 3.0: everything that the service sends, derived from the OpenAPI document.
 
-Streams, publications and deliveries are channels; the words, types, headers and examples are those of the OpenAPI
-document, so the two cannot differ. A reader of this document receives where an operation here says `send`.
+Streams, publications and deliveries are channels. The texts, types, headers and examples come from the OpenAPI
+document, so the two cannot differ. Operations here are from the service's side: readers receive where it says `send`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _KEYS = [{"$ref": "#/components/securitySchemes/bearer"}, {"$ref": "#/components
 _FORMS = {"Sse": "text/event-stream", "Ndjson": "application/x-ndjson"}
 _BINDING = "0.3.0"
 _EXTRA = "x-frames"
-"""Where a message has an example of its bytes on the wire: examples of a message are of its payload."""
+"""The field for an example of a message's bytes on the wire. A message's own examples show its payload."""
 _FEEDS = (
     "A reader asks for it again and again, or subscribes at the hub that it names (WebSub) and is posted what is new."
 )
@@ -83,7 +83,7 @@ def _streams(described: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _stream_messages(described: Mapping[str, Any]) -> dict[str, Any]:
-    """Return an event as it is framed on a stream, in both forms."""
+    """Return an event's frame on a stream, in both forms."""
     content = described["paths"]["/v1/stream"]["get"]["responses"]["200"]["content"]
     example = described["components"]["schemas"]["Event"]["examples"][0]
     return {
@@ -149,7 +149,7 @@ def _deliveries() -> dict[str, Any]:
 
 
 def _delivery_messages(described: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a webhook gets, bare and in an envelope of CloudEvents."""
+    """Return a webhook's messages, bare and as CloudEvents."""
     found = {}
     for name, hook in described["webhooks"].items():
         post = hook["post"]
@@ -216,7 +216,7 @@ def _named(*messages: str) -> dict[str, Any]:
 
 
 def _schemas(described: Mapping[str, Any], messages: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the schemas that messages are made of, whole."""
+    """Return every schema that the messages need."""
     parts, found, waiting = described["components"]["schemas"], {}, list(messages.values())
     while waiting:
         one = waiting.pop()

@@ -28,7 +28,7 @@ INFO: Final = {
 
 
 def document(routes: Sequence[Route], base_url: str) -> dict[str, Any]:
-    """Return the description of all routes. Raises KeyError for one of which nothing is said."""
+    """Return the description of all routes. Raises KeyError for a route without a text."""
     kinds: list[Any] = [Problem, *KINDS_SENT, *(kind for route in routes for kind in bodies_of(route))]
     schemas, parts = components(kinds)
     known = {id(kind): schema for kind, schema in zip(kinds, schemas, strict=True)}
@@ -51,12 +51,12 @@ def document(routes: Sequence[Route], base_url: str) -> dict[str, Any]:
             "securitySchemes": _schemes(),
         },
     }
-    plain: dict[str, Any] = json.decode(json.encode(description))  # tuples become lists, as JSON has them
+    plain: dict[str, Any] = json.decode(json.encode(description))  # tuples become lists, as in JSON
     return plain
 
 
 def _named(schemas: Sequence[Any], parts: Mapping[str, Any]) -> set[str]:
-    """Return the names of the parts that schemas are made of."""
+    """Return the names of all parts that the schemas refer to."""
     found: set[str] = set()
     waiting = list(schemas)
     while waiting:
@@ -73,7 +73,7 @@ def _named(schemas: Sequence[Any], parts: Mapping[str, Any]) -> set[str]:
 
 
 def _asked(part: dict[str, Any]) -> dict[str, Any]:
-    """Return the schema of a request with its defaults in words: generators take what has a default for required."""
+    """Move the defaults of a request's schema into descriptions: generators treat fields with a default as required."""
     return part | {"properties": {name: _worded(one) for name, one in part.get("properties", {}).items()}}
 
 
@@ -111,7 +111,7 @@ def _needs(route: Route) -> str:
 
 
 def _is_cut(route: Route) -> bool:
-    """Whether the answer has records that a key without a further scope is not shown."""
+    """Whether the answer has records that are cut for keys without a further scope."""
     types = [one for found in route.answers.values() for one in (found if isinstance(found, tuple) else (found,))]
     return bool(route.unread) and any("revision" in getattr(one, "__struct_fields__", ()) for one in types)
 

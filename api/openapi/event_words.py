@@ -1,4 +1,4 @@
-"""The meaning and spelling of an event's fields. Storage, which has the type, knows nothing of the wire."""
+"""The descriptions and formats of an event's fields. Storage has the type, but knows nothing of the wire."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from storage.records.value import AVAILABILITIES, LARGEST, MOST_CHANGES, MOST_SC
 
 UUID7 = "^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-7[0-9a-fA-F]{3}-[89abAB][0-9a-fA-F]{3}-[0-9a-fA-F]{12}$"
 EVENT_VERSION = "1.5"
-"""Of the event's schema: the first number is `schema_version`, the second rises when something is added.
+"""The version of the event's schema: `schema_version`, and a number that rises with each addition.
 
-1.1: `summary`, and in `diff` and `delta` `context` and `spans`. 1.2: `changes`. 1.3: `unread`.
-1.4: `heartbeat`. 1.5: `story`.
+1.1: `summary`, and in `diff` and `delta` `context` and `spans`. 1.2: `changes`. 1.3: `unread`. 1.4: `heartbeat`. 1.5:
+`story`.
 """
 _TIME = {"format": "date-time"}
 
@@ -176,9 +176,9 @@ WORDS: dict[str, dict[str, dict[str, Any]]] = {
         "value": {"description": "What was there, cut to 200 characters."},
     },
 }
-"""Name of a type to field to what is said of it."""
+"""Type name to field to additions to its schema."""
 _NO_TEXT = {"type": ["string", "null"], "maxLength": 0}
-"""Null, where the field itself says that a text is not empty. Generators of clients take no bare `null` for a type."""
+"""Null, for fields whose text is never empty. Client generators reject a bare `null` type."""
 _TEXTS = {"type": "array", "items": {"type": "string"}}
 _NO_TEXTS = {"type": ["array", "null"], "items": {"type": "string"}, "maxItems": 0}
 SHAPES: dict[str, dict[str, Any]] = {
@@ -193,4 +193,4 @@ SHAPES: dict[str, dict[str, Any]] = {
         ]
     },
 }
-"""Name of a type to what its fields may be together."""
+"""Type name to additions that concern several fields."""

@@ -1,4 +1,4 @@
-"""Examples of the tree, its parts and the figures of the whole."""
+"""Examples of the tree, its parts and the overall figures."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An example of the preview of an alert."""
+"""Examples of the previews of an alert and of a message."""
 
 from __future__ import annotations
 

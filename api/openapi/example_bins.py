@@ -7,7 +7,7 @@ from msgspec import Struct
 from api.openapi.example_records import EVENT_ID, HERE, LOOKED, MADE
 from api.schemas import bins as wire
 
-_TOKEN = "vS6m1mJ3s0vUq0Zb5Yk2cRr8nQeW7xTa"  # noqa: S105  # of an example
+_TOKEN = "vS6m1mJ3s0vUq0Zb5Yk2cRr8nQeW7xTa"  # noqa: S105  # an example's
 BIN = wire.BinRecord(
     id="019db0a4-a050-7000-8000-0000000000e1",
     url=f"{HERE}/bins/{_TOKEN}",

@@ -1,4 +1,4 @@
-"""Examples of the answers to "why did I get this" and "why didn't I", of coverage, values over time, and versions."""
+"""Examples of the explanations of events and sources, of coverage, values over time, and versions."""
 
 from __future__ import annotations
 

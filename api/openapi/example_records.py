@@ -1,4 +1,4 @@
-"""The records that examples are made of."""
+"""The records that the examples use."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""One example of everything that is answered, made of the types themselves: a field that is added must be added here.
+"""One example of every answer, made of the types themselves, so a new field must be added here.
 
-They hang together: one source, its events, an alert over it, that alert's destination.
+They belong together: one source, its events, an alert over it, that alert's destination.
 """
 
 from __future__ import annotations
@@ -40,8 +40,7 @@ _BY_TYPE: dict[type, Struct] = {type(record): record for record in _ALL}
 
 
 def example_of(kind: Any) -> Any:
-    """Return an example of a type as plain JSON, None when there is none: of a list one of its items, of a union one
-    of the first.
+    """Return an example of a type as plain JSON, or None. Of a list: one item; of a union: its first type.
 
     >>> example_of(list[example_records.wire.Breaker])
     [{'state': 'closed', 'retry_at': None}]

@@ -1,4 +1,4 @@
-"""The headers that answers carry, in words."""
+"""The headers of answers, with descriptions."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 _INTEGER = {"type": "integer", "minimum": 0}
 ALWAYS = ("X-Request-Id", "RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset", "RateLimit-Policy")
-"""Of every answer of a route."""
+"""Headers of every route's answers."""
 HEADERS: dict[str, dict[str, Any]] = {
     "X-Request-Id": {
         "description": "Names this request in the service's log. One that was sent comes back, if it has at most 64 "

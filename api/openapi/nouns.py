@@ -1,4 +1,4 @@
-"""The nouns of the API, one row each: routes and the words about them. Nothing else lists the nouns."""
+"""The nouns of the API, one row each: routes and their texts. Nothing else lists the nouns."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ from api.v1 import (
 
 
 class Noun(NamedTuple):
-    """A tag of the description, and under it the routes with their words. Webhooks have a tag and no route."""
+    """A tag of the description with its routes and their texts. Webhooks have a tag and no route."""
 
     tag: str
     says: str

@@ -1,4 +1,4 @@
-"""The words about a route, beside what its `Route` declares."""
+"""The text of a route, in addition to its `Route`."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Operation:
-    """The words and examples of one route.
+    """The text and examples of one route.
 
-    name: its operationId, which generated clients make a method of. tag: of `nouns.NOUNS`.
+    name: its operationId, which becomes a method of generated clients. tag: of `nouns.NOUNS`.
     explains: Markdown: paragraphs, `code`, and lists whose lines begin with "- ".
-    asks: examples of the body by what they show. shows: an example of the answer by status (`Several`: of each thing
-    that it can be); without one, that of the answer's type (`examples.py`). An answer that is no JSON: by media type.
-    others: examples of the other media types that a JSON answer can be in, by these.
-    leads: names of operations that go on with something of an answer: JSON Pointer to what their `id` is.
+    asks: examples of the body by title. shows: the answer's example by status (`Several`: one for each variant);
+    without one, that of the answer's type (`examples.py`). An answer that is not JSON: by media type.
+    others: examples of a JSON answer's other media types.
+    leads: names of operations that use a part of the answer, with a JSON Pointer to the value of their `id`.
     """
 
     name: str
@@ -29,4 +29,4 @@ class Operation:
 
 
 class Several(dict[str, Any]):
-    """Examples of one answer by what they show."""
+    """Examples of one answer by title."""

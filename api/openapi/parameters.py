@@ -1,4 +1,4 @@
-"""The parameters of a route: in its path, its query, its headers."""
+"""The parameters of a route: in its path, query and headers."""
 
 from __future__ import annotations
 
@@ -57,11 +57,11 @@ _ROUTE_VALUES: dict[str, tuple[str, dict[str, Any], str]] = {
     "/schemas/{name}/{version}": ("The version of the schema.", {"type": "string", "enum": ["1.json"]}, "1.json"),
     "/problems/{slug}": ("The last part of a problem's `type`.", {"type": "string"}, "invalid-request"),
 }
-"""Path up to a parameter to what it is, its schema, and an example."""
+"""Path up to a parameter: its description, its schema, an example."""
 
 
 def parameters_of(route: Route) -> list[dict[str, Any]]:
-    """Return all parameters of a route. Raises KeyError for one in the path of which nothing is said."""
+    """Return all parameters of a route. Raises KeyError for an undescribed path parameter."""
     return [*_in_path(route), *_in_query(route), *_in_headers(route)]
 
 
@@ -90,7 +90,7 @@ def _in_query(route: Route) -> list[dict[str, Any]]:
 
 
 def _query(name: str, schema: dict[str, Any]) -> dict[str, Any]:
-    """Return a query parameter, which can be absent but never null."""
+    """Return a query parameter, which may be absent but never null."""
     if "anyOf" in schema:
         (schema,) = (part for part in schema["anyOf"] if part != {"type": "null"})
     schema = dict(schema)
@@ -102,7 +102,7 @@ def _query(name: str, schema: dict[str, Any]) -> dict[str, Any]:
 
 def _in_headers(route: Route) -> list[dict[str, Any]]:
     found = []
-    if "Sanderling-Replay-From" in route.headers:  # what can be resumed says where it began
+    if "Sanderling-Replay-From" in route.headers:  # resumable answers name their start
         says = "The id of the last event that was seen, to go on after it; an empty one is none. Wins over `since`."
         schema = {"type": "string", "pattern": f"^({UUID7[1:-1]})?$"}
         found.append(_header("Last-Event-ID", says, schema, _EVENT))

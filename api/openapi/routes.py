@@ -1,4 +1,4 @@
-"""The routes that serve the description and the schemas."""
+"""The routes that serve the descriptions and the schemas."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ HOUR = {"Cache-Control": "public, max-age=3600"}
 
 
 def description(document: Callable[[], Any]) -> tuple[Route, ...]:
-    """Return the routes of the description, which is made at the first request, and of what it says about sending."""
+    """Return the routes of the OpenAPI and AsyncAPI documents, made on the first request."""
     return (
         _made("/openapi.json", document, "Read this description."),
         _made("/asyncapi.json", lambda: asyncapi(document()), "Read the description of what is sent: AsyncAPI."),
@@ -48,7 +48,7 @@ def _made(path: str, document: Callable[[], Any], says: str) -> Route:
 
 
 def schemas(routes: Sequence[Route]) -> Route:
-    """Return the route of the JSON Schemas of what routes take and give."""
+    """Return the route of the JSON Schemas of requests and answers."""
     kinds = published(routes, KINDS_SENT)
 
     async def serve(call: Call) -> Answer:

@@ -1,7 +1,7 @@
-"""JSON Schemas of everything on the wire: for the components of the description, and for `/schemas/`.
+"""JSON Schemas of everything on the wire, for the description's components and for `/schemas/`.
 
-msgspec makes them from the types that validate requests and write answers. What types can't say (formats, the words for
-an event's fields, which storage knows nothing of) is laid over them here.
+msgspec makes them from the types that validate requests and write answers. This module adds the parts that types lack:
+formats, and descriptions of an event's fields, which storage does not have.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ COMPONENTS = "#/components/schemas/{name}"
 VERSION = "1.json"
 _NAMES: dict[type, str] = {Event: "stream-event"}
 IDS: Final = frozenset({"id", "source_id", "alert_id", "destination_id", "event_id", "source_ids"})
-"""Names of properties that hold the id of something here."""
+"""Properties that hold the id of a record."""
 NO_IDS: Final = frozenset({"CheckedEvent", "TemplateRecord", "TemplateSummary", "TemplateReport", "TemplatePreview"})
-"""Types whose ids are words, or what a stranger has sent."""
+"""Types whose ids are words or come from strangers."""
 _ONLY_NULL = {"type": ["string", "null"], "enum": [None]}
 _LOOKAHEAD = r"$(?!\n)"
 
 
 def structs_of(kind: Any) -> list[type[Struct]]:
-    """Return the structs that a type is made of at its top: of a list, a union, an annotation."""
+    """Return the structs in a type: of a list, a union, an annotation."""
     if isinstance(kind, type) and issubclass(kind, Struct):
         return [kind]
     parts = kind if isinstance(kind, tuple) else get_args(kind) if get_origin(kind) else ()
@@ -41,13 +41,13 @@ def structs_of(kind: Any) -> list[type[Struct]]:
 
 
 def bodies_of(route: Route) -> list[Any]:
-    """Return the types of a route's bodies, of requests and of JSON answers."""
+    """Return the types of a route's request bodies and JSON answers."""
     answers = route.answers.values() if route.media.endswith("json") else ()
     return [*route.body, *(kind for answer in answers for kind in alternatives(answer))]
 
 
 def alternatives(answer: Any) -> tuple[Any, ...]:
-    """Return what the type of an answer allows."""
+    """Return the alternatives of an answer's type."""
     if answer is None:
         return ()
     return answer if isinstance(answer, tuple) else (answer,)
@@ -65,7 +65,7 @@ def name_of(kind: type) -> str:
 
 
 def published(routes: Sequence[Route], more: Iterable[type[Struct]] = ()) -> dict[str, type[Struct]]:
-    """Return the types that have a schema of their own at a URL, by name."""
+    """Return the types that have a schema URL, by name. Raises ValueError if two share a name."""
     kinds: list[type[Struct]] = [Problem, Event, *more]
     kinds += [struct for route in routes for kind in bodies_of(route) for struct in structs_of(kind)]
     named: dict[str, type[Struct]] = {}
@@ -78,14 +78,14 @@ def published(routes: Sequence[Route], more: Iterable[type[Struct]] = ()) -> dic
 
 
 def schema_document(kind: type[Struct], url: str) -> dict[str, Any]:
-    """Return the JSON Schema (2020-12) of a type, to be served at a URL."""
+    """Return the JSON Schema (2020-12) of a type for a URL."""
     _, parts = components([kind], "#/$defs/{name}")
     top = parts.pop(kind.__name__)  # no type refers to itself
     return {"$schema": DIALECT, "$id": url, **top, **({"$defs": parts} if parts else {})}
 
 
 def components(kinds: Sequence[Any], template: str = COMPONENTS) -> tuple[Sequence[Any], dict[str, Any]]:
-    """Return a schema of each type, and the named ones that they refer to."""
+    """Return the schema of each type, and the named schemas that they refer to."""
     tops, parts = json.schema_components(kinds, ref_template=template)
     examples = {struct.__name__: example_of(struct) for kind in kinds for struct in structs_of(kind)}
     for name, schema in parts.items():
@@ -96,10 +96,10 @@ def components(kinds: Sequence[Any], template: str = COMPONENTS) -> tuple[Sequen
 
 
 def portable(schema: Any) -> Any:
-    """Return a schema in the words that every reader has.
+    """Return a schema that every reader understands.
 
-    A pattern's `$` is its end for all of them but Python. Generators take no `false` for the items after a tuple's
-    last; `maxItems` says that there are none, so any schema may stand there. Nor do they take a bare `null`.
+    Everywhere but in Python, `$` in a pattern is the very end. Generators reject `false` for the items after a tuple's
+    last; `maxItems` forbids those already, so any schema will do. They reject a bare `null` as well.
     """
     if isinstance(schema, dict):
         return {name: portable(value) for name, value in _nulls(_tuples(schema)).items()}
@@ -109,7 +109,7 @@ def portable(schema: Any) -> Any:
 
 
 def _string_in(schema: dict[str, Any]) -> dict[str, Any]:
-    """Return the string that a property is, or that its items are, or null."""
+    """Return the string schema of a property, of its items, or of its non-null alternative."""
     if schema.get("type") == "array":
         return _string_in(schema["items"])
     return next((one for one in schema.get("anyOf", ()) if one.get("type") == "string"), schema)
@@ -123,7 +123,7 @@ def _tuples(schema: dict[str, Any]) -> dict[str, Any]:
 
 
 def _nulls(schema: dict[str, Any]) -> dict[str, Any]:
-    """Return a schema whose properties that can only be null have the type of a text beside it."""
+    """Return a schema whose null-only properties also have the type string."""
     properties = schema.get("properties")
     if not isinstance(properties, dict):
         return schema

@@ -1,4 +1,4 @@
-"""The requests that the service sends to destinations, in the same words as its answers."""
+"""The requests that the service sends to destinations, described like its answers."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _MORE = "What to check, and receivers in four languages: `docs/receivers.md`."
 
 
 def webhooks(known: Mapping[int, Any]) -> dict[str, Any]:
-    """Return the webhooks object. `known`: the schema of each type, by the type's identity."""
+    """Return the webhooks object. known: the schema of each type, by the type's identity."""
     return {
         "event": {"post": _post("receiveEvent", "Receive an event.", "With `delivery_mode` instant.", Event, known)},
         "digest": {
@@ -71,7 +71,7 @@ def _post(name: str, says: str, when: str, kind: type[Struct], known: Mapping[in
 
 
 def _enveloped(kind: type[Struct], known: Mapping[int, Any]) -> dict[str, Any]:
-    """Return the body of a destination whose `format` is `cloudevents`."""
+    """Return the body for a destination whose `format` is `cloudevents`."""
     body = example_of(kind)
     texts = ("specversion", "id", "source", "type", "subject", "time", "datacontenttype", "dataschema")
     properties: dict[str, Any] = dict.fromkeys(texts, _STRING)

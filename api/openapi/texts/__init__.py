@@ -1,6 +1,6 @@
-"""The words about each route, with examples, one file a noun.
+"""The texts of all routes, with examples, one file per noun.
 
-`table.py` puts them together. A new route gets its entry here under its label (`GET /v1/things/{id}`); until it has
-one, `tests/docs/test_api_described.py` fails and says what is missing. An answer's example is that of its type
-(`api/openapi/example_records.py`), unless the entry shows another one.
+`api/openapi/nouns.py` puts them together. Add a new route's text under its label (`GET /v1/things/{id}`);
+`tests/docs/test_api_described.py` fails without one. An answer's example is that of its type
+(`api/openapi/example_records.py`), unless the text shows another one.
 """

@@ -1,4 +1,4 @@
-"""The rules that hold for every route, said once."""
+"""The rules that apply to every route."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sources: adding, reading, changing, forgetting."""
+"""Sources: add, read, change, delete."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The watching of a source, as it goes and as it would go."""
+"""The watching of a source: its state and its previews."""
 
 from __future__ import annotations
 
