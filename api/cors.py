@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Mapping
 from werkzeug.datastructures import Headers
 
 MAX_AGE = 7_200
-"""Seconds for which a browser may cache the preflight; no browser caches it longer."""
+"""Seconds that a browser may cache the preflight; no browser caches it longer."""
 SENT = (
     *("Authorization", "X-API-Key", "Content-Type", "Last-Event-ID", "If-Match", "If-None-Match"),
     *("Idempotency-Key", "X-Request-Id", "MCP-Protocol-Version", "Mcp-Session-Id"),

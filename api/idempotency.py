@@ -44,7 +44,7 @@ class _Kept(Struct, frozen=True):
 
 
 class _Errand:
-    """One call that runs to its end, even if nobody waits for it."""
+    """One call that runs to its end, even without a waiting client."""
 
     def __init__(self, work: Callable[[], Awaitable[Answer]]) -> None:
         self._work = work

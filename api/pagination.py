@@ -13,7 +13,7 @@ T = TypeVar("T")
 
 
 class Dated(Protocol):
-    """A record with a creation time and an id, neither of which changes."""
+    """A record with a creation time and an id, both constant."""
 
     @property
     def id(self) -> str:

@@ -64,7 +64,7 @@ class Call:
     headers: Headers
     request_id: str
     limiter: Limiter
-    """Buckets for operations with a rate limit besides the key's."""
+    """Buckets for operations with a rate limit in addition to the key's."""
     address: str
     """The client's address: the connection's, or the one that trusted proxies name."""
     target: str

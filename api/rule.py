@@ -1,4 +1,4 @@
-"""The rule by which both faces match a path. It never builds URLs."""
+"""The rule that both faces match paths with. It never builds URLs."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable
 from quart.routing import QuartRule
 
 _KEPT = ("_parts", "_trace", "_converters", "arguments")
-"""The attributes that a rule derives from its path alone, and nobody changes later."""
+"""The attributes that a rule derives from its path alone, and that never change later."""
 _read: dict[tuple[str, bool, type | None], dict[str, object]] = {}
 """The same attributes by path, slashes, and the converter of `part`. Its size is the program's number of paths."""
 

@@ -19,7 +19,7 @@ from api.problems import INTERNAL, Refusal
 from api.refusals import refusal_of
 
 AT_ONCE = 8
-"""Concurrent URLs per request: a quarter of what the registry handles at once for everyone."""
+"""Concurrent URLs per request: a quarter of the registry's concurrency."""
 WITHIN = 55.0
 """Seconds for a whole request."""
 LATE = Refusal(
@@ -88,7 +88,7 @@ async def _outcome(call: OperationContext, act: Callable[[], Awaitable[R]], wher
         return await act()
     except trio.TooSlowError:
         return Failed(LATE, late=True)
-    except Exception as error:  # any error belongs to this URL only; bugs are logged and reported as such
+    except Exception as error:  # any error belongs to this URL only; bugs are logged
         may_pass = isinstance(error, DomainError) and error.may_pass
         return Failed(_refusal(call, error, where), late=False, may_pass=may_pass)
 

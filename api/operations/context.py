@@ -31,7 +31,7 @@ class OperationContext(Protocol):
         """The caller's name for `updated_by`: a key's name, or a face of the service."""
 
     def may(self, scope: str) -> bool:
-        """Return whether the caller has a scope besides those that the call needs."""
+        """Return whether the caller has a scope, in addition to the call's own."""
 
     @property
     def request_id(self) -> str:

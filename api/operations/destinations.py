@@ -44,7 +44,7 @@ MOST_OF_AN_ALERT = 20
 FOR_PEOPLE = 20
 """Events sent to people one by one; more of them become one digest."""
 OVERLAP = Millis(24 * 3_600_000)
-"""Milliseconds for which an old secret still signs after a rotation."""
+"""Milliseconds that an old secret still signs after a rotation."""
 TEST_WITHIN = 30.0
 """Seconds for a test: its request, and a wait for a free slot."""
 _UNSEEN = "Nobody knows its secret: make a new one, give it to the receiver, then resume it."
@@ -229,7 +229,7 @@ def _token(call: OperationContext, kind: DestinationKind | None) -> str:
 
 
 def _wanting(destination: Destination) -> str:
-    """Return what the user must supply before a destination can resume."""
+    """Return the missing input without which a destination cannot resume."""
     if not destination.confirmed:
         return "Who is told has not agreed yet: nothing is sent before. Ask again, if the question was lost."
     if not destination.lost:
@@ -331,7 +331,7 @@ async def copy(call: OperationContext, other: Destination, alert: Alert) -> Dest
 async def _invite(
     call: OperationContext, kind: DestinationKind, destination: Destination, alert: Alert
 ) -> Answer | None:
-    """Ask for consent if the kind needs it and nobody agreed yet; return the result."""
+    """Ask for consent if the kind needs it and has none yet; return the result."""
     if kind.consent is None or destination.confirmed:
         return None
     answer = await call.context.inviter.invite(kind.consent, destination, f"what its alert “{alert.name}” matches")

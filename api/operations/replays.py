@@ -35,11 +35,11 @@ AT_ONCE = 100
 """Events between two turns of other tasks; each may need an analysis."""
 MOST_QUEUED = 1_000
 TIME = 5.0
-"""Seconds after which a request returns what it has found."""
+"""Seconds after which a request returns its matches so far."""
 PACE = Limit(10 / 60, 10)
 """Replays per destination."""
 MOST_WAITING = 10_000
-"""Waiting deliveries of a destination at which replays are refused."""
+"""A destination with this many waiting deliveries accepts no replays."""
 MOST_PASSED = 200
 """Matches that a replay by ids checks for being missed; the next such replay continues from there."""
 

@@ -31,7 +31,7 @@ async def preview(call: OperationContext, template: Template, request: Instantia
 
 
 async def instantiate(call: OperationContext, template: Template, request: Instantiation) -> Report:
-    """Attach whatever is missing. Raises Refusal (400); TooSlowError if alerts cannot be put in force now."""
+    """Attach the missing parts. Raises Refusal (400); TooSlowError if alerts cannot be put in force now."""
     with _refusing():
         values = read_parameters(template, request.params)
         report = await call.context.templates.instantiate(template, values, alerts=request.alerts, only=request.only)

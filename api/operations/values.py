@@ -1,4 +1,4 @@
-"""The values of a source: what its page says now, and the history of its prices, figures, states, versions and dates.
+"""The values of a source: the current ones, and the history of its prices, figures, states, versions and dates.
 
 The current values come from the page as last reported, the history from the source's events. Neither is stored; both
 are computed on request.

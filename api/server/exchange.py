@@ -57,7 +57,7 @@ class AnswerChannel(Protocol):
         """Let the transport buffer this many bytes, if that can be set."""
 
     async def cut(self) -> None:
-        """Abort, so that nobody takes the answer for complete."""
+        """Abort, so that the answer does not look complete."""
 
 
 class Exchange:

@@ -37,7 +37,7 @@ from storage.records.session import Session
 KEY_CHECK = 0.5
 """Seconds between two checks of the open streams' keys."""
 EARLY = 1 / 3
-"""The part of the keepalive interval by which a keepalive may come early; see `Streams.spread`."""
+"""The largest part of the interval that a keepalive may come early; see `Streams.spread`."""
 MOST_HELD = 32 << 20
 """Bytes of the log that all streams with slow clients hold. Further streams drop their pages and read them again."""
 MAKING = 8
