@@ -1,5 +1,5 @@
-// The dashboard's one module. Every page is whole without it; it adds what moves: live lists, the reader's time zone,
-// copying, previews while typing, and keys. Data becomes text only: elements are made here, never parsed from data.
+// The dashboard's one module. Pages work without it; it adds live lists, the reader's time zone, copying,
+// previews while typing, and keys. Data becomes text only: elements are created here, never parsed from data.
 const all = (selector, root = document) => [...root.querySelectorAll(selector)];
 const one = (selector, root = document) => root.querySelector(selector);
 
@@ -13,7 +13,7 @@ export function make(tag, attributes = {}, ...children) {
 
 // --- words -----------------------------------------------------------------------------------------------------------
 const WORDS = JSON.parse(document.documentElement.dataset.words || "{}");
-/** Say a text in the language of the page, which brings the words along: say("%(count)s new", {count: 3}). */
+/** Translate a text with the words that the page supplies: say("%(count)s new", {count: 3}). */
 export const say = (text, values = {}) => (WORDS[text] ?? text).replace(/%\((\w+)\)s/g, (_, name) => values[name]);
 
 // --- time ------------------------------------------------------------------------------------------------------------
@@ -24,7 +24,7 @@ if (zone && !document.cookie.split("; ").includes(`tz=${zone}`)) {
 }
 const SPANS = [[86400, (count) => say("%(count)s d", {count})], [3600, (count) => say("%(count)s h", {count})],
   [60, (count) => say("%(count)s min", {count})], [1, (count) => say("%(count)s s", {count})]];
-/** How long ago a moment was, in the words of the server. */
+/** How long ago a time was, in the server's wording. */
 export function ago(iso) {
   const millis = Date.now() - Date.parse(iso), seconds = Math.round(Math.abs(millis) / 1000);
   if (!seconds) return say("now");
@@ -42,9 +42,9 @@ setInterval(() => {
   }
 }, 5000);
 
-// --- streams: one for all tabs that show the same list, where the browser can share one (live.js) ----------------------
+// --- streams: one for all tabs with the same list, if the browser can share one (live.js) ------------------------------
 const LIVE = one("link#live").href;
-/** Yield {event, id, data} after the event `since` until `signal` says stop. */
+/** Yield {event, id, data} after the event `since` until `signal` aborts. */
 async function* following(url, {signal, onstate, since}) {
   if (!window.SharedWorker) {
     const {stream} = await import(LIVE);
@@ -65,7 +65,7 @@ async function* following(url, {signal, onstate, since}) {
   }
 }
 
-/** The rows of events of these ids, as the server shows them in every list; null when who asks has signed out. */
+/** Fetch the list rows of these events; null if the session has ended. */
 async function rows(ids, read) {
   const answer = await fetch(`/rows?${new URLSearchParams({ids, read})}`, {credentials: "same-origin", cache: "no-store"});
   if (answer.status === 401) return null;
@@ -73,11 +73,11 @@ async function rows(ids, read) {
   return all("#events > li", parsed(await answer.text()));
 }
 
-/** The state of a stream, as `live.js` tells it, in the language of the page. */
+/** Translate a stream's state from `live.js`. */
 const stated = (words) => ({Live: say("Live"), Reconnecting: say("Reconnecting"), "Signed out": say("Signed out")})[words]
   ?? words.replace("Ended", () => say("Ended"));
 
-// --- notifications: of new events while a tab is open, where the reader has asked for them in Settings -----------------
+// --- notifications: of new events while a tab is open, if enabled in Settings ------------------------------------------
 const NOTIFY = "Notification" in window && "serviceWorker" in navigator;
 const notifies = () => NOTIFY && Notification.permission === "granted" && localStorage.getItem("notify") === "yes";
 async function notify(event) {
@@ -85,7 +85,7 @@ async function notify(event) {
   const worker = await navigator.serviceWorker.ready, body = event.summary || event.url || "";
   worker.showNotification(event.title || say("A new event"), {body, tag: event.id, icon: "/icon.svg", data: `/events/${event.id}`});
 }
-// <button data-notify="ID of a status">: asks the browser, and remembers the answer.
+// <button data-notify="ID of a status">: asks for permission, and stores the answer.
 function notifying(button) {
   if (!NOTIFY) return;
   const state = document.getElementById(button.dataset.notify);
@@ -103,9 +103,9 @@ function notifying(button) {
   show();
 }
 
-// --- this device: told of an alert's matches by its browser, also while no page is open (docs/web-push.md) --------------
+// --- this device: Web Push for an alert's matches, also while no page is open (docs/web-push.md) ------------------------
 const bytes = (text) => Uint8Array.from(atob(text.replace(/-/g, "+").replace(/_/g, "/")), (letter) => letter.charCodeAt(0));
-/** Why this browser can't be told, "" where it can. */
+/** Return why Web Push is unavailable, or "". */
 function silent() {
   if (!window.isSecureContext) return say("This page did not come by HTTPS, so the browser allows no notifications.");
   if (!NOTIFY || !("PushManager" in window)) {
@@ -117,7 +117,7 @@ async function subscription() {
   const there = silent() ? null : await navigator.serviceWorker.getRegistration();
   return there?.pushManager.getSubscription() ?? null;
 }
-/** Return a subscription with a key of ours, made anew where it is with another. */
+/** Return a subscription with our key; replace one with another key. */
 async function subscribed(key) {
   if (await Notification.requestPermission() !== "granted") throw new Error(say("The browser refuses notifications from this site."));
   if (!await navigator.serviceWorker.getRegistration()) throw new Error(say("The browser keeps no worker of this site. Does it trust the certificate?"));
@@ -127,7 +127,7 @@ async function subscribed(key) {
   await had?.unsubscribe();
   return pushManager.subscribe({userVisibleOnly: true, applicationServerKey: key});
 }
-// <form data-device="KEY">: subscribes, and sends along what the browser gives.
+// <form data-device="KEY">: subscribes, and sends the browser's subscription.
 function device(form) {
   const state = one("[role=status]", form), button = one("button", form), {url, p256dh, auth} = form.elements;
   state.textContent = silent();
@@ -146,7 +146,7 @@ function device(form) {
     }
   });
 }
-// <form data-device-end>: there while this browser is told; ends that here and in the service.
+// <form data-device-end>: shown while this browser is subscribed; unsubscribes here and at the service.
 async function ending(form) {
   const told = await subscription();
   if (!told) return;
@@ -157,12 +157,12 @@ async function ending(form) {
   for (const badge of all(`[data-mark="${mark}"]`)) badge.hidden = false;
   form.addEventListener("submit", async (event) => {
     event.preventDefault();
-    await told.unsubscribe().catch(() => {});  // the service ends it all the same
+    await told.unsubscribe().catch(() => {});  // the service ends it anyway
     form.submit();
   });
 }
 
-// <ol data-live="/live?..." data-since="ID" data-most="50" data-state="ID of a status">; a button [data-pause] beside it.
+// <ol data-live="/live?..." data-since="ID" data-most="50" data-state="ID of a status">; with a button [data-pause].
 function live(list) {
   const state = document.getElementById(list.dataset.state), pause = one(`[data-pause="${list.id}"]`);
   const most = Number(list.dataset.most || 50), waiting = [];
@@ -173,10 +173,10 @@ function live(list) {
     document.getElementById(list.dataset.empty)?.setAttribute("hidden", "");
     row.classList.add("fresh");
     list.prepend(document.adoptNode(row));
-    // The row in which the reader is stays as long as they are in it: without it the keyboard would begin at the top again.
+    // Keep the focused row, or the keyboard focus would jump to the top.
     for (const row of [...list.children].slice(most)) if (!row.contains(document.activeElement)) row.remove();
   };
-  // One question at a time, of all that came meanwhile: many events at once are one answer.
+  // One request at a time, for all waiting events: a burst of events takes one request.
   const show = async () => {
     if (asking) return;
     asking = true;
@@ -207,7 +207,7 @@ function live(list) {
       else tell(waiting.length === most ? say("Paused, %(count)s new or more", {count: most}) : say("Paused, %(count)s new", {count: waiting.length}));
     }
   };
-  document.addEventListener("visibilitychange", () => {  // no connection while nobody looks, or wants to be notified
+  document.addEventListener("visibilitychange", () => {  // no connection while the tab is hidden, unless notifications are on
     if (notifies() && stop && !stop.signal.aborted) return;
     if (document.hidden) { stop?.abort(); tell(say("Paused")); } else run();
   });
@@ -237,9 +237,9 @@ function copying(button) {
 }
 
 // --- previews while typing -------------------------------------------------------------------------------------------
-// The one place where HTML is parsed: an answer of this service, made by its templates, in which all data is escaped.
-// It is parsed as a document that runs nothing, and the policy keeps every script but ours from running at all.
-// The policy holds every tag against what templates of ours write, and refuses the whole where one is anything else.
+// The only place that parses HTML: answers of this service, whose templates escape all data.
+// The parsed document runs nothing, and the policy blocks every script but ours.
+// The policy checks every tag against those of our templates, and refuses the whole if one differs.
 const TAG = /<(?:!doctype html|!--[^<>]*--|(\/?)([a-z][a-z0-9]*)((?:\s+[a-z][a-z0-9:_-]*(?:="[^"<>]*")?)*)\s*\/?)>/gi;
 const NEVER = /^(?:iframe|frame|frameset|object|embed|applet|base|template|style|noscript|math|portal)$/i;
 const ACTIVE = /\s(?:on[a-z]*|style|srcdoc)(?:=|\s|$)/i, SCHEME = /="\s*(?:javascript|vbscript):/i;
@@ -261,7 +261,7 @@ const script = (url) => {
 const policy = {createHTML: checked, createScriptURL: script}, ours = window.trustedTypes?.createPolicy("sanderling-pages", policy) ?? policy;
 const parsed = (html) => new DOMParser().parseFromString(ours.createHTML(html), "text/html");
 
-/** Replace the element of this id by the one that an answer of ours has in its place. */
+/** Replace the element with this id by the one in the answer. */
 export async function swap(id, url, options = {}) {
   const answer = await fetch(url, {credentials: "same-origin", cache: "no-store", ...options});
   const found = parsed(await answer.text()).getElementById(id), there = document.getElementById(id);
@@ -271,7 +271,7 @@ export async function swap(id, url, options = {}) {
   return true;
 }
 // <form data-preview="/path" data-into="ID">: posted there half a second after the last key; its button does the same;
-// with data-now once at the start too.
+// with data-now also at the start.
 function preview(form) {
   let timer = 0, stop = null;
   const send = async () => {
@@ -290,19 +290,19 @@ function preview(form) {
   form.addEventListener("input", () => { clearTimeout(timer); timer = setTimeout(send, 500); });
   if ("now" in form.dataset) send();
 }
-// <div data-refresh="10" id="ID">: asked for anew every so many seconds while somebody looks.
+// <div data-refresh="10" id="ID">: fetched again at this interval in seconds while the tab is visible.
 function refresh(part) {
   const again = async () => {
     if (!document.getElementById(part.id)) return;
     if (document.hidden || part.contains(document.activeElement)) { setTimeout(again, 1000); return; }
-    try { if (await swap(part.id, location.href)) return; } catch { /* the next time, then */ }
+    try { if (await swap(part.id, location.href)) return; } catch { /* retry next time */ }
     setTimeout(again, part.dataset.refresh * 1000);
   };
   setTimeout(again, part.dataset.refresh * 1000);
 }
 
 // --- a set-up link's code --------------------------------------------------------------------------------------------
-// What stands behind "#" goes into this field, and out of the address and the history of the browser.
+// Move the text after "#" into this field, and out of the address and the browser's history.
 function fragment(field) {
   if (location.hash.length < 2) return;
   field.value = location.hash.slice(1);
@@ -363,16 +363,16 @@ document.addEventListener("keydown", (event) => {
 const WAYS = {"[data-live]": live, "[data-copy]": copying, "form[data-preview]": preview, "[data-refresh]": refresh,
   "[data-fragment]": fragment, "[data-strength]": strength, "[data-all]": everything, "[data-notify]": notifying,
   "form[data-device]": device, "form[data-device-end]": ending};
-/** Give the parts of a page, or of a part that came later, what they ask for by their data- attributes. */
+/** Apply the data- attributes of a page, or of a part that was loaded later. */
 export function enliven(root = document) {
   for (const [selector, way] of Object.entries(WAYS)) {
     if (root !== document && root.matches(selector)) way(root);
     all(selector, root).forEach(way);
   }
 }
-// The present place comes into view on a phone; not by scrollIntoView, after which Tab would begin at it, past the skip link.
+// Scroll the current place into view on a phone. Not by scrollIntoView: Tab would then start there, past the skip link.
 const here = one(".side [aria-current]"), nav = here?.closest("nav"), middle = (part) => (({left, width}) => left + width / 2)(part.getBoundingClientRect());
 if (nav) nav.scrollLeft += middle(here) - middle(nav);
 enliven();
-// What is shown while the service can't be reached, and notifications; over HTTPS or on the machine itself.
+// The offline page and notifications; they need HTTPS or localhost.
 if (window.isSecureContext) navigator.serviceWorker?.register(ours.createScriptURL(WORKER)).catch(() => {});

@@ -1,8 +1,8 @@
-// Live streams for the tabs of one browser. As a module it has `stream`; as a shared worker it opens one stream for all tabs
-// that show the same list: over HTTP/1.1 a browser opens six connections to one host, and each stream keeps one.
+// Live streams for the tabs of one browser. As a module it exports `stream`; as a shared worker it opens one stream for all
+// tabs with the same list: over HTTP/1.1 a browser opens only six connections per host, and each stream occupies one.
 
-// SSE by fetch, so that the session's cookie goes with it.
-/** Yield {event, id, data} for as long as the page lasts; comes back by itself, after the last event seen. */
+// SSE by fetch, so that it sends the session's cookie.
+/** Yield {event, id, data} while the page is open; reconnect after the last event seen. */
 export async function* stream(url, {signal, onstate = () => {}, since = ""} = {}) {
   let last = since, wait = 1000;
   for (;;) {
@@ -58,7 +58,7 @@ async function* pieces(readable) {
 
 // --- sharing -----------------------------------------------------------------------------------------------------------
 const MOST = 500;
-/** One stream and the tabs that follow it: `tabs` has the newest id that each has seen, `recent` the newest events. */
+/** One stream and its tabs. tabs: the newest id that each has seen; recent: the newest events. */
 class Shared {
   static all = new Map();
   constructor(url) {
@@ -66,7 +66,7 @@ class Shared {
     Shared.all.set(url, this);
   }
   join(port, since) {
-    // Ids of events sort as the log does. A tab that was hidden for long wants more than the others had: all begin there again.
+    // Ids sort like the log. A tab that was hidden for long needs older events: restart the stream there for all.
     const known = this.start !== undefined && (!since || since >= this.start);
     this.tabs.set(port, since || this.last);
     if (this.state) port.postMessage({state: this.state});

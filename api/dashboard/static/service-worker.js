@@ -1,7 +1,7 @@
-// The page that stands in while the service can't be reached, and what a click on a notification opens. Nothing else is kept.
+// The page shown while the service is unreachable, and clicks on notifications. Caches nothing else.
 const SHELL = "sanderling-shell", PAGE = "/offline";
 
-/** Keep the page with its style and its pictures, as they are named in it. */
+/** Cache the page with the style and pictures that it names. */
 async function fill() {
   const shell = await caches.open(SHELL), answer = await fetch(PAGE, {cache: "no-store"});
   if (!answer.ok) throw new Error(String(answer.status));
@@ -18,7 +18,7 @@ self.addEventListener("fetch", (event) => {
   if (request.mode === "navigate") event.respondWith(fetch(request).catch(() => caches.match(PAGE)));
   else if (path.startsWith("/assets/")) event.respondWith(fetch(request).catch(async () => (await caches.match(request)) ?? Response.error()));
 });
-/** What a push message says; a browser wants to see something shown for each, so also for one that can't be read. */
+/** Parse a push message. Browsers require a notification for each, even if it is unreadable. */
 function told(data) {
   try {
     const {title, ...more} = data.json();
