@@ -1,5 +1,5 @@
-"""The entry point: `python -m sanderling`, with `worker` for the parent of those in the jail, and with `browser-holder`
-for what keeps a browser.
+"""The entry point: `python -m sanderling`. `worker` starts the parent of the jailed workers, `browser-holder` a process
+that holds a browser.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ import sys
 
 
 def main() -> int:
-    """Run a command and return its exit code. A worker is dispatched before anything heavy is imported."""
+    """Run a command and return its exit code. Workers are dispatched before any heavy import."""
     if sys.argv[1:2] == ["worker"]:
         from actors.jail.parent import main as work
 

@@ -1,7 +1,7 @@
-"""The listener of the admin socket, which lets in the service's own account and root, and nobody else.
+"""The listener of the admin socket. It admits only the service's own account and root.
 
-Two locks: the socket's mode (0600), which the kernel asks before it connects anybody, and the account at the other end
-(SO_PEERCRED, Linux only), which holds also where the mode was changed, or the socket was handed on.
+Two locks: the socket's mode (0600), which the kernel checks on connect, and the peer's account (SO_PEERCRED, Linux
+only). The second holds even if the mode was changed or the socket was passed on.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _CREDENTIALS = struct.Struct("3i")
 
 
 class OwnerListener(trio.abc.Listener[trio.SocketStream]):
-    """Accepts those whom `is_owner` lets in, by the number of their account, and closes on the others."""
+    """Accepts connections from accounts that pass `is_owner`; reports the others to `tell` and closes them."""
 
     def __init__(
         self, inner: trio.SocketListener, is_owner: Callable[[int], bool], tell: Callable[[int], None]
@@ -31,7 +31,7 @@ class OwnerListener(trio.abc.Listener[trio.SocketStream]):
         self._inner, self._is_owner, self._tell = inner, is_owner, tell
 
     async def accept(self) -> trio.SocketStream:
-        """Return the next connection of an owner. Raises OSError."""
+        """Return the next owner's connection. Raises OSError."""
         while True:
             stream = await self._inner.accept()
             account = account_of(stream.socket)
@@ -41,12 +41,11 @@ class OwnerListener(trio.abc.Listener[trio.SocketStream]):
             self._tell(account)
 
     async def aclose(self) -> None:
-        """Close the socket."""
         await self._inner.aclose()
 
 
 def account_of(connection: trio.socket.SocketType) -> int | None:
-    """Return the number of the account that connected a Unix socket; None where the system does not say it."""
+    """Return the account at the other end of a Unix socket; None if the system cannot report it."""
     option = getattr(socket, "SO_PEERCRED", None)
     if option is None:
         return None
@@ -55,15 +54,14 @@ def account_of(connection: trio.socket.SocketType) -> int | None:
 
 
 def is_owner(account: int) -> bool:
-    """Return whether an account is the one that this process has, or root."""
     return account in (ROOT, os.geteuid())
 
 
 async def open_admin_socket(folder: Path, log: Callable[..., None]) -> Sequence[OwnerListener]:
-    """Listen on the admin socket of a data folder. Who is turned away is logged. Raises OSError.
+    """Listen on the admin socket of a data folder and log refused connections. Raises OSError.
 
-    The folder is ours: a socket that is there is left from an earlier life, and of a link only the link goes. Nobody
-    can connect before the mode is set, because a bound socket refuses until it listens.
+    The folder is ours: an existing socket is stale, and unlinking a symlink removes only the link. Nothing can connect
+    before the mode is set, because a bound socket refuses until it listens.
     """
     path = folder / ADMIN_SOCKET
     path.unlink(missing_ok=True)

@@ -1,6 +1,6 @@
-"""A browser elsewhere, by the address that the operator has named, and the connections to it.
+"""A remote browser at an address in the settings, and the connections to it.
 
-They do not pass the guard, which is for addresses that strangers choose: this one is a setting.
+They bypass the guard: it protects against addresses chosen by strangers, and the operator chose this one.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from actors.settings import Settings
 def browser_elsewhere(
     settings: Settings, trust: Callable[[], ssl.SSLContext], listen: Listen, entropy: Callable[[int], bytes]
 ) -> RemoteBrowser:
-    """Return the browser that the settings name. trust: makes the TLS context of connections to it."""
+    """trust: makes the TLS context for connections to the browser."""
     trusted = cache(trust)
 
     async def dial(host: str, port: int, tls: bool) -> trio.abc.Stream:
@@ -49,11 +49,11 @@ async def _connected(host: str, port: int) -> trio.abc.Stream:
         found = cause if isinstance(cause, OSError) else error
         if found.errno is None or isinstance(found, gaierror):
             raise found from None
-        raise OSError(found.errno, os.strerror(found.errno)) from None  # Trio's words have a tuple in them
+        raise OSError(found.errno, os.strerror(found.errno)) from None  # Trio's message contains a tuple
 
 
 async def _secured(stream: trio.abc.Stream, host: str, trust: ssl.SSLContext) -> trio.abc.Stream:
-    """Return the stream inside TLS, after its handshake. Raises OSError."""
+    """Wrap a stream in TLS and shake hands. Raises OSError."""
     secured = trio.SSLStream(stream, trust, server_hostname=host, https_compatible=True)
     try:
         await secured.do_handshake()

@@ -1,4 +1,4 @@
-"""Browsers on this machine: which one shows pages, and why none does."""
+"""Choose the browser on this machine, or explain why there is none."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from actors.browser.address import is_remote, read_remote
 from actors.browser.held import SOCKET
 
 NAMES: Final = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-"""Best first: the shell has no window to draw, so it is lighter and quicker."""
+"""Best first: the headless shell draws no window, so it is lighter and faster."""
 OFF: Final = "off"
 HOW: Final = "install Debian's chromium-headless-shell (or chromium), or name a browser with the setting browser"
 
 
 class FoundBrowser(NamedTuple):
-    """path: of the program, "" when there is none, and then `absent` says why."""
+    """path: the program, or "" if there is none; `absent` then gives the reason."""
 
     path: str
     absent: str
 
 
 def find_browser(setting: str, find: Callable[[str], str | None] = which) -> FoundBrowser:
-    """Return the browser that a setting means: a path, "" for the first that is found, "off", the socket of a unit that
-    holds one, or the address of one elsewhere.
+    """Return the browser for a setting: a path, "" (first one found), "off", a socket of a browser unit, or a remote
+    address.
 
     >>> find_browser("", {"chromium": "/usr/bin/chromium"}.get).path, find_browser("off").absent
     ('/usr/bin/chromium', 'the setting browser is off')
@@ -46,6 +46,6 @@ def find_browser(setting: str, find: Callable[[str], str | None] = which) -> Fou
 def _elsewhere(setting: str) -> FoundBrowser:
     try:
         read_remote(setting)
-    except ValueError as error:  # not what was written: there may be a token in it
+    except ValueError as error:  # never quote the setting: it may contain a token
         return FoundBrowser("", f"the setting browser has an address that can't be used: {error}")
     return FoundBrowser(setting, "")

@@ -1,4 +1,4 @@
-"""The catalogues that this service has: of the program, and of the folders that its owner names."""
+"""The service's catalogues: the built-in ones plus the operator's folders."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ N = TypeVar("N", bound=Named)
 
 
 def templates_of(folder: str) -> Catalogue[Template]:
-    """Return the built-in templates, and those of a folder if it is named. Raises CommandFailed (BAD_SETTING)."""
+    """Raises CommandFailed (BAD_SETTING)."""
     return _read(folder, "templates", templates.built_in, templates.with_folder)
 
 
 def messengers_of(folder: str) -> Catalogue[Messenger]:
-    """Return the built-in messengers, and those of a folder if it is named. Raises CommandFailed (BAD_SETTING)."""
+    """Raises CommandFailed (BAD_SETTING)."""
     return _read(folder, "kinds of destinations", messengers.built_in, messengers.with_folder)
 
 

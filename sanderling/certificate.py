@@ -1,8 +1,7 @@
-"""The service's own TLS: a certificate and its key, from files that may change while it runs.
+"""The service's own TLS: certificate and key from files that may change at runtime.
 
-Whoever renews a certificate writes two files, not at one instant. So a pair that does not fit together, or can't be
-read, is told once and the old one is kept; each later change of a file is looked at anew. Connections that are open
-keep what they began with.
+Renewal writes the two files at different moments. A mismatched or unreadable pair is reported once and the old one
+stays in use; each later change is tried again. Open connections keep their certificate.
 """
 
 from __future__ import annotations
@@ -19,11 +18,11 @@ Stamp = tuple[tuple[int, int, int] | None, ...]
 
 
 class CertificateUnusable(Exception):
-    """The files are no usable pair; the message is a sentence that says why."""
+    """The files are no usable pair; the message explains why."""
 
 
 class CertificateFiles:
-    """A certificate chain and its private key, both PEM. Raises CertificateUnusable when made of unusable ones."""
+    """A PEM certificate chain and its private key. Raises CertificateUnusable on construction."""
 
     def __init__(self, certificate: Path, key: Path) -> None:
         self._paths = certificate, key
@@ -31,11 +30,11 @@ class CertificateFiles:
         self._context = self._load()
 
     def wrap(self, stream: trio.abc.Stream) -> trio.abc.Stream:
-        """Return the server's side of TLS on a stream, with the newest good certificate. Shakes no hands yet."""
+        """Wrap the server side in TLS with the newest good certificate. The handshake comes later."""
         return trio.SSLStream(stream, self._context, server_side=True, https_compatible=True)
 
     def refresh(self) -> Renewal | None:
-        """Read the files again if they have changed, and say how that went; None when they have not."""
+        """Reload the files if they changed and return the outcome; None if unchanged."""
         stamp = self._stamp()
         if stamp == self._seen:
             return None
@@ -88,7 +87,7 @@ def _check_readable(path: Path) -> None:
 
 
 def _stamp_of(path: Path) -> tuple[int, int, int] | None:
-    """Return what changes when a file is written or replaced, also behind a link; None when there is none."""
+    """Return a stamp that changes when the file is written or replaced, even behind a link; None if it is missing."""
     try:
         found = path.stat()
     except OSError:

@@ -1,4 +1,4 @@
-"""The table of commands. Each imports what it needs when it runs, so that `--help` is quick."""
+"""The table of commands. Each one imports late so that `--help` stays fast."""
 
 from __future__ import annotations
 
@@ -42,13 +42,13 @@ from sanderling.flags import client_flags, json_flag, loaded, settings_flags
 from sanderling.manual.completion import VARIABLE
 
 INTERRUPTED = 130
-"""What shells call the end by Ctrl-C."""
+"""The exit code that shells use for Ctrl-C."""
 _ALL = "sanderling.help_all"
 EVERYDAY = ("host", "port", "data", "base_url", "allow_networks", "log_level")
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Run one command line and return its exit code; what failed is told on stderr."""
+    """Run one command line, report failures on stderr, and return the exit code."""
     try:
         return main.main(list(arguments), prog_name=program(), complete_var=VARIABLE, standalone_mode=False) or 0
     except BaseException as error:
@@ -56,7 +56,7 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def _told(error: BaseException) -> int:
-    """Tell how a command ended, unless by a bug of ours, and return the exit code."""
+    """Report how a command ended and return the exit code. Our own bugs are raised again."""
     match error:
         case click.exceptions.Exit(exit_code=code):
             return int(code)
@@ -68,7 +68,7 @@ def _told(error: BaseException) -> int:
             return int(code)
         case click.Abort() | KeyboardInterrupt():
             return INTERRUPTED
-        case BrokenPipeError() | SystemExit():  # `tail | head`: the reader has what it wanted; Click says it by an exit
+        case BrokenPipeError() | SystemExit():  # `tail | head`: the reader has enough; Click reports it by an exit
             sys.stderr.close()
             return Exit.WELL
         case OSError(errno=errno.ENOSPC, filename=None):
@@ -78,7 +78,7 @@ def _told(error: BaseException) -> int:
 
 
 def _unwritable(error: OSError) -> int:
-    """Tell that standard output takes nothing, and forget what it holds: Python would try that again at its own end."""
+    """Report that stdout is not writable, and close it so that Python does not flush it again at exit."""
     with suppress(OSError):
         sys.stdout.close()
     click.echo(f"sanderling: the output can't be written: {error.strerror}.", err=True)
@@ -86,17 +86,16 @@ def _unwritable(error: OSError) -> int:
 
 
 def _innermost(error: BaseException) -> BaseException:
-    """Return what a group of one holds: a nursery wraps whatever leaves it."""
+    """Unwrap a group of one: a nursery wraps every exception that leaves it."""
     while isinstance(error, BaseExceptionGroup) and len(error.exceptions) == 1:
         error = error.exceptions[0]
     return error
 
 
 class Tidy(click.Command):
-    """A command whose help has the everyday settings; `--help-all` has the rest, too, under a heading of their own."""
+    """A command whose help lists only everyday settings; `--help-all` lists the rest under a second heading."""
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the options, all of them where that was asked."""
         tuning = {item.name for item in fields(Settings)} - set(EVERYDAY)
         groups: dict[str, list[tuple[str, str]]] = {"Options": [], "All other settings": []}
         for parameter in self.get_params(ctx):

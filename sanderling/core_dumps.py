@@ -1,4 +1,4 @@
-"""No core dump of the service, and no debugger of its own user: its memory holds keys and secrets in the clear."""
+"""Forbid core dumps and debuggers of the same user: the memory holds keys and secrets in the clear."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ _PR_SET_DUMPABLE = 4
 
 
 def forbid_core_dumps() -> None:
-    """Ask the system for neither, as far as it can be asked.
+    """Disable both as far as the system allows.
 
-    The limit holds for children too. Not being dumpable (prctl(2)) also gives /proc/PID to root, so that other programs
-    of the service's user read neither its memory nor its environment; it ends with the next program that is executed.
+    The limit also covers children. Clearing the dumpable flag (prctl(2)) gives /proc/PID to root, so other programs of
+    the same user cannot read memory or environment; the flag returns with the next exec.
     """
     with suppress(ValueError, OSError):
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))

@@ -1,4 +1,4 @@
-"""Faults of the data folder, in sentences and exit codes."""
+"""Turn faults of the data folder into messages and exit codes."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ NO_KEY = (
 
 @contextmanager
 def working_in(folder: Path) -> Iterator[None]:
-    """Work in a data folder as every command does: as its owner, if this is root; what goes wrong is told plainly."""
+    """Work in a data folder as its owner if this is root. Raises CommandFailed."""
     with told_plainly(folder), as_owner(folder):
         yield
 
 
 @contextmanager
 def told_plainly(folder: Path) -> Iterator[None]:
-    """Turn the storage's errors, and the system's about the folder, into CommandFailed."""
+    """Turn storage errors, and OSErrors about the folder, into CommandFailed."""
     try:
         yield
     except Locked as error:

@@ -1,6 +1,6 @@
-"""The engine that the settings choose: SQLite in the data folder, or PostgreSQL at `storage_url`.
+"""The storage engine from the settings: SQLite in the data folder, or PostgreSQL at `storage_url`.
 
-psycopg is imported only where PostgreSQL is chosen: it looks for libpq, which not every machine has.
+psycopg is imported only for PostgreSQL: it needs libpq, which many machines lack.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from storage.sqlite.engine.folder import prepare
 from storage.sqlite.ownership import as_root
 
 _REDIRECTING = ("PGSERVICE", "PGSERVICEFILE")
-"""Variables of libpq that would lead elsewhere than the address says; others are overruled at each connection."""
+"""libpq variables that would redirect the connection; other variables are overridden on each connection."""
 CLOSE_WITHIN = 30.0
 NO_LIBRARY = "PostgreSQL's client library, libpq, is not on this machine"
 INSTALL_IT = (
@@ -48,13 +48,13 @@ BACKUPS = (
 
 
 def address_of(settings: Settings) -> Address | None:
-    """Return the address of PostgreSQL, None where SQLite is chosen. Raises CommandFailed."""
+    """Return PostgreSQL's address; None for SQLite. Raises CommandFailed."""
     url = _from_file(Path(settings.storage_url_file)) if settings.storage_url_file else settings.storage_url
     return _read(url, "storage_url_file" if settings.storage_url_file else "storage_url") if url else None
 
 
 def listen_address_of(settings: Settings) -> Address | None:
-    """Return the address at which notices are heard, None for the same. Raises CommandFailed."""
+    """Return the address to listen for notices at; None for the main one. Raises CommandFailed."""
     return _read(settings.listen_url, "listen_url") if settings.listen_url else None
 
 
@@ -67,13 +67,12 @@ def _the_driver() -> Iterator[None]:
 
 
 def place_of(settings: Settings) -> str:
-    """Return where the data are, as it may be shown."""
+    """Return the location of the data, safe to display."""
     address = address_of(settings)
     return settings.data if address is None else str(address)
 
 
 def node_of(settings: Settings) -> str:
-    """Return this node's name among others."""
     return settings.node_name or machine()
 
 
@@ -86,9 +85,9 @@ async def open_storage(
     named: Vault | None = None,
     shares: bool = True,
 ) -> Storage:
-    """Open the engine that is chosen. Raises CommandFailed, StorageError, OSError.
+    """Open the chosen engine. Raises CommandFailed, StorageError, OSError.
 
-    shares: whether other nodes may work on the same database in PostgreSQL.
+    shares: other nodes may use the same PostgreSQL database.
     """
     address = address_of(settings)
     if address is None:
@@ -96,7 +95,7 @@ async def open_storage(
             Path(settings.data), clock=clock, owner=f"pid {os.getpid()}", warn=warn, named=named, doing=doing
         )
     vault = _vault(named)
-    prepare(Path(settings.data))  # of this node's own: its socket for commands
+    prepare(Path(settings.data))  # for this node's admin socket
     with _the_driver():
         from storage.postgres.database import open_postgres
     listen = listen_address_of(settings)
@@ -115,7 +114,7 @@ async def open_storage(
 
 @asynccontextmanager
 async def open_snapshot(settings: Settings) -> AsyncIterator[Storage]:
-    """Open one moment of the data in PostgreSQL, only to be read. Raises CommandFailed, StorageError."""
+    """Open a read-only snapshot of PostgreSQL. Raises CommandFailed, StorageError."""
     address = address_of(settings)
     assert address is not None
     vault = _vault(named_vault(environ()))
@@ -127,7 +126,7 @@ async def open_snapshot(settings: Settings) -> AsyncIterator[Storage]:
 
 @asynccontextmanager
 async def importing(settings: Settings, clock: Callable[[], float]) -> AsyncIterator[Storage]:
-    """Open an empty database in PostgreSQL to be filled; it is served once that has ended well.
+    """Open an empty PostgreSQL database for an import. Services refuse it until the import ends well.
 
     Raises CommandFailed, StorageError.
     """
@@ -157,7 +156,7 @@ async def importing(settings: Settings, clock: Callable[[], float]) -> AsyncIter
 
 
 def refuse_half_a_database(settings: Settings) -> None:
-    """Raise CommandFailed where an import into PostgreSQL was cut off: not all that its owner waits for is there."""
+    """Raise CommandFailed if an import into PostgreSQL was cut off, because the data are incomplete."""
     address = address_of(settings)
     if address is None:
         return
@@ -171,9 +170,9 @@ def refuse_half_a_database(settings: Settings) -> None:
 
 @contextmanager
 def opened_keys(settings: Settings, *, existing: bool = True) -> Iterator[CommandKeys]:
-    """Open the keys and the password for a command. Raises CommandFailed.
+    """Open API keys and password for a command. Raises CommandFailed.
 
-    existing: a data folder that is not there is not made.
+    existing: never create the data folder.
     """
     address = address_of(settings)
     if address is not None:
@@ -192,7 +191,7 @@ def opened_keys(settings: Settings, *, existing: bool = True) -> Iterator[Comman
 
 @contextmanager
 def told(settings: Settings) -> Iterator[None]:
-    """Turn the storage's errors, and the system's about the data folder, into CommandFailed."""
+    """Turn storage errors, and OSErrors about the data folder, into CommandFailed."""
     address = address_of(settings)
     with told_plainly(Path(settings.data)):
         if address is None:
@@ -224,7 +223,7 @@ def _told_of(address: Address) -> Iterator[None]:
 
 
 def refuse_postgres(settings: Settings, why: str) -> None:
-    """Raise CommandFailed where PostgreSQL is chosen: a command is about SQLite's file."""
+    """Raise CommandFailed if PostgreSQL is chosen, for commands that work on SQLite's file."""
     address = address_of(settings)
     if address is not None:
         raise CommandFailed(f"The data are in {address}, and no file of ours. {why}", Exit.USAGE)

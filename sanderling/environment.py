@@ -1,9 +1,8 @@
-"""The origins of settings: flags, then `SANDERLING_*`, then a TOML file, then the table's defaults.
+"""Where settings come from: flags, then `SANDERLING_*`, then a TOML file, then the defaults.
 
-The only reader of the environment and of configuration files. Everything is looked up by the one name that the table
-`actors/settings.py` gives it: `cadence_floor` is `--cadence-floor`, `SANDERLING_CADENCE_FLOOR` and, in the file,
-`cadence_floor = 60`. What is not in the table is an error, not ignored: a misspelt limit that silently doesn't hold is
-worse than a refusal.
+Only this module reads the environment and configuration files. `actors/settings.py` gives each setting one name:
+`cadence_floor` is `--cadence-floor`, `SANDERLING_CADENCE_FLOOR` and, in the file, `cadence_floor = 60`. Unknown names
+are errors: a misspelt limit that silently has no effect is worse than a refusal.
 """
 
 from __future__ import annotations
@@ -37,10 +36,10 @@ BESIDE = {
     "SANDERLING_SECRET": "The webhook secrets of `listen`, `verify` and `probe`; `--secret-file` names a file of them.",
     "SANDERLING_KEY": "The API key that commands use; `--key-file` names a file with it.",
 }
-"""Variables that are not settings of the service."""
+"""Variables that are not service settings."""
 
 RETIRED = {"tls_protocols": "The service speaks HTTP/1.1 only; a proxy in front speaks HTTP/2 (docs/proxies.md)."}
-"""Settings of earlier versions: where one is still set, the service starts, and says why it does nothing."""
+"""Settings of earlier versions. The service still starts with them and logs why they have no effect."""
 
 _COMMANDS = re.compile(r"(`|[:;] |\n  )sanderling(?= [a-z])")
 _FIELDS = {item.name: item for item in fields(Settings)}
@@ -48,9 +47,9 @@ _FIELDS = {item.name: item for item in fields(Settings)}
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """The settings, and for each where its value came from (`default`, `--port`, `SANDERLING_PORT`, a file's path).
+    """The settings and the origin of each value (`default`, `--port`, `SANDERLING_PORT`, or a file path).
 
-    retired: a sentence for each that is set and does nothing any more.
+    retired: one message for each retired setting still in use.
     """
 
     settings: Settings
@@ -59,17 +58,16 @@ class Loaded:
 
 
 def environ() -> Mapping[str, str]:
-    """Return the process's environment."""
     return os.environ  # noqa: TID251 - this is the one place
 
 
 def machine() -> str:
-    """Return this machine's name, as far as the first dot."""
+    """Return the host name up to the first dot."""
     return os.uname().nodename.partition(".")[0]
 
 
 def on_terminal(stream: int = 2) -> bool:
-    """Return whether a standard stream (0: input, 1: output, 2: errors) is a terminal."""
+    """stream: 0 stdin, 1 stdout, 2 stderr."""
     try:
         return os.isatty(stream)
     except OSError:
@@ -77,20 +75,20 @@ def on_terminal(stream: int = 2) -> bool:
 
 
 def wants_colour(variables: Mapping[str, str], stream: int = 1) -> bool:
-    """Return whether to colour what goes to a stream: a terminal that is not dumb, and no NO_COLOR (no-color.org)."""
+    """Return whether to colour a stream: a terminal, not dumb, without NO_COLOR (no-color.org)."""
     return on_terminal(stream) and not variables.get("NO_COLOR") and variables.get("TERM") != "dumb"
 
 
 def typed(command: str, data: str = "") -> str:
-    """Return a command as a person in this folder would type it to mean this program (and this data folder)."""
+    """Return a command as a person in this directory would type it for this program (and data folder)."""
     top = Path(__file__).parents[1]
-    if data and not (_launcher().is_file() and Path(data).absolute() == top / "data"):  # bin/sanderling's own default
+    if data and not (_launcher().is_file() and Path(data).absolute() == top / "data"):  # bin/sanderling's default
         command += f" --data {quote(data)}"
     return f"{program()} {command}"
 
 
 def program() -> str:
-    """Return the name by which a person in this folder starts this program: what works when it is copied."""
+    """Return the command name that starts this program from the current directory, ready to copy."""
     if _launcher().is_file():
         return quote(os.path.relpath(_launcher()))
     started = sys.argv[0]
@@ -100,12 +98,13 @@ def program() -> str:
 
 
 def _launcher() -> Path:
-    """Return a checkout's own command, which an installed program does not have."""
+    """Return a checkout's own launcher; installed programs have none."""
     return Path(__file__).parents[1] / "bin" / "sanderling"
 
 
 def hinted(text: str) -> str:
-    """Return text whose commands work as they are shown: those in backquotes, behind a colon, or on lines of their own.
+    """Replace `sanderling` in commands with the name that works here: in backquotes, after a colon, or on indented
+    lines.
 
     >>> hinted("None yet: `sanderling add URL`.") == f"None yet: `{program()} add URL`."
     True
@@ -114,22 +113,20 @@ def hinted(text: str) -> str:
 
 
 def installed_by_pip() -> bool:
-    """Return whether this program lies among other packages, so that no folder is its own: pip, pipx, uv."""
+    """Return whether the program is installed as a package (pip, pipx, uv), so that it owns no folder."""
     return (Path(__file__).parents[1] / f"sanderling-{__version__}.dist-info").is_dir()
 
 
 def variable(name: str) -> str:
-    """Return the environment variable of a setting."""
     return PREFIX + name.upper()
 
 
 def flag(name: str) -> str:
-    """Return the command-line flag of a setting."""
     return "--" + name.replace("_", "-")
 
 
 def load(flags: Mapping[str, str], variables: Mapping[str, str], config: str | None = None) -> Loaded:
-    """Return the settings that flags, variables and file make together. Raises CommandFailed (BAD_SETTING)."""
+    """Merge flags, variables and file into settings. Raises CommandFailed (BAD_SETTING)."""
     _refuse_unknown_variables(variables)
     found = _from_table(flags, variables)
     retired = [_nothing(name, variable(name)) for name in RETIRED if variable(name) in variables]
@@ -191,7 +188,7 @@ def _nearest(name: str, known: Sequence[str]) -> str:
 
 
 def _from_file(path: Path, retired: list[str], *, in_data_folder: bool = False) -> dict[str, tuple[Any, str]]:
-    """Return what a file sets; a sentence for each retired setting goes to `retired`. Raises CommandFailed."""
+    """Read a settings file and append a message to `retired` for each retired one. Raises CommandFailed."""
     try:
         table = tomllib.loads(path.read_text("utf-8"))
     except OSError as error:
@@ -226,7 +223,7 @@ def _from_toml(item: Field[Any], value: Any, path: Path) -> Any:
 
 
 def _blame(message: str, found: Mapping[str, tuple[Any, str]]) -> str:
-    """Name, in a message of the table that begins with a setting, where its value came from."""
+    """Append the value's origin to a message that begins with the setting's name."""
     name = message.split(" ", 1)[0].rstrip(":")
     origin = found[name][1] if name in found else "default"
     return f"{message}. (from {origin})"

@@ -1,4 +1,4 @@
-"""The ends of a command: the exit codes, and the one exception that carries a message to the terminal."""
+"""Exit codes, and the exception that carries a message to the terminal."""
 
 from __future__ import annotations
 
@@ -6,25 +6,25 @@ from enum import IntEnum
 
 
 class Exit(IntEnum):
-    """Exit codes; from 64 on they are those of BSD's sysexits, which service managers can be told about."""
+    """Exit codes; from 64 up they follow BSD's sysexits, which service managers understand."""
 
     WELL = 0
     FAILED = 1
     USAGE = 2
     DIFFERS = 3
-    """A service is not as files say, and somebody asked whether it is."""
+    """The service differs from the files, in a command that checks for this."""
     BAD_SETTING = 64
     UNREACHABLE = 69
     GAVE_UP = 70
-    """The root supervisor escalated: start the process again."""
+    """The root supervisor gave up: restart the process."""
     TRY_AGAIN = 75
-    """Something passing: the port is taken, the disk is full."""
+    """A temporary problem: the port is taken, or the disk is full."""
     BAD_DATA = 78
-    """The data folder is locked, not writable, damaged, or of a newer version: starting again will not help."""
+    """The data folder is locked, not writable, damaged or too new: a restart will not help."""
 
 
 class CommandFailed(Exception):
-    """Ends the command. `message` says what, why, and what to do; it goes to stderr."""
+    """Ends the command. `message` gives the problem and its remedy, on stderr."""
 
     def __init__(self, message: str, code: Exit = Exit.FAILED) -> None:
         super().__init__(message)

@@ -1,4 +1,4 @@
-"""Flags that several commands have: those of the settings table, and those that name a service and a key."""
+"""Flags shared by several commands: settings, and those that name a service and a key."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ KEY_HELP = "A file that holds the API key.  [default: the variable SANDERLING_KE
 DATA_HELP = "The data folder of the service on this machine, which is asked without a key.  [SANDERLING_DATA]"
 _DATA = "sanderling.data"
 json_flag = click.option("--json", "as_json", is_flag=True, help="As JSON; of several, an object a line.")
-"""What every command has that prints data; `tests/sanderling/test_json_everywhere.py` walks them all."""
+"""For every command that prints data; `tests/sanderling/test_json_everywhere.py` checks them all."""
 
 
 def settings_flags(*names: str) -> Callable[[Command], Command]:
-    """Give a command a flag for each of these settings, as the table describes them."""
+    """Add a flag for each of these settings, with help from the settings table."""
 
     def add(command: Command) -> Command:
         for item in reversed([item for item in fields(Settings) if item.name in names]):
@@ -37,12 +37,12 @@ def settings_flags(*names: str) -> Callable[[Command], Command]:
 
 
 def loaded(config: str | None, flags: dict[str, str | None]) -> Loaded:
-    """Return the settings that these flags, the environment and a file make together. Raises CommandFailed."""
+    """Merge these flags, the environment and a file into settings. Raises CommandFailed."""
     return load({name: text for name, text in flags.items() if text is not None}, environ(), config)
 
 
 def client_flags(command: Command) -> Command:
-    """Give a command the flags that name a service and a key, and the one of its data folder (see `told_folder`)."""
+    """Add the flags for a service, a key and a data folder (see `told_folder`)."""
     command = click.option("--data", metavar="FOLDER", expose_value=False, callback=_keep_folder, help=DATA_HELP)(
         command
     )
@@ -55,13 +55,13 @@ def _keep_folder(context: click.Context, _option: click.Parameter, folder: str |
 
 
 def told_folder() -> str | None:
-    """Return the data folder that the running command's flag `--data` names; None without one."""
+    """Return the running command's `--data`; None without one."""
     context = click.get_current_context(silent=True)
     return None if context is None else context.meta.get(_DATA)
 
 
 def answer_to_old_names(group: click.Group, names: Mapping[str, click.Command]) -> None:
-    """Let commands answer to names that they had in earlier versions. Help shows none of them."""
+    """Keep a group's old command names working, hidden from help."""
     for name, command in names.items():
         hidden = copy(command)
         hidden.hidden = True

@@ -1,4 +1,4 @@
-"""JSON on the terminal: what programs read, shown so that a person who looks at it is not deceived."""
+"""JSON on the terminal, safe for a person to read."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import msgspec
 
 from sanderling.environment import on_terminal
 
-# DEL and C1 (a lone U+009B is a CSI to some terminals), line separators, and what turns the direction of text. JSON
-# escapes C0 by itself, and none of these stands anywhere but in its strings.
+# DEL and C1 (a lone U+009B is a CSI to some terminals), line separators, and marks that change text direction.
+# JSON itself escapes C0, and these characters occur only inside strings.
 _DECEIVING = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 
 
@@ -19,17 +19,16 @@ def print_json(record: object) -> None:
 
 
 def echo_json(text: str) -> None:
-    """Print JSON as it is, and on a terminal so that nothing in it moves a cursor or turns text round."""
+    """Print JSON, with dangerous characters escaped if stdout is a terminal."""
     click.echo(shown(text))
 
 
 def shown(text: str) -> str:
-    """Return JSON as it is printed to where stdout leads."""
     return harmless(text) if on_terminal(1) else text
 
 
 def harmless(text: str) -> str:
-    r"""Return the same JSON with what deceives a reader written as an escape.
+    r"""Escape the characters that could deceive a reader; the JSON value stays the same.
 
     >>> harmless('"a\u202eb\x9b31m"')
     '"a\\u202eb\\u009b31m"'

@@ -1,4 +1,4 @@
-"""The keys and the password, for the command line: with a server running on the same data, or without one."""
+"""API keys, signing keys and the password for the command line, with or without a running server on the data."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from storage.sqlite.upkeep.rotation import RotationResult, rotate
 def create(
     settings: Settings, name: str, scopes: Sequence[str], *, rate: int = RATE, burst: int = BURST
 ) -> tuple[ApiKey, str]:
-    """Make and store a key; return it and its plaintext. A running server takes it from the next request on."""
+    """Make and store a key; return it and its plaintext. A running server accepts it from the next request on."""
     plaintext, key = make_key(name, scopes, entropy=entropy, now=now(), rate=rate, burst=burst)
     with opened_keys(settings, existing=False) as keys:
         keys.add(key)
@@ -38,19 +38,19 @@ def every(settings: Settings) -> Sequence[ApiKey]:
 
 
 def signing(settings: Settings) -> Sequence[SigningKey]:
-    """Return the keys that sign events, the active one first; none before the first start."""
+    """Return the signing keys, the active one first; none before the first start."""
     with opened_keys(settings) as keys:
         return keys.signing()
 
 
 def published(settings: Settings) -> bytes:
-    """Return what /.well-known/jwks.json has: our keys' public halves, and those of other instances."""
+    """Return the content of /.well-known/jwks.json: public keys of this and other instances."""
     with opened_keys(settings) as keys:
         return jwks(keys.signing(), keys.public())
 
 
 def forget_signing(settings: Settings, key_id: str) -> None:
-    """Publish the public half of another instance's key no more; a running server follows. Raises CommandFailed."""
+    """Stop publishing another instance's public key; a running server follows. Raises CommandFailed."""
     with opened_keys(settings) as keys:
         if keys.forget_public(key_id):
             return
@@ -64,13 +64,13 @@ def forget_signing(settings: Settings, key_id: str) -> None:
 
 
 def foreign(settings: Settings) -> Sequence[PublicKey]:
-    """Return the keys of other instances that are published here."""
+    """Return the published keys of other instances."""
     with opened_keys(settings) as keys:
         return keys.public()
 
 
 def rotate_signing(settings: Settings) -> SigningKey:
-    """Make and store a key that signs from now on, and return it. A running server takes it with its next event."""
+    """Make, store and return a new signing key. A running server signs its next event with it."""
     key = new_signing_key(entropy(32), now())
     with opened_keys(settings) as keys:
         keys.add_signing(key)
@@ -78,9 +78,9 @@ def rotate_signing(settings: Settings) -> SigningKey:
 
 
 def rotate_master(settings: Settings, to: Path | None, *, lost: bool) -> RotationResult:
-    """Seal all secrets with the master key in a file, or with a new one of the folder's own.
+    """Reseal all secrets with the master key in a file, or with a new one in the data folder.
 
-    lost: the old key is; what it sealed is given up. Raises CommandFailed.
+    lost: the old key is lost; give up the secrets it sealed. Raises CommandFailed.
     """
     refuse_postgres(settings, "Its secrets can't be sealed anew yet: keep the master key that it was made with.")
     folder = _existing(settings)
@@ -102,9 +102,9 @@ def rotate_master(settings: Settings, to: Path | None, *, lost: bool) -> Rotatio
 
 
 def set_up_link(settings: Settings, url: str | None = None) -> str:
-    """Make the link with which the dashboard's password is set, and return its URL. Any before it is good no more.
+    """Make the link that sets the dashboard's password and return its URL. Older links become invalid.
 
-    url: the service's address, where it is another than that of the settings.
+    url: the service's address, if it differs from the settings.
     """
     path, link = new_link(entropy, now())
     with opened_keys(settings, existing=False) as keys:
@@ -113,7 +113,7 @@ def set_up_link(settings: Settings, url: str | None = None) -> str:
 
 
 def _existing(settings: Settings) -> Path:
-    """Return the data folder. Raises CommandFailed when there is none: what is asked of it must not make it."""
+    """Return the data folder. Raises CommandFailed if it is missing: reading must not create it."""
     folder = Path(settings.data)
     if not folder.is_dir():
         raise CommandFailed(f"{folder}: there is no such data folder; name the service's with --data.", Exit.BAD_DATA)
@@ -121,7 +121,7 @@ def _existing(settings: Settings) -> Path:
 
 
 def revoke(settings: Settings, word: str) -> ApiKey:
-    """Delete the key that an id, a name or a beginning names, and return it. Raises CommandFailed."""
+    """Delete the key that matches an id, a name or a beginning, and return it. Raises CommandFailed."""
     with opened_keys(settings) as keys:
         key = find_key(keys.all(), word)
         keys.revoke(key.id)

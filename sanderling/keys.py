@@ -1,4 +1,4 @@
-"""API keys as they are made, shown and listed. The plaintext exists once, on the way to the terminal."""
+"""Make, show and list API keys. The plaintext exists once, on its way to the terminal."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from storage.records.key import SHOWN, ApiKey, PublicKey, SigningKey
 from storage.records.times import rfc3339
 
 PART = 6
-"""Letters of an id that name its key, at its beginning or its end."""
+"""Minimum letters of an id, from its beginning or end, that identify a key."""
 _TOLD = {
     "name": "{0} Name the key after what will use it, for example --name newsroom.",
     "scopes": "{0}",
@@ -30,10 +30,7 @@ def make_key(
     rate: int = RATE,
     burst: int = BURST,
 ) -> tuple[str, ApiKey]:
-    """Return a new key's plaintext and the record that is stored; see `actors.keys.new_key`.
-
-    Raises CommandFailed (USAGE) for what it refuses.
-    """
+    """Return a new key's plaintext and its record; see `actors.keys.new_key`. Raises CommandFailed (USAGE)."""
     try:
         return new_key(name, scopes, entropy=entropy, now=now, rate=rate, burst=burst)
     except KeyRefused as error:
@@ -41,7 +38,7 @@ def make_key(
 
 
 def key_document(key: ApiKey) -> dict[str, Any]:
-    """Return what of a key is told to programs: all but its hash."""
+    """Return a key for programs, without its hash."""
     return {
         "id": key.id,
         "name": key.name,
@@ -55,7 +52,7 @@ def key_document(key: ApiKey) -> dict[str, Any]:
 
 
 def key_lines(keys: Sequence[ApiKey]) -> list[str]:
-    """Return one line a key for the terminal: what is shown of it, name, scopes, rate, creation, last use."""
+    """Return one line per key: prefix, name, scopes, rate, creation, last use, id."""
     rows = [
         (
             f"{key.prefix}...",
@@ -73,22 +70,20 @@ def key_lines(keys: Sequence[ApiKey]) -> list[str]:
 
 
 def signing_records(keys: Sequence[SigningKey], foreign: Sequence[PublicKey] = ()) -> list[dict[str, str]]:
-    """Return of each signing key its id, whether it signs, and since when it is there."""
     told: list[tuple[str, str, Millis]] = [(key.key_id, key.state, key.created_at) for key in keys]
     told += [(key.key_id, "foreign", key.created_at) for key in foreign]
     return [{"key_id": key_id, "state": state, "created_at": rfc3339(at)} for key_id, state, at in told]
 
 
 def signing_lines(keys: Sequence[SigningKey], foreign: Sequence[PublicKey] = ()) -> list[str]:
-    """Return one line a signing key for the terminal."""
     found = signing_records(keys, foreign)
     return [f"{key['key_id']}  {key['state']:<7}  {key['created_at']}" for key in found]
 
 
 def find_key(keys: Sequence[ApiKey], word: str) -> ApiKey:
-    """Return the one key that an id, a part of it at its beginning or end, a name or the beginning of a key names.
+    """Find one key by its id, part of the id at either end, its name, or the key's own beginning.
 
-    Raises CommandFailed when there is none, or more than one.
+    Raises CommandFailed if none or several match.
     """
     shown = word.removesuffix("...")
     found = [k for k in keys if word in (k.id, k.name) or (shown.startswith("svc_") and k.prefix == shown[:SHOWN])]

@@ -1,7 +1,7 @@
-"""Log lines: JSON on stderr for machines, words when it is a terminal.
+"""Log lines on stderr: JSON for machines, words on a terminal.
 
-What is logged may come from a hostile page (a title, an error text), so a line can be neither forged nor coloured by
-it: control characters are escaped, a line is one line, and it is at most 4 KiB.
+Logged text may come from a hostile page (a title, an error), so it must not forge or colour a line: control characters
+are escaped, a line stays one line, and it is at most 4 KiB.
 """
 
 from __future__ import annotations
@@ -30,15 +30,15 @@ VALUE_CAP = 1024
 LIST_CAP = 16
 FIRST = ("ts", "level", "event")
 ROOT = "sanderling/"
-"""What the paths of actors begin with; it is left out."""
+"""The beginning of actor paths, left out of log lines."""
 
 _LETTERS = {"debug": "2", "warning": "33", "error": "31"}
 
 
 def tellable(text: str) -> str:
-    """Return text as it may stand in a log: plain, and without keys and secrets, whoever wrote them into a URL.
+    """Return text safe for the log: plain, without keys and secrets, even those in URLs.
 
-    What is far beyond the cap goes first: a stranger's text may be long.
+    Cut far beyond the cap first: a stranger's text may be long.
     """
     return without_secrets(plain(text[: 4 * VALUE_CAP]))
 
@@ -52,12 +52,10 @@ def make_log(
     colour: bool,
     keep: Callable[[Mapping[str, Any]], None] | None = None,
 ) -> Callable[..., None]:
-    """Return the World's `log`: an event name, then fields; `level` is a field (info unless said).
+    """Return the World's `log`: an event name, then fields; the field `level` defaults to info.
 
-    keep: is given the fields of every line that is written, when they are safe. A line names the actor in whose task it
-    was written, unless it is about another one.
-
-    Standard library loggers from warning on come through it too.
+    keep: receives the sanitized fields of each line. A line names the actor of its task unless it names another.
+    Standard library loggers also write here, from warning up.
     """
     logger = structlog.wrap_logger(
         structlog.PrintLogger(stream),
@@ -74,7 +72,7 @@ def make_log(
     )
 
     def log(event: str, **fields: Any) -> None:
-        # A log that cannot be written (a full disk, a closed pipe) must not end what it tells about.
+        # A log that cannot be written (full disk, closed pipe) must not end the work it reports on.
         with suppress(OSError, ValueError):
             getattr(logger, fields.pop("level", "info"))(event, **fields)
 
@@ -83,7 +81,7 @@ def make_log(
 
 
 class _Bridge(logging.Handler):
-    """Passes warnings and errors of libraries on to the log, without tracebacks."""
+    """Forwards library warnings and errors to the log, without tracebacks."""
 
     def __init__(self, log: Callable[..., None]) -> None:
         super().__init__(logging.WARNING)
@@ -105,7 +103,7 @@ def _stamp(wall: Callable[[], float]) -> Processor:
 
 
 def _named(_logger: Any, _name: str, fields: Fields) -> Fields:
-    """Say which actor writes: tasks are named by their paths; those that one has started are its own."""
+    """Add the actor: tasks are named by their paths, and child tasks belong to the nearest actor above them."""
     actor = str(fields.get("actor") or _actor())
     if actor:
         fields["actor"] = actor.removeprefix(ROOT)
@@ -116,7 +114,7 @@ def _actor() -> str:
     try:
         task: trio.lowlevel.Task | None = trio.lowlevel.current_task()
     except RuntimeError:
-        return ""  # of another thread, or before there is a loop
+        return ""  # another thread, or no event loop yet
     while task is not None and not task.name.startswith(ROOT):
         task = task.parent_nursery.parent_task if task.parent_nursery is not None else None
     return "" if task is None else task.name
@@ -148,7 +146,7 @@ def _safe_value(value: Any) -> Any:
 def _json_line(_logger: Any, _name: str, fields: Fields) -> str:
     ordered = {name: fields[name] for name in FIRST} | dict(fields)
     line = _encode(ordered)
-    while len(line.encode()) > LINE_CAP:  # the newest fields go first: the event's name and level always stay
+    while len(line.encode()) > LINE_CAP:  # newest fields go first; event name and level always stay
         ordered.popitem()
         line = _encode(ordered | {"cut": True})
     return line

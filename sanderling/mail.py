@@ -1,6 +1,4 @@
-"""The way that mail leaves, as the settings name it: the server, the password that is read anew for each mail, and the
-language of those who chose none.
-"""
+"""How mail leaves: the server, the password (read again for each mail), and the default language."""
 
 from __future__ import annotations
 
@@ -21,7 +19,7 @@ LARGEST = 16 << 10
 
 
 def mail_of(settings: Settings) -> Mail:
-    """Return how mail leaves. Raises CommandFailed (BAD_SETTING)."""
+    """Raises CommandFailed (BAD_SETTING)."""
     try:
         server = server_of(settings.mail_server, settings.mail_from)
     except ValueError as error:
@@ -39,7 +37,7 @@ def mail_of(settings: Settings) -> Mail:
 
 
 def speech_for(settings: Settings) -> Speech:
-    """Return the languages that people are told in. Raises CommandFailed (BAD_SETTING)."""
+    """Return the languages for notifications. Raises CommandFailed (BAD_SETTING)."""
     speech = speech_of(settings.language)
     if settings.language not in speech.codes:
         known = ", ".join(speech.codes)
@@ -48,7 +46,7 @@ def speech_for(settings: Settings) -> Speech:
 
 
 def _read(file: str) -> str:
-    """Return the first line of a file. Raises LookFailed: that is our own trouble, and may pass."""
+    """Return the first line of a file. Raises LookFailed: the fault is ours and may pass."""
     if not file:
         return ""
     try:

@@ -1,8 +1,8 @@
-"""The master key that the owner names: 256 bits that he keeps apart from backups.
+"""The operator's master key: 256 bits to be kept apart from backups.
 
-It comes from a file, the environment, or systemd's credentials, in this order; never from a flag, as everybody on a
-machine sees those. Who names none has the data folder's own (`storage/sqlite/secrets/own_key.py`) for the database, and
-none for backups. A backup's secrets are in NaCl's secret box (XSalsa20-Poly1305): what is altered does not open.
+It comes from a file, the environment, or systemd's credentials, in this order; never from a flag, which everyone on the
+machine can see. Without one, the database uses the data folder's own key (`storage/sqlite/secrets/own_key.py`) and
+backups have no key. Backups use NaCl's secret box (XSalsa20-Poly1305): altered data does not open.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ CREDENTIAL = "sanderling.master-key"
 
 
 class MasterKey:
-    """A master key: `vault` is what it does in a database, the rest what it does in backups.
+    """A master key: `vault` works on databases, the other methods on backups.
 
-    Its repr, and so any log line or traceback, does not show it.
+    Its repr hides it, and so do log lines and tracebacks.
     """
 
     def __init__(self, secret: bytes) -> None:
@@ -38,15 +38,15 @@ class MasterKey:
         return "MasterKey(...)"
 
     def seal(self, data: bytes, nonce: bytes) -> bytes:
-        """Return data sealed; `nonce` is 24 unguessable bytes."""
+        """nonce: 24 unguessable bytes."""
         return bytes(self._box.encrypt(data, nonce))
 
     def mac(self, data: bytes) -> str:
-        """Return what only who has this key can say of data: hex of 32 bytes, by a key derived for this use."""
+        """Return a MAC as the hex of 32 bytes, made with a key derived for this use."""
         return blake2b(data, key=self.vault.mac_key(""), digest_size=32).hexdigest()
 
     def open(self, sealed: bytes) -> bytes | None:
-        """Return what was sealed; None when it was sealed with another key, or is altered."""
+        """Return the plaintext; None if it was altered or sealed with another key."""
         try:
             return self._box.decrypt(sealed)
         except (CryptoError, ValueError):
@@ -54,7 +54,7 @@ class MasterKey:
 
 
 def find_master_key(variables: Mapping[str, str]) -> MasterKey | None:
-    """Return the master key that the environment leads to; None for none. Raises CommandFailed (BAD_SETTING)."""
+    """Return the master key from the environment; None without one. Raises CommandFailed (BAD_SETTING)."""
     if named := variables.get(FILE_VARIABLE):
         return master_in(Path(named))
     if text := variables.get(VARIABLE):
@@ -63,19 +63,19 @@ def find_master_key(variables: Mapping[str, str]) -> MasterKey | None:
         path = Path(folder) / CREDENTIAL
         with as_root():
             there = path.is_file()
-        if there:  # systemd sees to its rights
+        if there:  # systemd protects it
             return _read(_text(path, private=False), str(path))
     return None
 
 
 def named_vault(variables: Mapping[str, str]) -> Vault | None:
-    """Return what the named master key does in a database; None when none is named. Raises CommandFailed."""
+    """Return the named master key's vault; None without one. Raises CommandFailed."""
     master = find_master_key(variables)
     return None if master is None else master.vault
 
 
 def replica_keys(folder: Path, variables: Mapping[str, str]) -> list[bytes]:
-    """Return the keys that a replica's MACs may be made with: of the named master key, and of the folder's own.
+    """Return the possible MAC keys of a replica: from the named master key and the folder's own keys.
 
     Raises CommandFailed, NoKey, OSError.
     """
@@ -84,7 +84,7 @@ def replica_keys(folder: Path, variables: Mapping[str, str]) -> list[bytes]:
 
 
 def master_in(path: Path) -> MasterKey:
-    """Return the master key in a file. Raises CommandFailed."""
+    """Raises CommandFailed."""
     return _read(_text(path, private=True), str(path))
 
 

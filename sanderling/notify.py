@@ -1,6 +1,6 @@
-"""Word to systemd, by its datagrams (sd_notify(3)): that the service is ready, how it is, that it lives, that it stops.
+"""Notify systemd by datagram (sd_notify(3)): ready, status, alive, stopping.
 
-Nothing happens unless the manager asked for it by NOTIFY_SOCKET (`Type=notify`).
+Nothing is sent unless the manager set NOTIFY_SOCKET (`Type=notify`).
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from supervision import Child, ChildSpec
 
 Tell = Callable[[str], None]
 EVERY = 10.0
-"""Seconds between two words when no watchdog asks for more."""
+"""Seconds between datagrams if no watchdog needs them faster."""
 STUCK = 30.0
-"""The log's writer, with work waiting, has not moved for so many seconds: the watchdog is fed no more."""
+"""Stop feeding the watchdog after the log's writer has not moved for so many seconds with work waiting."""
 
 
 def tell_manager(address: str, words: str) -> None:
-    """Send one datagram, or lose it: a manager that does not listen must not hold the service up.
+    """Send one datagram or lose it: a deaf manager must not block the service.
 
     address: a path, or `@name` in Linux's abstract namespace.
     """
@@ -36,7 +36,7 @@ def tell_manager(address: str, words: str) -> None:
 
 
 def watchdog_seconds(variables: Mapping[str, str], pid: int) -> float | None:
-    """Return within how many seconds this process must give a sign of life; None: nobody asks it."""
+    """Return the watchdog's limit in seconds; None without a watchdog."""
     if variables.get("WATCHDOG_PID", str(pid)) != str(pid):
         return None
     allowed = variables.get("WATCHDOG_USEC", "")
@@ -44,10 +44,10 @@ def watchdog_seconds(variables: Mapping[str, str], pid: int) -> float | None:
 
 
 class ServiceManager:
-    """The last child of the tree where a service manager listens.
+    """The last child of the tree, under a service manager.
 
-    tell: sends a datagram. within: the watchdog's seconds, None: none. The watchdog is fed by the progress of the log's
-    writer, not by a timer: a loop that turns while nothing can be written is not alive.
+    tell: sends a datagram. within: the watchdog's seconds, None: none. Progress of the log's writer feeds the watchdog,
+    not a timer: a loop that runs but cannot write is not alive.
     """
 
     def __init__(self, tell: Tell, within: float | None) -> None:
@@ -56,7 +56,7 @@ class ServiceManager:
         self._every = EVERY if within is None else min(EVERY, within / 3)
 
     def after(self, front: Front) -> Front:
-        """Return a front end that this child follows, so that it is ready when all are, and the first to stop."""
+        """Append this child to a front end, so that it is ready last and stops first."""
         return lambda context: (*front(context), ChildSpec("manager", partial(self._run, context), shutdown=1.0))
 
     async def _run(self, context: AppContext, child: Child) -> None:
@@ -74,7 +74,7 @@ class ServiceManager:
 
 
 def status_of(context: AppContext) -> str:
-    """Return what `systemctl status` shows: how many sources, and what is not as it should be."""
+    """Return the line for `systemctl status`: the number of sources, then all problems."""
     census = context.overseer.census()
     parts = [f"{sum(census.values()):,} sources"]
     states = context.overseer.source_states()
@@ -85,7 +85,7 @@ def status_of(context: AppContext) -> str:
 
 
 def manager_of(variables: Mapping[str, str], pid: int) -> ServiceManager | None:
-    """Return the child that talks to the manager which started this process; None where none listens."""
+    """Return the child that talks to the service manager; None without NOTIFY_SOCKET."""
     address = variables.get("NOTIFY_SOCKET", "")
     if not address.startswith(("/", "@")):
         return None

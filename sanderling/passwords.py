@@ -1,4 +1,4 @@
-"""Passwords by argon2id (libsodium), one at a time in a thread: each takes a tenth of a second and 64 MiB."""
+"""Passwords by argon2id (libsodium), one at a time in a thread: each takes 0.1 s and 64 MiB."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from nacl.pwhash import argon2id
 
 
 class Argon2:
-    """The World's `passwords`, with libsodium's parameters for interactive use unless told otherwise."""
+    """The World's `passwords`, by default with libsodium's parameters for interactive use."""
 
     def __init__(
         self, opslimit: int = argon2id.OPSLIMIT_INTERACTIVE, memlimit: int = argon2id.MEMLIMIT_INTERACTIVE
@@ -17,7 +17,7 @@ class Argon2:
         self._one = trio.CapacityLimiter(1)
 
     async def hash(self, password: str) -> str:
-        """Return what is kept of a password: algorithm, parameters, salt and hash in one text."""
+        """Return algorithm, parameters, salt and hash as one string."""
 
         def work() -> str:
             return argon2id.str(password.encode(), opslimit=self._ops, memlimit=self._memory).decode()
@@ -25,8 +25,6 @@ class Argon2:
         return await trio.to_thread.run_sync(work, limiter=self._one)
 
     async def fits(self, password: str, hashed: str) -> bool:
-        """Return whether a password is the one that was hashed."""
-
         def work() -> bool:
             try:
                 return argon2id.verify(hashed.encode(), password.encode())

@@ -1,9 +1,10 @@
-"""This same program, started again (a worker, a service), from a checkout or frozen; and programs that are not ours.
+"""Commands and environments that start this program again (worker, service), from a checkout or frozen, or a foreign
+one.
 
-Frozen, it is one executable with everything inside: a directory (the launcher beside `_internal`) or one file that
-unpacks such a directory to the temporary folder and runs from there. Its loader leaves word of that in `_PYI_*` and
-points LD_LIBRARY_PATH at what it unpacked: our own children need both, so as not to unpack again; a foreign program
-must get neither, or it loads our libraries in place of its own.
+Frozen, the program is a directory (the launcher next to `_internal`), or one file that unpacks such a directory to the
+temporary folder and runs from there. The loader records this in `_PYI_*` and points LD_LIBRARY_PATH at the unpacked
+files. Our own children need both, or they unpack again; foreign programs must get neither, or they load our libraries
+instead of theirs.
 """
 
 from __future__ import annotations
@@ -19,11 +20,11 @@ LOADER = "_PYI_"
 LIBRARIES = "LD_LIBRARY_PATH"
 BEFORE = "LD_LIBRARY_PATH_ORIG"
 LAUNCHER = "launcher"
-"""The folder in which the one-file form carries the launcher of the directory form."""
+"""The folder in the one-file form that contains the directory form's launcher."""
 
 
 def unpacked() -> Path | None:
-    """Return the folder that the frozen program runs from; None in a checkout."""
+    """Return the frozen program's folder; None in a checkout."""
     folder = getattr(sys, "_MEIPASS", None)
     return Path(folder) if folder else None
 
@@ -35,18 +36,15 @@ def is_one_file() -> bool:
 
 
 def worker_command() -> Sequence[str]:
-    """Return the command line that starts a worker process of this same program.
+    """Return the command line that starts a worker.
 
-    In a checkout a worker's environment is empty, so the way to the code is in the command itself; -I keeps everything
-    else out.
+    In a checkout, a worker's environment is empty, so the command itself contains the path to the code; -I isolates it.
     """
     return _own_process("worker")
 
 
 def holder_command(browser: str) -> Sequence[str]:
-    """Return the command line that starts a process of this same program which holds a browser; of a socket it is the
-    socket itself: another unit starts it.
-    """
+    """Return the command line that starts a browser holder, or just the socket if another unit starts the holder."""
     if browser.startswith(SOCKET):
         return [browser]
     return [*_own_process("browser-holder"), browser]
@@ -61,14 +59,14 @@ def _own_process(role: str) -> Sequence[str]:
 
 
 def worker_environment(variables: Mapping[str, str]) -> dict[str, str]:
-    """Return all that a worker sees of the environment: nothing, or the loader's own words."""
+    """Return a worker's whole environment: empty, or the loader's variables."""
     if unpacked() is None:
         return {}
     return {name: value for name, value in variables.items() if name.startswith(LOADER) or name == LIBRARIES}
 
 
 def service_command(variables: Mapping[str, str]) -> tuple[Sequence[str], dict[str, str]]:
-    """Return the command line and environment of this same program with no settings but the defaults."""
+    """Return command line and environment of this program with default settings only."""
     clean = {name: value for name, value in variables.items() if not name.startswith(PREFIX)}
     if unpacked() is not None:
         return [sys.executable], clean
@@ -76,7 +74,7 @@ def service_command(variables: Mapping[str, str]) -> tuple[Sequence[str], dict[s
 
 
 def foreign_environment(variables: Mapping[str, str]) -> dict[str, str]:
-    """Return the environment for a program that is not ours: without the loader's words, libraries as they were."""
+    """Return the environment for a foreign program: no loader variables, original library path."""
     if unpacked() is None:
         return dict(variables)
     ours = {LIBRARIES, BEFORE}

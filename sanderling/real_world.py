@@ -1,6 +1,6 @@
-"""The real World: wall clock, the system's entropy, TCP and DNS, worker processes, the engine that is chosen.
+"""The real World: wall clock, system entropy, TCP and DNS, worker processes, the chosen engine.
 
-With `environment.py` and the ports' own files the only place that reads what is not deterministic.
+Only this module, `environment.py` and the ports themselves touch anything nondeterministic.
 """
 
 from __future__ import annotations
@@ -38,41 +38,40 @@ from storage.postgres.shared_clock import SharedClock
 from storage.records.identity import Millis
 
 BACKLOG = 1024
-"""Connections that the system holds until they are accepted; 10,000 clients may come back at once."""
+"""Pending connections that the kernel holds; 10,000 clients may reconnect at once."""
 
 
 def wall() -> float:
-    """Return seconds since 1970 by the wall clock."""
+    """Return seconds since 1970."""
     return time.time()  # noqa: TID251 - the one place
 
 
 def now() -> Millis:
-    """Return the wall clock in whole milliseconds, for commands, which have no World."""
+    """Return milliseconds since 1970, for commands, which have no World."""
     return Millis(int(wall() * 1000))
 
 
 def chance() -> random.Random:
-    """Return the system's own generator."""
     return random.SystemRandom()
 
 
 def monotonic() -> float:
-    """Return seconds of real time that never step back, for the watchdog's thread, which Trio's clock can't reach."""
+    """Return monotonic seconds for the watchdog's thread, which Trio's clock cannot serve."""
     return time.monotonic()  # noqa: TID251 - the one place
 
 
 def entropy(size: int) -> bytes:
-    """Return that many unguessable bytes."""
+    """Return unguessable bytes."""
     return os.urandom(size)  # noqa: TID251 - the one place
 
 
 async def open_listeners(host: str, port: int) -> Sequence[trio.SocketListener]:
-    """Listen on an address. Raises OSError."""
+    """Raises OSError."""
     return await trio.open_tcp_listeners(port, host=host, backlog=BACKLOG)
 
 
 async def open_datagrams(host: str) -> trio.socket.SocketType:
-    """Return a socket for datagrams at a free port of an address. Raises OSError."""
+    """Return a datagram socket on a free port of the address. Raises OSError."""
     family = trio.socket.AF_INET6 if ":" in host else trio.socket.AF_INET
     socket = trio.socket.socket(family, trio.socket.SOCK_DGRAM)
     try:
@@ -84,10 +83,11 @@ async def open_datagrams(host: str) -> trio.socket.SocketType:
 
 
 class Listening:
-    """Listeners opened before the tree starts, so that a port in use is a sentence at start, not a crash in the tree.
+    """Listeners opened before the tree starts, so that a busy port ends the start with a message, not a crash in the
+    tree.
 
-    Called as the World's `listen`: the first time it hands out those of an address, later (after a restart) it opens
-    new ones. `give_up` is awaited before they are handed out: somebody may be accepting on them.
+    As the World's `listen` it hands them out the first time; later, after a restart, it opens new ones. It awaits
+    `give_up` before the handover: another task may be accepting on them.
     """
 
     def __init__(self) -> None:
@@ -96,25 +96,25 @@ class Listening:
 
     @property
     def ready(self) -> Mapping[tuple[str, int], Sequence[trio.SocketListener]]:
-        """The listeners that were opened and not yet handed out, by their address."""
+        """Opened listeners not yet handed out, by address."""
         return self._ready
 
     async def open(self, host: str, port: int) -> int:
-        """Listen on an address; return the port, which is another than 0. Raises OSError."""
+        """Listen and return the actual port, also for port 0. Raises OSError."""
         listeners = await open_listeners(host, port)
         port = int(listeners[0].socket.getsockname()[1])
         self._ready[host, port] = listeners
         return port
 
     async def __call__(self, host: str, port: int) -> Sequence[trio.abc.Listener[Any]]:
-        """Return open listeners. Raises OSError."""
+        """Raises OSError."""
         if (host, port) in self._ready and self.give_up is not None:
             await self.give_up((host, port))
         return self._ready.pop((host, port), ()) or await open_listeners(host, port)
 
 
 def trust_of(settings: Settings) -> Callable[[], ssl.SSLContext]:
-    """Return what makes the TLS contexts of requests. Raises CommandFailed when the file of `tls_trust` is no use."""
+    """Return the factory of TLS contexts for requests. Raises CommandFailed if the file of `tls_trust` is unusable."""
     if not settings.tls_trust:
         return public_trust
     try:
@@ -125,7 +125,7 @@ def trust_of(settings: Settings) -> Callable[[], ssl.SSLContext]:
 
 
 def real_browser(settings: Settings, log: Callable[..., None] = lambda *_, **__: None) -> ChromiumPool:
-    """Return the port to a browser, whether there is one or not: it says itself what it lacks."""
+    """Return the browser port, even without a browser; it then reports what is missing."""
     path, absent = find_browser(settings.browser)
     elsewhere = is_remote(path)
     return ChromiumPool(
@@ -152,10 +152,10 @@ def real_world(
     certificate: Certificate | None = None,
     doing: Callable[[str], None] = lambda _says: None,
 ) -> World:
-    """Return the World of a running service; `doing` hears what takes its time while the storage is opened."""
+    """doing: receives progress while the storage opens."""
 
     metrics = Metrics()
-    dice = chance()  # one for all: it has no state that consumers could disturb for each other
+    dice = chance()  # one for all: it has no state that its users could disturb
 
     named = named_vault(environ())
     clock = SharedClock(wall, monotonic)

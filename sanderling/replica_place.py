@@ -1,4 +1,4 @@
-"""The place of the replica, as the settings name it."""
+"""The replica's location, from the settings."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _LINE = re.compile(r"\s*(aws_access_key_id|aws_secret_access_key)\s*=\s*(\S+)\s*
 
 
 def replica_of(settings: Settings, clock: Callable[[], float]) -> Objects:
-    """Return the place that `replica` names. Raises CommandFailed."""
+    """Raises CommandFailed."""
     if not settings.replica.startswith(S3):
         return FolderObjects(Path(settings.replica))
     bucket, _, prefix = settings.replica.removeprefix(S3).strip("/").partition("/")

@@ -1,7 +1,7 @@
-"""Objects in a bucket of S3, or of a server that speaks its protocol (MinIO, Garage, Ceph, R2).
+"""Objects in an S3 bucket, or on a compatible server (MinIO, Garage, Ceph, R2).
 
-Four requests, each signed by AWS Signature Version 4 (docs.aws.amazon.com, "Create a signed AWS API request"), with the
-bucket in the path, which every such server takes.
+Four requests, each signed by AWS Signature Version 4 (docs.aws.amazon.com, "Create a signed AWS API request"). The
+bucket is in the path, which all these servers accept.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ import httpx
 from storage.objects.objects import NAME, ObjectsAway
 
 WITHIN = 30.0
-"""Seconds that a request may take."""
+"""Seconds allowed per request."""
 MOST = 64 << 20
-"""Bytes of an answer that are read."""
+"""Maximum bytes of a response."""
 _SIGNED = "host;x-amz-content-sha256;x-amz-date"
 _ERROR = re.compile(r"<(Code|Message)>([^<]{1,300})</")
 _KEY = re.compile(r"<Key>([^<]*)</Key>")
@@ -31,7 +31,7 @@ _TOKEN = re.compile(r"<NextContinuationToken>([^<]+)</NextContinuationToken>")
 
 
 class Bucket(NamedTuple):
-    """Where objects lie: the server's address, its region, the bucket, and what their names begin with ("" or a/b)."""
+    """A location: server, region, bucket, and the prefix of object names ("" or a/b)."""
 
     endpoint: str
     region: str
@@ -40,7 +40,7 @@ class Bucket(NamedTuple):
 
 
 class Credentials(NamedTuple):
-    """Who asks. Never shown."""
+    """The AWS key pair, never shown."""
 
     id: str
     secret: str
@@ -50,7 +50,7 @@ class Credentials(NamedTuple):
 
 
 class S3Objects:
-    """See Objects. `client` is its own, closed with it. clock: the wall clock in seconds, as signatures need it."""
+    """S3 as Objects. client: owned, closed with it. clock: wall clock in seconds, for signatures."""
 
     every = 1.0
 
@@ -65,19 +65,15 @@ class S3Objects:
         return f"<S3Objects {self._bucket.endpoint}/{self._bucket.bucket}/{self._bucket.prefix}>"
 
     async def put(self, name: str, body: bytes) -> None:
-        """See Objects."""
         await self._asked("PUT", self._path(name), body=body)
 
     async def get(self, name: str) -> bytes | None:
-        """See Objects."""
         return await self._asked("GET", self._path(name), absent=True)
 
     async def delete(self, name: str) -> None:
-        """See Objects."""
         await self._asked("DELETE", self._path(name), absent=True)
 
     async def names(self) -> Sequence[str]:
-        """See Objects."""
         begins = f"{self._bucket.prefix}/" if self._bucket.prefix else ""
         found: list[str] = []
         query = {"list-type": "2", "prefix": begins}
@@ -92,7 +88,6 @@ class S3Objects:
             query = {"continuation-token": unescape(token[1]), "list-type": "2", "prefix": begins}
 
     async def aclose(self) -> None:
-        """Close the connections."""
         await self._client.aclose()
 
     async def _read(self, answer: httpx.Response) -> bytearray:
@@ -112,7 +107,7 @@ class S3Objects:
     async def _asked(
         self, method: str, path: str, *, query: Mapping[str, str] | None = None, body: bytes = b"", absent: bool = False
     ) -> bytes | None:
-        """Return what is answered; None for what is absent, where that may be."""
+        """Return the response body; None for a missing object if `absent` is set. Raises ObjectsAway."""
         asked = "&".join(f"{name}={quote(value, safe='')}" for name, value in sorted((query or {}).items()))
         headers = signed(
             method,
@@ -152,7 +147,7 @@ def signed(
     credentials: Credentials,
     at: datetime,
 ) -> dict[str, str]:
-    """Return the headers of a signed request. path, query: as they stand in the request line. hash: of the body."""
+    """Return the headers of a signed request. path, query: encoded as sent. hash: of the body."""
     moment, day = at.strftime("%Y%m%dT%H%M%SZ"), at.strftime("%Y%m%d")
     canonical = "\n".join(
         (method, path, query, f"host:{host}", f"x-amz-content-sha256:{hash}", f"x-amz-date:{moment}", "", _SIGNED, hash)

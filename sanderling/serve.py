@@ -1,7 +1,8 @@
-"""`sanderling serve`: everything from an empty process to the running tree, and back in the reverse order.
+"""`sanderling serve`: from an empty process to the running tree, and back in reverse order.
 
-log -> listeners -> data folder -> signing keys -> signals -> tree. Listeners come early: a port in use is one sentence
-and an exit code, and no crashing child. A stop ends the front end first and the log last, then closes the storage.
+log -> listeners -> data folder -> signing keys -> signals -> tree. Listeners open early, so that a busy port gives a
+message and an exit code, not a crashing child. A stop ends the front end first and the log last, then closes the
+storage.
 """
 
 from __future__ import annotations
@@ -53,18 +54,19 @@ from storage.interface import Storage
 from supervision import Child, ChildSpec, Escalate, Stall, Watchdog
 
 CLOSE_WITHIN = 8.0
-"""Seconds that the storage gets to finish its writes after an escalation: with the tree's own stop under 15."""
+"""Seconds for the storage to finish writing after an escalation; with the tree's own stop under 15."""
 _WAYS_OUT = {
     errno.EACCES: " Ports below 1024 are root's: choose another with --port (docs/proxies.md: a proxy in front).",
     errno.EADDRNOTAVAIL: " No network card of this machine has that address; --host 0.0.0.0 is all of them.",
 }
 COLLECT = (5_000, 4, 5_000)
-"""When the garbage collector looks: often at a little, since it holds the loop meanwhile (a million objects of ten
-thousand new streams at once: 380 ms), and at everything hardly ever, since most of what lives here lives long."""
+"""Garbage collection thresholds: young generations often, since a pass blocks the loop (380 ms for a million objects of
+ten thousand new streams), the oldest rarely, since most objects here live long.
+"""
 
 
 def serve(loaded: Loaded) -> int:
-    """Run the service until SIGTERM or SIGINT; return the exit code. Raises CommandFailed for what stops the start."""
+    """Run the service until SIGTERM or SIGINT; return the exit code. Raises CommandFailed if it cannot start."""
     settings = loaded.settings
     terminal = on_terminal()
     journal = Journal()
@@ -112,7 +114,7 @@ async def _serve(loaded: Loaded, log: Callable[..., None], journal: Journal, ter
                 journal=journal,
                 terminal=terminal,
             )
-        except Exception as error:  # as it is, and in no group
+        except Exception as error:  # raised below, outside the nursery's group
             failed = error
         nursery.cancel_scope.cancel()
     if failed is not None:
@@ -133,7 +135,7 @@ async def _serve_behind(
     journal: Journal,
     terminal: bool,
 ) -> int:
-    """Open what there is and run the tree, while the porch answers until the front end takes the listeners over."""
+    """Open the storage and run the tree. The startup listener answers until the front end takes the listeners over."""
     if engines.address_of(settings) is None:
         _refuse_half_an_import(Path(settings.data))
         _refuse_a_standby(Path(settings.data))
@@ -172,25 +174,25 @@ async def _serve_behind(
 
 
 def _end_now(log: Callable[..., None], error: Escalate) -> None:
-    """End the process in which a task does not end; whatever is committed stays, as at a crash."""
+    """End the process when a task refuses to end; committed data survive, as in a crash."""
     log("serve.gave_up", level="error", why=str(error), now=True)
     sys.stderr.flush()
     os._exit(Exit.GAVE_UP)
 
 
 def _tell_stall(world: World, stall: Stall) -> None:
-    """Tell of a task that holds the loop, from the watchdog's thread."""
+    """Report a task that blocks the loop. Runs in the watchdog's thread."""
     world.metrics.stalls.add()
     world.log("loop.held", level="error", actor=stall.path, seconds=round(stall.seconds, 2), stack=list(stall.stack))
 
 
 def doorways(origins: Mapping[str, str], context: AppContext) -> Sequence[ChildSpec]:
-    """Return the listeners' children: the public front end last, whose crashes are not those of the others."""
+    """Return the listeners' children, the public front end last so that its crashes do not affect the others."""
     return (*admin_socket(context), *metrics_listener(context), *front(replace(context, origins=origins)))
 
 
 def _templates(settings: Settings, log: Callable[..., None]) -> Catalogue[Template]:
-    """Return all templates; what is wrong with files of the user's folder is logged. Raises CommandFailed."""
+    """Return all templates; log faults in the user's files. Raises CommandFailed."""
     found = templates_of(settings.templates)
     for flaw in found.flaws:
         log("template.refused", level="warning", file=flaw.file, line=flaw.line, says=flaw.says)
@@ -198,10 +200,7 @@ def _templates(settings: Settings, log: Callable[..., None]) -> Catalogue[Templa
 
 
 def _kinds(settings: Settings, log: Callable[..., None]) -> Callable[[Push], Kinds]:
-    """Return what makes all kinds of destinations. What is wrong with the user's files is logged.
-
-    Raises CommandFailed.
-    """
+    """Return the factory of all kinds of destinations; log faults in the user's files. Raises CommandFailed."""
     found = messengers_of(settings.kinds)
     for flaw in found.flaws:
         log("kind.refused", level="warning", file=flaw.file, line=flaw.line, says=flaw.says)
@@ -235,7 +234,7 @@ def _certificate(settings: Settings) -> CertificateFiles | None:
 
 
 def _refuse_half_an_import(folder: Path) -> None:
-    """Raise CommandFailed where an import was cut off: what its owner waits for is not there."""
+    """Raise CommandFailed if an import was cut off, because the data are missing."""
     if unfinished(folder):
         raise CommandFailed(
             f"{folder}: an import into it was cut off, and nothing of it is there. Run it again (`sanderling import`), "
@@ -254,7 +253,7 @@ def _refuse_bad_addresses(settings: Settings) -> None:
 
 
 def _refuse_a_standby(folder: Path) -> None:
-    """Raise CommandFailed where a standby's copy waits: a service beside it would begin with nothing."""
+    """Raise CommandFailed for a standby's folder: the service would start empty."""
     if (folder / STANDBY).exists():
         raise CommandFailed(
             f"{folder} is a standby's. To serve from it, take over first: "
@@ -264,10 +263,10 @@ def _refuse_a_standby(folder: Path) -> None:
 
 
 async def _refuse_weak_jail(settings: Settings) -> None:
-    """Raise CommandFailed where the kernel's hold on workers is demanded, and is not to be had."""
+    """Raise CommandFailed if the kernel's jail for workers is demanded but unavailable."""
     if settings.jail != "demanded":
         return
-    from sanderling.operations.self_test import tried  # only where it is demanded
+    from sanderling.operations.self_test import tried  # imported only if demanded
 
     try:
         _, _, lacks = await tried(environ())
@@ -282,7 +281,7 @@ async def _refuse_weak_jail(settings: Settings) -> None:
 
 
 async def _listen(listening: Listening, settings: Settings) -> Settings:
-    """Open the listeners; return the settings with the ports that were found free. Raises CommandFailed."""
+    """Open the listeners; return settings with the actual ports. Raises CommandFailed."""
     settings = replace(settings, port=await _open(listening, settings.host, settings.port, "--port"))
     if (address := settings.metrics_address()) is not None:
         port = await _open(listening, *address, "--metrics-bind")
@@ -307,9 +306,9 @@ async def _open(listening: Listening, host: str, port: int, flag: str) -> int:
 async def _obey_signals(
     system: System, log: Callable[..., None], certificate: Certificate | None, task_status: trio.TaskStatus[None]
 ) -> None:
-    """The first SIGTERM or SIGINT asks for an ordered stop; the next one skips politeness.
+    """Stop in order at the first SIGTERM or SIGINT, at once at the second.
 
-    SIGHUP reads a renewed certificate now; where there is no TLS it asks for a stop, as it would of any program.
+    SIGHUP reloads the certificate; without TLS it stops the service, as it does most programs.
     """
     with trio.open_signal_receiver(signal.SIGTERM, signal.SIGINT, signal.SIGHUP) as signals:
         task_status.started()
@@ -324,35 +323,35 @@ async def _obey_signals(
 
 
 class ReadyNotifier:
-    """The last child of the tree: says where the service is, once all before it are ready."""
+    """The last child of the tree: announces the address once all others are ready."""
 
     def __init__(self, settings: Settings, log: Callable[..., None], terminal: bool) -> None:
         self._url, self._data = settings.public_url(), os.path.abspath(settings.data)
         self._log, self._terminal = log, terminal
 
     def after(self, front: Front) -> Front:
-        """Return a front end that this herald follows."""
+        """Append this child to a front end."""
         return lambda context: (*front(context), ChildSpec("herald", partial(self._run, context.storage), shutdown=1.0))
 
     async def _run(self, storage: Storage, child: Child) -> None:
         self._log("serve.ready", url=self._url, data=self._data, version=__version__)
         if self._terminal:
             print(f"\nSanderling is at {self._url}; Ctrl-C stops it. {await self._hint(storage)}\n", file=sys.stderr)
-        elif await storage.people.password() is None:  # a link is a secret: no line of a log holds one
+        elif await storage.people.password() is None:  # a link is a secret and must not reach the log
             self._log("dashboard.no_password", says=f"`{typed('setup-link', self._data)}` makes the link to set one.")
         await child.stopping.wait()
 
     async def _hint(self, storage: Storage) -> str:
         if await storage.people.password() is None:
             path, link = new_link(entropy, now())
-            with suppress(StorageError):  # then the link is good for nothing, and says how to make another
+            with suppress(StorageError):  # the link is then useless, and its page explains how to make another
                 await storage.people.offer(link)
             return f"Open this link within an hour to set the dashboard's password:\n\n  {self._url}{path}"
         return f"In another terminal:\n  {typed('add URL', self._data)}\n  {typed('tail', self._data)}"
 
 
 def _raise_file_limit() -> None:
-    """Allow as many open files as the system lets us: each stream is one."""
+    """Raise the limit of open files to the maximum: each stream needs one."""
     _soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    with suppress(ValueError, OSError):  # macOS names a hard limit that it refuses
+    with suppress(ValueError, OSError):  # macOS reports a hard limit that it refuses
         resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))

@@ -1,4 +1,4 @@
-"""`sanderling mcp`: the service as tools of an agent."""
+"""`sanderling mcp`: the service as tools for an agent."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`sanderling alerts`: standing queries and where their matches go, through the running service."""
+"""`sanderling alerts`: queries and the destinations of their matches, through the running service."""
 
 from __future__ import annotations
 

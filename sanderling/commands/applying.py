@@ -1,4 +1,4 @@
-"""`sanderling apply`: a service as the files of a folder say."""
+"""`sanderling apply`: make a service match the files of a folder."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`sanderling backup`, `restore`, `migrate`, `check` and `doctor`: keeping an instance for years."""
+"""`sanderling backup`, `restore`, `migrate`, `check` and `doctor`: maintain an instance."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`sanderling bins`: addresses that keep what they are sent, through the running service."""
+"""`sanderling bins`: destinations that show the requests they receive, through the running service."""
 
 from __future__ import annotations
 

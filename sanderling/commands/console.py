@@ -1,4 +1,4 @@
-"""`sanderling console`: the running service on the whole terminal."""
+"""`sanderling console`: the running service as a full-screen terminal application."""
 
 from __future__ import annotations
 
@@ -39,5 +39,5 @@ def console(config: str | None, service: str | None, key_file: str | None, *, fl
     folder, variables = folder_here(config), environ()
     where = service or variables.get("SANDERLING_URL") or str(Path(folder) / ADMIN_SOCKET)
     first = client_of(folder, service, key_file, variables)
-    asked(first, partial(first.ask, "GET", "/healthz"))  # whoever mistypes is told so before the screen is taken
+    asked(first, partial(first.ask, "GET", "/healthz"))  # report a wrong address before taking over the screen
     return run(client_of(folder, service, key_file, variables), where, flat=flat)

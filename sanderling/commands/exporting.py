@@ -1,4 +1,4 @@
-"""`sanderling export`: moving a whole instance out."""
+"""`sanderling export`: move a whole instance out."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ from sanderling.operations.installing.layout import (
 )
 
 FIRST = ""
-"""Of browsers: the first that is found."""
+"""Value of `--browser` without a path: the first browser found."""
 RUNNING_SYSTEMD = Path("/run/systemd/system")
 
 
@@ -121,7 +121,7 @@ def _is_packaged() -> bool:
 
 
 def _browser(named: str, for_user: bool, prefix: Path) -> str:
-    """Return the path of the browser that is to be held, as it will be seen below the root that is installed into."""
+    """Return the browser's path as seen inside the target root."""
     from actors.browser.held import SOCKET
     from sanderling.browsers import OFF, find_browser
 
@@ -138,7 +138,7 @@ def _browser(named: str, for_user: bool, prefix: Path) -> str:
 
 
 def _program_below(root: Path, name: str) -> str | None:
-    """Return a program's path as it is below a root; None when it is not there, or can't be run."""
+    """Return a program's path inside a root; None if it is missing or not executable."""
     where = os.pathsep.join(str(root / folder.lstrip("/")) for folder in ("/usr/local/bin", "/usr/bin", "/bin"))
     found = which(str(root / name.lstrip("/")) if os.path.isabs(name) else name, path=where)
     return None if found is None else f"/{Path(found).relative_to(root)}"

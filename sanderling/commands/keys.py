@@ -86,7 +86,7 @@ HEADS = ("key", "id", "name", "a minute", "made", "used", "scopes")
 
 
 def key_rows(keys: Sequence[ApiKey], now: datetime) -> list[Sequence[str]]:
-    """Return keys as a person at a terminal reads them: with ends of ids, and ages."""
+    """Return keys for a terminal: shortened ids, ages."""
     from sanderling.client.listing import ago, short_ids
 
     ids = short_ids([key.id for key in keys])
@@ -131,5 +131,5 @@ def revoke(config: str | None, key: str, as_json: bool, **flags: str | None) -> 
 
 
 delete = copy(revoke)
-"""The same under the word of all other nouns, for whoever tries that first; `--help` names one of the two."""
+"""Hidden synonym, named like the command of all other nouns."""
 delete.name, delete.hidden = "delete", True

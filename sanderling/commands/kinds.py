@@ -1,4 +1,4 @@
-"""`sanderling kinds`: how people and programs can be told, and whether one's own files are in order."""
+"""`sanderling kinds`: list the kinds of destinations, and check the user's own files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`sanderling licences`: what comes with the program, under which licences."""
+"""`sanderling licences`: bundled software and its licences."""
 
 from __future__ import annotations
 

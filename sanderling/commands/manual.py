@@ -1,4 +1,4 @@
-"""`sanderling help` and `sanderling completion`: the manual in the terminal, and the shell's help with typing."""
+"""`sanderling help` and `sanderling completion`: the manual in the terminal, and shell completion."""
 
 from __future__ import annotations
 

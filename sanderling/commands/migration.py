@@ -1,4 +1,4 @@
-"""`sanderling import`: moving in from another program, or from another instance."""
+"""`sanderling import`: move in from another program or another instance."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`sanderling status` and `sanderling health`: how the service is, for people and for scripts."""
+"""`sanderling status` and `sanderling health`: the state of the service, for people and scripts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`sanderling publications`: events for whoever knows an address, through the running service."""
+"""`sanderling publications`: events without a key at a secret address, through the running service."""
 
 from __future__ import annotations
 

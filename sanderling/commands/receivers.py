@@ -1,4 +1,4 @@
-"""`sanderling listen`, `verify` and `probe`: for those who receive."""
+"""`sanderling listen`, `verify` and `probe`: for developers of receivers."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ def probe(
 
 
 def _signing_key(data: str | None) -> SigningKey:
-    """Return the active key of a data folder, or a new one for this run. Raises CommandFailed."""
+    """Return a data folder's active signing key, or a new one for this run. Raises CommandFailed."""
     from actors.settings import Settings
     from actors.signatures.event import new_signing_key
     from sanderling import keyring
@@ -142,7 +142,7 @@ def _signing_key(data: str | None) -> SigningKey:
 
 
 def _secrets(given: Sequence[str], file: str | None) -> Sequence[str]:
-    """Return the secrets of flags, file and variable. Raises CommandFailed (USAGE)."""
+    """Return the secrets from flags, file and variable. Raises CommandFailed (USAGE)."""
     found = list(given)
     if file is not None:
         try:

@@ -1,4 +1,4 @@
-"""`sanderling verify-release`: whether what was downloaded is what was released."""
+"""`sanderling verify-release`: check a download against the signed release."""
 
 from __future__ import annotations
 

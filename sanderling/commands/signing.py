@@ -1,4 +1,4 @@
-"""`sanderling keys signing`, `rotate-signing`, `master`, `rotate-master`: what signs events, and what seals secrets."""
+"""`sanderling keys signing`, `rotate-signing`, `master`, `rotate-master`: signing keys and the master key."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ HEADS: Final = ("key", "state", "made")
 
 
 def signing_rows(records: Sequence[Mapping[str, str]], now: datetime) -> list[Sequence[Cell | str]]:
-    """Return signing keys as a person at a terminal reads them. Their ids are whole: events name them."""
+    """Return signing keys for a terminal. Ids are complete, as in events."""
     from sanderling.client.listing import Cell, ago
 
     moods: dict[str, Mood] = {"active": "good", "foreign": "calm"}

@@ -17,7 +17,7 @@ from storage.records.tiers import TIERS
 
 
 def headers_in(file: str | None) -> str | None:
-    """Return what a file says; - is what is typed or piped in. Raises CommandFailed."""
+    """Return a file's text, or stdin's for "-". Raises CommandFailed."""
     try:
         if file is None:
             return None
@@ -225,7 +225,7 @@ def changes_of(
     render: str | None = None,
     wait_for: str | None = None,
 ) -> dict[str, Any]:
-    """Return what PATCH is sent of what was named; empty text empties what may be empty. Raises CommandFailed."""
+    """Return the body for PATCH from the given options; empty text clears a field. Raises CommandFailed."""
     found: dict[str, Any] = {"title": title} if title is not None else {}
     found |= {"render": render} if render is not None else {}
     empties = {"schedule": schedule, "hours": hours, "selector": selector, "wait_for": wait_for}

@@ -72,7 +72,7 @@ def put(tag: str, service: str | None, key_file: str | None, *, as_json: bool, *
 
 
 def changes_of(bar: str | None, **asked: Any) -> dict[str, Any]:
-    """Return what was named; empty text is nothing. Raises CommandFailed."""
+    """Return the given options; empty text becomes None. Raises CommandFailed."""
     found: dict[str, Any] = {}
     for name, value in asked.items():
         if isinstance(value, tuple):

@@ -1,4 +1,4 @@
-"""`sanderling templates`: what can be instantiated, and whether one's own files are in order."""
+"""`sanderling templates`: list the templates, and check the user's own files."""
 
 from __future__ import annotations
 
