@@ -1,4 +1,4 @@
-"""`sanderling alerts`: what is asked of the service, and its answers in lines."""
+"""`sanderling alerts`: its requests and output."""
 
 from __future__ import annotations
 
@@ -53,7 +53,6 @@ ALERT_HEADS = ("state", "matches", "last", "id", "name", "query")
 
 
 def alert_rows(found: Sequence[Mapping[str, Any]], now: datetime) -> list[Sequence[Cell | str]]:
-    """Return alerts as a person reads them."""
     ids = short_ids([alert["id"] for alert in found])
     rows: list[Sequence[Cell | str]] = []
     for alert in found:
@@ -66,7 +65,7 @@ def alert_rows(found: Sequence[Mapping[str, Any]], now: datetime) -> list[Sequen
 
 
 def alert_line(alert: Mapping[str, Any]) -> str:
-    """Return an alert as one line: its state, how many events it has met, id, name, query if that is another."""
+    """Return an alert as one line: state, match count, id, name, and the query if it differs from the name."""
     query = "" if alert["name"] == alert["filter_query"] else f"  {fit(alert['filter_query'], WIDTH)}"
     return f"{_state(alert):<6}  {alert['match_count']:>7,}  {alert['id']}  {plain(alert['name'])}{query}"
 
@@ -76,8 +75,6 @@ def _state(record: Mapping[str, Any]) -> str:
 
 
 def show_alert(client: Client, name: str, *, as_json: bool) -> int:
-    """Print one alert with its destinations."""
-
     async def act() -> tuple[dict[str, Any], list[dict[str, Any]]]:
         alert = await record_of(client, ALERTS, name)
         return alert, [one async for one in client.every(f"{ALERTS.path}/{alert['id']}/destinations")]
@@ -92,7 +89,7 @@ def show_alert(client: Client, name: str, *, as_json: bool) -> int:
 
 
 def alert_page(alert: Mapping[str, Any], destinations: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """Yield an alert as lines: what it asks, of what, what it met, and where that goes."""
+    """Yield an alert as lines: query, sources, matches, destinations."""
     yield from _asks(alert)
     last = f", the last one {moment(alert['last_match_at'])}" if alert["last_match_at"] else ""
     yield f"  met       {alert['match_count']:,} events{last}"
@@ -137,7 +134,7 @@ def preview(
     limit: int,
     as_json: bool,
 ) -> int:
-    """Print what an alert would have told."""
+    """Print the events that an alert would have matched."""
 
     async def act() -> dict[str, Any]:
         body = {"filter_query": query, "language": language, "match": match, "limit": limit}
@@ -155,7 +152,7 @@ def preview(
 
 
 def preview_page(found: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the answer to a preview as lines: how it was understood, how much it tells, which terms, which events."""
+    """Yield a preview as lines: the parsed query, warnings, counts, terms, events."""
     yield f"{plain(found['query']) or 'everything'}  ({found['language']})"
     for warning in found["warnings"]:
         yield f"  ! {plain(warning)}"
@@ -183,7 +180,7 @@ def create(
     as_json: bool,
     private: Sequence[str] = (),
 ) -> int:
-    """Make an alert and print its id."""
+    """Create an alert and print its id."""
 
     async def act() -> tuple[dict[str, Any], Sequence[str]]:
         body: dict[str, Any] = {"filter_query": query, "language": language, "match": match}
@@ -209,7 +206,7 @@ def create(
 
 
 class Wish(NamedTuple):
-    """A destination that is wanted; an empty target is the kind's own address."""
+    """The wanted destination; an empty target means the kind's own address."""
 
     target: str
     kind: str
@@ -219,7 +216,7 @@ class Wish(NamedTuple):
 
     @property
     def body(self) -> dict[str, Any]:
-        """The request, without what stands there anyway."""
+        """The request body, without default values."""
         return {
             "delivery_mode": self.mode,
             **({"url": self.target} if self.target else {}),
@@ -229,7 +226,7 @@ class Wish(NamedTuple):
 
 
 def values_of(options: Sequence[str]) -> dict[str, str]:
-    """Return what NAME=VALUE says; of a value @FILE what the file holds, of @- what comes in. Raises CommandFailed."""
+    """Parse NAME=VALUE options; the value @FILE reads the file, @- reads stdin. Raises CommandFailed."""
     found = {}
     for option in options:
         name, equals, value = option.partition("=")
@@ -247,7 +244,7 @@ def values_of(options: Sequence[str]) -> dict[str, str]:
 
 
 def deliver(client: Client, name: str, wish: Wish, *, as_json: bool) -> int:
-    """Send an alert's matches somewhere, and print the secret that signs them, if one does."""
+    """Add a destination and print its signing secret, if it has one."""
 
     async def act() -> dict[str, Any]:
         path = f"{ALERTS.path}/{await id_of(client, ALERTS, name)}/destinations"
@@ -276,7 +273,7 @@ def edit(
     as_json: bool,
     private: Sequence[str] = (),
 ) -> int:
-    """Change what is named of an alert, and print what it is now. `everywhere`: over all sources."""
+    """Change an alert and print the result. everywhere: match all sources."""
 
     async def act() -> dict[str, Any]:
         body = dict(changes)
@@ -296,8 +293,6 @@ def edit(
 
 
 def switch(client: Client, name: str, *, on: bool) -> int:
-    """Resume an alert, or pause it."""
-
     async def act() -> dict[str, Any]:
         path = f"{ALERTS.path}/{await id_of(client, ALERTS, name)}"
         return dict((await client.ask("PATCH", path, json={"enabled": on})).json())
@@ -307,7 +302,7 @@ def switch(client: Client, name: str, *, on: bool) -> int:
 
 
 def delete(client: Client, name: str, *, sure: bool) -> int:
-    """Delete an alert, when the person is sure."""
+    """Delete an alert after confirmation."""
 
     async def act() -> None:
         alert = await record_of(client, ALERTS, name)

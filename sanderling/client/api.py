@@ -1,6 +1,6 @@
-"""The command line's side of the API: one service, one key, and errors as sentences.
+"""HTTP client for the command line: one service, one key, errors as sentences.
 
-The key comes from a file or a variable, never from a flag: flags are seen by everybody who lists processes.
+The key comes from a file or variable, never from a flag: everyone can see the flags of running processes.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ from sanderling.exits import CommandFailed, Exit
 
 DEFAULT_URL = "http://127.0.0.1:8080"
 PATIENCE = httpx.Timeout(60.0, connect=10.0)
-"""Seconds without a byte after which a stream counts as cut; the service sends a sign of life every 15."""
+"""A stream without a byte for so many seconds counts as cut; the service sends a heartbeat every 15."""
 LONGEST_WAIT = 30.0
 
 
 class Client:
-    """Talks to one service. Use it as an async context. `transport` replaces the network in tests.
+    """Talks to one service. Use as an async context manager. `transport` replaces the network in tests.
 
-    key: None where none is asked for. `called` is what errors call the service, when its URL would tell nothing;
-    `absent` the sentence for when nobody answers there.
+    key: None on the admin socket. called: the service's name in errors, if not its URL. absent: the message if nothing
+    listens there.
     """
 
     def __init__(
@@ -59,12 +59,11 @@ class Client:
 
     @classmethod
     def named(cls, url: str | None, key_file: str | None, variables: Mapping[str, str]) -> Client:
-        """Return the client that flags and variables name. Raises CommandFailed (USAGE) when there is no key."""
+        """Make a client from flags and variables. Raises CommandFailed (USAGE) without a key."""
         return cls(url or variables.get("SANDERLING_URL") or DEFAULT_URL, _key(key_file, variables))
 
     @property
     def called(self) -> str:
-        """What a person knows the service by."""
         return self._called
 
     async def __aenter__(self) -> Client:
@@ -74,7 +73,7 @@ class Client:
         await self.aclose()
 
     async def ask(self, method: str, path: str, **request: Any) -> httpx.Response:
-        """Make one request and return its answer. Raises CommandFailed for no answer and for a problem document."""
+        """Make one request. Raises CommandFailed for a network error or a problem document."""
         try:
             answer = await self._http.request(method, path, **request)
         except httpx.HTTPError as error:
@@ -84,7 +83,7 @@ class Client:
         return answer
 
     async def every(self, path: str) -> AsyncGenerator[dict[str, Any], None]:
-        """Yield all that a list holds, in its order, page by page. Who stops before its end closes it (aclosing)."""
+        """Yield all items of a list in order, page by page. Close it (aclosing) if you stop early."""
         query = b""
         while True:
             answer = await self.ask("GET", path, params=query)
@@ -92,13 +91,13 @@ class Client:
                 yield one
             if "next" not in answer.links:
                 return
-            # Its query alone: the rest of the link is the public address, which may not be the one in use here.
+            # Take only the query: the link has the public address, which may differ from the one in use.
             query = httpx.URL(answer.links["next"]["url"]).query
 
     async def listen(self, path: str, take: Callable[[ServerSentEvent], None], silence: float) -> None:
-        """Read a stream to its end and hand each event to `take`; `silence` seconds without a byte are its end too.
+        """Read a stream to its end or to `silence` seconds without a byte; pass each event to `take`.
 
-        It also works on asyncio. Raises CommandFailed when it can't be opened or is cut.
+        Also works on asyncio. Raises CommandFailed if it cannot open or is cut.
         """
         headers, patience = {"Accept": "text/event-stream"}, httpx.Timeout(silence, connect=10.0)
         try:
@@ -110,7 +109,6 @@ class Client:
             raise self._unreachable(error) from None
 
     async def aclose(self) -> None:
-        """Close all connections."""
         await self._http.aclose()
 
     async def follow(
@@ -123,11 +121,10 @@ class Client:
         cursor: Cursor | None = None,
         headers: Mapping[str, str] | None = None,
     ) -> None:
-        """Read a stream for ever and hand each event to `take`; after a cut go on behind the last one.
+        """Read a stream forever, pass each event to `take`, and resume after disconnects.
 
-        `tell` hears what a person should know. cursor: where to begin, and where the last event is kept. headers:
-        further ones of each request. Raises CommandFailed when the first connection fails, or when the service refuses
-        in a way that does not pass.
+        tell: receives messages for the user. cursor: where to begin; keeps the last id. headers: added to each request.
+        Raises CommandFailed if the first connection fails or the service refuses for good.
         """
         wait, tries, hint = 0.0, 0, 1.0
         cursor = Cursor() if cursor is None else cursor
@@ -157,7 +154,7 @@ class Client:
     async def _open(
         self, path: str, query: Sequence[tuple[str, str]], cursor: Cursor, more: Mapping[str, str]
     ) -> AsyncIterator[httpx.Response]:
-        """Open a stream behind the cursor. Raises CommandFailed when it can't be opened, httpx.HTTPError once it is."""
+        """Open a stream after the cursor. Raises CommandFailed if it cannot open, httpx.HTTPError later."""
         headers = {**more, "Accept": "text/event-stream"} | ({"Last-Event-ID": cursor.id} if cursor.id else {})
         request = self._http.build_request("GET", path, params=list(query), headers=headers, timeout=PATIENCE)
         try:
@@ -166,7 +163,7 @@ class Client:
             raise self._unreachable(error) from None
         try:
             await _streams(answer, self._called)
-            # Where the replay began: without it, a cut before the first event would leave a gap.
+            # Keep the replay's start: a disconnect before the first event would leave a gap.
             cursor.id = cursor.id or answer.headers.get("Sanderling-Replay-From", "")
             yield answer
         finally:
@@ -184,7 +181,7 @@ class Client:
 
 
 def _without_number(words: str) -> str:
-    """Return an error's words without the system's number of it, and what Trio adds for programmers.
+    """Remove the errno and Trio's wording for programmers from an error message.
 
     >>> _without_number("[Errno 13] Permission denied"), _without_number("All connection attempts failed")
     ('Permission denied', 'nobody answers there')
@@ -195,14 +192,14 @@ def _without_number(words: str) -> str:
 
 
 async def events_of(answer: httpx.Response) -> AsyncIterator[ServerSentEvent]:
-    """Yield the events of a stream. The library also yields hints and ids that come without an event."""
+    """Yield a stream's events. The library also yields retry hints and ids without an event."""
     async for event in EventSource(answer).aiter_sse():
         if event.data:
             yield event
 
 
 async def _streams(answer: httpx.Response, called: str) -> None:
-    """Raise CommandFailed unless the answer is a stream of events."""
+    """Raise CommandFailed unless the response is an event stream."""
     if answer.status_code >= 400:
         await answer.aread()
         raise refused(answer, called)
@@ -217,7 +214,7 @@ async def _streams(answer: httpx.Response, called: str) -> None:
 
 @dataclass(slots=True)
 class Cursor:
-    """The id of the last event that was taken; empty before the first."""
+    """The id of the last event taken; empty before the first."""
 
     id: str = ""
 

@@ -1,4 +1,4 @@
-"""`sanderling bins`: what is asked of the service, and what bins were sent in lines."""
+"""`sanderling bins`: its requests, and captures as lines."""
 
 from __future__ import annotations
 
@@ -23,15 +23,13 @@ from sanderling.real_world import wall
 from storage.records.plain import plain
 
 EVERY = 2.0
-"""Seconds between two questions for what has come."""
+"""Seconds between two polls for new captures."""
 BODY_LINES = 40
-"""Lines of a body that are shown to a person."""
+"""Maximum body lines shown to a person."""
 WORDS = {True: "ok", False: "BAD", None: "-"}
 
 
 def create(client: Client, *, as_json: bool) -> int:
-    """Make a bin and print its address."""
-
     async def act() -> dict[str, Any]:
         return dict((await client.ask("POST", BINS.path)).json())
 
@@ -86,7 +84,7 @@ def show(client: Client, name: str, *, limit: int, as_json: bool) -> int:
 
 
 def tail(client: Client, name: str, *, count: int | None, as_json: bool) -> int:
-    """Print captures as they come, until interrupted or `count` have come. Once connected it waits for the service."""
+    """Print captures live, until interrupted or after `count`. After a first success, wait out disconnects."""
 
     async def act() -> None:
         path = f"{BINS.path}/{await id_of(client, BINS, name)}/captures"
@@ -124,7 +122,7 @@ async def _newest(client: Client, path: str) -> dict[str, Any] | None:
 
 
 async def _since(client: Client, path: str, known: Mapping[str, Any] | None) -> Sequence[dict[str, Any]]:
-    """Return what came after a known capture, oldest first. It may be gone: a bin keeps the last hundred."""
+    """Return captures after a known one, oldest first. The known one may be gone: a bin keeps the last hundred."""
     found: list[dict[str, Any]] = []
     async with aclosing(client.every(path)) as captures:
         async for capture in captures:
@@ -135,7 +133,7 @@ async def _since(client: Client, path: str, known: Mapping[str, Any] | None) -> 
 
 
 def delete(client: Client, name: str, *, sure: bool) -> int:
-    """Delete a bin, when the person is sure."""
+    """Delete a bin after confirmation."""
 
     async def act() -> None:
         one = await record_of(client, BINS, name)
@@ -148,7 +146,7 @@ def delete(client: Client, name: str, *, sure: bool) -> int:
 
 
 def capture_line(capture: Mapping[str, Any], zone: tzinfo | None = None) -> str:
-    """Return a capture as one line: when, what request, how large, and both signatures' verdicts."""
+    """Return a capture as one line: time, request, size, both signature verdicts."""
     clock = datetime.fromisoformat(capture["received_at"]).astimezone(zone)
     check = capture["signature_check"]
     verdicts = f"hmac {WORDS[check['hmac']['ok']]}, ed25519 {WORDS[check['ed25519']['ok']]}"
@@ -157,7 +155,7 @@ def capture_line(capture: Mapping[str, Any], zone: tzinfo | None = None) -> str:
 
 
 def capture_page(capture: Mapping[str, Any], zone: tzinfo | None = None) -> Iterator[str]:
-    """Yield a capture as lines: the request, why each signature holds or not, headers, body."""
+    """Yield a capture as lines: request, reasons of both verdicts, headers, body."""
     yield capture_line(capture, zone)
     for layer in ("hmac", "ed25519"):
         yield f"  {layer:<8} {plain(capture['signature_check'][layer]['why'])}"

@@ -1,4 +1,4 @@
-"""`sanderling coverage`: how often a source was looked at, and of which time nothing is known."""
+"""`sanderling coverage`: how often a source was checked, and the times without data."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from storage.records.trail import Verdict
 
 
 def show(client: Client, name: str, *, since: str, until: str | None, now: Millis, as_json: bool) -> int:
-    """Print what is known of the looks at a source, or the signed receipt of it."""
+    """Print a source's coverage, or its signed receipt."""
     window = {"from": _moment("--since", since, now)}
     if until is not None:
         window["to"] = _moment("--until", until, now)
@@ -41,7 +41,7 @@ def show(client: Client, name: str, *, since: str, until: str | None, now: Milli
 
 
 def lines(receipt: Mapping[str, Any], zone: tzinfo | None = None) -> Iterator[str]:
-    """Yield what a receipt says: the sentence, what the looks came to, and the times of which nothing is known."""
+    """Yield a receipt as lines: summary, outcomes, longest gap, times without data."""
     yield plain(str(receipt.get("url") or receipt["source_id"]))
     yield f"  from {moment(receipt['from'], zone)} to {moment(receipt['to'], zone)}"
     yield f"  {plain(receipt['says'])}"
@@ -56,7 +56,7 @@ def lines(receipt: Mapping[str, Any], zone: tzinfo | None = None) -> Iterator[st
 
 
 def _moment(flag: str, text: str, now: Millis) -> str:
-    """Return a time as the service takes it: one that is written out, or so long ago. Raises CommandFailed (USAGE)."""
+    """Return an RFC 3339 time from a time or an age such as 7d. Raises CommandFailed (USAGE)."""
     try:
         if text[-1:] in "smhd" and text[:-1].isdecimal():
             return rfc3339(Millis(max(0, now - 1000 * seconds_of(text))))

@@ -1,6 +1,6 @@
-"""`sanderling health`: one question, one line, exit code 0 or 1, for health checks that run every few seconds.
+"""`sanderling health`: one request, one line, exit code 0 or 1, for health checks every few seconds.
 
-It imports nothing but the standard library, and asks the admin socket in the data folder, or a URL.
+It imports only the standard library, and asks the admin socket in the data folder, or a URL.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from sanderling import ADMIN_SOCKET
 from sanderling.exits import CommandFailed, Exit
 
 PATIENCE = 5.0
-"""Seconds for the answer."""
+"""Timeout in seconds."""
 ANSWER_CAP = 65_536
 
 
@@ -29,14 +29,14 @@ class SocketConnection(HTTPConnection):
         self._path = path
 
     def connect(self) -> None:
-        """Connect. Raises OSError."""
+        """Raises OSError."""
         self.sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         self.sock.settimeout(PATIENCE)
         self.sock.connect(str(self._path))
 
 
 def health(data: str, url: str | None, *, as_json: bool = False) -> int:
-    """Print one line on how the service is, and return 0 when it is ready, else 1."""
+    """Print one line of status; return 0 if ready, else 1."""
     where = url or str(Path(data) / ADMIN_SOCKET)
     try:
         connection = _connection(url) if url else SocketConnection(Path(data) / ADMIN_SOCKET)
@@ -49,7 +49,7 @@ def health(data: str, url: str | None, *, as_json: bool = False) -> int:
 
 
 def at_socket(folder: Path) -> tuple[bool, str] | None:
-    """Return whether the service on a data folder is ready, and what it says; None when none answers there."""
+    """Return whether the service on a data folder is ready, with its message; None if nothing answers."""
     try:
         return _asked(SocketConnection(folder / ADMIN_SOCKET), "")
     except (OSError, HTTPException, ValueError):
@@ -65,7 +65,7 @@ def _connection(url: str) -> HTTPConnection:
 
 
 def _asked(connection: HTTPConnection, prefix: str) -> tuple[bool, str]:
-    """Return whether the service says that it is ready, and what it says. Raises OSError, HTTPException, ValueError."""
+    """Return readiness and its message. Raises OSError, HTTPException, ValueError."""
     try:
         connection.request("GET", f"{prefix}/readyz")
         answer = connection.getresponse()

@@ -1,4 +1,4 @@
-"""A kind of destination as people read it in the terminal."""
+"""Kinds of destinations in the terminal."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from storage.records.plain import plain
 
 
 def as_record(kind: DestinationKind) -> dict[str, Any]:
-    """Return a kind as JSON has it: what it asks for, and no more than a person is shown."""
+    """Return a kind for JSON: its fields, without internals."""
     names = ("name", "label", "help", "example", "default", "required", "private")
     return {
         "id": kind.id,
@@ -24,7 +24,7 @@ def as_record(kind: DestinationKind) -> dict[str, Any]:
 
 
 def as_page(kind: DestinationKind) -> str:
-    """Return a kind as a page: where to get what it asks for, its fields, and the command."""
+    """Return a kind as a page: where to get its values, its fields, the command."""
     return "\n".join(_lines(kind))
 
 

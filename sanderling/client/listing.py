@@ -1,6 +1,6 @@
-"""Lists for a person at a terminal: heads, columns, ends of ids, ages and colours. Pure, but for the width.
+"""Lists for a person at a terminal: headings, columns, shortened ids, ages, colours. Pure except for the width.
 
-What goes into a pipe or a file is no such list: it keeps whole ids and times, and has no heads.
+Pipes and files get other output: whole ids and times, no headings.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from storage.records.plain import plain
 from storage.records.states import Mood
 
 LEAST = 6
-"""Letters of an id that are shown at least."""
+"""Minimum letters of an id shown."""
 GAP = 2
 ROOM = 24
-"""Cells that each of the last two columns keeps while the other has more."""
+"""Minimum cells of the last two columns while another still has more."""
 _CODES: Mapping[Mood, str] = {"good": "32", "calm": "36", "warn": "33", "bad": "31"}
 
 
 class Cell(NamedTuple):
-    """A text, and the mood it is coloured by. right: it is a number."""
+    """Text with a mood that chooses its colour. right: align as a number."""
 
     text: str
     mood: Mood | None = None
@@ -35,7 +35,7 @@ class Cell(NamedTuple):
 
 
 def for_a_person() -> bool:
-    """Return whether what is printed goes to a terminal."""
+    """Return whether stdout is a terminal."""
     return on_terminal(1)
 
 
@@ -47,7 +47,7 @@ def print_list(heads: Sequence[str], rows: Sequence[Sequence[Cell | str]]) -> No
 
 
 def table(heads: Sequence[str], rows: Sequence[Sequence[Cell | str]], width: int, *, colour: bool) -> Iterator[str]:
-    """Yield a list as lines, under its heads. The last two columns give way."""
+    """Yield headings and rows as lines. The last two columns shrink to fit."""
     whole = [[cell if isinstance(cell, Cell) else Cell(cell) for cell in row] for row in rows]
     whole = [[cell._replace(text=plain(" ".join(cell.text.split()))) for cell in row] for row in whole]
     wide = [max(cells(head), *(cells(row[n].text) for row in whole)) for n, head in enumerate(heads)]
@@ -71,7 +71,7 @@ def _line(row: Sequence[Cell], wide: Sequence[int], style: str, *, colour: bool 
 
 
 def short_ids(ids: Sequence[str]) -> Mapping[str, str]:
-    """Return the shortest ends of ids that tell them apart. Ids of one minute begin alike, so their ends are shown.
+    """Shorten ids to their shortest unique endings. Ids of the same minute begin alike.
 
     >>> list(short_ids(["a-8000-000000c1", "a-8000-100000c1", "a-8000-c0ffee"]).values())
     ['c0ffee', '000000c1', '100000c1']
@@ -89,7 +89,7 @@ def short_ids(ids: Sequence[str]) -> Mapping[str, str]:
 
 
 def ago(moment: str | None, now: datetime) -> str:
-    """Return how long ago a moment (RFC 3339) was, by its largest unit.
+    """Return the age of a moment (RFC 3339) in its largest unit.
 
     >>> ago("2026-04-21T10:00:00.000Z", datetime.fromisoformat("2026-04-21T13:10:00Z")), ago(None, datetime.now())
     ('3h ago', 'never')
@@ -100,7 +100,7 @@ def ago(moment: str | None, now: datetime) -> str:
 
 
 def within(moment: str, now: datetime) -> str:
-    """Return in how long a moment comes, by its largest unit."""
+    """Return the time until a moment in its largest unit."""
     seconds = (datetime.fromisoformat(moment) - now).total_seconds()
     return f"in {span(seconds).partition(' ')[0]}" if seconds > 0 else "over"
 

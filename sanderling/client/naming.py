@@ -1,4 +1,4 @@
-"""The naming of a thing by a person: by its id, its beginning or its end, or by a part of its names or URL."""
+"""Find a record by its id, the beginning or end of its id, or part of its names or URL."""
 
 from __future__ import annotations
 
@@ -12,13 +12,11 @@ from storage.records import source as names
 from storage.records.plain import plain
 
 NAMED = 5
-"""Things that are listed when a name is not clear."""
+"""Maximum candidates listed for an ambiguous name."""
 
 
 class Sort(NamedTuple):
-    """A sort of things: where they are listed, how one and many of them are called, and by what fields one is known,
-    of which the first is shown.
-    """
+    """A kind of record: list path, singular, plural, the fields to search (the first is shown), the command."""
 
     path: str
     one: str
@@ -34,14 +32,14 @@ BINS = Sort("/v1/webhook-bins", "bin", "bins", ("url",), "bins")
 
 
 def called(source: Mapping[str, Any]) -> str:
-    """Return what a source is called, by its user or else by itself; "" when by nobody."""
+    """Return the user's name for a source, else its own title, else ""."""
     return names.called(str(source.get("title", "")), str(source.get("found_title", "")))
 
 
 async def id_of(client: Client, sort: Sort, name: str) -> str:
-    """Return the id of the one that is meant; an id is taken at its word. Raises CommandFailed when unclear.
+    """Return the id of the matching record; a full id is not checked. Raises CommandFailed if unclear.
 
-    Nothing names nothing: an empty variable in a script would else name the only one that there is.
+    An empty name matches nothing: an unset variable in a script would otherwise pick the only record.
     """
     if not name.strip():
         raise CommandFailed(f"Which {sort.one}? `sanderling {sort.command} list` shows them all.", Exit.USAGE)
@@ -52,7 +50,7 @@ async def id_of(client: Client, sort: Sort, name: str) -> str:
 
 
 async def record_of(client: Client, sort: Sort, name: str) -> dict[str, Any]:
-    """Return the record of the one that is meant. Raises CommandFailed when unclear, or when there is none."""
+    """Return the matching record. Raises CommandFailed if it is unclear or missing."""
     return dict((await client.ask("GET", f"{sort.path}/{await id_of(client, sort, name)}")).json())
 
 

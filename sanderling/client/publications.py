@@ -1,4 +1,4 @@
-"""`sanderling publications`: what is asked of the service, and its answers in lines."""
+"""`sanderling publications`: its requests and output."""
 
 from __future__ import annotations
 
@@ -55,8 +55,6 @@ def list_publications(client: Client, *, as_json: bool) -> int:
 
 
 def show(client: Client, name: str, *, as_json: bool) -> int:
-    """Print one publication."""
-
     async def act() -> dict[str, Any]:
         return await record_of(client, PUBLICATIONS, name)
 
@@ -64,7 +62,7 @@ def show(client: Client, name: str, *, as_json: bool) -> int:
 
 
 def readdress(client: Client, name: str, *, sure: bool) -> int:
-    """Give a publication another address, when the person is sure."""
+    """Give a publication a new address after confirmation."""
 
     async def act() -> dict[str, Any]:
         one = await record_of(client, PUBLICATIONS, name)
@@ -75,7 +73,7 @@ def readdress(client: Client, name: str, *, sure: bool) -> int:
 
 
 def delete(client: Client, name: str, *, sure: bool) -> int:
-    """Delete a publication, when the person is sure."""
+    """Delete a publication after confirmation."""
 
     async def act() -> None:
         one = await record_of(client, PUBLICATIONS, name)
@@ -88,7 +86,7 @@ def delete(client: Client, name: str, *, sure: bool) -> int:
 
 
 def publication_page(one: Mapping[str, Any]) -> Iterator[str]:
-    """Yield a publication as lines: what it shows, and its addresses."""
+    """Yield a publication as lines: content and addresses."""
     yield f"{plain(one['title'])}  {one['id']}"
     for label, values in (("sources", one["source_ids"]), ("tags", one["tags"]), ("alerts", one["alert_ids"])):
         if values:

@@ -1,4 +1,4 @@
-"""The answers of a service that refuses, as sentences for the person at the terminal: why, and what to type."""
+"""A service's refusals as sentences for a person: the reason, and the command to type."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from sanderling.exits import CommandFailed, Exit
 from storage.records.plain import plain
 
 AGAIN: Final = (429, 502, 503, 504)
-"""Statuses that pass by themselves."""
+"""Temporary statuses."""
 NO_KEY: Final = (
     "That service asks for an API key: put one into the variable SANDERLING_KEY, or name its file with --key-file."
 )
 
 
 class ServiceRefused(CommandFailed):
-    """A service answered with an error of this status."""
+    """The service answered with this error status."""
 
     def __init__(self, message: str, status: int) -> None:
         super().__init__(message, Exit.TRY_AGAIN if status in AGAIN else Exit.FAILED)
@@ -28,7 +28,7 @@ class ServiceRefused(CommandFailed):
 
 
 def refused(answer: httpx.Response, called: str) -> ServiceRefused:
-    """Return what an error answer means. `called`: the service, as errors name it."""
+    """called: the service's name in errors."""
     status = answer.status_code
     try:
         problem = answer.json()
@@ -42,7 +42,7 @@ def refused(answer: httpx.Response, called: str) -> ServiceRefused:
 
 
 def _faults(problem: Mapping[str, Any]) -> str:
-    """Return what is wrong with the fields, each once; "" when the problem is about none."""
+    """Return the messages for invalid fields, each once; "" if the problem is about no field."""
     said = []
     for fault in problem.get("errors") or ():
         message = in_words(plainly(str(fault["message"])))
@@ -85,4 +85,4 @@ SAYS: Final[Mapping[str, Callable[[str, httpx.Response], str]]] = {
     "internal": _logged,
     "body-too-large": _fixed("The setting request_limit raises it."),
 }
-"""By the type of a problem: what follows its own words, mostly what to do."""
+"""Advice by problem type, appended to the service's message."""

@@ -1,7 +1,6 @@
-"""An event as a person reads it in the terminal: one line, under it of a page what changed, and where. Pure.
+"""An event in the terminal: one line, and for a page the changes and their places below it. Pure.
 
-Colour is never alone: the tier is a word and a change has a sign. Nothing that a page wrote reaches the terminal
-unescaped.
+Colour never carries meaning alone: the tier is a word and a change has a sign. Page text is always escaped.
 """
 
 from __future__ import annotations
@@ -26,13 +25,13 @@ MOST_CHANGES = 4
 
 
 class Renderer:
-    """Turns events into lines of at most `width` cells; `zone` None is the machine's own time zone."""
+    """Turns events into lines of at most `width` cells; `zone` None means local time."""
 
     def __init__(self, *, width: int = 100, colour: bool = False, zone: tzinfo | None = None) -> None:
         self._width, self._colour, self._zone = width, colour, zone
 
     def lines(self, event: Mapping[str, Any]) -> Iterator[str]:
-        """Yield the line of an event and its summary; of a page's change also a few changes if there are several."""
+        """Yield an event's line and summary, and for a page with several changes a few of them."""
         notice = event.get("alert_type")
         kind = "notice" if notice else str(event["source_type"])
         host = str(event.get("source_url") or event.get("url") or "").partition("//")[2].partition("/")[0]
@@ -64,7 +63,7 @@ class Renderer:
 
 
 def changes_of(diff: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Yield the changes, each with where it is, altered blocks first: they say most."""
+    """Yield changes with their places, altered blocks first: they are the most useful."""
     for change in diff.get("changed", ()):
         where = where_of(change.get("context"))
         yield from (("removed", where + change["before"]), ("added", where + change["after"]))
@@ -76,7 +75,7 @@ def changes_of(diff: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def where_of(context: Mapping[str, str] | None) -> str:
-    """Return where something changed, with a colon; "" when it is not known.
+    """Return the place of a change, with a colon; "" if unknown.
 
     >>> where_of({"heading": "Plans", "row": "Team", "column": "Seats"}), where_of({"row": "Team"}), where_of(None)
     ('Plans › Team · Seats: ', 'Team: ', '')
@@ -88,12 +87,12 @@ def where_of(context: Mapping[str, str] | None) -> str:
 
 
 def undirected(text: str) -> str:
-    """Return a summary without its isolates: they are for screens that lay out text, a terminal shows them as codes."""
+    """Remove bidi isolates: a terminal shows them as codes."""
     return text.translate(_ISOLATES)
 
 
 def moment(text: str, zone: tzinfo | None = None) -> str:
-    """Return an RFC 3339 time as people write it, in a time zone, the machine's own unless one is given.
+    """Format an RFC 3339 time for people, in local time by default.
 
     >>> from datetime import UTC
     >>> moment("2026-05-28T23:26:00.000Z", UTC)
@@ -104,7 +103,7 @@ def moment(text: str, zone: tzinfo | None = None) -> str:
 
 
 def cells(text: str) -> int:
-    """Return how many terminal cells a text takes.
+    """Return the width of a text in terminal cells.
 
     >>> cells('abc'), cells('日本')
     (3, 4)
@@ -113,7 +112,7 @@ def cells(text: str) -> int:
 
 
 def fit(text: str, width: int) -> str:
-    """Return a text on one line, control characters escaped, cut to so many cells.
+    """Return text on one line, control characters escaped, cut to so many cells.
 
     >>> fit('a  long title', 8)
     'a long …'
@@ -127,5 +126,5 @@ def fit(text: str, width: int) -> str:
 
 
 def pad(text: str, width: int) -> str:
-    """Return a text with spaces up to so many cells."""
+    """Pad text with spaces to so many cells."""
     return text + " " * (width - cells(text))

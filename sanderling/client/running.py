@@ -1,6 +1,6 @@
-"""The service that runs on a data folder: it is asked, on its admin socket, where it is.
+"""Find the service that runs on a data folder, through its admin socket.
 
-What its settings say now is no answer: it may have been started with others, or on a free port.
+Current settings cannot answer this: the service may have started with others, or on a free port.
 """
 
 from __future__ import annotations
@@ -25,18 +25,18 @@ from sanderling.exits import CommandFailed, Exit
 from sanderling.flags import loaded, told_folder
 
 _OPEN = tuple(item.name for item in fields(Settings) if not meaning(item).secret and item.name != "data")
-"""Settings that are no secrets."""
+"""Settings that are not secret."""
 
 
 class Running(NamedTuple):
-    """Where a service is: its address as clients see it, and one that works on its own machine."""
+    """The service's public address, and one that works on its machine."""
 
     url: str
     local_url: str
 
 
 def settings_at(here: Settings) -> Settings | None:
-    """Return the settings of the service that runs on a data folder, with our own secrets; None when none answers."""
+    """Return a running service's settings with our own secrets; None if nothing answers."""
     try:
         told = _told(here.data, "/v1/admin/settings")["settings"]
         theirs: dict[str, Any] = {name: told[name] for name in _OPEN if name in told}
@@ -47,12 +47,12 @@ def settings_at(here: Settings) -> Settings | None:
 
 
 def unlike(here: Settings, there: Settings) -> list[str]:
-    """Return the names of the settings that two have otherwise, secrets aside."""
+    """Return the names of settings that differ, except secrets."""
     return [name for name in _OPEN if getattr(here, name) != getattr(there, name)]
 
 
 def running_at(folder: str) -> Running | None:
-    """Return where the service is that runs on a data folder; None when none answers there."""
+    """Return the addresses of the service on a data folder; None if nothing answers."""
     try:
         told = _told(folder, "/v1/admin/overview")
         return Running(str(told["url"]), str(told["local_url"]))
@@ -70,9 +70,9 @@ def _told(folder: str, path: str) -> Any:
 
 
 def client_here(url: str | None, key_file: str | None) -> Client:
-    """Return the client of the service that flags and variables name, else of the one on this machine, without a key.
+    """Return a client for the service in flags and variables, else for this machine's service, without a key.
 
-    With a key and no address: of the one on this machine, by its address. Raises CommandFailed.
+    With a key but no address, use this machine's service by its address. Raises CommandFailed.
     """
     variables = environ()
     keyed = key_file or (variables.get("SANDERLING_KEY") and told_folder() is None)
@@ -84,15 +84,15 @@ def client_here(url: str | None, key_file: str | None) -> Client:
 
 
 def folder_here(config: str | None = None) -> str:
-    """Return the data folder that is meant: the flag's, else that of the settings. Raises CommandFailed."""
+    """Return the data folder of the flag, else of the settings. Raises CommandFailed."""
     told = told_folder()
     return loaded(config, {"data": told}).settings.data
 
 
 def client_of(data: str, url: str | None, key_file: str | None, variables: Mapping[str, str]) -> Client:
-    """Return the client of the service at a URL, with a key, or on the admin socket of a data folder, without one.
+    """Return a client for a URL with a key, or for a data folder's admin socket without one.
 
-    A folder that a flag names comes before the variable SANDERLING_URL. Raises CommandFailed.
+    A folder given by flag overrides SANDERLING_URL. Raises CommandFailed.
     """
     if url or (variables.get("SANDERLING_URL") and told_folder() is None):
         return Client.named(url, key_file, variables)
@@ -100,20 +100,20 @@ def client_of(data: str, url: str | None, key_file: str | None, variables: Mappi
 
 
 def client_at(folder: Path) -> Client:
-    """Return the client of the service that runs on a data folder. Raises CommandFailed for a socket of a stranger."""
+    """Return a client for the service on a data folder. Raises CommandFailed if the socket is not ours."""
     path = folder / ADMIN_SOCKET
     _refuse_strangers(path)
     absent = f"No service runs on the data folder {folder}. Start it: {typed('serve', str(folder))}"
-    socket = httpx.AsyncHTTPTransport(uds=str(path), verify=False)  # no TLS there: to read certificates takes 100 ms
+    socket = httpx.AsyncHTTPTransport(uds=str(path), verify=False)  # no TLS here: reading certificates takes 100 ms
     return Client("http://localhost", None, socket, called=str(path), absent=absent)
 
 
 def _refuse_strangers(path: Path) -> None:
-    """Raise CommandFailed where something else stands in the place of the socket: what is asked may hold secrets."""
+    """Raise CommandFailed if the socket is not ours: requests may contain secrets."""
     try:
         found, folder = path.lstat(), path.parent.stat()
     except OSError:
-        return  # nobody is there, or not for us: connecting says so
+        return  # missing or not accessible: connecting reports it
     if not S_ISSOCK(found.st_mode) or found.st_uid not in (0, os.geteuid(), folder.st_uid):
         raise CommandFailed(
             f"{path}: this is not the socket of your service. Delete it, and start the service again.", Exit.BAD_DATA

@@ -1,4 +1,4 @@
-"""`sanderling sources`: one watched source, shown, looked at, switched, deleted."""
+"""`sanderling sources`: show, check, pause, edit, tag, delete and restore one source."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from storage.records.source import tag_of
 
 
 def show(client: Client, name: str, *, as_json: bool) -> int:
-    """Print a source and what the watching of it does now."""
+    """Print a source and its current status."""
 
     async def act() -> tuple[dict[str, Any], dict[str, Any]]:
         source = await record_of(client, SOURCES, name)
@@ -36,7 +36,7 @@ def show(client: Client, name: str, *, as_json: bool) -> int:
 
 
 def source_page(source: Mapping[str, Any], status: Mapping[str, Any], zone: tzinfo | None = None) -> Iterator[str]:
-    """Yield a source as lines: what it is, by what evidence, how it does and why, when it looks, what it told."""
+    """Yield a source as lines: identity, evidence, health, schedule, last check, totals."""
 
     def when(text: str | None) -> str:
         return moment(text, zone) if text else "never"
@@ -72,7 +72,7 @@ def source_page(source: Mapping[str, Any], status: Mapping[str, Any], zone: tzin
 
 
 def check(client: Client, name: str) -> int:
-    """Look at a source as soon as politeness allows."""
+    """Check a source as soon as politeness allows."""
 
     async def act() -> dict[str, Any]:
         path = f"{SOURCES.path}/{await id_of(client, SOURCES, name)}/check"
@@ -83,8 +83,6 @@ def check(client: Client, name: str) -> int:
 
 
 def switch(client: Client, name: str, *, on: bool) -> int:
-    """Resume a source, or pause it."""
-
     async def act() -> dict[str, Any]:
         path = f"{SOURCES.path}/{await id_of(client, SOURCES, name)}/{'enable' if on else 'disable'}"
         return dict((await client.ask("POST", path)).json())
@@ -95,7 +93,7 @@ def switch(client: Client, name: str, *, on: bool) -> int:
 
 
 def edit(client: Client, name: str, changes: Mapping[str, Any], *, as_json: bool) -> int:
-    """Change how a source is watched, and print it. Raises CommandFailed when nothing is to be changed."""
+    """Change a source and print it. Raises CommandFailed without a change."""
     if not changes:
         raise CommandFailed("Say what to change: --title, --schedule, --selector, --ignore or --bar.", Exit.USAGE)
 
@@ -112,7 +110,7 @@ def edit(client: Client, name: str, changes: Mapping[str, Any], *, as_json: bool
 
 
 def mark(client: Client, names: Sequence[str], tag: str, *, on: bool) -> int:
-    """Give sources a tag, or take it from them. Of several one that is refused hinders no other."""
+    """Add or remove a tag. With several sources, a refusal does not stop the others."""
     refused = list[str]()
 
     async def act() -> None:
@@ -140,7 +138,7 @@ async def _mark(client: Client, name: str, tag: str, *, on: bool) -> None:
 
 
 def delete(client: Client, name: str, *, sure: bool) -> int:
-    """Forget a source, when the person is sure."""
+    """Delete a source after confirmation."""
 
     async def act() -> None:
         source = await record_of(client, SOURCES, name)
@@ -155,7 +153,7 @@ def delete(client: Client, name: str, *, sure: bool) -> int:
 
 
 def restore(client: Client, id: str) -> int:
-    """Have a deleted source back. Only its id names it: it is in no list any more."""
+    """Restore a deleted source by its id; no list shows it any more."""
 
     async def act() -> dict[str, Any]:
         try:

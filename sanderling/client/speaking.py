@@ -1,4 +1,4 @@
-"""The manners of a command: it asks a service once, prints a record, and makes sure before it destroys."""
+"""Run one command against a service, and ask for confirmation before destructive ones."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ T = TypeVar("T")
 
 
 def asked(client: Client, act: Callable[[], Awaitable[T]]) -> T:
-    """Run `act` while the client is open, and return what it returns."""
+    """Run `act` with the client open and return its result."""
 
     async def run() -> T:
         async with client:
@@ -26,7 +26,7 @@ def asked(client: Client, act: Callable[[], Awaitable[T]]) -> T:
 
 
 def agree(question: str, *, sure: bool) -> None:
-    """Ask the person at the terminal, unless sure. Raises CommandFailed for a no, and when there is nobody to ask."""
+    """Ask for confirmation unless sure. Raises CommandFailed for a no, or without a terminal."""
     if sure:
         return
     if not on_terminal(0):

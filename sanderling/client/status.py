@@ -1,4 +1,4 @@
-"""`sanderling status`: the service on one screen, once or again and again, over the admin API."""
+"""`sanderling status`: the service on one screen, once or repeatedly, over the admin API."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from sanderling.json_lines import print_json
 EVERY = 2.0
 TROUBLED = ("quarantined", "backoff", "failing", "resting", "stopping", "ended", "starting")
 HOME = "\x1b[H\x1b[J"
-"""What moves the cursor to the top, and clears what is below."""
+"""Move the cursor to the top and clear below."""
 
 
 def status(make: Callable[[], Client], *, as_json: bool, watch: bool, rounds: int | None = None) -> int:
-    """Show the service; return 0 when it is ready and 1 when it is not, at the last look. `rounds` ends a watch."""
+    """Show the service; return 0 if it was last ready, else 1. rounds: ends a watch."""
     return trio.run(_status, make, as_json, watch, rounds)
 
 

@@ -1,4 +1,4 @@
-"""The screen of `sanderling status`: the figures of the whole and the worst parts, as lines. Pure."""
+"""The screen of `sanderling status`: totals and the worst parts, as lines. Pure."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ _UNITS = (("d", 86_400), ("h", 3600), ("m", 60), ("s", 1))
 PATH, STATE, HEALTH = 24, 12, 5
 TOTALS = ("looks", "events", "matches", "attempts", "http_requests")
 WORDS = {"http_requests": "API requests"}
-"""What is shown instead of a name of the API. Looks are requests too, to others."""
+"""Labels that replace API names. Checks are requests too, but outgoing ones."""
 
 
 def span(seconds: float) -> str:
-    """Return a length of time by its two largest units.
+    """Return a duration in its two largest units.
 
     >>> span(1_051_200), span(75), span(0.4)
     ('12d 4h', '1m 15s', '0s')
@@ -32,12 +32,12 @@ def span(seconds: float) -> str:
 
 
 def seconds_between(earlier: str, later: str) -> float:
-    """Return the seconds from one RFC 3339 moment to another."""
+    """Both moments are RFC 3339."""
     return (datetime.fromisoformat(later) - datetime.fromisoformat(earlier)).total_seconds()
 
 
 def by_state(sources: Mapping[str, Any]) -> str:
-    """Return how many sources are in which state, the states in which there is one.
+    """Return the number of sources in each state that has any.
 
     >>> by_state({"states": {"failing": 2, "throttled": 0, "ok": 1200}})
     'failing 2  ok 1,200'
@@ -101,7 +101,7 @@ def _line(name: str, figures: Mapping[str, int], wanted: Sequence[str] = ()) -> 
 
 
 def _lines(name: str, figures: Mapping[str, int], width: int, wanted: Sequence[str] = ()) -> Iterator[str]:
-    """Yield figures, in as many lines as they need."""
+    """Yield figures, wrapped into as many lines as needed."""
     line = f"{name:<13}"
     for key in [key for key in wanted or figures if key in figures]:
         part = f"  {WORDS.get(key, key.replace('_', ' '))} {figures[key]:,}"

@@ -1,4 +1,4 @@
-"""`sanderling tags`: the tags of sources, and what all sources with one inherit."""
+"""`sanderling tags`: the tags of sources, and the defaults that their sources inherit."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _NONE: Final = hinted("No source has a tag: `sanderling sources tag TAG SOURCE` 
 
 
 def list_tags(client: Client, *, as_json: bool) -> int:
-    """Print all tags by name, with how many sources have each and what these inherit."""
+    """Print all tags by name with their source counts and defaults."""
 
     async def act() -> None:
         found = [one async for one in client.every(PATH)]
@@ -44,8 +44,6 @@ def list_tags(client: Client, *, as_json: bool) -> int:
 
 
 def show(client: Client, tag: str, *, as_json: bool) -> int:
-    """Print one tag."""
-
     async def act() -> dict[str, Any]:
         return dict((await client.ask("GET", _path(tag))).json())
 
@@ -53,7 +51,7 @@ def show(client: Client, tag: str, *, as_json: bool) -> int:
 
 
 def put(client: Client, tag: str, changes: Mapping[str, Any], *, as_json: bool) -> int:
-    """Set some defaults of a tag; the others stay. Raises CommandFailed when nothing is to be set."""
+    """Set some defaults of a tag; the others stay. Raises CommandFailed if none is given."""
     if not changes:
         options = "--schedule, --hours, --bar, --selector, --ignore or --destination"
         raise CommandFailed(f"Say what to set: {options}.", Exit.USAGE)
@@ -61,7 +59,7 @@ def put(client: Client, tag: str, changes: Mapping[str, Any], *, as_json: bool) 
 
 
 def unset(client: Client, tag: str, names: Sequence[str], *, as_json: bool) -> int:
-    """Take defaults of a tag away, all of them if none is named."""
+    """Remove a tag's defaults, all of them if none is named."""
     path = _path(tag)
 
     async def act() -> dict[str, Any] | None:
@@ -86,7 +84,7 @@ async def _put(client: Client, tag: str, changes: Mapping[str, Any]) -> dict[str
 
 
 async def _kept(client: Client, tag: str) -> tuple[dict[str, Any], str]:
-    """Return the defaults that a tag has, and their revision; nothing where there are none."""
+    """Return a tag's defaults and their revision; empty if it has none."""
     wanted = tag_of(tag)
     if not any([one["defaults"] async for one in client.every(PATH) if one["tag"] == wanted]):
         return {}, ""
@@ -96,7 +94,7 @@ async def _kept(client: Client, tag: str) -> tuple[dict[str, Any], str]:
 
 
 def tag_page(one: Mapping[str, Any]) -> Iterator[str]:
-    """Yield a tag as lines: how many sources have it, and what they inherit."""
+    """Yield a tag as lines: source count and defaults."""
     more = one["sources_below"] - one["sources"]
     yield f"{plain(one['tag'])}  {one['sources']:,} sources" + (f", and {more:,} below it" if more else "")
     if one["defaults"] is None:

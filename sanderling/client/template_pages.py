@@ -1,4 +1,4 @@
-"""Templates as people read them in the terminal."""
+"""Templates in the terminal."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from storage.records.plain import plain
 
 
 def as_line(entry: Entry[Template]) -> str:
-    """Return a template as one line: id, version, what it takes, name, where it is from."""
+    """Return a template as one line: id, version, parameters, name, origin."""
     template = entry.record
     takes = ", ".join(parameter.key for parameter in template.parameters) or "-"
     return f"{template.id:<24}  v{template.version:<3}  {takes:<12}  {plain(template.name)}  ({plain(entry.origin)})"
@@ -27,19 +27,18 @@ TEMPLATE_HEADS: Final = ("template", "version", "takes", "name", "from")
 
 
 def as_row(entry: Entry[Template]) -> Sequence[Cell | str]:
-    """Return a template as a row of a list at a terminal."""
     template = entry.record
     takes = ", ".join(parameter.key for parameter in template.parameters) or "-"
     return (template.id, Cell(str(template.version), right=True), takes, template.name, entry.origin)
 
 
 def as_record(entry: Entry[Template]) -> dict[str, Any]:
-    """Return a template as JSON has it, with where it is from."""
+    """Return a template for JSON, with its origin."""
     return {**to_builtins(entry.record), "origin": entry.origin}
 
 
 def print_check(well: Iterable[tuple[str, str]], flaws: Iterable[Flaw]) -> None:
-    """Print what a check of a folder has found, an object a line: files that are well, by the id in them, and flaws."""
+    """Print a folder check as JSON lines: valid files with their ids, then flaws."""
     for file, id in well:
         print_json({"file": file, "id": id, "well": True})
     for flaw in flaws:
@@ -47,7 +46,7 @@ def print_check(well: Iterable[tuple[str, str]], flaws: Iterable[Flaw]) -> None:
 
 
 def as_page(entry: Entry[Template]) -> str:
-    """Return a template as a page: what it takes, attaches and suggests."""
+    """Return a template as a page: parameters, sources, suggested alerts."""
     return "\n".join(_lines(entry))
 
 

@@ -1,4 +1,4 @@
-"""The terminal: `sanderling tail` and `sanderling sources`, what the service says in lines."""
+"""`sanderling tail`, and adding and listing sources."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ FILTERS = ("source", "source_type", "tag", "keyword")
 
 
 class Audience:
-    """Prints events, for people or as JSON lines, and cancels its scope when `wanted` have come (None: never)."""
+    """Prints events for people or as JSON lines; cancels its scope after `wanted` events (None: never)."""
 
     def __init__(self, variables: Mapping[str, str], wanted: int | None, *, as_json: bool = False) -> None:
         self.scope = trio.CancelScope()
@@ -41,11 +41,11 @@ class Audience:
 
     @property
     def content(self) -> bool:
-        """Return whether all that were wanted have come."""
+        """Return whether all wanted events have been printed."""
         return not self._left
 
     def take(self, event: ServerSentEvent) -> None:
-        """Print an event, unless enough have come."""
+        """Print an event unless enough have been printed."""
         if self._left == 0:
             return
         if self._as_json:
@@ -69,7 +69,7 @@ def tail(
     count: int | None,
     **filters: tuple[str, ...],
 ) -> int:
-    """Print events as they come, until interrupted or `count` have come."""
+    """Print events live, until interrupted or after `count`."""
     since_then = [("since", since)] if since else []
     path = f"/v1/streams/{quote(channel, safe='')}" if channel else "/v1/stream"
     audience = Audience(variables, count, as_json=as_json)
@@ -86,7 +86,7 @@ def tail(
 
 
 async def _meant(client: Client, name: str) -> str:
-    """Return the id of a source that is named; an id and a pattern are what they are, and need no scope to read."""
+    """Return a named source's id; full ids and patterns pass unchanged and need no read scope."""
     return name if name.endswith(".*") else await id_of(client, SOURCE, name)
 
 
@@ -95,7 +95,7 @@ def _tell(words: str) -> None:
 
 
 def completed(typed: str) -> str:
-    """Return a URL as it is meant: what has no scheme is https, as in a browser and on the dashboard."""
+    """Add https:// to a URL without a scheme, like a browser."""
     url = typed.strip()
     return f"https://{url}" if url and not _SCHEME.match(url) else url
 
@@ -121,7 +121,7 @@ def add_sources(
     later: bool = False,
     as_json: bool = False,
 ) -> int:
-    """Watch URLs, and print what each was found to be. Of several one that is refused hinders no other."""
+    """Add URLs and print their detected types. With several, a refusal does not stop the others."""
     body: dict[str, Any] = {"type": kind} if kind else {}
     body |= {"tags": list(tags)} if tags else {}
     body |= {"filter": query} if query is not None else {}
@@ -194,7 +194,6 @@ SOURCE_HEADS = ("state", "health", "type", "id", "source", "why")
 
 
 def source_rows(found: Sequence[Mapping[str, Any]]) -> list[Sequence[Cell | str]]:
-    """Return sources as a person reads them."""
     ids = short_ids([source["id"] for source in found])
     rows: list[Sequence[Cell | str]] = []
     for source in found:
@@ -212,7 +211,7 @@ def _to_be_said(source: Mapping[str, Any]) -> bool:
 
 
 def source_line(source: Mapping[str, Any]) -> str:
-    """Return a source as one line: state, score, tier, id, URL, its name, and why when it is not well."""
+    """Return a source as one line: state, score, tier, id, URL, name, and the reason if it has a problem."""
     health, state = source["health"], SOURCES[source["state"]]
     why = "  " + fit(str(health["reason"]), 120) if _to_be_said(source) else ""
     name = f"  ({fit(called(source), 60)})" if called(source) else ""

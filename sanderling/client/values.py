@@ -1,4 +1,4 @@
-"""`sanderling sources values`: what a source's page says now, and what its values were over time."""
+"""`sanderling sources values`: the values on a source's page now and over time."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from sanderling.json_lines import print_json
 from storage.records.plain import plain
 
 MOST_POINTS = 8
-"""Values of a series that are shown, the newest."""
+"""Maximum points shown per series, the newest."""
 MOST_CURRENT = 30
-"""Values of now that are shown."""
+"""Maximum current values shown."""
 _ORDER = ("money", "availability", "percent", "version", "date", "number")
 
 
@@ -43,7 +43,7 @@ def show(client: Client, name: str, *, form: Literal["lines", "json", "csv"]) ->
 
 
 def lines(answer: Mapping[str, Any], zone: tzinfo | None = None) -> Iterator[str]:
-    """Yield what the page says now, prices first; then each series that changed: its extremes, its newest values."""
+    """Yield current values, prices first, then each changed series with extremes and newest values."""
     yield from _current(answer, zone)
     changed = [one for one in answer["series"] if len(one["points"]) > 1 or one["points"][-1].get("until")]
     if not changed:
@@ -64,7 +64,7 @@ def lines(answer: Mapping[str, Any], zone: tzinfo | None = None) -> Iterator[str
 
 
 def _current(answer: Mapping[str, Any], zone: tzinfo | None) -> Iterator[str]:
-    # A service of before says nothing of it.
+    # An older service sends no `current`.
     ranked = sorted(answer.get("current", ()), key=lambda one: _ORDER.index(one["type"]))
     if ranked:
         yield "What the page says now:"

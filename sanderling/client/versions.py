@@ -1,4 +1,4 @@
-"""`sanderling sources versions` and `compare`: the kept versions of a page, and what differs between two of them."""
+"""`sanderling sources versions` and `compare`: stored versions of a page, and their differences."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from storage.records.plain import plain
 
 KEPT: Final = {"whole": "whole", "main_text": "main text", "part": "a part"}
 LEAST: Final = 4
-"""Letters of the end of a version's id that name it."""
+"""Minimum letters from an end of a version's id that identify it."""
 _COLOURS: Final = {"+": "32", "-": "31"}
 
 
 def list_versions(client: Client, name: str, *, as_json: bool) -> int:
-    """Print the versions that are kept, the newest first."""
+    """Print the stored versions, newest first."""
 
     async def act() -> dict[str, Any]:
         path = f"{SOURCES.path}/{await id_of(client, SOURCES, name)}/versions"
@@ -49,7 +49,7 @@ def list_versions(client: Client, name: str, *, as_json: bool) -> int:
 
 
 def compare(client: Client, name: str, earlier: str, later: str, *, whole: bool, as_json: bool) -> int:
-    """Print what differs between two versions, each named by its id, a part of that, `start` or `now`."""
+    """Print the differences between two versions, each given by id, part of it, `start` or `now`."""
 
     async def act() -> dict[str, Any]:
         path = f"{SOURCES.path}/{await id_of(client, SOURCES, name)}"
@@ -69,7 +69,7 @@ def compare(client: Client, name: str, earlier: str, later: str, *, whole: bool,
 
 
 def named(known: list[str], word: str) -> str:
-    """Return the version that a word names; the newest is `now`. known: the newest first. Raises CommandFailed.
+    """Return the version for a word; `now` is the newest. known: newest first. Raises CommandFailed.
 
     >>> named(["now", "019db0a4-6a10", "start"], "6a10"), named(["019db0a4-6a10", "start"], "now")
     ('019db0a4-6a10', '019db0a4-6a10')
@@ -86,7 +86,7 @@ def named(known: list[str], word: str) -> str:
 
 
 def shown(version: str) -> str:
-    """Return the end of a version's id, which names it.
+    """Shorten a version's id to its end.
 
     >>> shown("019db0a4-6a10-7000-8000-0000000000a7"), shown("start")
     ('000000a7', 'start')
@@ -95,12 +95,12 @@ def shown(version: str) -> str:
 
 
 def when(version: Mapping[str, Any], zone: tzinfo | None = None) -> str:
-    """Return when a version was told; "-" of what stood there before anything was."""
+    """Return the time a version was reported; "-" before the first report."""
     return moment(version["at"], zone) if version["at"] else "-"
 
 
 def lines(found: Mapping[str, Any], *, colour: bool = False, zone: tzinfo | None = None) -> Iterator[str]:
-    """Yield a comparison as lines: between what, then each step with its sign."""
+    """Yield a comparison as lines: both versions, then each step with its sign."""
     earlier, later = found["from"], found["to"]
     yield f"{shown(earlier['version'])} ({when(earlier, zone)}) → {shown(later['version'])} ({when(later, zone)})"
     if found["partial"]:

@@ -1,4 +1,4 @@
-"""Requests that are made again while what is in the way passes by itself: a restart, a limit, a line that is cut."""
+"""Retry requests through temporary problems: a restart, a rate limit, a disconnect."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from sanderling.client.refusals import ServiceRefused
 from sanderling.exits import CommandFailed, Exit
 
 GIVES_UP: Final = 120.0
-"""Seconds without one answer after which a service is taken for gone."""
+"""Seconds without a response until the service counts as gone."""
 LONGEST: Final = 15.0
-"""Seconds between two tries at most."""
+"""Maximum seconds between two tries."""
 
 
 def why_refused(error: CommandFailed) -> str:
-    """Return why one thing was refused. Raises the error when it is about all of them: the key, or no service."""
+    """Return the reason of a single refusal. Raises the error if it affects all requests: the key, or no service."""
     if error.code is not Exit.FAILED or _status(error) in (401, 403):
         raise error
     return error.message
 
 
 def too_large(error: CommandFailed) -> bool:
-    """Return whether a request was refused because its body is larger than the service reads."""
+    """Return whether the request body was too large for the service."""
     return _status(error) == 413
 
 
@@ -34,14 +34,14 @@ def _status(error: CommandFailed) -> int:
 
 
 class WaitingClient:
-    """A client that waits. One whose service was never met does not: most likely its address is wrong."""
+    """A client that retries. It fails at once if it never connected: the address is probably wrong."""
 
     def __init__(self, client: Client) -> None:
         self._client = client
         self._met = False
 
     async def ask(self, method: str, path: str, **request: Any) -> httpx.Response:
-        """Ask until there is an answer. Raises CommandFailed when it is a refusal, or when none comes for long."""
+        """Retry until there is a response. Raises CommandFailed for a refusal, or after GIVES_UP seconds."""
         wait, until = 1.0, trio.current_time() + GIVES_UP
         while True:
             try:

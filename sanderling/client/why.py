@@ -1,4 +1,4 @@
-"""`sanderling why`: what the service knows of a text that did not come, in the reader's own time zone."""
+"""`sanderling why`: why a text was not reported, with times in the reader's zone."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _MOMENT = re.compile(r"\b(\d{1,2} (?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov
 
 
 def why(client: Client, source: str, text: str, *, look: bool, as_json: bool) -> int:
-    """Print why a text was not told, or how the last looks went when there is none."""
+    """Print why a text was not reported, or without a text how the last checks went."""
 
     async def run() -> dict[str, Any]:
         async with client:
@@ -38,7 +38,7 @@ def why(client: Client, source: str, text: str, *, look: bool, as_json: bool) ->
 
 
 def lines(answer: Mapping[str, Any], *, asked: bool, looked: bool = False, zone: tzinfo | None = None) -> Iterator[str]:
-    """Yield an answer as lines: the source, what is known (what answers best first), and how the watching stands."""
+    """Yield the source, the reasons (best first), and the source's state."""
     title = answer.get("title")
     yield f"{answer['type']}  {plain(answer['url'])}" + (f"  ({plain(title)})" if title else "")
     for reason in answer["reasons"]:
@@ -56,7 +56,7 @@ def lines(answer: Mapping[str, Any], *, asked: bool, looked: bool = False, zone:
 
 
 def local(sentence: str, zone: tzinfo | None = None) -> str:
-    """Return a sentence with its moments in a time zone, the machine's own unless one is given.
+    """Convert UTC times in a sentence to a time zone, local by default.
 
     >>> from datetime import timedelta, timezone
     >>> local("Seen on 28 May 2026 23:26 UTC.", timezone(timedelta(hours=2)))

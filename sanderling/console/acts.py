@@ -1,4 +1,4 @@
-"""Acts on parts of the tree, and to which of them each can be done. Pure."""
+"""Actions on parts of the tree, and the states that allow them. Pure."""
 
 from __future__ import annotations
 
@@ -12,18 +12,17 @@ ACTS: Final[Mapping[str, tuple[str, str]]] = {
     "disable": ("Pause it", "paused"),
     "enable": ("Resume it", "resumed"),
 }
-"""The question, and what is said afterwards."""
+"""The question, and the message afterwards."""
 OF_A_PART: Final = "Restart it, and all that was started after it"
 _NOWHERE: Final = ("paused", "ended", "gone")
 
 
 def is_source(row: Mapping[str, Any]) -> bool:
-    """Return whether a row of the tree is a source."""
     return str(row["path"]).startswith("sources/")
 
 
 def possible(row: Mapping[str, Any] | None) -> Collection[str]:
-    """Return what can be done to a row as it is now.
+    """Return the actions that a row allows now.
 
     >>> possible({"path": "sources/1", "state": "paused"}), sorted(possible({"path": "log", "state": "backoff"}))
     (['enable'], ['release', 'restart'])

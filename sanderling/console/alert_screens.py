@@ -1,4 +1,4 @@
-"""Alerts, a row each, and one in full with its destinations."""
+"""The list of alerts, and the details of one alert with its destinations."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from sanderling.console.words import STYLES, ago
 from storage.records.states import ALERTS
 
 PAGE = 100
-"""Alerts that are read at most."""
+"""Maximum alerts fetched."""
 _STATE, _MET, _LAST = 5, 9, 9
 
 
 class AlertsScreen(View):
-    """A row an alert, oldest first."""
+    """One row per alert, oldest first."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         key("enter,l,right", "enter", "detail", "what it asks, and where its matches go", shown="⏎"),
@@ -36,16 +36,13 @@ class AlertsScreen(View):
         self.picks = Picks(self._line, self._seen, empty=self._empty, id="rows")
 
     def middle(self) -> Sequence[Widget]:
-        """Return the heading and the rows."""
         return (Lines(self._heading, id="heading"), self.picks)
 
     def on_mount(self) -> None:
-        """Ask at once."""
         self.picks.focus()
         self.ask_for("rows", self._read)
 
     def connected(self) -> None:
-        """Ask anew."""
         self.ask_for("rows", self._read)
 
     async def _read(self) -> None:
@@ -61,7 +58,7 @@ class AlertsScreen(View):
         return self.rows[self.picks.cursor] if self.rows else None
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Offer to pause what is active, and to resume what is paused."""
+        """Offer pause for active alerts, resume for paused ones."""
         if action != "switch":
             return True
         alert = self._here()
@@ -80,13 +77,12 @@ class AlertsScreen(View):
         return "…" if self.rows is None else "There is no alert yet."
 
     def action_enter(self) -> None:
-        """Show one in full."""
         alert = self._here()
         if alert is not None:
             self.app.push_screen(AlertScreen(alert))
 
     def action_switch(self, on: bool) -> None:
-        """Pause or resume the one under the cursor."""
+        """Pause or resume the alert under the cursor."""
         alert = self._here()
         if alert is None:
             return
@@ -100,7 +96,7 @@ class AlertsScreen(View):
 
 
 class AlertScreen(View):
-    """One alert: what it asks, of what, what it met, and how its destinations stand."""
+    """One alert: query, sources, matches, destinations."""
 
     BINDINGS: ClassVar[list[BindingType]] = [BACK]
 
@@ -113,7 +109,6 @@ class AlertScreen(View):
         return (Reading(self._whole, id="reading"),)
 
     def on_mount(self) -> None:
-        """Ask at once."""
         self.query_one(Reading).focus()
         self.ask_for("alert", self._read)
 

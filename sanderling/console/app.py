@@ -41,13 +41,13 @@ Lines { height: 1fr; width: 1fr; text-wrap: nowrap; text-overflow: clip; pointer
 .lost #rows, .lost #reading, .lost #tail, .lost #attempt { text-style: dim; }
 """
 PAST = 10
-"""Events from before that the tail begins with."""
+"""Past events that the tail begins with."""
 PASTED = {"/": "filter", ":": "jump"}
-"""Signs at the beginning of a pasted text that ask for something. No other letter of it is run as a command."""
+"""First characters of pasted text that open a prompt. No other pasted character runs as a command."""
 
 
 class Console(App[int]):
-    """where: what the client is connected to, in words. flat: begin with the list, worst first, not with the tree."""
+    """where: a label for the connection. flat: begin with the list, worst first, instead of the tree."""
 
     CSS = STYLE
     ENABLE_COMMAND_PALETTE = False
@@ -71,11 +71,10 @@ class Console(App[int]):
 
     @property
     def age(self) -> float:
-        """Seconds since the connection was lost, 0 while it stands."""
+        """Seconds since the connection was lost, 0 while connected."""
         return 0.0 if self._lost_at is None else asyncio.get_running_loop().time() - self._lost_at
 
     def get_default_screen(self) -> Screen[None]:
-        """Begin with the tree."""
         return TreeScreen(flat=self._flat)
 
     def on_mount(self) -> None:
@@ -83,11 +82,10 @@ class Console(App[int]):
         self.set_interval(1.0, self._grow_old)
 
     async def on_unmount(self) -> None:
-        """Close the connections."""
         await self.link.aclose()
 
     def views(self) -> list[View]:
-        """Return the screens of the stack that show the service, the top one last."""
+        """Return the stacked screens that show the service, the top one last."""
         return [screen for screen in self.screen_stack if isinstance(screen, View)]
 
     def _grow_old(self) -> None:
@@ -102,13 +100,13 @@ class Console(App[int]):
         self._foot()
 
     def on_key(self, event: events.Key) -> None:
-        """Hand a key to the question that is asked; without one it does what it is bound to."""
+        """Pass a key to the open question; otherwise its binding runs."""
         if self.question is not None:
             event.prevent_default()
             self._typed(event.key, event.character or "")
 
     async def on_paste(self, event: events.Paste) -> None:
-        """Take what is pasted as if it were typed where something is asked, and else only what begins a question."""
+        """Type pasted text into the open question; otherwise only a first character may open one."""
         text = event.text[:LONGEST]
         if self.question is None and text[:1] in PASTED:
             await self.run_action(f"screen.{PASTED[text[0]]}")
@@ -127,10 +125,10 @@ class Console(App[int]):
         for view in self.views()[-1:]:
             view.offer()
 
-    # --- what the feed says --------------------------------------------------------------------------------------
+    # --- the feed ------------------------------------------------------------------------------------------------
 
     def connected(self) -> None:
-        """Have every screen read anew what it shows."""
+        """Refresh every screen."""
         self._lost_at, self.figures.lost = None, ""
         for view in self.views():
             view.remove_class("lost")
@@ -141,7 +139,7 @@ class Console(App[int]):
         self.run_worker(self._past(), group="past", exclusive=True)
 
     async def _past(self) -> None:
-        """Fill the tail with the newest events from before; whose key may not read them begins with none."""
+        """Fill the tail with past events; leave it empty if the key may not read them."""
         try:
             found = await self.link.get("/v1/events", order="desc", limit=PAST)
         except CommandFailed:
@@ -151,7 +149,7 @@ class Console(App[int]):
             view.told()
 
     def freeze(self) -> None:
-        """Hold the picture, or let it go on: anew, when the service has been away meanwhile."""
+        """Freeze or resume the display; reload if the service was away in between."""
         self.frozen = not self.frozen
         self.tail.pause(self.frozen)
         for view in self.views():
@@ -165,7 +163,7 @@ class Console(App[int]):
             view.connected()
 
     def lost(self, why: str) -> None:
-        """Keep the picture, dimmed, and say how old it is."""
+        """Dim the display and show its age."""
         if self._lost_at is None:
             self._lost_at = asyncio.get_running_loop().time()
         self.figures.lost = why
@@ -174,7 +172,7 @@ class Console(App[int]):
             view.redraw()
 
     def counts(self, figures: Mapping[str, Any]) -> None:
-        """Take a second's figures; unless frozen, the top screen shows what is new."""
+        """Take the figures of one second; unless frozen, refresh the top screen."""
         if self.frozen:
             return
         self.figures.take(figures)
@@ -186,18 +184,17 @@ class Console(App[int]):
             view.change(path)
 
     def event(self, told: Mapping[str, Any]) -> None:
-        """Take an event into the tail."""
         self.tail.take(told)
         for view in self.views()[-1:]:
             view.told()
 
-    # --- where to go ---------------------------------------------------------------------------------------------
+    # --- navigation ----------------------------------------------------------------------------------------------
 
     def show_part(self, path: str) -> None:
         self.push_screen(PartScreen(path))
 
     def show_log(self, path: str) -> None:
-        """Show the log lines of a part, or of all."""
+        """Show the log of a part, or the whole log."""
         self.push_screen(LogScreen(path))
 
     def show_deliveries(self) -> None:
@@ -213,19 +210,17 @@ class Console(App[int]):
         self.push_screen(AlertsScreen())
 
     def show_streams(self) -> None:
-        """Show the open streams of this node."""
         self.push_screen(StreamsScreen())
 
     def show_keys(self) -> None:
-        """Show the API keys."""
         self.push_screen(KeysScreen())
 
     def action_help(self) -> None:
-        """Show what the keys of this screen do."""
+        """Show the keys of this screen."""
         if not isinstance(self.screen, HelpScreen):
             self.push_screen(HelpScreen(bindings_of(self.screen)))
 
 
 def run(client: Client, where: str, *, flat: bool = False) -> int:
-    """Run the console on this terminal until it is left; return the exit code."""
+    """Run the console until the user quits; return the exit code."""
     return Console(client, where, flat=flat).run(mouse=False) or 0

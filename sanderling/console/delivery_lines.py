@@ -1,4 +1,4 @@
-"""Destinations and the attempts at them, as lines. Pure."""
+"""Destinations and their attempts as lines. Pure."""
 
 from __future__ import annotations
 
@@ -22,7 +22,6 @@ def _widths(width: int) -> tuple[int, int]:
 
 
 def heading(width: int) -> Line:
-    """Return the line above the destinations."""
     who, says = _widths(width)
     figures = f"{right('waiting', _WAITING)} {right('oldest', _OLDEST)} {right('failing', _FAILING)}"
     words = (
@@ -57,7 +56,7 @@ def _answer(last: Mapping[str, Any] | None, now: str) -> str:
 
 
 def answered(line: Mapping[str, Any]) -> str:
-    """Return what came of an attempt: a status, or why there is none."""
+    """Return the result of an attempt: its status, or its error."""
     if line["status"] is None:
         return str(line["error"] or "no answer")
     says = str(line["error"] or "").removeprefix(f"HTTP {line['status']}").strip()
@@ -82,7 +81,7 @@ def attempt_line(line: Mapping[str, Any], width: int, now: str) -> Line:
 
 
 def attempt_detail(line: Mapping[str, Any] | None, url: str, width: int) -> Iterator[Line]:
-    """Yield what was asked and answered in one attempt."""
+    """Yield the request and response of one attempt."""
     if line is None:
         yield [(fit(" No attempt has been made yet; t sends a signed sample.", width), FAINT)]
         return

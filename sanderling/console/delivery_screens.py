@@ -1,4 +1,4 @@
-"""Destinations, a row each; and the attempts at one of them."""
+"""The list of destinations, and the attempts of one of them."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from sanderling.console.text import Line, between
 from sanderling.console.view import BACK, View
 
 PAGE = 100
-"""Destinations, and attempts, that are read at most."""
+"""Maximum destinations, and attempts, fetched."""
 MOST_ROUNDS = 20
-"""Requests of one replay: each puts a bounded piece into the outbox."""
+"""Maximum requests per replay: each adds a bounded batch to the outbox."""
 EVERY = 2
 
 TRY_KEYS: list[BindingType] = [
@@ -28,37 +28,34 @@ TRY_KEYS: list[BindingType] = [
 
 
 class _Tries(View):
-    """Rows that are asked for now and then, and what can be done to the destination under the cursor."""
+    """Rows refreshed periodically, with actions on the destination under the cursor."""
 
     picks: Picks
     _beats = 0
 
     def hook(self) -> Mapping[str, Any] | None:
-        """Return the row of the destination that is meant."""
+        """Return the row of the destination to act on."""
         raise NotImplementedError
 
     async def _read(self) -> None:
-        """Ask for the rows, and show them."""
+        """Fetch and show the rows."""
         raise NotImplementedError
 
     def on_mount(self) -> None:
-        """Ask at once."""
         self.picks.focus()
         self.ask_for("rows", self._read)
 
     def connected(self) -> None:
-        """Ask anew."""
         self.ask_for("rows", self._read)
 
     def beat(self) -> None:
-        """Ask now and then."""
+        """Refresh every EVERY beats."""
         self.redraw()
         self._beats += 1
         if self._beats % EVERY == 0:
             self.ask_for("rows", self._read)
 
     def action_try_it(self) -> None:
-        """Send a sample."""
         hook = self.hook()
         if hook is None:
             return
@@ -71,7 +68,7 @@ class _Tries(View):
         self.confirmed(f"Send one signed sample?  {hook['url']}", run)
 
     def action_replay(self) -> None:
-        """Ask from where on, then whether it is meant."""
+        """Ask for the start of the replay, then for confirmation."""
         hook = self.hook()
         if hook is not None:
             hint = "an event's id or a time such as 2026-04-21T10:00:00Z"
@@ -94,7 +91,7 @@ class _Tries(View):
 
 
 class DeliveriesScreen(_Tries):
-    """A row a destination, who fails first."""
+    """One row per destination, failing ones first."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         key("enter,l,right", "enter", "attempts", "the attempts at it", shown="⏎"),
@@ -109,7 +106,6 @@ class DeliveriesScreen(_Tries):
         self.picks = Picks(self._line, empty=self._empty, id="rows")
 
     def middle(self) -> Sequence[Widget]:
-        """Return the title, the heading and the rows."""
         return (Lines(self._heading, id="heading"), self.picks)
 
     async def _read(self) -> None:
@@ -131,7 +127,6 @@ class DeliveriesScreen(_Tries):
         return "…" if self.rows is None else "No alert has a destination yet."
 
     def hook(self) -> Mapping[str, Any] | None:
-        """Return the row under the cursor."""
         return self.rows[self.picks.cursor] if self.rows else None
 
     def action_enter(self) -> None:
@@ -141,13 +136,13 @@ class DeliveriesScreen(_Tries):
 
 
 def _in_place(old: Sequence[Mapping[str, Any]], new: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """Return the new rows in the order of the old ones, what was not there behind them."""
+    """Keep the old order; append new rows."""
     places = {row["id"]: place for place, row in enumerate(old)}
     return sorted(new, key=lambda row: places.get(row["id"], len(places)))
 
 
 class AttemptsScreen(_Tries):
-    """The attempts at one destination, newest first; below, the one under the cursor in full."""
+    """The attempts of one destination, newest first, with details of the one under the cursor."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*TRY_KEYS, BACK]
 
@@ -158,7 +153,6 @@ class AttemptsScreen(_Tries):
         self.picks = Picks(self._line, self._seen, empty=lambda: "", id="rows")
 
     def middle(self) -> Sequence[Widget]:
-        """Return the heading, the attempts and the one in full."""
         return (Lines(self._heading, id="heading"), self.picks, Lines(self._detail, id="attempt"))
 
     async def _read(self) -> None:
@@ -191,7 +185,7 @@ class AttemptsScreen(_Tries):
 
 
 def _new(old: Sequence[Mapping[str, Any]], now: Sequence[Mapping[str, Any]]) -> int:
-    """Return how many attempts have come before the one that was the newest."""
+    """Return how many attempts are newer than the previous newest."""
     if not old:
         return 0
     newest = (old[0]["webhook_id"], old[0]["at"])

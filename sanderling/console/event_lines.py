@@ -1,4 +1,4 @@
-"""The newest events as lines, and how many of them are kept. Pure."""
+"""The newest events as lines. Pure."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _COLOURS = {name: f"ansi_{tier.colour}" for name, tier in TIERS.items()} | {"not
 
 
 class EventTail:
-    """The newest events; while it is paused they are kept, and counted, but not shown."""
+    """The newest events; while paused, it collects and counts but does not show new ones."""
 
     def __init__(self) -> None:
         self.paused = False
@@ -30,11 +30,11 @@ class EventTail:
 
     @property
     def shown(self) -> Sequence[Mapping[str, Any]]:
-        """What is to be seen, the newest last."""
+        """The visible events, newest last."""
         return self._shown if self.paused else self._events
 
     def fill(self, past: Sequence[Mapping[str, Any]]) -> None:
-        """Take events from before the first that came, oldest first."""
+        """Prepend older events, given oldest first."""
         known = {event.get("id") for event in self._events}
         older = [event for event in past if event["id"] not in known]
         self._events.extendleft(reversed(older[-(KEPT - len(self._events)) :] if len(self._events) < KEPT else ()))
@@ -42,18 +42,18 @@ class EventTail:
             self._shown = tuple(self._events)
 
     def take(self, event: Mapping[str, Any]) -> None:
-        """Take a new event, or a word on how many were left out."""
+        """Append an event, or a record that counts omitted ones."""
         self._events.append(event)
         self.held += self.paused
 
     def pause(self, on: bool) -> None:
-        """Hold the picture, or let it go on with what has come meanwhile."""
+        """Freeze the display, or resume it with the events collected since."""
         self._shown = tuple(self._events)
         self.paused, self.held = on, 0
 
 
 def event_line(event: Mapping[str, Any], width: int) -> Line:
-    """Return an event as one line: when, which tier, of which page (else of which host), what."""
+    """Return an event as one line: time, tier, page (else host), text."""
     if "count" in event:
         return [(fit(f" … {event['count']:,} more in that second", width), FAINT)]
     kind = "notice" if event.get("alert_type") else str(event.get("source_type", ""))
@@ -68,7 +68,7 @@ def event_line(event: Mapping[str, Any], width: int) -> Line:
 
 
 def said(event: Mapping[str, Any]) -> str:
-    """Return what an event says in one line: of a page's change the change, of others the title."""
+    """Return an event in one line: a page's change, otherwise the title."""
     if event.get("change"):
         return undirected(str(event["change"]))
     one = listed(event)
@@ -79,7 +79,7 @@ def said(event: Mapping[str, Any]) -> str:
 
 
 def _page(event: Mapping[str, Any]) -> str:
-    """Return what a page that changed calls itself: all pages of one host look alike; "" for what is no change."""
+    """Return the title of a changed page, because pages of one host look alike; "" for other events."""
     one = listed(event)
     is_change = one.is_change or bool(event.get("change"))
     return undirected(one.title) if is_change and not event.get("alert_type") else ""

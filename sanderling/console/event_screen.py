@@ -1,4 +1,4 @@
-"""One event in full: of what, when, and what changed."""
+"""One event in full: source, time, changes."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from sanderling.console.words import BAD, FAINT, GOOD, day_and_clock
 
 _COLOURS = {"added": GOOD, "removed": BAD}
 MOST = 400
-"""Lines of a text that are shown."""
+"""Maximum lines of a text."""
 
 
 class EventScreen(View):
-    """told: what the tail knows of it; the rest is asked for."""
+    """told: the tail's short form; the rest is fetched."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*COPY_KEYS, BACK]
 
@@ -34,12 +34,11 @@ class EventScreen(View):
         return (Reading(lambda width: list(event_page(self.event, width)), id="reading"),)
 
     def on_mount(self) -> None:
-        """Ask at once."""
         self.query_one(Reading).focus()
         self.ask_for("event", self._read)
 
     def subject(self) -> Mapping[str, Any] | None:
-        """Return what is copied and opened: the event's own URL."""
+        """Return the event's own URL to copy and open."""
         url = self.event.get("url") or self.event.get("source_url", "")
         return {"path": f"events/{self.event['id']}", "name": url, "state": "", "kind": "event"}
 
@@ -49,7 +48,7 @@ class EventScreen(View):
 
 
 def event_page(event: Mapping[str, Any], width: int) -> Iterator[Line]:
-    """Yield an event as lines: its title, where and when, what changed, and the beginning of its text."""
+    """Yield an event as lines: title, URL, time, then its changes or the beginning of its text."""
     yield [(fit(f" {said(event)}", width), "bold")]
     yield [(fit(f" {event.get('title', '')}", width), "")]
     yield [(fit(f" {event.get('url') or event.get('source_url', '')}", width), "")]

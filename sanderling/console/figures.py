@@ -1,4 +1,4 @@
-"""The two lines at the top of every screen: figures of the whole, their rates, whether they still come. Pure."""
+"""The two lines at the top of every screen: figures, rates, and the state of the connection. Pure."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from sanderling.console.text import Line, between, fit
 from sanderling.console.words import BAD, POOR, apart, short
 
 WINDOW = 60
-"""Ticks, of a second each, over which rates are taken."""
+"""Ticks of one second each that rates cover."""
 _PAUSED = "FROZEN, space goes on"
 _BARS = "▁▂▃▄▅▆▇█"
 LATE = 0.1
-"""Seconds of lateness that fill a bar: a loop that is late by less is not drawn as if it were in trouble."""
+"""Lateness in seconds that fills a bar, so that smaller values do not look alarming."""
 
 
 def sparkline(values: Sequence[float], width: int, least: float = 1.0) -> str:
-    """Return the newest values as bars, the newest last; the highest bar is the largest of them, or `least`.
+    """Return the newest values as bars, newest last; the full bar is the maximum, or `least`.
 
     >>> sparkline([0, 1, 2, 8], 4), sparkline([5, 0, 0], 2), sparkline([], 4)
     ('▁▁▂█', '▁▁', '')
@@ -31,7 +31,7 @@ def sparkline(values: Sequence[float], width: int, least: float = 1.0) -> str:
 
 
 class Figures:
-    """The newest figures, and those of the last minute. `lost`: why none come, empty while they do."""
+    """The newest figures and those of the last minute. lost: why none arrive, empty while they do."""
 
     def __init__(self, where: str) -> None:
         self.where = where
@@ -45,7 +45,7 @@ class Figures:
         return "" if self.now is None else str(self.now["at"])
 
     def take(self, figures: Mapping[str, Any]) -> bool:
-        """Take new figures; return whether they are of another life of the service than those before."""
+        """Take new figures; return whether the service has restarted since."""
         another = self.now is not None and self.now["started_at"] != figures["started_at"]
         if another or self.lost:
             self._past.clear()
@@ -54,7 +54,7 @@ class Figures:
         return another
 
     def rate(self, name: str) -> str:
-        """Return how fast a total has grown, in words; empty until two figures are there."""
+        """Return a total's growth per minute as text; empty before two figures."""
         if len(self._past) < 2:
             return ""
         first, last = self._past[0], self._past[-1]
@@ -63,16 +63,16 @@ class Figures:
         return f"{60 * grown / seconds:,.0f}/m" if seconds > 0 else ""
 
     def looks(self) -> list[float]:
-        """Return the looks of each second of the last minute."""
+        """Return the checks of each second of the last minute."""
         totals = [figures["totals"].get("looks", 0) for figures in self._past]
         return [float(max(0, later - earlier)) for earlier, later in pairwise(totals)]
 
     def lags(self) -> list[float]:
-        """Return by how much the loop was late, in each second of the last minute."""
+        """Return the loop's lateness in each second of the last minute."""
         return [float(figures["loop_lag_s"]) for figures in self._past]
 
     def lines(self, width: int, age: float, *, frozen: bool) -> list[Line]:
-        """Return the two lines. `age`: seconds since the connection was lost."""
+        """age: seconds since the connection was lost."""
         told = _PAUSED if frozen else ""
         if self.lost:
             told = f"NO CONNECTION {short(age)}" if self.now is not None else "NOT CONNECTED"
@@ -126,7 +126,7 @@ class Figures:
 
 
 def _as_many_as_fit(parts: Sequence[str], width: int) -> str:
-    """Return the first parts, none of them cut.
+    """Join as many parts as fit whole.
 
     >>> _as_many_as_fit(["ab", "cd", "ef"], 8)
     ' ab  cd'

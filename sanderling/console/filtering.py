@@ -1,4 +1,4 @@
-"""Completion of a filter of the tree, and of a jump, while it is typed. Pure."""
+"""Completion for filters and jumps. Pure."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ _VALUES: Final[Mapping[str, Sequence[str]]] = {
     "tag": (),
 }
 PLACES: Final = ("alerts", "destinations", "streams", "keys", "log", "sources", "parts", "trouble", "all")
-"""Words that a jump takes to a place of their own."""
+"""Names of places that a jump knows."""
 
 
 def filters(text: str) -> Sequence[str]:
-    """Return what a filter may become by its last word.
+    """Complete a filter's last word.
 
     >>> filters("shop state:q"), filters("sta"), filters("shop")
     (['shop state:quarantined'], ['state:'], [])
@@ -34,7 +34,7 @@ def filters(text: str) -> Sequence[str]:
 
 
 def places(text: str) -> Sequence[str]:
-    """Return the places that a jump may mean.
+    """Complete the place of a jump.
 
     >>> places("al")
     ['alerts', 'all']

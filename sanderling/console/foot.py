@@ -1,4 +1,4 @@
-"""The line at the foot: the keys that work here, made from the real bindings, or what has just been done."""
+"""The bottom line: the keys that work here, from the real bindings, or a notice."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from sanderling.console.lines import Lines
 from sanderling.console.text import Line, cells, fit
 
 NOTICE_FOR = 6.0
-"""Seconds for which a notice stands where the keys are."""
+"""Seconds that a notice replaces the keys."""
 
 
 def bindings_of(screen: Screen[object]) -> list[Binding]:
-    """Return this program's own bindings that work on a screen now, each once, the screen's before the program's."""
+    """Return this program's active bindings, each once, the screen's before the program's."""
     found: dict[tuple[str, str], Binding] = {}
     active = list(screen.active_bindings.values())
     for node in (screen.focused, screen, screen.app):
@@ -30,14 +30,14 @@ def shown_key(binding: Binding) -> str:
 
 
 class Foot(Lines):
-    """One line. A notice takes its place for a while."""
+    """The bottom line. A notice replaces the keys for a while."""
 
     def __init__(self) -> None:
         super().__init__(self._drawn, id="foot")
         self._notice: tuple[str, str] | None = None
 
     def notice(self, text: str, style: str = "bold") -> None:
-        """Say something for a while."""
+        """Show a notice for a while."""
         self._notice = notice = (text, style)
         self.refresh()
 
@@ -49,7 +49,7 @@ class Foot(Lines):
         self.set_timer(NOTICE_FOR, over)
 
     def clear(self) -> None:
-        """Say no more what was said: it was about another screen."""
+        """Remove the notice: it was about another screen."""
         self._notice = None
         self.refresh()
 
@@ -65,7 +65,7 @@ class Foot(Lines):
 
 
 def _keys(bindings: Sequence[Binding], width: int) -> Line:
-    """Return as many keys as there is room for; the last two (help, quit) have theirs before all others."""
+    """Return as many keys as fit; the last two (help, quit) always do."""
     line: list[tuple[str, str]] = []
     kept = sum(_length(binding) for binding in bindings[-2:])
     left = width - 1

@@ -1,4 +1,4 @@
-"""The help: every key that works on the screen beneath, from the real bindings; and what letters and marks mean."""
+"""Help: every key of the screen below, from the real bindings, and the meaning of letters and marks."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _CHANGED = "its state has changed since the order was made: s makes it anew"
 
 
 class HelpScreen(View):
-    """Made for one screen's bindings."""
+    """Built for one screen's bindings."""
 
     BINDINGS: ClassVar[list[BindingType]] = [BACK]
 

@@ -1,7 +1,6 @@
-"""Widgets of plain lines: one that shows what it is told, one with a cursor, one that is read from top to bottom.
+"""Line widgets: a plain one, one with a cursor, and one to scroll.
 
-They hold no rows. What is in view is asked for when it is drawn, so a list of 100,000 rows costs what its screenful
-does.
+They store no rows. They draw only the visible ones, so a list of 100,000 rows costs no more than one screen.
 """
 
 from __future__ import annotations
@@ -17,11 +16,11 @@ from textual.widget import Widget
 from sanderling.console.text import Line, as_content
 
 Draw = Callable[[int, int], Sequence[Line]]
-"""Takes width and height, returns so many lines or fewer."""
+"""Takes width and height; returns at most so many lines."""
 
 
 def key(keys: str, action: str, word: str, says: str, *, foot: bool = True, shown: str | None = None) -> Binding:
-    """Return a binding: `word` stands at the foot, `says` in the help."""
+    """Make a binding. word: at the foot. says: in the help."""
     return Binding(keys, action, word, show=foot, key_display=shown, tooltip=says)
 
 
@@ -48,8 +47,8 @@ MOVING: list[BindingType] = [
 
 
 class Picks(Lines, can_focus=True):
-    """A list with a cursor. `line` draws a position; `seen` hears which positions came into view. shy: without the
-    focus it shows no cursor.
+    """A list with a cursor. line: draws a position. seen: receives the positions that came into view. shy: hides the
+    cursor without focus.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = MOVING
@@ -72,16 +71,16 @@ class Picks(Lines, can_focus=True):
 
     @property
     def window(self) -> tuple[int, int]:
-        """The first and the last position in view."""
+        """The first and last visible position."""
         return self.top, max(self.top, min(self.count, self.top + self.size.height) - 1)
 
     def resize_to(self, count: int) -> None:
-        """Have so many rows; the cursor stays where it is, if there is something."""
+        """Set the row count; the cursor stays if possible."""
         self.count = count
         self.go(self.cursor)
 
     def go(self, position: int) -> None:
-        """Put the cursor to a position, and bring that into view."""
+        """Move the cursor and scroll it into view."""
         self.cursor = max(0, min(position, self.count - 1))
         height = max(1, self.size.height)
         self.top = max(0, min(self.top, self.count - height))
@@ -104,30 +103,27 @@ class Picks(Lines, can_focus=True):
         return lines
 
     def on_resize(self, event: events.Resize) -> None:
-        """Keep the cursor in view."""
         self.go(self.cursor)
 
     def action_move(self, by: int) -> None:
         self.go(self.cursor + by)
 
     def action_leap(self, by: int) -> None:
-        """Go a page on."""
         self.go(self.cursor + by * max(1, self.size.height - 1))
 
     def action_edge(self, last: int) -> None:
-        """Go to the first or the last row."""
         self.go(self.count - 1 if last else 0)
 
 
 def _under_cursor(line: Line) -> Line:
-    """Return a line as it looks under the cursor: reversed, and with a sign where it begins with a space."""
+    """Return a line reversed, with ">" in place of a leading space."""
     pieces = [(text, f"{style} reverse".strip()) for text, style in line]
     text, style = pieces[0]
     return [(">" + text[1:] if text.startswith(" ") else text, style), *pieces[1:]]
 
 
 class Reading(Lines, can_focus=True):
-    """Lines that are read from top to bottom. `whole` makes all of them for a width."""
+    """Lines to scroll. whole: makes all of them for a width."""
 
     BINDINGS: ClassVar[list[BindingType]] = MOVING
 
@@ -149,10 +145,8 @@ class Reading(Lines, can_focus=True):
         self.refresh()
 
     def action_leap(self, by: int) -> None:
-        """Scroll a page."""
         self.action_move(by * max(1, self.size.height - 2))
 
     def action_edge(self, last: int) -> None:
-        """Scroll to an end."""
         self.top = 10**6 if last else 0
         self.refresh()

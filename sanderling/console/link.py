@@ -1,4 +1,4 @@
-"""The connection to the service: the feed, followed for ever, and single questions beside it. Runs on asyncio."""
+"""The connection to the service: the feed, followed forever, and single requests. Runs on asyncio."""
 
 from __future__ import annotations
 
@@ -14,37 +14,37 @@ from sanderling.exits import CommandFailed
 
 FEED = "/v1/admin/feed"
 SILENCE = 6.0
-"""Seconds without a byte after which the feed counts as cut; it ticks every second."""
+"""The feed counts as cut after so many seconds without a byte; it ticks every second."""
 FIRST_WAIT, LONGEST_WAIT = 0.5, 5.0
 
 
 class Listener(Protocol):
-    """Who hears what the feed says. Nothing here waits."""
+    """Receives the feed. Its methods never wait."""
 
     def connected(self) -> None:
-        """The feed stands."""
+        """The feed is connected."""
 
     def counts(self, figures: Mapping[str, Any]) -> None:
-        """A second's figures."""
+        """Take the figures of one second."""
 
     def change(self, path: str) -> None:
-        """A part has changed its state."""
+        """A part changed its state."""
 
     def event(self, told: Mapping[str, Any]) -> None:
-        """A new event in short, or how many there were beside those told."""
+        """Take a new event in short, or the count of omitted ones."""
 
     def lost(self, why: str) -> None:
-        """The feed does not stand any more, or does not come up."""
+        """The feed was cut, or could not connect."""
 
 
 class Link:
-    """One client for the console's life; every question opens or reuses a connection of its own."""
+    """One client for the console's lifetime, with a connection per request."""
 
     def __init__(self, client: Client, listener: Listener) -> None:
         self._client, self._listener = client, listener
 
     async def follow(self) -> None:
-        """Follow the feed until cancelled; after a cut try again, at first soon."""
+        """Follow the feed until cancelled; reconnect with growing waits."""
         wait = FIRST_WAIT
         while True:
             heard = False
@@ -80,24 +80,23 @@ class Link:
                 pass
 
     async def get(self, path: str, **query: Any) -> Any:
-        """Return an answer's JSON. Raises CommandFailed."""
+        """Raises CommandFailed."""
         return (await self._client.ask("GET", path, params=query)).json()
 
     async def post(self, path: str, body: Mapping[str, Any] | None = None) -> Any:
-        """Do something, and return the answer's JSON. Raises CommandFailed."""
+        """Raises CommandFailed."""
         return (await self._client.ask("POST", path, json=body)).json()
 
     async def patch(self, path: str, body: Mapping[str, Any]) -> Any:
-        """Change something, and return the answer's JSON. Raises CommandFailed."""
+        """Raises CommandFailed."""
         return (await self._client.ask("PATCH", path, json=body)).json()
 
     async def aclose(self) -> None:
-        """Close what is open."""
         await self._client.aclose()
 
 
 def reason(error: CommandFailed) -> str:
-    """Return why something failed, without whom it was asked of and what the command line would advise."""
+    """Return why a request failed, without the address and the command line's advice."""
     line = error.message.partition(" Start it:")[0].partition("\n")[0]
     head, told, rest = line.partition(" can't be reached: ")
     return rest if told and head.startswith("http") else line

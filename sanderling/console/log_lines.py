@@ -1,4 +1,4 @@
-"""Log lines of the service as lines of the terminal. Pure."""
+"""The service's log lines for the terminal. Pure."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _LEVEL, _EVENT = 5, 22
 
 
 def log_line(line: Mapping[str, Any], width: int) -> Line:
-    """Return a log line: when, how grave, what, of whom, and its fields."""
+    """Return a log line: time, level, event, actor, fields."""
     level = str(line["level"])
     fields = "  ".join(f"{name}={value}" for name, value in line["fields"].items())
     actor = named(str(line["actor"])) + "  " if line["actor"] else ""

@@ -1,4 +1,4 @@
-"""The log lines of the service, or of one part, as they are written."""
+"""The log of the service, or of one part, live."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ AT_ONCE = 500
 
 
 class LogScreen(View):
-    """Follows while the cursor is on the last line. `path` empty: the lines of all."""
+    """Follows while the cursor is on the last line. path: empty for the whole log."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         key("f", "follow", "follow", "to the newest line, and on with those that come"),
@@ -34,16 +34,14 @@ class LogScreen(View):
         self.picks = Picks(lambda n, width: log_line(self.lines[n], width), empty=self._empty, id="rows")
 
     def middle(self) -> Sequence[Widget]:
-        """Return the title and the lines."""
         return (Lines(self._title, id="title"), self.picks)
 
     def on_mount(self) -> None:
-        """Ask at once."""
         self.picks.focus()
         self.ask_for("log", self._read)
 
     def connected(self) -> None:
-        """Begin anew: another life of the service counts its lines anew."""
+        """Start over: a restarted service numbers its lines from the beginning."""
         self._after = 0
         self.lines.clear()
         self.ask_for("log", self._read)
@@ -77,6 +75,5 @@ class LogScreen(View):
         return [[(between(of, f"lines {len(self.lines):,}, {told} ", width), "bold")]]
 
     def action_follow(self) -> None:
-        """Go to the newest line."""
         self.picks.go(len(self.lines) - 1)
         self.redraw()

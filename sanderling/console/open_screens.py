@@ -1,4 +1,4 @@
-"""The streams that are open at this node, and the API keys: a row each, and an end to either."""
+"""The open streams of this node, and the API keys: one row each, with an action to close or delete."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from sanderling.console.words import BAD, POOR, ago, short
 STREAMS, KEYS = "/v1/admin/streams", "/v1/admin/keys"
 MOST = 500
 LATE, TOO_LATE = 10, 300
-"""Seconds behind the newest event from which a reader is drawn as slow, and as far behind."""
+"""Seconds behind the newest event until a reader is drawn as slow, and as far behind."""
 _NAME, _AGE, _SENT, _FROM = 16, 7, 7, 16
 
 
 class OpenScreen(View):
-    """A list that is read anew each second while it is looked at. Rows have an id (`_named`), which acts go by."""
+    """A list that refreshes every second while visible."""
 
     BINDINGS: ClassVar[list[BindingType]] = [BACK]
     PATH: ClassVar[str]
@@ -34,26 +34,22 @@ class OpenScreen(View):
         self.picks = Picks(self._line, self._seen, empty=self._empty, id="rows")
 
     def middle(self) -> Sequence[Widget]:
-        """Return the heading and the rows."""
         return (Lines(self._heading, id="heading"), self.picks)
 
     def on_mount(self) -> None:
-        """Ask at once."""
         self.picks.focus()
         self.ask_for("rows", self._read)
 
     def connected(self) -> None:
-        """Ask anew."""
         self.ask_for("rows", self._read)
 
     def beat(self) -> None:
-        """Ask anew with each second's figures."""
         self.redraw()
         self.ask_for("rows", self._read)
 
     @property
     def rows(self) -> Sequence[Mapping[str, Any]]:
-        """What was read last."""
+        """The rows last fetched."""
         found: Sequence[Mapping[str, Any]] = self.answer.get(self.LIST, ())
         return found
 
@@ -68,11 +64,10 @@ class OpenScreen(View):
             self.offer()
 
     def here(self) -> Mapping[str, Any] | None:
-        """Return the row under the cursor."""
         return self.rows[self.picks.cursor] if self.picks.cursor < len(self.rows) else None
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Offer an end only to what is there."""
+        """Offer `end` only with a row under the cursor."""
         return self.here() is not None if action == "end" else True
 
     def _empty(self) -> str:
@@ -94,7 +89,7 @@ class OpenScreen(View):
 
 
 class StreamsScreen(OpenScreen):
-    """A row a stream, who is furthest behind first."""
+    """One row per stream, the furthest behind first."""
 
     PATH, LIST, NONE = STREAMS, "streams", "No stream is open at this node."
     BINDINGS: ClassVar[list[BindingType]] = [key("e", "end", "close", "close a stream; its client may come back")]
@@ -113,7 +108,7 @@ class StreamsScreen(OpenScreen):
         return stream_line(self.rows[position], width, self.now)
 
     def action_end(self) -> None:
-        """Close the one under the cursor."""
+        """Close the stream under the cursor."""
         row = self.here()
         if row is None:
             return
@@ -128,7 +123,7 @@ class StreamsScreen(OpenScreen):
 
 
 class KeysScreen(OpenScreen):
-    """A row a key, the newest first; never the key itself."""
+    """One row per key, newest first; never the key itself."""
 
     PATH, LIST, NONE = KEYS, "keys", "There is no key yet: sanderling keys create NAME SCOPE."
     BINDINGS: ClassVar[list[BindingType]] = [key("e", "end", "revoke", "delete a key for good")]
@@ -143,7 +138,7 @@ class KeysScreen(OpenScreen):
         return key_line(self.rows[position], width, self.now)
 
     def action_end(self) -> None:
-        """Delete the one under the cursor."""
+        """Delete the key under the cursor."""
         row = self.here()
         if row is None:
             return
@@ -184,7 +179,7 @@ def _age(moment: str, now: str) -> str:
 
 
 def _size(count: int) -> str:
-    """Return an amount of bytes in at most seven cells.
+    """Return a byte count in at most seven cells.
 
     >>> _size(0), _size(950), _size(48_210), _size(5 << 20)
     ('-', '950 B', '47 K', '5 M')

@@ -1,4 +1,4 @@
-"""All that is known of one part, as lines: who it is, how it does, why, and what it did last. Pure."""
+"""All details of one part as lines: identity, health, reasons, recent activity. Pure."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from sanderling.console.words import BAD, FAINT, POOR, STYLES, VERDICTS, ago, ap
 
 LABEL = 13
 LOOKS = 20
-"""Looks shown as marks."""
+"""Checks shown as marks."""
 _PLACES = 5
 _OF_THE_SOURCE = ("failing", "resting", "throttled", "overdue", "new")
-"""States of what is watched. `since` is of the actor, which is as it was."""
+"""States of the source. `since` belongs to its actor, whose state did not change."""
 CAUSES = {"reach": "answers", "yield": "brings news", "partial": "readable", "stuck": "can recover"}
-"""What a score is made of, in the words of the dashboard."""
+"""The parts of a score, worded as on the dashboard."""
 
 
 def part_lines(part: Mapping[str, Any], events: Sequence[Mapping[str, Any]], now: str, width: int) -> Iterator[Line]:
-    """Yield the lines, from who it is to its newest events."""
+    """Yield all lines, from identity to newest events."""
     row, source = part["row"], part["source"]
     state = state_of(row)
     yield [(fit(row["path"], width), "bold")]
@@ -49,7 +49,7 @@ def part_lines(part: Mapping[str, Any], events: Sequence[Mapping[str, Any]], now
 
 
 def _field(label: str, text: str, width: int, style: str = "", *, mark: str = "") -> Iterator[Line]:
-    """Yield a labelled text, wrapped under itself. It may be anything that a page said."""
+    """Yield a labelled text, wrapped. It may come from a hostile page."""
     room = max(10, width - LABEL - 1)
     text = f"{mark}  {text}" if mark else text
     for number, line in enumerate(wrap(safe(text), room) or [""]):
@@ -94,7 +94,7 @@ def _watching(source: Mapping[str, Any], row: Mapping[str, Any], now: str, width
 
 
 def _marks(trail: Sequence[Mapping[str, Any]], width: int) -> Line:
-    """Return the last looks as marks, the newest at the right end."""
+    """Return the last checks as marks, newest at the right."""
     states = [VERDICTS[look["verdict"]] for look in trail for _ in range(min(look["looks"], LOOKS))]
     newest_first = [(state.short, STYLES[state.mood]) for state in states]
     pieces = list(reversed(newest_first[:LOOKS]))
@@ -104,7 +104,7 @@ def _marks(trail: Sequence[Mapping[str, Any]], width: int) -> Line:
 
 
 def _legend(trail: Sequence[Mapping[str, Any]]) -> str:
-    """Return what the marks mean that there are."""
+    """Explain the marks that occur."""
     there = dict.fromkeys(look["verdict"] for look in trail)
     return "  ".join(f"{VERDICTS[verdict].short} {VERDICTS[verdict].word}" for verdict in there)
 

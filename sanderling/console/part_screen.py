@@ -1,4 +1,4 @@
-"""One part in full, kept up to date."""
+"""One part in full, refreshed continuously."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from sanderling.console.text import Line, fit
 from sanderling.console.view import ACT_KEYS, BACK, View
 
 EVERY = 2
-"""Beats from one question to the next."""
+"""Beats between two requests."""
 EVENTS = 5
 
 
 class PartScreen(View):
-    """A part of the tree: what it is, how it does, why, and what it did last."""
+    """A part of the tree: identity, health, reasons, recent activity."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         *ACT_KEYS,
@@ -38,21 +38,19 @@ class PartScreen(View):
         return (Reading(self._whole, id="reading"),)
 
     def on_mount(self) -> None:
-        """Ask at once."""
         self.query_one(Reading).focus()
         self.ask_for("part", self._read)
 
     def connected(self) -> None:
-        """Ask anew."""
         self.ask_for("part", self._read)
 
     def change(self, path: str) -> None:
-        """Ask at once when it is this one."""
+        """Refresh at the next beat if it is this part."""
         if path == self.path:
             self._beats = 0
 
     def beat(self) -> None:
-        """Ask now and then."""
+        """Refresh every EVERY beats."""
         self.redraw()
         if self._beats % EVERY == 0:
             self.ask_for("part", self._read)
@@ -74,7 +72,6 @@ class PartScreen(View):
         return list(part_lines(self.part, self.events, self.now, width))
 
     def subject(self) -> Mapping[str, Any] | None:
-        """Return the row of this part."""
         return None if self.part is None else self.part["row"]
 
     def action_log(self) -> None:

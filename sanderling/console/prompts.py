@@ -1,7 +1,7 @@
-"""Questions in the foot: a line to be typed, and whether something is really meant. Pure.
+"""Questions at the foot: a text prompt and a confirmation. Pure.
 
-A question has the keyboard until it is answered. It is no screen of its own and takes no focus, so keys that were typed
-ahead, pasted or sent in one packet reach it in their order.
+A question owns the keyboard until it is answered. It is no screen and takes no focus, so keys typed ahead, pasted or
+sent in one packet arrive in order.
 """
 
 from __future__ import annotations
@@ -12,23 +12,22 @@ from typing import Protocol
 from sanderling.console.text import Line, between, cells, fit
 
 Complete = Callable[[str], Sequence[str]]
-"""Takes what is typed, returns what it may become, best first."""
+"""Takes the typed text; returns completions, best first."""
 LONGEST = 500
 
 
 def nothing(_text: str) -> Sequence[str]:
-    """Complete nothing."""
     return ()
 
 
 class Question(Protocol):
-    """What has the keyboard."""
+    """The owner of the keyboard."""
 
     def press(self, key: str, sign: str) -> bool:
-        """Take a key, and what it types if it types anything; return whether the question is answered."""
+        """Take a key and its character; return whether the question is answered."""
 
     def line(self, width: int) -> Line:
-        """Return how it stands in the foot."""
+        """Return the line for the foot."""
 
 
 class Confirm:
@@ -38,7 +37,6 @@ class Confirm:
         self._question, self._answered = question, answered
 
     def press(self, key: str, sign: str) -> bool:
-        """Take the answer."""
         self._answered(key == "y")
         return True
 
@@ -48,7 +46,7 @@ class Confirm:
 
 
 class Ask:
-    """Asks for a line, and hands it on; None when that is given up. `changed` hears every change meanwhile."""
+    """Asks for a line of text. answered: receives it, or None on Escape. changed: receives every edit."""
 
     def __init__(
         self,
@@ -66,7 +64,7 @@ class Ask:
         self.at = len(text)
 
     def press(self, key: str, sign: str) -> bool:
-        """Edit the line; Enter hands it on, Escape gives it up, Tab completes."""
+        """Edit the line; Enter accepts, Escape cancels, Tab completes."""
         if key in ("enter", "escape"):
             self._answered(self.text.strip() if key == "enter" else None)
             return True
@@ -94,7 +92,7 @@ class Ask:
         return False
 
     def put(self, text: str) -> None:
-        """Put a text where the cursor is."""
+        """Insert text at the cursor."""
         self._keep((self.text[: self.at] + text + self.text[self.at :])[:LONGEST], self.at + len(text))
 
     def _put_word(self) -> None:
@@ -106,7 +104,7 @@ class Ask:
         self.text, self.at = text, min(at, len(text))
 
     def line(self, width: int) -> Line:
-        """Return label, text and cursor; at the right what it may become, or what may be typed at all."""
+        """Return label, text and cursor, with completions or a hint at the right."""
         label = f"{self._label}"
         room = max(4, width - cells(label) - 1)
         start = max(0, self.at - room + 1)

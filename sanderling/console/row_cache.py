@@ -1,8 +1,7 @@
-"""The rows of one order that have been read, by position: what is on the screen, and some around it. Pure.
+"""Fetched rows of one order, by position: the screen and its surroundings. Pure.
 
-The order never changes under the reader: rows are brought up to date by their paths, where they are. What has changed
-its state since the order was made is marked, and counted. A new order is asked for by `renew`; until its first rows
-come, the old ones stay.
+The order never changes on its own: rows are updated in place by path, and parts that changed state since are marked and
+counted. `renew` requests a new order; the old rows stay until its first rows arrive.
 """
 
 from __future__ import annotations
@@ -13,14 +12,14 @@ from typing import Any
 
 Row = Mapping[str, Any]
 SIZE = 100
-"""Rows in a page."""
+"""Rows per page."""
 MOST = 40
-"""Pages kept; those that were longest not looked at are dropped."""
+"""Maximum pages; the least recently used are dropped."""
 MOST_CHANGED = 10_000
 
 
 class RowCache:
-    """edition: counts the orders; an answer to a question of an earlier one is dropped."""
+    """edition: counts orders, so that responses for older ones are dropped."""
 
     def __init__(self) -> None:
         self.edition = 0
@@ -32,22 +31,22 @@ class RowCache:
 
     @property
     def stale(self) -> bool:
-        """Return whether rows of an earlier order are still what is there."""
+        """Return whether the rows still belong to an earlier order."""
         return self._shown != self.edition
 
     def renew(self) -> None:
-        """Want a new order."""
+        """Request a new order."""
         self.edition += 1
         self._asked.clear()
 
     def row(self, position: int) -> Row | None:
-        """Return the row at a position, None when it has not been read."""
+        """Return the row at a position, None if not fetched."""
         page = self._pages.get(position // SIZE)
         place = position % SIZE
         return page[place] if page is not None and place < len(page) else None
 
     def missing(self, first: int, last: int) -> list[int]:
-        """Return the pages to be read for these positions, each once; they count as asked for from now on."""
+        """Return the pages to fetch for these positions, and mark them as requested."""
         wanted = range(first // SIZE, max(first, last) // SIZE + 1)
         if self.stale:
             found = [page for page in wanted if page not in self._asked]
@@ -60,11 +59,11 @@ class RowCache:
         return found
 
     def unasked(self, page: int) -> None:
-        """Take back that a page was asked for: no answer came."""
+        """Unmark a page whose request failed."""
         self._asked.discard(page)
 
     def put(self, edition: int, page: int, rows: Sequence[Row], total: int) -> bool:
-        """Take a page; return whether it is the first of its order."""
+        """Store a page; return whether it is the first of its order."""
         if edition != self.edition:
             return False
         first = self.stale
@@ -81,12 +80,12 @@ class RowCache:
         return first
 
     def paths(self, first: int, last: int) -> list[str]:
-        """Return the paths of the rows there are at these positions."""
+        """Return the paths of the fetched rows at these positions."""
         found = (self.row(position) for position in range(first, last + 1))
         return [str(row["path"]) for row in found if row is not None]
 
     def update(self, first: int, asked: Sequence[str], rows: Sequence[Row]) -> None:
-        """Bring the rows from `first` on up to date; those of `asked` that did not come are gone."""
+        """Update rows from position `first` on; paths in `asked` without a row are gone."""
         fresh = {row["path"]: row for row in rows}
         wanted = set(asked)
         for position in range(first, first + 2 * len(asked) + 1):
@@ -99,12 +98,12 @@ class RowCache:
             self._pages[position // SIZE][position % SIZE] = now
 
     def mark(self, path: str) -> None:
-        """Remember that a part has changed its state since the order was made."""
+        """Remember that a part changed state since the order was made."""
         if len(self.changed) < MOST_CHANGED:
             self.changed.add(path)
 
     def find(self, path: str) -> int | None:
-        """Return the position of a path among the rows that are there."""
+        """Return the position of a path among the fetched rows."""
         for page, rows in self._pages.items():
             for place, row in enumerate(rows):
                 if row["path"] == path:

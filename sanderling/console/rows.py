@@ -1,7 +1,6 @@
-"""The tree's rows as lines of the terminal: narrow columns first, then who it is, then what went wrong. Pure.
+"""The tree's rows as lines: narrow columns, then the name, then the last error. Pure.
 
-Who stands behind the narrow columns has the whole rest of the line while nothing is wrong with it, so at 80 cells a
-source still says which page it is.
+Without an error the name takes the rest of the line, so even 80 cells show which page a source is.
 """
 
 from __future__ import annotations
@@ -15,13 +14,13 @@ from storage.records.states import PARTS
 
 Row = Mapping[str, Any]
 FOLDED, TROUBLED, OPEN = "▸", "!", "▾"
-"""How much of a part's children is shown: none of them, those that are not well, all."""
+"""How many of a part's children are visible: none, the troubled, all."""
 _WHO_LEAST, _WHO_MOST = 28, 60
 _NAME = "name"
 
 
 class Context(NamedTuple):
-    """What a row is drawn with besides itself. rate: messages a minute, where that has been seen."""
+    """Everything else needed to draw a row. rate: messages per minute, if known."""
 
     now: str
     rate: float | None = None
@@ -32,7 +31,7 @@ class Context(NamedTuple):
 
 
 class Column(NamedTuple):
-    """sort: what the service sorts by for it. from_width: the screen that has room for it."""
+    """sort: the service's name for this order. from_width: minimum screen width."""
 
     sort: str
     head: str
@@ -85,11 +84,11 @@ COLUMNS = (
     Column("", "last looks", 12, 120, _marks),
 )
 SORTS = ("worst", _NAME, "error", *(column.sort for column in COLUMNS[1:] if column.sort), "path")
-"""What rows can be sorted by, in the order in which a key goes through them."""
+"""All sort orders, in the sequence of the key that cycles through them."""
 
 
 def shown_at(width: int) -> Sequence[Column]:
-    """Return the narrow columns of a screen of this width.
+    """Return the narrow columns for a screen width.
 
     >>> [column.head for column in shown_at(80)]
     ['state', 'hlth', 'rst', 'next']
@@ -107,7 +106,7 @@ def _who_width(rest: int) -> int:
 
 
 def heading(width: int, sort: str = "") -> Line:
-    """Return the line above the rows; what they are sorted by is in capitals."""
+    """Return the heading; the sort column is in capitals."""
 
     def head(text: str, of: str) -> str:
         return text.upper() if of and of == sort else text
@@ -122,7 +121,7 @@ def heading(width: int, sort: str = "") -> Line:
 
 
 def called(row: Row) -> str:
-    """Return what a row is called: a part by its path, others by their title, else by their URL without its scheme.
+    """Return a row's name: a title, else the URL without its scheme, else the path.
 
     >>> called({"path": "log", "name": ""}), called({"path": "sources/1", "name": "https://a.test/b", "title": ""})
     ('log', 'a.test/b')
@@ -131,7 +130,7 @@ def called(row: Row) -> str:
 
 
 def who(row: Row, at: Context, width: int) -> Line:
-    """Return who a row is about, in so many cells: in a tree below whom it stands, and of a part what it holds."""
+    """Return a row's name in so many cells, with tree lines; for a part also its child count."""
     lead = _lead(row, at)
     below, left = row.get("below"), width - cells(lead)
     if below:
@@ -156,7 +155,7 @@ def _lead(row: Row, at: Context) -> str:
 
 
 def line_of(row: Row | None, width: int, at: Context) -> Line:
-    """Return a row as a line of exactly so many cells; None is one that has not come yet."""
+    """Return a row as a line of exactly so many cells; None means not fetched yet."""
     if row is None:
         return [(fit(" …", width), FAINT)]
     line: list[Piece] = [("*", POOR) if at.changed else (" ", "")]

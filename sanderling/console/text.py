@@ -1,7 +1,7 @@
-"""Lines of a terminal: pieces of text with a style, cut and padded to cells as Textual counts them. Pure.
+"""Terminal lines: styled pieces of text, cut and padded in Textual's cell widths. Pure.
 
-Whatever a page or a server wrote passes `safe` before it becomes a piece: what moves, colours or breaks a line is
-written as an escape, and what takes no cell of its own is left out, since terminals disagree on what it does.
+All foreign text passes `safe` first: control characters become escapes, and zero-width characters are removed because
+terminals disagree on them.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from textual.content import Content
 from storage.records.plain import plain
 
 Piece = tuple[str, str]
-"""A text and its style."""
+"""Text and style."""
 Line = Sequence[Piece]
 _FAR = 4
-"""Characters looked at for each cell that there is room for: the rest of a hostile megabyte is never touched."""
+"""Characters examined per available cell, so that most of a hostile megabyte is never touched."""
 _PLAIN = re.compile("[ -~…─├└▸▾▁▂▃▄▅▆▇█]*")
-"""One cell a character: what nearly all lines are made of."""
+"""Characters of exactly one cell; most lines contain no others."""
 _INVISIBLE = re.compile(
     "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200d\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0"
     "\U000e0000-\U000e0fff]"
@@ -27,7 +27,7 @@ _INVISIBLE = re.compile(
 
 
 def safe(text: str) -> str:
-    r"""Return a text that takes one line and does nothing but be read.
+    r"""Return text as one harmless line.
 
     >>> safe('a\x1b[31m b\u200d\n')
     'a\\x1b[31m b\\n'
@@ -36,7 +36,7 @@ def safe(text: str) -> str:
 
 
 def cells(text: str) -> int:
-    """Return how many cells a text takes.
+    """Return the width of a text in cells.
 
     >>> cells('abc'), cells('日本')
     (3, 4)
@@ -45,7 +45,7 @@ def cells(text: str) -> int:
 
 
 def fit(text: str, width: int) -> str:
-    """Return a text made safe, cut and padded to exactly so many cells.
+    """Make text safe, and cut or pad it to exactly so many cells.
 
     >>> fit('a long title', 8), fit('日本語', 5), fit('ab', 4), fit('ab', 0)
     ('a long …', '日本…', 'ab  ', '')
@@ -59,7 +59,7 @@ def fit(text: str, width: int) -> str:
 
 
 def middle(text: str, width: int) -> str:
-    """Return a text in exactly so many cells, cut in its middle: of a URL both ends say which one it is.
+    """Like `fit`, but cut in the middle: both ends of a URL matter.
 
     >>> middle('shop.test/a/long/way/prices', 16), middle('log', 5)
     ('shop.te…y/prices', 'log  ')
@@ -75,7 +75,7 @@ def middle(text: str, width: int) -> str:
 
 
 def right(text: str, width: int) -> str:
-    """Return a short text of our own, flush right.
+    """Align trusted text to the right.
 
     >>> right('9m', 4)
     '  9m'
@@ -84,7 +84,7 @@ def right(text: str, width: int) -> str:
 
 
 def between(left: str, told: str, width: int) -> str:
-    """Return a line with one text at its left end and one at its right end; the left one gives way.
+    """Put one text at each end of a line; the left one is cut if needed.
 
     >>> between('path', '1/9', 12)
     'path     1/9'
@@ -95,7 +95,7 @@ def between(left: str, told: str, width: int) -> str:
 
 
 def joined(line: Line) -> Line:
-    """Return a line in as few pieces as it has changes of style: each piece costs when it is drawn.
+    """Merge neighbouring pieces of the same style: each piece costs drawing time.
 
     >>> joined([("a", ""), ("b", ""), ("", "dim"), ("c", "dim")])
     [('ab', ''), ('c', 'dim')]
@@ -110,7 +110,6 @@ def joined(line: Line) -> Line:
 
 
 def as_content(lines: Sequence[Line]) -> Content:
-    """Return lines as what a widget shows."""
     pieces: list[Piece] = []
     for number, line in enumerate(lines):
         if number:

@@ -1,7 +1,6 @@
-"""The first screen: the tree of supervision, or all of it as a list with the worst first; and the newest events.
+"""The first screen: the supervision tree, or a flat list with the worst first, and the newest events.
 
-Rows come a page at a time, those in view are brought up to date each second by their paths, and the order changes only
-when that is asked for.
+Rows arrive in pages, visible ones refresh every second by path, and the order changes only on request.
 """
 
 from __future__ import annotations
@@ -30,13 +29,13 @@ from storage.records.tiers import TIERS
 TREE = "/v1/admin/tree"
 TROUBLE = "state:quar state:back state:fail state:rest state:rotten state:degraded"
 TYPING = 0.15
-"""Seconds without a key after which what has been typed of a filter is asked for."""
+"""Seconds of silence before a typed filter is sent."""
 _LOW, _HIGH = 18, 34
-"""Heights of the screen from which on there is a small tail, and a large one."""
+"""Minimum screen heights for a small and a large tail."""
 
 
 class TreeScreen(View):
-    """The tree."""
+    """The supervision tree or list, above the event tail."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         key("slash", "filter", "filter", "only rows with these words, or state: host: tag: kind:; tab completes"),
@@ -75,7 +74,6 @@ class TreeScreen(View):
         self._typing = ""
 
     def middle(self) -> Sequence[Widget]:
-        """Return the rows with their heading, and the tail with its title."""
         return (
             Lines(self._heading, id="heading"),
             self.picks,
@@ -84,12 +82,11 @@ class TreeScreen(View):
         )
 
     def on_mount(self) -> None:
-        """Begin with the rows."""
         self.picks.focus()
         self.call_after_refresh(self.told)
 
     def on_resize(self, event: events.Resize) -> None:
-        """Give the tail a part of the room."""
+        """Give the tail a part of the height."""
         height = event.size.height
         self.tail_picks.styles.height = 0 if height < _LOW else 4 if height < _HIGH else 10
         self.tail_picks.display = self.query_one("#tail-title").display = height >= _LOW
@@ -134,7 +131,7 @@ class TreeScreen(View):
         return event_line(shown[position], width) if position < len(shown) else [(" " * width, "")]
 
     def told(self) -> None:
-        """Follow the newest event, unless somebody reads among them."""
+        """Follow the newest event unless the user is reading the tail."""
         if not self.is_mounted:
             return
         tail, picks = self.console_app.tail, self.tail_picks
@@ -144,14 +141,14 @@ class TreeScreen(View):
     # --- rows ----------------------------------------------------------------------------------------------------
 
     def connected(self) -> None:
-        """Want the order of this life of the service; the cursor stays on its part."""
+        """Request a new order; the cursor stays on its part."""
         self._renew(self._here())
 
     def change(self, path: str) -> None:
         self.book.mark(path)
 
     def beat(self) -> None:
-        """Bring what is in view up to date."""
+        """Refresh the visible rows."""
         if self.console_app.frozen:
             return
         self.redraw()
@@ -197,7 +194,7 @@ class TreeScreen(View):
         self.redraw()
 
     def _renew(self, keep: str = "") -> None:
-        """Want a new order, with the cursor on a part that is near its top, else at the top."""
+        """Request a new order; put the cursor on `keep` if it is near the top, else at the top."""
         self.book.renew()
         for page in self.book.missing(0, 0):
             self.run_worker(self._read(page, keep), group="pages")
@@ -207,42 +204,39 @@ class TreeScreen(View):
         return "" if row is None else str(row["path"])
 
     def subject(self) -> Row | None:
-        """Return the row under the cursor."""
         return self.book.row(self.picks.cursor)
 
     # --- keys ----------------------------------------------------------------------------------------------------
 
     def action_sort(self) -> None:
-        """Make the order anew, and go to its top."""
+        """Sort again and go to the top."""
         self.picks.go(0)
         self._renew()
 
     def action_order(self) -> None:
-        """Sort by the next column."""
         self.sort, self.reverse = rows.SORTS[(rows.SORTS.index(self.sort) + 1) % len(rows.SORTS)], False
         self.action_sort()
 
     def action_reverse(self) -> None:
-        """Turn the order round."""
         self.reverse = not self.reverse
         self.action_sort()
 
     def action_shape(self) -> None:
-        """Show the list instead of the tree, or the tree instead of the list."""
+        """Switch between list and tree."""
         self.flat = not self.flat
         if self.flat:
             self.picks.go(0)
         self._renew("" if self.flat else self._here())
 
     def action_unfold(self) -> None:
-        """Show more of the part under the cursor; of what has no more to show, the details."""
+        """Show more of the part under the cursor; if all is visible, its details."""
         if self.flat or not self.fold.of(self._here()) or not self.fold.turn(self._here(), wider=True):
             self.action_enter()
         else:
             self._renew(self._here())
 
     def action_fold(self) -> None:
-        """Show less of the part under the cursor, or of the one above it, and go there."""
+        """Show less of the part under the cursor; from a child, go to its part."""
         path = self._here().partition("/")[0]
         if self.flat or self.words:
             self.action_back()
@@ -253,13 +247,12 @@ class TreeScreen(View):
             self._renew(path)
 
     def action_fold_all(self) -> None:
-        """Fold everything, or open everything."""
         if not self.flat:
             self.fold.turn_all()
             self._renew(self._here().partition("/")[0])
 
     def action_filter(self) -> None:
-        """Have a filter typed; rows follow while it is."""
+        """Prompt for a filter and apply it while the user types."""
         hint = "words, state:quar host:shop tag:x kind:feed"
         before = self.words
 
@@ -284,18 +277,17 @@ class TreeScreen(View):
             self.action_sort()
 
     def action_preset(self, words: str) -> None:
-        """Take a filter that is often wanted."""
         self._filtered(words)
 
     def action_back(self) -> None:
-        """Leave the events, or show all rows again."""
+        """Leave the events, or remove the filter."""
         if self.tail_picks.has_focus:
             self.action_other()
         else:
             self._filtered("")
 
     def action_other(self) -> None:
-        """Go from the rows to the events, which are held meanwhile, or back."""
+        """Switch focus between rows and events; events are held while focused."""
         reading = self.tail_picks.has_focus
         self.console_app.tail.pause(not reading)
         (self.picks if reading or not self.tail_picks.display else self.tail_picks).focus()
@@ -303,7 +295,6 @@ class TreeScreen(View):
         self.redraw()
 
     def action_jump(self) -> None:
-        """Ask where to go."""
         hint = "row number, path, id, part of a URL; alerts, streams, keys, log, ..."
         self.console_app.ask(Ask(" :", "", hint, self._jumped, complete=places))
 
@@ -351,7 +342,7 @@ class TreeScreen(View):
         self.console_app.show_log("")
 
     def action_drain(self) -> None:
-        """Drain the service, or let it go on."""
+        """Drain or resume the service, after confirmation."""
         figures = self.console_app.figures.now
         on = figures is None or not figures["draining"]
         question = "Make no more looks until told otherwise?" if on else "Make looks again?"
@@ -363,7 +354,6 @@ class TreeScreen(View):
         self.confirmed(question, run)
 
     def action_freeze(self) -> None:
-        """Hold the picture, or let it go on."""
         self.console_app.freeze()
         self.redraw()
         self.beat()
@@ -375,7 +365,7 @@ class TreeScreen(View):
         self.redraw()
 
     def action_follow(self) -> None:
-        """Let the event tail go on."""
+        """Resume the event tail."""
         self.console_app.tail.pause(False)
         self.told()
         self.redraw()

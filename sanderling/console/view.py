@@ -1,4 +1,4 @@
-"""The base of all screens: the figures at the top, the keys at the foot, a way back, and acts that ask first."""
+"""The base of all screens: figures at the top, keys at the foot, a way back, and confirmed actions."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ WEB = ("https://", "http://")
 
 
 class View(Screen[None]):
-    """A screen. `beat` comes once a second, and whenever something is new."""
+    """A screen. `beat` runs every second and whenever there is something new."""
 
     BINDINGS: ClassVar[list[BindingType]] = []
 
@@ -52,7 +52,7 @@ class View(Screen[None]):
         self._asking: set[str] = set()
 
     def on_screen_suspend(self) -> None:
-        """Say no more what was said: it was about what is left now."""
+        """Remove the notice: it was about this screen."""
         for foot in self.query(Foot):
             foot.clear()
 
@@ -61,29 +61,27 @@ class View(Screen[None]):
         return cast("Console", self.app)
 
     def compose(self) -> ComposeResult:
-        """Make the lines at the top, what is between, and the foot."""
         yield Lines(self._figures, id="figures")
         yield from self.middle()
         yield Foot()
 
     def middle(self) -> Sequence[Widget]:
-        """Return what is between the figures and the foot."""
+        """Return the widgets between figures and foot."""
         raise NotImplementedError
 
     def beat(self) -> None:
-        """Show what is new. Not called while the connection is lost, but for the figures' age."""
+        """Show new data. Not called while the connection is lost."""
 
     def change(self, path: str) -> None:
-        """Hear that a part has changed its state."""
+        """A part changed its state."""
 
     def told(self) -> None:
-        """Hear that there are other events in the tail."""
+        """The tail has other events."""
 
     def connected(self) -> None:
-        """Hear that the feed stands, for the first time or again."""
+        """The feed is connected, for the first time or again."""
 
     def redraw(self) -> None:
-        """Draw anew what is there."""
         for lines in self.query(Lines):
             lines.refresh()
 
@@ -97,16 +95,15 @@ class View(Screen[None]):
         return self.console_app.figures.at
 
     def notice(self, text: str, style: str = "bold") -> None:
-        """Say something at the foot."""
         self.query_one(Foot).notice(text, style)
 
     def action_back(self) -> None:
         self.app.pop_screen()
 
-    # --- asking and acting ---------------------------------------------------------------------------------------
+    # --- requests and actions ------------------------------------------------------------------------------------
 
     def ask_for(self, name: str, work: Callable[[], Awaitable[None]]) -> None:
-        """Ask the service for something, unless that is being asked already: who is slow is not asked ever anew."""
+        """Start a request unless one of that name is running, so that a slow service is not flooded."""
         if name in self._asking:
             return
         self._asking.add(name)
@@ -126,12 +123,12 @@ class View(Screen[None]):
             self.failed(error)
 
     def failed(self, error: CommandFailed) -> None:
-        """Say what went wrong. While the connection is lost the figures say it already."""
+        """Show an error, unless the connection is lost: the figures already report that."""
         if not self.console_app.figures.lost:
             self.notice(reason(error), BAD)
 
     def confirmed(self, question: str, work: Callable[[], Awaitable[str]]) -> None:
-        """Ask whether it is meant, do it, and say what came of it."""
+        """Ask for confirmation, do the work, and show the result."""
 
         async def run() -> None:
             self.notice(await work())
@@ -143,16 +140,16 @@ class View(Screen[None]):
         self.console_app.ask(Confirm(question, answered))
 
     def offer(self) -> None:
-        """Show which keys do something here now."""
+        """Refresh the keys at the foot."""
         for foot in self.query(Foot):
             foot.refresh()
 
     def subject(self) -> Mapping[str, Any] | None:
-        """Return the row of the tree that keys act on; None when there is none."""
+        """Return the row to act on; None without one."""
         return None
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Offer an act only where it can be done."""
+        """Enable an action only if it is possible now."""
         row = self.subject()
         match action:
             case "act":
@@ -166,7 +163,7 @@ class View(Screen[None]):
         return True
 
     def action_act(self, name: str) -> None:
-        """Ask for, and do, one of ACTS to what is meant."""
+        """Run one of ACTS on the subject after confirmation."""
         row = self.subject()
         if row is None:
             return
@@ -188,7 +185,7 @@ class View(Screen[None]):
             self.console_app.show_why(row)
 
     def action_copy(self, what: str) -> None:
-        """Hand its URL or id to the terminal's clipboard."""
+        """Copy the URL or id through the terminal's clipboard."""
         row = self.subject()
         if row is not None:
             id = str(row["path"]).rpartition("/")[2]
@@ -197,7 +194,7 @@ class View(Screen[None]):
             self.notice(f"Copied {text}")
 
     def action_open(self) -> None:
-        """Open its URL where there is a browser; a terminal's own browser would write over this screen."""
+        """Open the URL if there is a graphical browser; a text browser would overwrite this screen."""
         row = self.subject()
         if row is None:
             return
@@ -210,5 +207,5 @@ class View(Screen[None]):
 
 
 def has_browser(variables: Mapping[str, str]) -> bool:
-    """Return whether a browser opens in a window of its own."""
+    """Return whether a browser would open its own window."""
     return sys.platform == "darwin" or bool(variables.get("DISPLAY") or variables.get("WAYLAND_DISPLAY"))

@@ -1,4 +1,4 @@
-"""The answer of `sanderling why` on a screen: why a source told something, or nothing."""
+"""The answer of `sanderling why` as a screen: why a source reported something, or nothing."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from sanderling.console.view import BACK, View
 
 
 class WhyScreen(View):
-    """Of one source. `row`: its row in the tree."""
+    """row: the source's row in the tree."""
 
     BINDINGS: ClassVar[list[BindingType]] = [BACK]
 
@@ -29,12 +29,10 @@ class WhyScreen(View):
         return (Reading(self._whole, id="reading"),)
 
     def on_mount(self) -> None:
-        """Ask at once."""
         self.query_one(Reading).focus()
         self.ask_for("why", self._read)
 
     def connected(self) -> None:
-        """Ask anew."""
         self.ask_for("why", self._read)
 
     async def _read(self) -> None:

@@ -1,4 +1,4 @@
-"""States, times and sizes in a few letters. A colour never says what no letter says. Pure."""
+"""States, times and sizes in a few letters. Colour never carries meaning alone. Pure."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from storage.records.states import LOOKS, PARTS, Mood, State
 GOOD, POOR, BAD, CALM, FAINT = "ansi_green", "ansi_yellow", "ansi_red", "ansi_cyan", "dim"
 STYLES: dict[Mood, str] = {"good": GOOD, "calm": CALM, "warn": POOR, "bad": BAD}
 GONE = State("gone", "gone", "calm", "It is not there any more.")
-"""Of a row that was read before and is no more."""
+"""For a fetched row that has since disappeared."""
 _UNITS = ((86_400, "d"), (3_600, "h"), (60, "m"))
 MARKS = {state.short: "" if state.mood == "calm" else STYLES[state.mood] for state in LOOKS.values()}
-"""How the mark of a look is drawn in a row: what is nothing new is plain, and costs nothing."""
+"""Styles of check marks in a row; routine ones are plain."""
 VERDICTS = {verdict.name.lower(): state for verdict, state in LOOKS.items()}
-"""What a look came to, by its name on the wire."""
+"""Outcomes of checks by their API names."""
 
 
 def state_of(row: Mapping[str, Any]) -> State:
-    """Return the state of a row of the tree. A source's health is something else."""
+    """Return the state of a row. A source's health is separate."""
     return PARTS.get(row["state"], GONE)
 
 
 def short(seconds: float) -> str:
-    """Return a length of time in at most four cells.
+    """Return a duration in at most four cells.
 
     >>> [short(s) for s in (-3, 0.4, 59, 61, 7200, 1e6, 9e8)]
     ['now', 'now', '59s', '1m', '2h', '11d', '9999']
@@ -39,22 +39,22 @@ def short(seconds: float) -> str:
 
 
 def until(moment: str | None, now: str) -> str:
-    """Return how long it is until a moment (RFC 3339), "-" for none."""
+    """Return the time until a moment (RFC 3339), "-" for None."""
     return "-" if moment is None or not now else short(apart(now, moment))
 
 
 def ago(moment: str | None, now: str) -> str:
-    """Return how long ago a moment was, in words."""
+    """Return a moment's age as text."""
     return "never" if moment is None else f"{short(apart(moment, now))} ago".replace("now ago", "just now")
 
 
 def apart(earlier: str, later: str) -> float:
-    """Return the seconds from one moment (RFC 3339) to another."""
+    """Both moments are RFC 3339."""
     return (datetime.fromisoformat(later) - datetime.fromisoformat(earlier)).total_seconds()
 
 
 def clock(moment: str, zone: tzinfo | None = None) -> str:
-    """Return the time of day of a moment (RFC 3339) to the second, in a time zone, this machine's own unless given.
+    """Return a moment (RFC 3339) as time of day, in local time by default.
 
     >>> from datetime import UTC
     >>> clock('2026-04-21T12:00:41.120Z', UTC), clock('soon')
@@ -64,7 +64,7 @@ def clock(moment: str, zone: tzinfo | None = None) -> str:
 
 
 def day_and_clock(moment: str, zone: tzinfo | None = None) -> str:
-    """Return the day of a moment, and its time of day to the second.
+    """Return a moment as date and time of day.
 
     >>> from datetime import UTC
     >>> day_and_clock('2026-04-21T12:00:41.120Z', UTC)
@@ -81,7 +81,7 @@ def _there(moment: str, form: str, zone: tzinfo | None) -> str:
 
 
 def bare(url: str) -> str:
-    """Return a URL without what nearly all have in front.
+    """Strip http:// or https://.
 
     >>> bare('https://shop.test/p'), bare('wss://feed.test')
     ('shop.test/p', 'wss://feed.test')
@@ -90,7 +90,7 @@ def bare(url: str) -> str:
 
 
 def called(row: Mapping[str, Any]) -> str:
-    """Return what a row of the tree is called: by its title, else by its URL without the beginning; "" for a part.
+    """Return a row's title, else its URL without the scheme; "" for a part.
 
     >>> called({'name': 'https://shop.test/p', 'title': 'Prices'}), called({'name': 'https://shop.test/p'})
     ('Prices', 'shop.test/p')
@@ -99,7 +99,7 @@ def called(row: Mapping[str, Any]) -> str:
 
 
 def named(path: str, letters: int = 3) -> str:
-    """Return a path of the tree with its id cut to its end, which is what differs.
+    """Shorten the id in a tree path to its end, the distinctive part.
 
     >>> named('sources/019db0a4-5c00-7000-8000-0000000003f2'), named('log')
     ('sources/…3f2', 'log')
