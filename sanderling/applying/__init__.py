@@ -1,6 +1,6 @@
-"""Configuration as files: `sanderling apply` makes a service as the files of a folder say, and no more than that.
+"""Configuration as files: `sanderling apply` makes a service match the files of a folder, and changes nothing else.
 
-Files -> `reading.py` -> what is wanted; the service -> `state.py` -> what is there; `planning.py` compares the two and
-decides (pure), `acting.py` does it, `showing.py` says it in words. `kinds/` has a file and a row for each kind of thing
-that files may describe. The other way round: `writing.py`. See docs/decisions/managed-records.md.
+`reading.py` parses the files, `state.py` fetches the service's records, `planning.py` compares the two and decides
+(pure), `acting.py` executes, `showing.py` prints. `kinds/` has one file and table row per kind of record. `writing.py`
+goes from service to files. See docs/decisions/managed-records.md.
 """

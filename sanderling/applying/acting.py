@@ -1,7 +1,7 @@
-"""A plan carried out: what is made before what names it, what goes last. Each act says what it began with.
+"""Execute a plan: create records before others name them, delete last, and use the revisions the plan saw.
 
-Whatever is made bears its mark from the first moment, and a change names the revision that the plan has seen. So after
-a crash between any two acts the next plan finds what is done, and holds the rest.
+Every record is created with its mark, and every change carries the revision that the plan saw. After a crash between
+any two acts, the next plan finds the finished ones and does the rest.
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ from sanderling.exits import CommandFailed, Exit
 from storage.records.managed import Managed
 
 AT_ONCE: Final = 4
-"""Requests under way."""
+"""Concurrent requests."""
 BATCH_WITHIN: Final = 90.0
-"""Seconds for the answer to a batch; the service gives one within 55."""
+"""Timeout of a batch in seconds; the service answers within 55."""
 TRIES: Final = 3
-"""How often something is sent of which the service did not know in time what it is."""
+"""Maximum tries for sources whose detection timed out."""
 _RUNS, _OTHER = "still running", "was used for another call"
 _STALE: Final = "somebody has changed it since the plan was made: run the same command again"
 _OTHER_RUN: Final = "another apply of this workspace made it: plan again"
 _AGAIN: Final = 30
-"""Seconds to wait for the same call of a run before this one, and names of calls that are tried."""
+"""Seconds to wait for an earlier run's identical call, and maximum idempotency keys to try."""
 
 Became = Literal["made", "changed", "taken over", "deleted", "refused"]
 BECAME: Final[Mapping[str, Became]] = {
@@ -50,7 +50,7 @@ BECAME: Final[Mapping[str, Became]] = {
 
 
 class Done(NamedTuple):
-    """What became of an act. says: why it was refused, or what else is to be said."""
+    """The result of an act. says: why it was refused, or a remark."""
 
     act: Act
     became: Became
@@ -58,7 +58,7 @@ class Done(NamedTuple):
 
 
 class Actor:
-    """Carries out one plan. `tell` hears of each act when it is done."""
+    """Executes one plan. tell: receives each finished act."""
 
     def __init__(self, client: WaitingClient, plan: Plan, tell: Callable[[Done], None]) -> None:
         self._client, self._plan, self._tell = client, plan, tell
@@ -66,8 +66,8 @@ class Actor:
         self._refused: set[tuple[str, str]] = set()
 
     async def run(self) -> None:
-        """Do all. What is refused hinders nothing else. Raises CommandFailed when the service or the key is gone, or
-        another run of the same workspace has made some of it, too.
+        """Execute all acts; a refusal does not stop the others. Raises CommandFailed if the service or key is gone, or
+        another run of the same workspace created some of the records too.
         """
         acts = [act for act in self._plan.acts if act.verb != "keep"]
         await self._all([act for act in acts if _watches(act)])
@@ -79,12 +79,12 @@ class Actor:
             raise CommandFailed(f"{says} Plan again: the same command shows what differs.", Exit.FAILED)
 
     async def _made_twice(self, kinds: Collection[str]) -> list[str]:
-        """Return what there is two of in this workspace, as `kind.name`."""
+        """Return `kind.name` of records that exist twice in this workspace."""
         count = Counter(f"{kind}.{name}" for kind, name in await self._new(kinds))
         return sorted(name for name, times in count.items() if times > 1)
 
     async def _new(self, kinds: Collection[str]) -> list[tuple[str, str]]:
-        """Return the kind and name of all in this workspace that the plan has not seen."""
+        """Return kind and name of this workspace's records that the plan did not see."""
         records = (await state_of(self._client, kinds)).records if kinds else {}
         seen = {act.there.record.id for act in self._plan.acts if act.there is not None}
         some = ((kind, one) for kind, each in records.items() for one in each if one.id not in seen and one.managed)
@@ -96,12 +96,12 @@ class Actor:
             some = list(group)
             making = [act for act in some if act.verb == "make"]
             parts = [making[start : start + kind.batch] for start in range(0, len(making), kind.batch)]
-            # Lists show what is oldest first: so what is made one by one is made in the order of the files.
+            # Lists show the oldest first, so records made one by one follow the order of the files.
             await self._stage(kind, parts, at_once=AT_ONCE if kind.batch > 1 else 1)
             await self._stage(kind, [[act] for act in some if act.verb != "make"], at_once=AT_ONCE)
 
     async def _attach(self, group: Attachment) -> None:
-        """Have a template's tag put on those sources of a group that are there."""
+        """Add a template's tag to the existing sources of a group."""
         act = Act("change", TEMPLATES, group.name)
         urls = [url for name, url in group.members if (SOURCES, name) not in self._refused]
         try:
@@ -114,7 +114,7 @@ class Actor:
             self._tell(Done(act, "changed", f"{group.lacking:,} of its sources have its tag now"))
 
     async def _stage(self, kind: Kind, some: Sequence[Sequence[Act]], *, at_once: int) -> None:
-        """Do what needs no order."""
+        """Execute acts in any order."""
         parts = deque(some)
 
         async def work() -> None:
@@ -169,7 +169,7 @@ class Actor:
             await self._client.ask("PUT", kind.at(record.id), json=self._body(kind, wanted), headers=_begun(record))
             return
         values = {name: wanted.values.get(name) for name in fields if name in wanted.values or PART in name}
-        # A change of where they are sent names them again, also those that stay as they are.
+        # When a destination moves, send its secrets again, even unchanged ones.
         secrets = {n: one.value for n, one in wanted.secrets.items() if n in fields or one.value is not None}
         gone = {name: None for name in fields if name not in values and name not in secrets}
         values = {name: value for name, value in values.items() if name not in secrets}
@@ -182,7 +182,7 @@ class Actor:
         return await self._settle(kind, act.wanted, answer.content)
 
     async def _make_each(self, kind: Kind, acts: Sequence[Act], tries: int = 1) -> None:
-        """Make several by one request; one that is refused as a whole is made one by one."""
+        """Create several records with one request; if it is refused as a whole, create them one by one."""
         bodies = [self._body(kind, act.wanted) for act in acts if act.wanted is not None]
         try:
             answer = await self._client.ask("POST", kind.path, json={kind.id: bodies}, timeout=BATCH_WITHIN)
@@ -213,9 +213,8 @@ class Actor:
             self._tell(Done(act, "made", says))
 
     async def _settle(self, kind: Kind, wanted: Wanted, content: bytes) -> str:
-        """See that what was made is as it was wanted: the service may have had it already, or have read it otherwise.
-
-        Returns what a person should know. Raises ServiceRefused where somebody else was quicker.
+        """Correct the created record: it may have existed before, or differ after parsing. Returns a remark for the
+        user. Raises ServiceRefused if another client created it first.
         """
         record: Record = msgspec.json.decode(content, type=kind.record)
         mark = record.managed
@@ -229,9 +228,10 @@ class Actor:
         return "the service has made its signing secret; rotate it to see one" if unseen else ""
 
     async def _made(self, kind: Kind, wanted: Wanted) -> httpx.Response:
-        """Return the answer to what makes something. A call of a run before this one is not made twice.
+        """Create a record, but never twice if an earlier run already made the call.
 
-        The name of the call is that of the thing, so its answer may be of one that is gone by now: then the next name.
+        The idempotency key derives from the name, so the response may belong to a deleted record: then try the next
+        key.
         """
         path, body = kind.make(wanted.values, self._names.id_of), self._body(kind, wanted)
         if kind.whole:
@@ -259,9 +259,9 @@ class Actor:
             number += 1
 
     async def _put(self, kind: Kind, path: str, body: Mapping[str, Any]) -> httpx.Response:
-        """Return the answer to what makes something that is known by its path. What is there already stays as it is.
+        """Create a record addressed by its path; keep an existing one.
 
-        It may be there as the answer to the same call was lost: then its mark is ours.
+        It may exist because the response to the same call was lost: then it has our mark.
         """
         try:
             return await self._client.ask("PUT", path, json=body, headers={"If-None-Match": "*"})
@@ -274,7 +274,7 @@ class Actor:
             return there
 
     async def _again(self, kind: Kind, id: str) -> httpx.Response | None:
-        """Return something as it is now; None where it is gone."""
+        """Fetch a record; None if it is gone."""
         try:
             return await self._client.ask("GET", kind.at(id))
         except ServiceRefused as error:
@@ -306,7 +306,7 @@ def _begun(record: Record) -> dict[str, str]:
 
 
 async def compared(client: WaitingClient, doubts: Sequence[Doubt]) -> frozenset[Doubt]:
-    """Return those secrets that the service has otherwise. Raises CommandFailed."""
+    """Return the secrets that differ at the service. Raises CommandFailed."""
     other = []
     for start in range(0, len(doubts), 100):
         part = doubts[start : start + 100]

@@ -1,4 +1,4 @@
-"""Groups by a template, as the service knows them: what comes of one, and the putting of its tag on what is there."""
+"""Groups by template: ask the service for a template's sources, and attach its tag to existing ones."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from sanderling.client.refusals import ServiceRefused
 from sanderling.client.waiting_client import WaitingClient
 
 ATTACH_WITHIN: Final = 60.0
-"""Seconds for the answer of an instantiation; the service gives one within half a minute."""
+"""Timeout of an instantiation in seconds; the service answers within 30."""
 
 
 class _Preview(Struct):
@@ -24,7 +24,7 @@ class _Preview(Struct):
 
 
 async def expanded(client: WaitingClient, wish: Wish) -> Wish:
-    """Return a wish whose groups are sources and alerts. Raises BadFiles for what is no group; CommandFailed."""
+    """Expand a wish's groups into sources and alerts. Raises BadFiles for invalid groups, CommandFailed."""
     if not wish.groups:
         return wish
     making, flaws = Making(wish), list[Flaw]()
@@ -42,13 +42,13 @@ async def expanded(client: WaitingClient, wish: Wish) -> Wish:
 
 
 async def template_of(client: WaitingClient, id: str) -> TemplateSeen:
-    """Return a template of the service. Raises CommandFailed."""
+    """Raises CommandFailed."""
     answer = await client.ask("GET", f"/v1/templates/{id}")
     return msgspec.json.decode(answer.content, type=TemplateSeen)
 
 
 async def templates_of(client: WaitingClient, state: State) -> Mapping[str, TemplateSeen]:
-    """Return the templates by which sources are attached, those that are there no more aside. Raises CommandFailed."""
+    """Return the templates of attached sources, except deleted ones. Raises CommandFailed."""
     tags = {tag for one in state.records[SOURCES] for tag in one.tags if tag.startswith("template:")}
     found = dict[str, TemplateSeen]()
     for id in sorted(tag.partition(":")[2] for tag in tags):
@@ -67,7 +67,7 @@ async def _preview(client: WaitingClient, group: Group) -> Sequence[SourceSeen]:
 
 
 async def attach(client: WaitingClient, what: Attachment, urls: Sequence[str]) -> str:
-    """Have the service put its tag on sources that are there; return why it did not, "" when it did."""
+    """Add a template's tag to existing sources; return the reason of a failure, else ""."""
     body = {"params": {name: list(values) for name, values in what.params.items()}, "only": list(urls)}
     path = f"/v1/templates/{what.template}/instantiate"
     answer = await client.ask("POST", path, json=body, timeout=ATTACH_WITHIN)

@@ -1,4 +1,4 @@
-"""`sanderling apply`: files are read, the service is read, what is to be done is shown, and on a yes it is done."""
+"""`sanderling apply`: read files and service, show the plan, execute it after a yes."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ AGAIN = "Run the same command again to go on: what is done stays done."
 
 
 class Asked(NamedTuple):
-    """The flags of the command. workspace: of a folder whose files say none."""
+    """The command's flags. workspace: for a folder whose files name none."""
 
     only_plan: bool = False
     yes: bool = False
@@ -41,7 +41,7 @@ class Asked(NamedTuple):
 
 
 def apply(client: Client, folder: Path, asked: Asked) -> int:
-    """Plan, show, and do. Returns the exit code."""
+    """Plan, show, execute. Returns the exit code."""
 
     async def run() -> int:
         async with client:
@@ -59,7 +59,7 @@ def apply(client: Client, folder: Path, asked: Asked) -> int:
 
 
 async def planned(client: WaitingClient, folder: Path, asked: Asked) -> Plan:
-    """Return what is to be done. Raises CommandFailed for bad files, before all else, and for no service."""
+    """Return the plan. Raises CommandFailed for bad files first, then for an unreachable service."""
     read: list[Wish | BadFiles | OSError] = []
     there: list[State | CommandFailed] = []
 
@@ -76,7 +76,7 @@ async def planned(client: WaitingClient, folder: Path, asked: Asked) -> Plan:
         except CommandFailed as error:
             there.append(error)
 
-    async with trio.open_nursery() as nursery:  # both take a while where there is much
+    async with trio.open_nursery() as nursery:  # both may take a while
         nursery.start_soon(files)
         nursery.start_soon(service)
     wish, state = read[0], there[0]
@@ -111,7 +111,7 @@ def _show(plan: Plan, asked: Asked) -> None:
 
 
 def _refuse(plan: Plan, asked: Asked) -> None:
-    """Raise CommandFailed for what stands in the way of a plan."""
+    """Raise CommandFailed for a plan's faults, or for too many deletions."""
     if plan.faults:
         faults = [plain(fault) for fault in plan.faults[:MOST_FLAWS]]
         faults += [f"and {len(plan.faults) - MOST_FLAWS:,} more"] if len(plan.faults) > MOST_FLAWS else []

@@ -1,4 +1,4 @@
-"""`sanderling export --as-config`: a service, read and written as the files that would make it."""
+"""`sanderling export --as-config`: write a service as files that would recreate it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from storage.records.managed import Workspace
 
 
 def export_files(client: Client, folder: Path, workspace: str) -> int:
-    """Write the files, and say what they hold. Raises CommandFailed."""
+    """Write the files and report their contents. Raises CommandFailed."""
     try:
         msgspec.convert(workspace, Workspace)
     except msgspec.ValidationError:

@@ -1,7 +1,7 @@
-"""Groups by a template, found again in what a service has: sources and alerts of files become one table. Pure.
+"""Find a template's groups in a service, and fold their sources and alerts into one table. Pure.
 
-A group is known by its marks, `rivals:acme.example/blog`, and its parameters by the URLs: what a pattern of the
-template would have to be filled with to give them. What differs from what the template says is written by itself.
+Marks such as `rivals:acme.example/blog` identify a group. Matching the template's URL patterns against the sources'
+URLs recovers its parameters. Records that differ from the template are written separately.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from storage.records.source import OWN_NAMESPACES
 
 
 class Table(NamedTuple):
-    """A table of a file. id: of what it is at the service."""
+    """A table in a file. id: of the service's record."""
 
     name: str
     fields: dict[str, Any]
@@ -34,7 +34,7 @@ Tables = dict[str, list[Table]]
 
 
 def template_tags(tags: Sequence[str]) -> list[str]:
-    """Return the templates by which a source is attached.
+    """Return the templates a source is attached by.
 
     >>> template_tags(("label:shop", "template:rivals"))
     ['rivals']
@@ -43,9 +43,9 @@ def template_tags(tags: Sequence[str]) -> list[str]:
 
 
 def folded(tables: Tables, templates: Mapping[str, Sequence[str]], known: Mapping[str, TemplateSeen]) -> None:
-    """Put a table in the place of each group that is whole. templates: of each source, by its id.
+    """Replace each complete group by one table. templates: by source id.
 
-    What is of no group any more gets a name that files may have.
+    Records outside any group get a name that is valid in files.
     """
     tables[TEMPLATES] = []
     for name in sorted({table.name.partition(OF)[0] for table in tables[SOURCES] if OF in table.name}):
@@ -66,7 +66,7 @@ class _Group(NamedTuple):
 
     @classmethod
     def of(cls, name: str, template: TemplateSeen, some: Sequence[Table]) -> _Group | None:
-        """Return a group of which all of these sources are; None where the template gives others."""
+        """Return the group of all these sources; None if the template yields others."""
         params: dict[str, list[str]] = {key: [] for one in template.sources for key in NAME.findall(one.url)}
         for table in some:
             for values in _values(template, table.fields["url"]):
@@ -104,7 +104,7 @@ class _Group(NamedTuple):
         return one.name.startswith(f"{self.name}{OF}") and said is not None and {**said, **given} == said
 
     def _told(self, tables: Tables, members: set[str]) -> list[str] | None:
-        """Return who is told of the suggested alerts; None where one of them is missing, or not as it is suggested."""
+        """Return the destinations of the suggested alerts; None if one is missing or changed."""
         found = {one.name: one.fields for one in tables[ALERTS]}
         told = set[tuple[str, ...]]()
         for alert in self.template.alerts:
@@ -118,7 +118,7 @@ class _Group(NamedTuple):
 
 
 def _values(template: TemplateSeen, url: str) -> Iterator[dict[str, str]]:
-    """Yield with what the patterns of a template would have to be filled to give a URL."""
+    """Yield the parameter values with which the template's patterns give this URL."""
     for pattern in template.sources:
         texts = NAME.split(pattern.url)
         form = "".join(f"(?P<{text}>{_form(text)})" if n % 2 else re.escape(text) for n, text in enumerate(texts))
@@ -131,7 +131,7 @@ def _form(key: str) -> str:
 
 
 def _filled(template: TemplateSeen, params: Mapping[str, Sequence[str]]) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Yield each URL that comes of a template, with what its source has."""
+    """Yield each URL of a filled template with its source's fields."""
     for chosen in product(*params.values()):
         texts = dict(zip(params, chosen, strict=True))
         for one in template.sources:
@@ -150,7 +150,7 @@ def _in_url(key: str, text: str) -> str:
 
 
 def _rename(tables: Tables, kind: str) -> None:
-    """Give what has a name of a group, and is in none, a name of its own, also where others name it."""
+    """Rename records that have a group's name but belong to none, including references to them."""
     taken = {one.name for one in tables[kind]}
     names = dict[str, str]()
     for index, one in enumerate(tables[kind]):

@@ -1,8 +1,8 @@
-"""Groups that are attached by a template, as files describe them: tables that become sources and alerts of these files.
+"""Groups by template in files: tables that expand into sources and alerts.
 
-The service says what comes of a template and its parameters (`attaching.py`). Each source and alert is then one of the
-files as any other: it is compared, changed and deleted like them. What is the service's own of a group is the tag
-`template:<id>`, which is put on what is there already; so after a crash anywhere the next plan goes on. Pure.
+The service expands a template and its parameters (`attaching.py`). Each resulting source and alert is then compared,
+changed and deleted like any other. Only the tag `template:<id>` is special: it is added to existing sources, so the
+next plan recovers from a crash at any point. Pure.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ from storage.records.source import OWN_NAMESPACES
 
 TEMPLATES: Final = "templates"
 OF: Final = ":"
-"""Between the name of a group and that of one of its sources or alerts. No name in a file has it."""
+"""Separates a group's name from its member's. No name in a file contains it."""
 _LONGEST: Final = 120
-"""Characters of a name that is made of a URL."""
+"""Maximum characters of a name made from a URL."""
 
 
 class TemplateTable(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -45,7 +45,7 @@ class TemplateTable(Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
 
 
 class Kind(NamedTuple):
-    """What the reading of files knows of these tables, by the names that it has for all kinds."""
+    """These tables as a kind, for the file reader."""
 
     id: str = TEMPLATES
     noun: str = "template"
@@ -60,7 +60,7 @@ KIND: Final = Kind()
 
 
 class SourceSeen(Struct):
-    """What is read of a source of a template, or of a preview of one."""
+    """The fields read from a source of a template or preview."""
 
     url: str
     type: str
@@ -68,7 +68,7 @@ class SourceSeen(Struct):
 
 
 class AlertSeen(Struct):
-    """What is read of an alert that a template suggests."""
+    """The fields read from a template's suggested alert."""
 
     key: str
     name: str
@@ -79,7 +79,7 @@ class AlertSeen(Struct):
 
 
 class TemplateSeen(Struct):
-    """What is read of a template: `sources` have `{key}` where a parameter's value goes."""
+    """The fields read from a template; URLs and tags of `sources` contain `{key}` for parameters."""
 
     slug: str
     sources: tuple[SourceSeen, ...]
@@ -87,7 +87,7 @@ class TemplateSeen(Struct):
 
 
 class Attachment(NamedTuple):
-    """A group whose sources need the template's tag. members: all of them, by name and URL; lacking: how many do."""
+    """A group whose sources need the template's tag. members: name and URL of all; lacking: how many lack it."""
 
     name: str
     template: str
@@ -97,7 +97,7 @@ class Attachment(NamedTuple):
 
 
 class Making:
-    """Makes sources, alerts and destinations of groups, one after the other."""
+    """Expands groups into sources, alerts and destinations, one after the other."""
 
     def __init__(self, wish: Wish) -> None:
         self._wish = wish
@@ -107,7 +107,7 @@ class Making:
         self.flaws = list[Flaw]()
 
     def add(self, group: Group, found: Sequence[SourceSeen], template: TemplateSeen) -> None:
-        """Add what comes of one. A source that the files describe themselves is the one that they describe."""
+        """Add a group's members. A source that the files describe themselves keeps that description."""
         without = {url_of(url) for url in group.table.without}
         for url in sorted(without - {one.url for one in found}):
             self.flaws.append(flaw_in(group, f"without: {url} is none of its sources"))
@@ -120,9 +120,9 @@ class Making:
         self._groups.append(group._replace(members=tuple(members)))
 
     def wish(self) -> Wish:
-        """Return the wish. Where the name of a group stands among sources, all of its own are meant."""
+        """Return the expanded wish. A group's name in a list of sources means all its members."""
         members = {group.name: [name for name, _ in group.members] for group in self._groups}
-        for group in self._groups:  # a source may be one that the files describe under a name of their own
+        for group in self._groups:  # a source may have its own name in the files
             members |= {_member(group, url): [name] for name, url in group.members}
         for some in self._wanted.values():
             some[:] = [one._replace(values={**one.values, **_spelt_out(one.values, members)}) for one in some]
@@ -149,7 +149,7 @@ class Making:
 
 
 def _member(group: Group, url: str) -> str:
-    """Return the name of a source. It has no :// in it, by which URLs are known from names."""
+    """Return a source's name. It contains no "://", which distinguishes URLs from names."""
     return f"{group.name}{OF}{_short(url.removeprefix('https://').replace('://', ':'))}"
 
 
@@ -163,7 +163,7 @@ def flaw_in(group: Group, says: str) -> Flaw:
 
 
 def _spelt_out(values: Values, members: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, ...]]:
-    """Return those fields of a thing that name groups, with the sources of these in their places."""
+    """Return the fields that name groups, with the groups replaced by their sources."""
     return {
         field: tuple(dict.fromkeys(name for given in values[field] for name in members.get(given, [given])))
         for field in (SOURCES, PRIVATE)

@@ -1,4 +1,4 @@
-"""The line of a TOML file in which a table or a key of it stands: looked up only for what is wrong. Pure."""
+"""Find the line of a table or key in a TOML file, for error messages only. Pure."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ _STEP = re.compile(r"""\s*(?:"([^"]*)"|'([^']*)'|([^.\s"']+))\s*(?:\.|$)""")
 
 
 def line_of(text: str, table: str, key: str = "") -> int:
-    """Return the line, from 1, of a key of a table such as `sources.day-tickets`; that of its header where the key is
-    not found; 0 when neither is.
+    r"""Return the line (from 1) of a key in a table such as `sources.day-tickets`; without the key, the line of the
+    table's header; else 0.
 
     >>> line_of('a = 1\\n[sources."x"]\\nurl = 2\\n[sources.y]\\nurl = 3\\ntags = []', "sources.y", "tags")
     6

@@ -1,7 +1,7 @@
-"""The plan: all that is to be done so that a service is as files say, decided of two sets of values. Pure.
+"""The plan: everything to do until a service matches the files, decided from two sets of values. Pure.
 
-A record that bears our mark is ours, whatever it is called by now. One without a mark is nobody's, and stays as it is
-unless it may be taken over; one with the mark of other files is theirs.
+A record with our mark is ours, whatever its name. A record without a mark stays unchanged unless it may be adopted; one
+with another workspace's mark belongs to that workspace.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ from sanderling.applying.sides import Group, State, Wish
 Verb = Literal["make", "change", "take over", "delete", "keep"]
 Cause = Literal["files", "service", "both"]
 MOST_APPLIED = 2000
-"""Characters of what was applied last, as the service keeps it."""
+"""Maximum characters of the applied digests that the service stores."""
 SOME = 3
-"""So many deletions are never too many, unless they are all that is managed."""
+"""So many deletions are always allowed, unless they are everything managed."""
 TOO_MANY = 0.25
-"""Of what is managed, the part of deletions from which on somebody has to say that they are meant."""
+"""A larger share of deletions among managed records needs explicit consent."""
 
 
 class Change(NamedTuple):
-    """A field that is to change. cause: whether the files said something else when they were applied last, or somebody
-    has changed it at the service since then. secret: its values are not told.
+    """A field to change. cause: whether the files changed since the last apply, or the service. secret: hide its
+    values.
     """
 
     field: str
@@ -41,9 +41,9 @@ class Change(NamedTuple):
 
 
 class Act(NamedTuple):
-    """One thing to do to one thing. wanted: None for what is deleted; there: None for what is made.
+    """One action on one record. wanted: None to delete; there: None to create.
 
-    was: the name that it had. replaces: it takes the place of one that is deleted, as a fixed value changed.
+    was: the previous name. replaces: the deleted predecessor, because a fixed value changed.
     """
 
     verb: Verb
@@ -57,7 +57,7 @@ class Act(NamedTuple):
 
 
 class Doubt(NamedTuple):
-    """A secret of which only the service can say whether it is the one that is wanted."""
+    """A secret that only the service can compare."""
 
     kind: str
     id: str
@@ -69,10 +69,9 @@ class Doubt(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """Acts in the order in which they are done. notes: what a person should know; faults: why it can't be done.
-
-    managed: how many things the files have at the service now. names: of all that is there. doubts: secrets that the
-    service has to compare. attach: groups by a template whose sources lack its tag, or are to be made.
+    """The acts in order. notes: remarks for the user. faults: why it cannot run. managed: how many records the files
+    manage now. names: of all existing records. doubts: secrets that the service must compare. attach: groups whose
+    sources lack the template's tag or are yet to be created.
     """
 
     workspace: str
@@ -89,21 +88,21 @@ class Plan(NamedTuple):
 
     @property
     def empty(self) -> bool:
-        """Whether nothing is to be done."""
+        """Whether there is nothing to do."""
         return not self.attach and not [act for act in self.acts if act.verb != "keep"]
 
 
 class Options(NamedTuple):
-    """What a person allows. adopt: to take over what nobody manages. delete: to delete what files have no more."""
+    """What the user allows. adopt: take over unmanaged records. delete: remove records missing from the files."""
 
     adopt: bool = False
     delete: bool = True
 
 
 def plan_of(wish: Wish, state: State, options: Options, other: frozenset[Doubt] = frozenset()) -> Plan:
-    """Return what is to be done. other: the secrets that the service has otherwise.
+    """Return the plan. other: secrets known to differ at the service.
 
-    A plan with `doubts` is one for the case that there are none: who has asked the service makes it once more.
+    A plan with `doubts` assumes that they match; after asking the service, plan again.
     """
     planner = _Planner(wish, state, options, other)
     planner.run()
@@ -114,7 +113,7 @@ def plan_of(wish: Wish, state: State, options: Options, other: frozenset[Doubt] 
 
 
 def too_many(plan: Plan) -> str:
-    """Return why a plan deletes more than files may without being asked; "" when it does not."""
+    """Return why a plan deletes too much without consent; "" if it does not."""
     gone = sum(act.verb == "delete" and not act.replaces for act in plan.acts)
     if not gone or (gone < plan.managed and (gone <= SOME or gone <= TOO_MANY * plan.managed)):
         return ""
@@ -123,7 +122,7 @@ def too_many(plan: Plan) -> str:
 
 
 def applied_of(kind: Kind, wanted: Wanted) -> str:
-    """Return what the mark of a thing says of what was applied: a digest of each value that is not as of a new one."""
+    """Return the applied values for the mark: a digest of each value that is not the default."""
     defaults = kind.defaults
     said = (
         f"{name}={digest_of(value)}"
@@ -134,7 +133,7 @@ def applied_of(kind: Kind, wanted: Wanted) -> str:
 
 
 class Matches:
-    """Which thing at the service is which of the files. left: those of ours that no file describes any more."""
+    """Matches the files' records to the service's. left: ours that no file describes any more."""
 
     def __init__(self, kind: Kind, wanted: Sequence[Wanted], there: Sequence[There], workspace: str) -> None:
         self._kind = kind
@@ -176,7 +175,7 @@ class Matches:
 
 
 def _by(there: Sequence[There], key: Callable[[There], object]) -> Mapping[object, list[There]]:
-    """Return things by a key, of one key the oldest first."""
+    """Group records by key, the oldest first."""
     found = defaultdict[object, list[There]](list)
     for one in sorted(there, key=lambda one: (one.record.created_at, one.record.id)):
         found[key(one)].append(one)
@@ -184,7 +183,7 @@ def _by(there: Sequence[There], key: Callable[[There], object]) -> Mapping[objec
 
 
 def changes_of(kind: Kind, wanted: Wanted, there: There, names: Names) -> Iterator[Change]:
-    """Yield the fields of a thing that differ, secrets aside."""
+    """Yield the fields that differ, except secrets."""
     before = _applied(there)
     options = {name: None for name in there.values if PART in name}
     for name, value in {**options, **wanted.values}.items():
@@ -196,7 +195,7 @@ def changes_of(kind: Kind, wanted: Wanted, there: There, names: Names) -> Iterat
 
 
 def _as_before(kind: Kind, field: str, value: Any, names: Names) -> Any:
-    """Return a value with the names that the files had when they were applied last."""
+    """Return a value with the names of the last apply."""
     of = kind.refers.get(field)
     if of is None:
         return value
@@ -206,7 +205,7 @@ def _as_before(kind: Kind, field: str, value: Any, names: Names) -> Any:
 
 
 def _applied(there: There) -> Mapping[str, str] | None:
-    """Return the digests of what was applied last; None where nothing was."""
+    """Return the digests of the last apply; None without one."""
     if there.mark is None or not there.mark.applied:
         return None
     return dict(part.split("=", 1) for part in there.mark.applied.split(" ") if "=" in part)
@@ -228,7 +227,7 @@ def _attachment(group: Group, found: Mapping[str, There]) -> Attachment:
 
 
 class _Planner:
-    """Goes over the kinds in their order, and gathers."""
+    """Goes through the kinds in order and collects the plan."""
 
     def __init__(self, wish: Wish, state: State, options: Options, other: frozenset[Doubt]) -> None:
         self._wish, self._state, self._options, self._other = wish, state, options, other
@@ -268,7 +267,7 @@ class _Planner:
         if kind.id == SOURCES:
             groups = [_attachment(group, matches.found) for group in self._wish.groups]
             self.attach = [group for group in groups if group.lacking]
-        if kind.id == SOURCES:  # what these files do not describe, they may still name by its URL
+        if kind.id == SOURCES:  # sources outside these files may be named by URL
             known = {found.record.id for found in matches.found.values()}
             gone_ids = {gone.record.id for gone in matches.left}
             for one_there in there:
@@ -277,9 +276,9 @@ class _Planner:
                     self.names.put(kind.id, one_there.record.id, one_there.values["url"], before)
 
     def _settled(self, kind: Kind, wanted: Wanted) -> Wanted:
-        """Return what is wanted in the spelling in which it is compared, its secrets told from the rest."""
+        """Normalize a wanted record, and separate its secrets."""
         if not kind.refers:
-            return wanted  # it was spelt when it was read
+            return wanted  # normalized on reading
         values = dict(wanted.values)
         for field, of in kind.refers.items():
             if of == SOURCES:
@@ -295,7 +294,7 @@ class _Planner:
         return wanted._replace(values=values, secrets=secrets)
 
     def _source_named(self, kind: Kind, wanted: Wanted, name: str) -> str:
-        """Return the name of a source that is meant by its URL."""
+        """Resolve a source given by URL to its name."""
         if "://" not in name:
             return name
         if not self._by_url:
@@ -324,7 +323,7 @@ class _Planner:
     def _found(self, kind: Kind, wanted: Wanted, there: There) -> None:
         mark = there.mark
         changes = [*changes_of(kind, wanted, there, self.names), *self._secrets(kind, wanted, there)]
-        if wanted.values.get("enabled") and "enabled" not in there.values:  # it is held back at the service
+        if wanted.values.get("enabled") and "enabled" not in there.values:  # the service holds it back
             if any(one.secret for one in changes):
                 changes.append(Change("enabled", False, True))
             else:
@@ -345,7 +344,7 @@ class _Planner:
             self.acts.append(Act("change", kind.id, wanted.name, wanted, there, changes, was))
 
     def _secrets(self, kind: Kind, wanted: Wanted, there: There) -> Iterator[Change]:
-        """Yield the secrets that are to change; nothing of them is told."""
+        """Yield the secrets to change, never their values."""
         for name, secret in wanted.secrets.items():
             has = name in there.sealed or name in there.values or name == "secret"
             if secret.value is None and has:
@@ -359,7 +358,7 @@ class _Planner:
             yield Change(name, "a secret", None, secret=True)
 
     def _is_other(self, kind: Kind, wanted: Wanted, there: There, name: str, value: str) -> bool:
-        """Return whether a secret is another one than that at the service; of a sealed one the service says so."""
+        """Return whether a secret differs from the service's; only the service can compare sealed ones."""
         if name in there.values and name not in self._state.private.get(str(wanted.values.get("kind")), ()):
             spelt = kind.spelt({**wanted.values, name: value})
             return bool(spelt.get(name) != there.values[name])

@@ -1,4 +1,4 @@
-"""The reading of a folder of files: what they want, and all that is wrong with all of them. Reads no clock."""
+"""Read a folder of files: the wanted records, and all errors in all files. Reads no clock."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ from sanderling.applying.sides import BadFiles, Group, Wish
 from storage.records.managed import Workspace
 
 LARGEST = 32 << 20
-"""Bytes of one file."""
+"""Maximum bytes per file."""
 MOST_FILES = 1000
 MOST_FLAWS = 100
-"""Flaws that are told of; the rest is counted."""
+"""Maximum flaws listed; the rest is only counted."""
 WORKSPACE = "workspace"
 TABLES: Mapping[str, Kind | groups.Kind] = {**KINDS, groups.TEMPLATES: groups.KIND}
 SETTING = (
@@ -41,9 +41,9 @@ _AT = re.compile(r"(?P<says>.*?)(?: - at `\$(?P<path>[^`]*)`)?", re.DOTALL)
 
 
 def read_folder(folder: Path, variables: Mapping[str, str], workspace: str | None = None) -> Wish:
-    """Return what the *.toml files of a folder want, also those in folders below it. Raises BadFiles, OSError.
+    """Read all *.toml files of a folder, recursively. Raises BadFiles, OSError.
 
-    workspace: a name for a folder that says none.
+    workspace: the default if no file names one.
     """
     paths = [path for path in sorted(folder.rglob("*.toml")) if not _hidden(path.relative_to(folder))]
     texts, flaws = dict[str, str](), list[Flaw]()
@@ -62,7 +62,7 @@ def read_folder(folder: Path, variables: Mapping[str, str], workspace: str | Non
 
 
 def _is_setting(key: str) -> bool:
-    """Return whether a key is a setting of the service, or begins the name of one as a table would (`[retention]`)."""
+    """Return whether a key is a service setting, or the first part of one, as in the table `[retention]`."""
     names = Settings.__dataclass_fields__
     return key == "settings" or key in names or any(name.startswith(f"{key}_") for name in names)
 
@@ -84,7 +84,7 @@ def _text_of(path: Path) -> str:
 
 
 class _Reader:
-    """Reads the texts of files, one after the other, and keeps what is wrong."""
+    """Reads files one after the other and collects flaws."""
 
     def __init__(self, texts: Mapping[str, str], folder: Path, variables: Mapping[str, str], said: str | None) -> None:
         self._texts, self._folder, self._variables = texts, folder, variables
@@ -97,7 +97,7 @@ class _Reader:
         self._groups: list[Group] = []
 
     def read(self) -> None:
-        """Read all; `wanted` and `flaws` hold what came of it."""
+        """Read everything into `wanted` and `flaws`."""
         for file, text in self._texts.items():
             try:
                 tree = tomllib.loads(text)
@@ -182,7 +182,7 @@ class _Reader:
         return find
 
     def _destinations(self) -> None:
-        """Want each destination once for each alert that names it."""
+        """Create each destination once per alert that names it."""
         self._groups = [
             Group(name, place, line_of(self._texts[place.file], place.table), table, self._told(place, table))
             for name, (place, table) in self._tables[groups.TEMPLATES].items()
@@ -196,7 +196,7 @@ class _Reader:
                 self._flaw(place, "", "no alert names it: write its name into an alert's `destinations`")
 
     def wanted_groups(self) -> Sequence[Group]:
-        """Return the groups by templates; what comes of them the service has to say."""
+        """Return the groups by template; only the service can expand them."""
         return self._groups
 
     def _told(self, place: Place, table: groups.TemplateTable) -> Sequence[Wanted]:
@@ -205,7 +205,7 @@ class _Reader:
         return self._named(place, table.destinations)
 
     def _named(self, place: Place, names: Iterable[str]) -> Sequence[Wanted]:
-        """Return the destinations of these names, each for an alert that is named later."""
+        """Return the destinations of these names, before they belong to an alert."""
         found = []
         for name in dict.fromkeys(names):
             self._used.add(name)
@@ -218,7 +218,7 @@ class _Reader:
         return found
 
     def _references(self) -> None:
-        """Refuse names of alerts and sources that these files have not; a URL may be of a source that is there."""
+        """Reject unknown names of alerts and sources; a URL may belong to an existing source."""
         for kind in KINDS.values():
             for wanted in self.wanted[kind.id]:
                 for field, of in kind.refers.items():
@@ -233,7 +233,7 @@ class _Reader:
                 self._flaw(place, "", f"there is a [sources.{name}] as well: one of the two needs another name")
 
     def _means_sources(self, name: str) -> bool:
-        """Return whether a name is no source of the files, and means some all the same: a URL, or a group."""
+        """Return whether a name means sources outside the files' tables: a URL, or a group."""
         return "://" in name or (groups.TEMPLATES, name.partition(groups.OF)[0]) in self._places
 
     def _near(self, kind: str, name: str) -> str:
@@ -251,7 +251,7 @@ def _names_in(value: object) -> Sequence[str]:
 
 
 def _first_with(text: str, table: str) -> int:
-    """Return the first line of a table, or of one below it."""
+    """Return the first line of a table or one of its subtables."""
     begins = re.compile(rf"\s*\[+\s*[\"']?{re.escape(table)}[\"']?\s*[.\]]") if table else None
     for number, line in enumerate(text.splitlines(), 1):
         if begins is not None and begins.match(line):
@@ -265,7 +265,7 @@ def _nearest(name: str, known: Sequence[str] | Mapping[str, object]) -> str:
 
 
 def _wrong(shape: type[Struct], tree: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
-    """Yield all that is wrong with a table: the key, the place in its value, and a sentence."""
+    """Yield each error in a table: key, place in its value, message."""
     types = get_type_hints(shape, include_extras=True)
     for key, value in tree.items():
         if key not in types:
@@ -285,7 +285,7 @@ def _wrong(shape: type[Struct], tree: Mapping[str, Any]) -> Iterator[tuple[str, 
 
 
 def _said(says: str, type_: object) -> str:
-    """Return what msgspec says of a value of a type, as a sentence for who writes files."""
+    """Rewrite msgspec's message for authors of files."""
     if Reference in _shapes(type_) and "`object`" in says and "got `str`" in says:
         return 'a secret does not belong into a file: write { env = "NAME" } or { file = "path" }'
     if unknown := re.search(r"unknown field `([^`]*)`", says):
@@ -303,7 +303,7 @@ def _said(says: str, type_: object) -> str:
 
 
 def _type_at(type_: object, path: str) -> object:
-    """Return the type of a part of a value, by the names of fields that lead to it."""
+    """Return the type at a path of field names inside a type."""
     for step in re.findall(r"\.([\w-]+)", path):
         fields = (field for shape in _shapes(type_) for field in _fields(shape))
         type_ = next((field.type for field in fields if field.encode_name == step), type_)
@@ -321,7 +321,7 @@ _WORDS: Mapping[str, str] = {
 
 
 def _inside(type_: object) -> Iterator[object]:
-    """Yield a type, and those that it is made of, structs aside."""
+    """Yield a type and its arguments, without descending into structs."""
     yield type_
     for part in getattr(type_, "__args__", ()):
         yield from _inside(part)

@@ -1,4 +1,4 @@
-"""Secrets by reference: where a file says that one is, and its value, which is never written, shown or stored. Pure."""
+"""References to secrets, and their values, which are never written, shown or stored. Pure."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Reference(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Secret(NamedTuple):
-    """A secret that is wanted. value: None where it can't be had here; says: where it is, in words."""
+    """A secret. value: None if unavailable here; says: its place, for messages."""
 
     value: str | None
     says: str
@@ -28,7 +28,7 @@ class Secret(NamedTuple):
 
 
 def flaw_of(reference: Reference) -> str:
-    """Return what is wrong with a reference; "" when nothing is."""
+    """Return a reference's fault; "" if valid."""
     if (reference.env is None) == (reference.file is None):
         return 'name one place: { env = "NAME" } or { file = "path" }'
     return ""

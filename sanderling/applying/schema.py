@@ -1,4 +1,4 @@
-"""The JSON Schema of the files, for editors: made of the tables that are read, so it is never another one."""
+"""The files' JSON Schema for editors, generated from the same tables that the reader uses."""
 
 from __future__ import annotations
 
@@ -30,5 +30,5 @@ def schema() -> dict[str, Any]:
 
 
 def as_text() -> str:
-    """Return the schema as it is shipped."""
+    """Return the schema as shipped."""
     return msgspec.json.format(msgspec.json.encode(schema()), indent=2).decode() + "\n"

@@ -1,4 +1,4 @@
-"""The places where secrets are: variables of the environment, and files."""
+"""Read secrets from environment variables and files."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from pathlib import Path
 from sanderling.applying.references import Reference, Secret
 
 LARGEST = 32_768
-"""Bytes of a secret in a file."""
+"""Maximum bytes of a secret in a file."""
 
 
 def looked_up(reference: Reference, folder: Path, variables: Mapping[str, str]) -> Secret:
-    """Return the secret that a reference leads to. Raises ValueError for a file that can't be read."""
+    """Return the secret of a reference. Raises ValueError for an unreadable file."""
     if reference.env is not None:
         value = variables.get(reference.env, "").strip()
         return Secret(value or None, str(reference))

@@ -1,4 +1,4 @@
-"""A plan in words: what is made, changed, taken over and deleted, with each field before and after. Pure."""
+"""A plan as text: acts, with each field before and after. Pure."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ _SUMS: Final[Sequence[tuple[Verb, str]]] = (
     ("keep", "kept, though no file has it"),
 )
 LONGEST: Final = 160
-"""Characters of a value that are shown."""
+"""Maximum characters of a value."""
 UNTOLD: Final = "(a secret)"
 NOTHING: Final = "Nothing is to be done: the service is as the files say."
 
 
 def lines_of(plan: Plan, *, colour: bool = False) -> Iterator[str]:
-    """Yield a plan for people."""
+    """Yield a plan as lines for people."""
     for act in plan.acts:
         sign, code = SIGNS[act.verb], _COLOURS[act.verb]
         yield f"\x1b[{code}m{sign}\x1b[0m {_head(act)}" if colour else f"{sign} {_head(act)}"
@@ -43,7 +43,7 @@ def lines_of(plan: Plan, *, colour: bool = False) -> Iterator[str]:
 
 
 def sums(plan: Plan) -> str:
-    """Return how much is to be done.
+    """Return the counts of acts.
 
     >>> from sanderling.applying.kinds.kind import Names
     >>> sums(Plan("shop", [Act("make", "alerts", "prices")], [], [], 0, Names()))
@@ -84,7 +84,7 @@ def _fixed(kind: Kind) -> str:
 
 
 def _known(act: Act) -> str:
-    """Return by what a person knows a thing at the service."""
+    """Return a familiar value of an existing record, such as its URL."""
     values = {} if act.there is None else act.there.values
     known = next((str(values[name]) for name in ("url", "query", "title") if values.get(name)), "")
     return f" ({shortened(known)})" if known else ""
@@ -95,7 +95,7 @@ def _fields(act: Act) -> Iterator[str]:
     if act.verb == "make" and act.wanted is not None:
         kind = KINDS[act.kind]
         given = {name: value for name, value in act.wanted.values.items() if value != kind.defaults.get(name)}
-        if kind.itself:  # the name of the table has said it
+        if kind.itself:  # the table's name contains it
             del given[kind.named]
         rows = [(name, told(value)) for name, value in {**given, **act.wanted.new}.items()]
         rows += [(name, f"{UNTOLD} from {secret.says}") for name, secret in act.wanted.secrets.items()]
@@ -120,7 +120,7 @@ def _change(act: Act, change: Change) -> str:
 
 
 def told(value: Any) -> str:
-    """Return a value as a person reads it.
+    """Return a value as text for people.
 
     >>> told(()), told(("a", "b")), told(None), told(True), told("x y")
     ('none', 'a, b', 'none', 'true', 'x y')

@@ -1,4 +1,4 @@
-"""The two sides of a plan: what files want, and what a service has."""
+"""The two sides of a plan: the files' wishes and the service's state."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from sanderling.applying.kinds.kind import Place, Private, Wanted
 
 
 class BadFiles(Exception):
-    """Something is wrong with the files: all that was found, by file and line."""
+    """The files have errors: all of them, by file and line."""
 
     def __init__(self, flaws: Sequence[Flaw]) -> None:
         super().__init__(f"{len(flaws)} flaws")
@@ -18,9 +18,9 @@ class BadFiles(Exception):
 
 
 class Group(NamedTuple):
-    """A group by a template, as a table has it. line: of its header. told: its destinations, each for an alert to come.
+    """A group by template, from a table. line: of its header. told: its destinations, not yet assigned to alerts.
 
-    members: its sources, by their names in the files and their URLs, once the service has said which.
+    members: names and URLs of its sources, once the service has expanded it.
     """
 
     name: str
@@ -32,7 +32,7 @@ class Group(NamedTuple):
 
 
 class Wish(NamedTuple):
-    """What a folder of files wants, by kind. groups: those by a template; without members they are not in `wanted`."""
+    """The records that a folder's files want, by kind. groups: by template; unexpanded ones are not in `wanted`."""
 
     workspace: str
     wanted: Mapping[str, Sequence[Wanted]]
@@ -40,9 +40,9 @@ class Wish(NamedTuple):
 
 
 class State(NamedTuple):
-    """The records of each kind, and which values of each kind of destination are sealed.
+    """The service's records by kind, and the sealed values of each kind of destination.
 
-    templates: those by which sources are attached, where they are asked for.
+    templates: the templates of attached sources, if fetched.
     """
 
     records: Mapping[str, Sequence[Any]]

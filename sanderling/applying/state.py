@@ -1,4 +1,4 @@
-"""The state of a service: all that it has of each kind, read page by page through its API."""
+"""The state of a service: all its records by kind, fetched page by page from the API."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from sanderling.client.waiting_client import WaitingClient
 from sanderling.exits import CommandFailed
 
 PAGE = 1000
-"""Records of one answer: as many as the API gives."""
+"""Records per response, the API's maximum."""
 
 
 class _Address(Struct):
@@ -36,7 +36,7 @@ class _DestinationKind(Struct):
 
 
 async def state_of(client: WaitingClient, kinds: Iterable[str] = tuple(KINDS)) -> State:
-    """Return what there is of some kinds. Raises CommandFailed."""
+    """Return the service's records of some kinds. Raises CommandFailed."""
     asked = [kind for kind in KINDS.values() if kind.id in kinds]
     records = {kind.id: await _all(client, kind) for kind in asked}
     found = await client.ask("GET", "/v1/destination-kinds") if DESTINATIONS in kinds else None
@@ -54,7 +54,7 @@ def _private(content: bytes) -> Private:
 
 
 async def _all(client: WaitingClient, kind: Kind) -> list[Any]:
-    """Return all records of a kind."""
+    """Return all records of a kind. Raises CommandFailed."""
     decode = msgspec.json.Decoder(list[kind.record]).decode  # type: ignore[name-defined]
     found: list[Any] = []
     query: Any = {**kind.query, "limit": PAGE}

@@ -1,4 +1,4 @@
-"""Values as TOML: what the files of `writing.py` are made of. Pure."""
+"""Values as TOML, for `writing.py`. Pure."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _BARE = re.compile(r"[A-Za-z0-9_-]+")
 
 
 def key_of(name: str) -> str:
-    """Return a key, in quotes where it has to be.
+    """Return a key, quoted if necessary.
 
     >>> key_of("day-tickets"), key_of("no. 5")
     ('day-tickets', '"no. 5"')
@@ -20,7 +20,7 @@ def key_of(name: str) -> str:
 
 
 def text_of(text: str) -> str:
-    """Return a text in quotes; one of several lines on lines of its own.
+    """Quote text; several lines become a multi-line string.
 
     >>> text_of("ten\\nlines").splitlines()
     ['\"\"\"', 'ten', 'lines\"\"\"']
@@ -30,12 +30,12 @@ def text_of(text: str) -> str:
 
 
 def _quoted(text: str) -> str:
-    """Return a text as JSON has it, which is as TOML has it but for DEL."""
+    """Quote as in JSON, which equals TOML except for DEL."""
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
 def value_of(value: Any) -> str:
-    """Return a value.
+    """Return a value as TOML.
 
     >>> value_of(True), value_of(("a", "b")), value_of({"env": "X"}), value_of(0.5)
     ('true', '["a", "b"]', '{ env = "X" }', '0.5')

@@ -1,6 +1,6 @@
-"""The files of a service as it is: what `sanderling apply` would make it of. Pure, but for `write`.
+"""Write a service as files for `sanderling apply`. Pure except for `write`.
 
-What bears the mark of the workspace keeps its name; what bears none gets one. Secrets are not here: the files name a
+Records with the workspace's mark keep their names; unmarked ones get one. Secrets are left out: the files name a
 variable for each.
 """
 
@@ -24,13 +24,13 @@ from sanderling.applying.toml import key_of, value_of
 from sanderling.exits import CommandFailed, Exit
 
 LONGEST = 60
-"""Letters of a name that is made here."""
+"""Maximum letters of a generated name."""
 _HEAD = "# Written by `sanderling export --as-config`; `sanderling apply` reads it."
 _VARIABLES = "# These variables have to be set where it is applied, to what lets in:"
 
 
 class Written(NamedTuple):
-    """Files by name; the variables that they name; how much of each kind there is."""
+    """Files by name, the variables they use, and the number of records per kind."""
 
     files: Mapping[str, str]
     variables: Sequence[str]
@@ -38,7 +38,7 @@ class Written(NamedTuple):
 
 
 def written(state: State, workspace: str) -> Written:
-    """Return the files of all that belongs to a workspace, or to none."""
+    """Return the files of all records that belong to the workspace or to none."""
     writer = _Writer(state, workspace)
     tables, together = dict[str, list[Table]](), dict[str, list[str]]()
     for kind in KINDS.values():
@@ -70,7 +70,7 @@ def _lines(kind: str, table: Table) -> Iterator[str]:
 
 
 class _Writer:
-    """Makes tables of things, kind by kind."""
+    """Makes tables from records, kind by kind."""
 
     def __init__(self, state: State, workspace: str) -> None:
         self._state, self._workspace = state, workspace
@@ -80,7 +80,7 @@ class _Writer:
         self.variables: dict[str, list[str]] = {kind: [] for kind in KINDS}
 
     def merged(self, alerts: Sequence[Table], destinations: Sequence[Table]) -> list[Table]:
-        """Return each destination once, by the name that it has in the files from now on."""
+        """Return each destination once, and register its name in the files."""
         found, names = _merged(alerts, destinations)
         self._destinations = {one.name for one in found}
         for id, name in names.items():
@@ -88,7 +88,7 @@ class _Writer:
         return found
 
     def head(self, kinds: Sequence[str]) -> Iterator[str]:
-        """Yield the lines of a file that say which variables it names."""
+        """Yield the comment lines that list a file's variables."""
         names = sorted(name for kind in kinds for name in self.variables.get(kind, ()))
         if names:
             yield _VARIABLES
@@ -103,7 +103,7 @@ class _Writer:
             name = self._name(kind, one)
             fields = self._fields(kind, name, one)
             if kind.flaw({**kind.defaults, **fields}):
-                continue  # what is left of it in these files says nothing
+                continue  # nothing of it is left in these files
             self._taken[kind.id].add(name)
             found.append(Table(name, fields, one.record.id))
             kind.put(self._names, one.record.id, name)
@@ -155,9 +155,9 @@ class _Writer:
 
 
 def _merged(alerts: Sequence[Table], destinations: Sequence[Table]) -> tuple[list[Table], dict[str, str]]:
-    """Return each destination once: those of several alerts that have one name and are alike are one in the files.
+    """Merge destinations of several alerts with equal name and fields into one table.
 
-    Beside it, the name of each id; "" for one of an alert that other files describe.
+    Also return the name for each id; "" if its alert belongs to other files.
     """
     found, names = dict[str, Table](), dict[str, str]()
     by_alert = {alert.name: alert for alert in alerts}
@@ -178,7 +178,7 @@ def _merged(alerts: Sequence[Table], destinations: Sequence[Table]) -> tuple[lis
 
 
 def slug(text: str) -> str:
-    """Return a name made of a text.
+    """Make a name from a text.
 
     >>> slug("shore.example/Prices?x=1"), slug("---")
     ('shore-example-prices-x-1', '')
@@ -187,7 +187,7 @@ def slug(text: str) -> str:
 
 
 def write(folder: Path, files: Mapping[str, str]) -> None:
-    """Write files into a folder that has none of them. Raises CommandFailed."""
+    """Write files into a folder without TOML files. Raises CommandFailed."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         if any(folder.rglob("*.toml")):

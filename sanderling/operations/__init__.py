@@ -1,1 +1,1 @@
-"""The upkeep of an instance over years: backup and restore, the doctor, the self-test of a build, the installation."""
+"""Maintain an instance: backup and restore, doctor, standby, self-test of a build, installation."""

@@ -1,4 +1,4 @@
-"""The stage of an import: the database that will take the place of an empty one; and whether one was cut off there."""
+"""The stage of an import: the database that will replace an empty one, and detection of interrupted imports."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ _NEW = ".importing.new"
 
 
 def unfinished(folder: Path) -> bool:
-    """Return whether an import into a data folder was cut off: it holds nothing of it, which its owner may not know."""
+    """Return whether an import was cut off; the folder then holds none of it."""
     try:
         return (folder / STAGE / DATABASE).exists()
-    except PermissionError:  # root's, who gives away only what is whole
+    except PermissionError:  # root's stage: ownership changes only when complete
         return True
 
 
 @contextmanager
 def staged(folder: Path) -> Iterator[Path]:
-    """Give a folder with a copy of the present database, for a while; what a cut import has left there goes."""
+    """Yield a folder with a copy of the present database, then delete it. Clears leftovers of a cut import."""
     stage, new, database = folder / STAGE, folder / _NEW, folder / DATABASE
     for left in (stage, new):
         shutil.rmtree(left, ignore_errors=True)
@@ -47,12 +47,12 @@ def staged(folder: Path) -> Iterator[Path]:
 
 
 def put_in_place(stage: Path, folder: Path) -> None:
-    """Change the database by one rename. What the old one had in its log files was copied with it, as was its key."""
+    """Replace the database by one rename. The copy already includes the old WAL and key."""
     sync(stage / DATABASE)
     entrust_all(stage, folder)
     for suffix in ("-wal", "-shm"):
         (folder / (DATABASE + suffix)).unlink(missing_ok=True)
-    if (stage / OWN).exists():  # before what it opens
+    if (stage / OWN).exists():  # before the database that it opens
         os.replace(stage / OWN, folder / OWN)
     os.replace(stage / DATABASE, folder / DATABASE)
     if (stage / MARK).exists():
@@ -61,7 +61,7 @@ def put_in_place(stage: Path, folder: Path) -> None:
 
 
 def sync(path: Path) -> None:
-    """Keep a file, or what a folder lists, for good. Raises OSError."""
+    """Fsync a file or folder. Raises OSError."""
     fd = os.open(path, os.O_RDONLY)
     try:
         os.fsync(fd)

@@ -1,7 +1,7 @@
-"""`sanderling check`: whether this build has everything in it, before anything is entrusted to it.
+"""`sanderling check`: test whether this build is complete.
 
-Made for the frozen forms, where a library, a data file or a module named in a string only can be missing without
-anybody noticing until it is used. It needs no network, no data folder and no configuration, and changes nothing.
+For frozen forms, where a missing library, data file or dynamically imported module stays unnoticed until used. Needs no
+network, data folder or configuration, and changes nothing.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ AT = datetime(2026, 7, 1, 12, tzinfo=UTC)
 ROOMS = ("supervision", "storage", "actors", "api", "sanderling")
 _ENTRY_POINTS = ("__main__",)
 FROM_THE_SYSTEM = {"storage.postgres": "psycopg.pq"}
-"""Rooms that need a library of the system, by the module that looks for it: looked at only where it is there."""
+"""Rooms that need a system library, by the module that finds it; skipped if it is absent."""
 
 Look = Callable[[], Awaitable[str]]
 
 
 def check(variables: Mapping[str, str], *, as_json: bool) -> Exit:
-    """Run every test and print what was found; FAILED when one of them fails."""
+    """Run every test and print the findings; FAILED if any fails."""
     return tell(trio.run(_findings, variables), as_json=as_json)
 
 
@@ -44,7 +44,7 @@ async def _findings(variables: Mapping[str, str]) -> Sequence[Finding]:
 
 
 def looks(variables: Mapping[str, str]) -> Mapping[str, Look]:
-    """Return the tests by what they look at, each of which returns a sentence or raises."""
+    """Return the tests by subject; each returns a sentence or raises."""
 
     async def worker() -> str:
         return await _worker(variables)
@@ -65,7 +65,7 @@ def looks(variables: Mapping[str, str]) -> Mapping[str, Look]:
 
 
 async def found(what: str, look: Look) -> Finding:
-    """Return what one test finds; whatever it raises is a failure of what it looks at."""
+    """Run one test; any exception becomes a failure."""
     try:
         with trio.fail_after(WITHIN):
             return Finding("ok", what, await look())
@@ -139,7 +139,7 @@ async def _certificates() -> str:
 
 
 async def _time_zones() -> str:
-    # From the package and not from the machine, which may have none.
+    # Use the package: the machine may have no time zones.
     with files("tzdata.zoneinfo.Europe").joinpath("Stockholm").open("rb") as data:
         zone = ZoneInfo.from_file(data, "Europe/Stockholm")
     if AT.astimezone(zone).hour != AT.hour + 2:
@@ -191,7 +191,7 @@ async def _worker(variables: Mapping[str, str]) -> str:
 
 
 async def tried(variables: Mapping[str, str]) -> tuple[int, int, str]:
-    """Have a worker read a feed and a page. Returns the feed's entries, its memory in KiB, and what its jail lacks."""
+    """Let a worker read a feed and a page. Returns the feed's entries, memory in KiB, and missing parts of its jail."""
     from actors.content.messages.readings import FeedReading
     from actors.content.messages.requests import FeedRequest, PageLook, PageRequest
     from actors.jail.framing import Task

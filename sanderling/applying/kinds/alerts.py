@@ -1,4 +1,4 @@
-"""Alerts, as files describe them: over sources by name, with the names of the destinations that hear of matches."""
+"""Alerts in files: sources and destinations by name."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class AlertTable(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
 
 
 class AlertSeen(Struct):
-    """What is read of an alert's record."""
+    """The fields read from an alert's record."""
 
     id: str
     name: str
@@ -84,7 +84,7 @@ OF_SOURCES: Mapping[str, tuple[str, str]] = {
 
 
 def spelt(values: dict[str, Any]) -> dict[str, Any]:
-    """Return the values of an alert in the one spelling in which they are compared."""
+    """Normalize an alert's values for comparison."""
     values["tags"], values["notices"] = tags_of(values["tags"]), tuple(sorted(set(values["notices"])))
     for field in OF_SOURCES:
         values[field] = tuple(sorted(set(values[field])))

@@ -1,4 +1,4 @@
-"""Destinations, as files describe them. One that several alerts name is one for each of them at the service."""
+"""Destinations in files. One that several alerts name becomes one record per alert."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from storage.records.managed import Managed
 
 DESTINATIONS = "destinations"
 BETWEEN = "/"
-"""Between the name of an alert and that of its destination."""
+"""Separates an alert's name from its destination's."""
 OPTIONS = f"options{PART}"
 UNSEEN = "/…"
-"""The end of an address of which the service tells no more than the host."""
+"""The end of an address whose path the service hides."""
 OptionGiven = OptionValue | Reference
 
 
@@ -45,7 +45,7 @@ class DestinationTable(Struct, frozen=True, forbid_unknown_fields=True, kw_only=
 
 
 class DestinationSeen(Struct):
-    """What is read of a destination's record."""
+    """The fields read from a destination's record."""
 
     id: str
     alert_id: str
@@ -82,7 +82,7 @@ DEFAULTS: Values = {
 
 
 def spelt(values: dict[str, Any]) -> dict[str, Any]:
-    """Return the values of a destination in the one spelling in which they are compared."""
+    """Normalize a destination's values for comparison."""
     if isinstance(values.get("url"), str):
         values["url"] = _address(values["kind"], values["url"])
     quiet = values["quiet_hours"]
@@ -102,7 +102,7 @@ def _address(kind: str, text: str) -> str:
 def _there(record: DestinationSeen, names: Names) -> There:
     values = {name: getattr(record, name) for name in (*DEFAULTS, "url", "label", "most_at_once")}
     if record.needs_secret or record.needs_agreement:
-        del values["enabled"]  # it is held back until then, and this says nothing of what was wished
+        del values["enabled"]  # held back until then, so this says nothing about the wish
     values |= {f"{OPTIONS}{name}": value for name, value in record.options.items()}
     values["alert"] = names.name_of(ALERTS, record.alert_id)
     sealed = {f"{OPTIONS}{name}" for name in record.private}
@@ -127,7 +127,7 @@ def _known_by(name: str, values: Values) -> object:
 
 
 def _trimmed(_record: DestinationSeen, values: Values) -> frozenset[str]:
-    """Return what the service has made by itself: of a label, out of the name of the alert."""
+    """Return fields that the service chose itself, such as a label made from the alert's name."""
     made = {"label"} if " · " in values["label"] else set()
     none = values["kind"] == WEBHOOK and not values["most_at_once"]
     return frozenset(made | ({"most_at_once"} if none else set()))
@@ -152,5 +152,5 @@ KIND = Kind(
     secrets=("secret",),
     fixed=("alert", "kind"),
     trimmed=_trimmed,
-    known=lambda name: name.partition(BETWEEN)[2],  # any of the alerts that it goes to
+    known=lambda name: name.partition(BETWEEN)[2],  # shared by all its alerts
 )

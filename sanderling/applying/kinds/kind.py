@@ -1,7 +1,7 @@
-"""A kind of thing that files describe: its table in a file, its record at the service, and how the two compare.
+"""A kind of record in files: its table, its record at the service, and how to compare them.
 
-Both become *values*: fields by the names that files have for them, in one spelling, with names in the place of ids. So
-whether anything is to change is whether two values are equal.
+Both become *values*: fields by their names in files, normalized, with names in place of ids. A change is needed if the
+values differ.
 """
 
 from __future__ import annotations
@@ -20,20 +20,20 @@ from storage.records.managed import Managed
 
 Values = Mapping[str, Any]
 Ids = Callable[[str, str], str]
-"""From a kind and a name to an id. Raises LookupError for what is not there."""
+"""From kind and name to id. Raises LookupError if missing."""
 PART = "."
-"""Between a field and a part of it that is compared by itself: `options.topic`. Left out, such a part is None."""
+"""Separates a field from a part compared by itself, as in `options.topic`. An omitted part is None."""
 
 
 class Place(NamedTuple):
-    """Where something is described: a file, and the header of its table."""
+    """A place in the files: file name and table header."""
 
     file: str
     table: str
 
 
 class Wanted(NamedTuple):
-    """A thing as files describe it. new: values that count only when it is made. secrets: by name."""
+    """A record as files describe it. new: values used only on creation. secrets: by field."""
 
     name: str
     place: Place
@@ -43,7 +43,7 @@ class Wanted(NamedTuple):
 
 
 class Record(Protocol):
-    """What every record of the service tells."""
+    """The fields that every record of the service has."""
 
     @property
     def id(self) -> str: ...
@@ -60,7 +60,7 @@ class Record(Protocol):
 
 
 class There(NamedTuple):
-    """A thing as the service has it. sealed: the names of the secrets that it has."""
+    """A record at the service. sealed: fields whose secret is set."""
 
     record: Record
     values: Values
@@ -72,12 +72,12 @@ class There(NamedTuple):
 
     @property
     def known_as(self) -> str:
-        """The name that files have for it; "" where none do."""
+        """Its name in the files; "" if unmanaged."""
         return "" if self.record.managed is None else self.record.managed.name
 
 
 class Names:
-    """The names of what is there, by kind and id, and the ids of names. What has no name is called by its id."""
+    """Names of existing records by kind and id, and the reverse. A record without a name goes by its id."""
 
     def __init__(self) -> None:
         self._names: dict[tuple[str, str], str] = {}
@@ -85,21 +85,21 @@ class Names:
         self._before: dict[tuple[str, str], str] = {}
 
     def put(self, kind: str, id: str, name: str, before: str = "") -> None:
-        """Name something. before: the name that the files had for it."""
+        """Name a record. before: its previous name in the files."""
         self._names[kind, id] = name
         self._ids[kind, name] = id
         if before:
             self._before[kind, name] = before
 
     def before(self, kind: str, name: str) -> str:
-        """Return the name that the files had for what is called so now."""
+        """Return the previous name in the files."""
         return self._before.get((kind, name), name)
 
     def name_of(self, kind: str, id: str) -> str:
         return self._names.get((kind, id), id)
 
     def id_of(self, kind: str, name: str) -> str:
-        """Return an id. Raises LookupError."""
+        """Raises LookupError."""
         return self._ids[kind, name]
 
     def __contains__(self, known: tuple[str, str]) -> bool:
@@ -107,7 +107,7 @@ class Names:
 
 
 Private = Mapping[str, frozenset[str]]
-"""Of each kind of destination, the names of its values that are sealed; `url` for the address."""
+"""For each kind of destination, its sealed fields; `url` means the address."""
 
 
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9 ._-]{0,98}")
@@ -115,7 +115,7 @@ _NAMED = "a name is 1 to 99 letters, digits, spaces and the signs . _ -, and beg
 
 
 def flaw_of_name(name: str) -> str:
-    """Return why files may not call anything so; "" when they may.
+    """Return why a name is invalid in files; "" if valid.
 
     >>> flaw_of_name("no. 5"), flaw_of_name("#") == _NAMED
     ('', True)
@@ -126,21 +126,21 @@ def flaw_of_name(name: str) -> str:
 class Kind(NamedTuple):
     """A kind, as a row.
 
-    id: the table in a file. noun: one of it, in words. table: what a table may hold. path: where all are listed, and
-    below which each is. record: what is read of a record; query: which of them, and in which order.
-    defaults: the values of fields that a file leaves out; one that is not in here is not compared then. named: the
-    field that is the table's own name then. new: fields that count only when it is made. refers: fields that hold
-    names of another kind. secrets: fields that are secrets whatever else is said.
-    spelt: values in the one spelling in which they are compared. there: a record as values.
-    natural: what one is known by under another name. unique: the service has no two that are alike in that, so what
-    is there already is not made again; twins: what is said where files have two. alike: by what one is known that
-    nobody manages. fixed: values that can't be changed: what has others is another one.
-    body: values and secrets (None: taken away) as the API takes them. make: the path of what makes one; making: what is
-    asked for then beside the values; batch: how many are made at once. whole: it is made by a PUT, and each change is
-    a PUT of all its values. counts: which records there are as far as files know.
-    flaw_of_name, flaw: what is wrong with a name, and with values as a whole.
-    called: how an export calls what has no name yet; itself: that is its name in any case. trimmed: the fields that an
-    export leaves out. file: where an export puts it. known: what others call it, by its name.
+    id: the table in a file. noun: singular, for messages. table: its fields. path: the API's list, and the prefix of
+    each record. record: the fields read from a record; query: filter and order of the list.
+    defaults: values of omitted fields; an omitted field without default is not compared. named: the field that defaults
+    to the table's name. new: fields used only on creation. refers: fields that name records of another kind. secrets:
+    fields that are always secret.
+    spelt: normalizes values. there: turns a record into values.
+    natural: the identity under another name. unique: the service has no two of the same identity and reuses an existing
+    one; twins: the message if files have two. alike: the identity of unmanaged records. fixed: values that cannot
+    change; other values mean another record.
+    body: values and secrets (None: remove) as the API takes them. make: the path for creation; making: extra fields for
+    it; batch: records per request. whole: created and changed by PUT of all values. counts: whether a record exists for
+    files.
+    flaw_of_name, flaw: why a name, or the values as a whole, are invalid.
+    called: the exported name of an unnamed record; itself: use that name always. trimmed: fields to leave out of an
+    export. file: the export's file. known: the name by which other records refer to it.
     """
 
     id: str
@@ -176,17 +176,16 @@ class Kind(NamedTuple):
     known: Callable[[str], str] = lambda name: name
 
     def at(self, id: str) -> str:
-        """Return the path of one."""
         return f"{self.path}/{quote(id, safe=':')}"
 
     def put(self, names: Names, id: str, name: str, before: str = "") -> None:
-        """Tell the others what one is called, and was called before."""
+        """Register a record's name, and its previous name, for references."""
         names.put(self.id, id, self.known(name), self.known(before))
 
     def wanted(self, name: str, place: Place, table: Struct, found: Callable[[str, Reference], Secret]) -> Wanted:
-        """Return what a table asks for. found: looks a secret up, by the name of its field.
+        """Return a table as a wanted record. found: resolves a secret by field name.
 
-        What refers to others has the names that stand in the file, and is not spelt before they are known.
+        References to other records keep their names from the file, and are normalized once those are known.
         """
         values = dict(self.defaults) | ({self.named: name} if self.named else {})
         new, secrets = dict[str, Any](), dict[str, Secret]()
@@ -211,7 +210,7 @@ def _parts(field: str, given: Any) -> Iterator[tuple[str, Any]]:
 
 
 def digest_of(value: Any) -> str:
-    """Return a value as a short word.
+    """Return a short digest of a value.
 
     >>> digest_of("1h")
     'b3d3fbc6'

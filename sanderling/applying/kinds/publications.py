@@ -1,4 +1,4 @@
-"""Publications, as files describe them. Their addresses are the service's to make."""
+"""Publications in files. The service chooses their addresses."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class PublicationTable(Struct, frozen=True, forbid_unknown_fields=True, kw_only=
 
 
 class PublicationSeen(Struct):
-    """What is read of a publication's record."""
+    """The fields read from a publication's record."""
 
     id: str
     title: str
@@ -51,7 +51,7 @@ _IDS = {**OF_SOURCES, "alerts": ("alert_ids", ALERTS)}
 
 
 def spelt(values: dict[str, Any]) -> dict[str, Any]:
-    """Return the values of a publication in the one spelling in which they are compared."""
+    """Normalize a publication's values for comparison."""
     values["title"] = " ".join(values["title"].split())
     for name in (*_IDS, "tags"):
         values[name] = tuple(sorted(set(values[name])))

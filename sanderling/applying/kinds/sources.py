@@ -1,4 +1,4 @@
-"""Sources, as files describe them: by their URL, which the service watches once."""
+"""Sources in files, identified by URL: the service watches each URL once."""
 
 from __future__ import annotations
 
@@ -74,13 +74,13 @@ class SourceTable(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True)
 
 
 class DetectionSeen(Struct, frozen=True):
-    """What is read of a detection. forced: its owner has said of what type it is, against what it looks like."""
+    """The fields read from a detection. forced: the owner chose the type."""
 
     forced: bool = False
 
 
 class SourceSeen(Struct):
-    """What is read of a source's record."""
+    """The fields read from a source's record."""
 
     id: str
     url: str
@@ -136,7 +136,7 @@ _COMPARED = (*DEFAULTS, "url", "type", "render")
 
 
 def url_of(text: str) -> str:
-    """Return a URL in its one spelling; as it is, if it has none: the service then says what is wrong.
+    """Normalize a URL; return an invalid one unchanged, for the service to refuse.
 
     >>> url_of("HTTPS://Example.org"), url_of("example.org"), url_of("not a url")
     ('https://example.org/', 'https://example.org/', 'not a url')
@@ -147,7 +147,7 @@ def url_of(text: str) -> str:
 
 
 def tags_of(tags: tuple[str, ...]) -> tuple[str, ...]:
-    """Return tags as they are kept, in one order.
+    """Normalize and sort tags as stored.
 
     >>> tags_of(("topic:ai", " shop", "label:shop"))
     ('label:shop', 'topic:ai')
@@ -156,13 +156,13 @@ def tags_of(tags: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def spelt(values: dict[str, Any]) -> dict[str, Any]:
-    """Return the values of a source in the one spelling in which they are compared."""
+    """Normalize a source's values for comparison."""
     if "url" in values:
         values["url"] = url_of(values["url"])
     values["tags"], values["ignore"] = tags_of(values["tags"]), tuple(sorted(values["ignore"]))
     values["own_only"] = tuple(sorted({*values["own_only"]}))
     values["title"] = " ".join(values["title"].split())
-    with suppress(UrlRefused):  # the service says what is wrong with it
+    with suppress(UrlRefused):  # the service reports the fault
         values["headers_for"] = read_places(values["headers_for"])
     with suppress(UrlRefused):
         values["follow_hosts"] = read_hosts(values["follow_hosts"])
@@ -172,7 +172,7 @@ def spelt(values: dict[str, Any]) -> dict[str, Any]:
 
 
 def _there(record: SourceSeen, names: Names) -> There:
-    """Return a record as values. All is in the service's own spelling, of which there may be many thousands."""
+    """Return a record as values. The service normalizes them already, which matters for many thousands."""
     values = {name: getattr(record, name) for name in _COMPARED}
     values["tags"] = tuple(sorted(tag for tag in record.tags if tag.partition(":")[0] not in OWN_NAMESPACES))
     values["ignore"], values["own_only"] = tuple(sorted(record.ignore)), tuple(sorted({*record.own_only}))
@@ -185,7 +185,7 @@ def _body(values: Values, secrets: Mapping[str, str | None], _ids: Ids) -> dict[
 
 
 def _trimmed(record: SourceSeen, values: Values) -> frozenset[str]:
-    """Return what the service has chosen by itself, and would choose again."""
+    """Return the fields that the service chose and would choose again."""
     chosen = set() if record.detection.forced else {"type"}
     return frozenset(chosen | ({"render"} if record.type != "html" or values["render"] == "auto" else set()))
 
@@ -209,7 +209,7 @@ KIND = Kind(
     new=frozenset(("backfill", "verify")),
     secrets=("hello", "headers"),
     fixed=("url",),
-    making={"verify": "later"},  # it may well not answer today
+    making={"verify": "later"},  # the page may not answer today
     unique=True,
     twins="has the URL of {}: the service watches it once",
     trimmed=_trimmed,

@@ -1,4 +1,4 @@
-"""The kinds of things that files describe, in the order in which they are made: a later one may name an earlier one."""
+"""The kinds of records in files, in order of creation: later ones may name earlier ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Defaults of tags, as files describe them: a tag is its own name, so a table is known again by the tag it names."""
+"""Defaults of tags in files, identified by the tag itself."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from storage.records.times import interval_text, seconds_of
 
 TAGS = "tags"
 _LONGEST = 100
-"""Characters of a tag in a file."""
+"""Maximum characters of a tag in a file."""
 
 
 class TagTable(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -34,7 +34,7 @@ class TagTable(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
 
 
 class DefaultsSeen(Struct):
-    """What is read of a tag's defaults."""
+    """The fields read from a tag's defaults."""
 
     schedule: str | None
     hours: str | None
@@ -49,7 +49,7 @@ class DefaultsSeen(Struct):
 
 
 class TagSeen(Struct):
-    """What is read of a tag's record. It is one of ours only if it has defaults."""
+    """The fields read from a tag's record. It counts only if it has defaults."""
 
     tag: str
     defaults: DefaultsSeen | None
@@ -95,9 +95,9 @@ DEFAULTS: Values = {
 
 
 def spelt(values: dict[str, Any]) -> dict[str, Any]:
-    """Return the values of a tag in the one spelling in which they are compared."""
+    """Normalize a tag's values for comparison."""
     values["tag"] = tag_of(values["tag"].strip())
-    values["ignore"] = tuple(dict.fromkeys(values["ignore"]))  # another order is another part of a page (`part_of`)
+    values["ignore"] = tuple(dict.fromkeys(values["ignore"]))  # keep the order: it matters to `part_of`
     values["destinations"] = tuple(sorted(set(values["destinations"])))
     if values["schedule"] is not None:
         values["schedule"] = interval_text(seconds_of(values["schedule"]))
@@ -105,7 +105,7 @@ def spelt(values: dict[str, Any]) -> dict[str, Any]:
 
 
 def flaw_of_name(name: str) -> str:
-    """Return why a name can be no tag with defaults; "" when it can.
+    """Return why a tag cannot have defaults; "" if it can.
 
     >>> flaw_of_name("prices"), flaw_of_name("topic:ai/eu"), flaw_of_name("kind:html")
     ('', '', "the namespace kind is the service's own: take another, or none")
@@ -117,7 +117,7 @@ def flaw_of_name(name: str) -> str:
 
 
 def name_of(values: Values) -> str:
-    """Return what files call a tag.
+    """Return a tag's name in files.
 
     >>> name_of({"tag": "label:prices"}), name_of({"tag": "label:a:b"})
     ('prices', 'label:a:b')

@@ -1,8 +1,7 @@
-"""The file of a backup: a plain tar whose first member, `manifest.json`, says what the others are.
+"""The file of a backup: a plain tar whose first member, `manifest.json`, lists the others.
 
-So `tar` alone unpacks one in an emergency, and `sha256sum` checks it. It is read strictly: the members that the
-manifest names, in its order, with its sizes and hashes, and nothing else; so no name leads out of the folder.
-docs/backup.md is the format's description.
+In an emergency `tar` unpacks it and `sha256sum` checks it. Reading is strict: exactly the manifest's members, with its
+order, sizes and hashes, so no name escapes the folder. docs/backup.md describes the format.
 """
 
 from __future__ import annotations
@@ -28,20 +27,20 @@ from storage.sqlite.ownership import as_root, named_by_hand
 from storage.sqlite.upkeep.copying import Content
 
 Standing = Literal["holds", "fails", "missing", "unchecked"]
-"""What a master key says of a backup: it is as made, it is not (or another key's), it has no MAC, there is no key."""
+"""The MAC's state: valid, invalid (altered, or another key), absent, or unchecked without a master key."""
 
 FORMAT = 1
 MANIFEST = "manifest.json"
 DATABASE = "sanderling.db"
 SECRETS = "secrets.sealed"
 _NAMES = re.compile(r"sanderling\.db|secrets\.sealed|sanderling\.toml|templates/[\w][\w. -]*\.toml", re.ASCII)
-_FORM = tarfile.GNU_FORMAT  # ustar ends at 8 GiB a member
+_FORM = tarfile.GNU_FORMAT  # ustar is limited to 8 GiB per member
 _CHUNK = 1 << 20
 _MOST_MANIFEST = 1 << 20
 
 
 class Member(Struct, frozen=True):
-    """One file of a backup."""
+    """A file in a backup."""
 
     name: str
     size: int
@@ -49,9 +48,9 @@ class Member(Struct, frozen=True):
 
 
 class Manifest(Struct, frozen=True):
-    """The first member. `secrets` says whether they are in it, sealed, or not at all.
+    """The first member. secrets: whether they are included, sealed, or left out.
 
-    `mac`: by the master key that was named when it was made, over all the rest; empty when none was.
+    mac: over everything else, with the master key of that time; empty without one.
     """
 
     sanderling_backup: int
@@ -63,11 +62,11 @@ class Manifest(Struct, frozen=True):
     mac: str = ""
 
     def authenticated(self, master: MasterKey | None) -> Manifest:
-        """Return it with the MAC of a key."""
+        """Return it with a MAC; unchanged without a master key."""
         return self if master is None else structs.replace(self, mac=master.mac(self._spoken()))
 
     def standing(self, master: MasterKey | None) -> Standing:
-        """Return whether a key vouches for it."""
+        """Check the MAC."""
         if not self.mac:
             return "missing"
         if master is None:
@@ -87,14 +86,14 @@ VOUCHED: Mapping[Standing, str] = {
 
 
 class Piece(NamedTuple):
-    """A file that goes into a backup."""
+    """A source file for a backup."""
 
     name: str
     path: Path
 
 
 def write_archive(target: Path, manifest: Manifest, pieces: Sequence[Piece]) -> None:
-    """Write a backup (0600), synced, and put it in the place of any before once it is whole. Raises OSError."""
+    """Write a backup (0600), fsync and verify it, then replace an older one atomically. Raises OSError."""
     partial = target.with_name(target.name + ".partial")
     with as_root():
         partial.unlink(missing_ok=True)
@@ -119,29 +118,29 @@ def write_archive(target: Path, manifest: Manifest, pieces: Sequence[Piece]) -> 
 
 
 def holds(name: str) -> bool:
-    """Return whether a backup may hold a file of this name."""
+    """Return whether a backup may contain a file of this name."""
     return _NAMES.fullmatch(name) is not None
 
 
 def member(piece: Piece) -> Member:
-    """Return what the manifest says of a file. Raises OSError."""
+    """Return a file's entry for the manifest. Raises OSError."""
     with _its_own(piece.path) as source:
         return Member(piece.name, os.fstat(source.fileno()).st_size, hashlib.file_digest(source, "sha256").hexdigest())
 
 
 def _its_own(path: Path) -> BufferedReader:
-    """Open a file that goes into a backup; never what a link leads to."""
+    """Open a file for the backup without following links."""
     return open(os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW), "rb")
 
 
 def read_manifest(path: Path) -> Manifest:
-    """Return a backup's manifest. Raises CommandFailed when the file is none, or of a newer format."""
+    """Raises CommandFailed if the file is no backup, or has a newer format."""
     with _opened(path) as tar:
         return _manifest(path, tar)
 
 
 def verify(path: Path) -> Manifest:
-    """Read a whole backup and return its manifest. Raises CommandFailed that says what is wrong with it."""
+    """Read and check a whole backup; return its manifest. Raises CommandFailed with the fault."""
     with _reading(path) as (manifest, files):
         for _file, chunks in files:
             for _chunk in chunks:
@@ -150,7 +149,7 @@ def verify(path: Path) -> Manifest:
 
 
 def unpack(path: Path, folder: Path) -> Manifest:
-    """Unpack a backup into an empty folder, checked as it goes; return its manifest. Raises CommandFailed, OSError."""
+    """Unpack and check a backup into an empty folder; return its manifest. Raises CommandFailed, OSError."""
     with _reading(path) as (manifest, files):
         for file, chunks in files:
             target = folder / file.name
@@ -164,7 +163,7 @@ def unpack(path: Path, folder: Path) -> Manifest:
 
 
 def is_backup(path: Path) -> bool:
-    """Return whether a file begins as a backup does."""
+    """Return whether a file begins with a backup's manifest."""
     try:
         read_manifest(path)
     except CommandFailed:
@@ -258,7 +257,7 @@ def _sync_folder(folder: Path) -> None:
 
 
 def summary(manifest: Manifest) -> Mapping[str, object]:
-    """Return a manifest in short, for people and programs."""
+    """Summarize a manifest for people and programs."""
     held = manifest.database
     return {
         "made_at": manifest.made_at,

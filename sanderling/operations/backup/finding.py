@@ -1,4 +1,4 @@
-"""A finding of a test of this program or of an installation: well, something to know, or something to mend."""
+"""The result of one check on a build or an installation: fine, a warning, or a failure."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Level = Literal["ok", "warn", "fail"]
 
 
 class Finding(Struct, frozen=True):
-    """One line: how it is, what was looked at, what was seen, and what to do about it (empty when well)."""
+    """One line: level, subject, result, and the remedy (empty if fine)."""
 
     level: Level
     what: str
@@ -26,7 +26,7 @@ class Finding(Struct, frozen=True):
 
 
 def tell(findings: Sequence[Finding], *, as_json: bool) -> Exit:
-    """Print findings; return FAILED when one of them is a failure."""
+    """Print findings; return FAILED if any of them failed."""
     failed = any(finding.level == "fail" for finding in findings)
     if as_json:
         print_json({"ok": not failed, "findings": to_builtins(findings)})

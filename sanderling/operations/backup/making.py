@@ -1,8 +1,8 @@
-"""Making a backup, beside a running service or without one.
+"""Make a backup, with or without a running service.
 
-copy -> check every page -> take the secrets out -> seal them -> write -> read it back -> rename. Until the rename the
-backup of yesterday is in its place. The copy lies in the data folder while it has its secrets, however this ends. They
-lie there sealed with the database's key, and in the backup with the one that is named, which may be the same.
+copy -> check every page -> remove secrets -> seal them -> write -> read back -> rename. The previous backup stays in
+place until the rename. While the copy contains secrets it stays in the data folder, even after a crash. There the
+database's key seals them; in the backup, the named master key, possibly the same.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ NO_MASTER_KEY = (
 
 
 def make_backup(settings: Settings, target: Path, variables: Mapping[str, str], *, secrets: bool) -> Manifest:
-    """Write a backup of a data folder to a file and return its manifest. Raises CommandFailed."""
+    """Back up a data folder to a file and return its manifest. Raises CommandFailed."""
     folder = Path(settings.data)
     master = find_master_key(variables)
     if secrets and master is None:
@@ -119,7 +119,7 @@ def _refuse_names(settings: Settings) -> None:
 
 
 def _refuse(folder: Path, target: Path) -> None:
-    """Raise CommandFailed for what can be known to fail before anything is copied."""
+    """Raise CommandFailed for foreseeable failures before copying anything."""
     database = folder / DATABASE
     if target.is_dir():
         raise CommandFailed(f"{target}: is a folder; name the file to write, such as {target / 'sanderling.tar'}.")
@@ -141,8 +141,8 @@ def _refuse(folder: Path, target: Path) -> None:
 
 
 def sweep(folder: Path) -> None:
-    """Delete what backups and exports that were killed have left."""
+    """Delete leftovers of killed backups and exports."""
     for left in folder.glob(SCRATCH + "*"):
-        with suppress(FileNotFoundError):  # of one that ends just now
+        with suppress(FileNotFoundError):  # another process may delete it now
             if left.stat().st_mtime * 1000 < now() - STALE_MS:
                 shutil.rmtree(left, ignore_errors=True)

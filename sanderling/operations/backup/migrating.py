@@ -1,4 +1,4 @@
-"""`sanderling migrate`: what the first start of a new version does to the data, without that start."""
+"""`sanderling migrate`: upgrade the data as the first start of a new version would, without starting."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ from storage.sqlite.upkeep.upgrade import SPARE, copy_name, scrub, upgrade
 
 
 class Need(Struct, frozen=True):
-    """What a database lacks: steps from its schema to this program's; the way to give room back (`copied`: by a copy of
-    the whole). `needed` and `free`: bytes of the disk.
+    """The difference between a database's schema and this program's. copied: it must be copied to be able to shrink.
+    needed, free: bytes of disk space.
     """
 
     schema: int
@@ -35,12 +35,12 @@ class Need(Struct, frozen=True):
 
     @property
     def nothing(self) -> bool:
-        """Whether all is as this program makes it."""
+        """Whether the database is up to date."""
         return self.schema == self.newest and not self.copied
 
 
 def need(folder: Path) -> Need:
-    """Look at a database, which may be in use, and change nothing. Raises CommandFailed."""
+    """Inspect a database, possibly in use, without changes. Raises CommandFailed."""
     database = folder / DATABASE
     if not database.is_file() or not database.stat().st_size:
         raise CommandFailed(
@@ -54,7 +54,7 @@ def need(folder: Path) -> Need:
 
 
 def sentences(found: Need) -> Iterator[str]:
-    """Yield what is to be done, in its order."""
+    """Yield the planned steps in order."""
     if found.nothing:
         yield f"Schema {found.schema}, as this program's: nothing is to be done."
         return
@@ -67,7 +67,7 @@ def sentences(found: Need) -> Iterator[str]:
 
 
 def migrate(folder: Path) -> Need:
-    """Do it, on a folder that nobody serves from; return what it had lacked. Raises CommandFailed."""
+    """Upgrade a folder without a running service; return what was needed. Raises CommandFailed."""
     found, database = need(folder), folder / DATABASE
     if found.nothing:
         return found

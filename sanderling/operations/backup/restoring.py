@@ -1,7 +1,7 @@
-"""Putting a backup in the place of what a data folder holds. The service must not run, and cannot start meanwhile.
+"""Replace a data folder's content by a backup. The service must not run, and cannot start during it.
 
-All is unpacked and checked beside the old files first. Then these go to a folder `before-restore-...`, and the database
-is changed last, by one rename: whenever this is cut off, the folder has the old database or the new one, never none.
+Everything is unpacked and checked next to the old files first. These then move to a folder `before-restore-...`, and
+one rename replaces the database last: at every moment the folder has the old database or the new one.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from storage.sqlite.upkeep.copying import (
 
 STAGE = ".restoring"
 MOST_KEYS = 100
-"""Keys that are named one by one."""
+"""Maximum keys listed one by one."""
 TEMPLATES = "templates"
 _SQLITE = b"SQLite format 3\0"
 _WAL = "-wal"
@@ -50,10 +50,9 @@ _BESIDE = (DATABASE + _WAL, DATABASE + "-shm")
 
 
 class Restored(NamedTuple):
-    """What was restored. `aside` holds what was there before; `lost` is what goes without its secrets. `named`: the
-    service needs the master key that was named for the restore. `entrances`: who gets in by it. `standing`: what the
-    master key says of the backup, None of a database kept by an upgrade. `settings`: "taken", "left" in the backup, or
-    "none" in it.
+    """The result of a restore. aside: the folder with the previous files. lost: records that lost their secrets. named:
+    the service needs the named master key. entrances: API keys, password and sessions in the backup. standing: its
+    MAC's state, None for a database kept by an upgrade. settings: "taken", "left" in the backup, or "none" in it.
     """
 
     content: Content
@@ -77,9 +76,9 @@ def restore(
     settings: bool = False,
     unverified: bool = False,
 ) -> Restored:
-    """Restore a backup, or a database kept by an upgrade, into a folder. Raises CommandFailed, with nothing changed.
+    """Restore a backup, or a database kept by an upgrade. Raises CommandFailed, with nothing changed.
 
-    settings: take over the settings in it. unverified: take a backup without a MAC although a master key is named.
+    settings: take over its settings too. unverified: accept a missing MAC although a master key is named.
     """
     with working_in(folder), _held(folder):
         _refuse_what_is_there(folder, replace)
@@ -93,7 +92,7 @@ def restore(
 
 
 def taken_over(done: Restored) -> Iterator[str]:
-    """Yield who gets in by what was restored, whether a master key vouches for it, and what became of its settings."""
+    """Yield the MAC's state, the accesses that the backup grants, and the handling of its settings."""
     if done.standing is not None:
         yield f"{VOUCHED[done.standing].capitalize().replace('mac', 'MAC')}."
     yield from who_gets_in(done.entrances)
@@ -104,7 +103,7 @@ def taken_over(done: Restored) -> Iterator[str]:
 
 
 def who_gets_in(found: Entrances) -> Iterator[str]:
-    """Yield each API key of a database, and whether a password, sessions and a set-up link are in it."""
+    """Yield each API key in a database, and whether it has a password, sessions and a set-up link."""
     yield f"Who gets in by it: {_counted(len(found.keys), 'API key')}{':' if found.keys else '.'}"
     for prefix, name, scopes in found.keys[:MOST_KEYS]:
         yield plain(f"  {prefix}...  {name}  {','.join(scopes)}")
@@ -121,7 +120,7 @@ def _counted(number: int, thing: str) -> str:
 
 @contextmanager
 def _held(folder: Path) -> Iterator[None]:
-    """Hold the lock on a folder, made if missing. Of what fails there, neither folders nor lock stay that were not."""
+    """Lock a folder, created if missing. On failure, remove the folders and the lock that were new."""
     missing = [path for path in (folder, *folder.parents) if not path.exists()]
     lock, lock_is_new = FolderLock(folder), not (folder / LOCK).exists()
     try:
@@ -130,7 +129,7 @@ def _held(folder: Path) -> Iterator[None]:
         try:
             yield
         except BaseException:
-            if lock_is_new:  # removed while it is held: afterwards it may be another's
+            if lock_is_new:  # unlink it while locked: later it may be another process's
                 (folder / LOCK).unlink(missing_ok=True)
             raise
         finally:
@@ -153,7 +152,7 @@ def _refuse_what_is_there(folder: Path, replace: bool) -> None:
 
 
 class _Staged(NamedTuple):
-    """What was unpacked and checked."""
+    """The unpacked and checked backup."""
 
     content: Content
     lost: Lost
@@ -178,7 +177,7 @@ def _staged(
     database, named = stage / DATABASE, named_vault(variables)
     if kept_by_upgrade:
         _copy(file, database)
-        with suppress(FileNotFoundError):  # what was put aside after a crash: its newest commits are in there
+        with suppress(FileNotFoundError):  # a database put aside after a crash has its newest commits here
             _copy(file.with_name(file.name + _WAL), stage / (DATABASE + _WAL))
         with told_plainly(file):
             check_schema(database)
@@ -248,7 +247,7 @@ def _swapped(folder: Path, stage: Path, at: Millis, staged: _Staged, *, settings
         (stage / TEMPLATES).rename(folder / TEMPLATES)
     if there and settings:
         (stage / FILE_NAME).rename(folder / FILE_NAME)
-    if (stage / OWN).exists():  # before what it opens
+    if (stage / OWN).exists():  # before the database that it opens
         (stage / OWN).rename(folder / OWN)
     _sync(stage / DATABASE)
     os.replace(stage / DATABASE, folder / DATABASE)
@@ -267,16 +266,16 @@ def _swapped(folder: Path, stage: Path, at: Millis, staged: _Staged, *, settings
 
 
 def _keep_both(folder: Path, aside: Path) -> None:
-    """Put aside what the folder is not without meanwhile."""
+    """Put aside copies of the files that the folder cannot be without."""
     if (folder / DATABASE).exists():
         try:
             os.link(folder / DATABASE, aside / DATABASE, follow_symlinks=False)
-        except OSError:  # exFAT, and some network file systems, have no hard links
+        except OSError:  # exFAT and some network file systems lack hard links
             part = aside / f"{DATABASE}.part"
             shutil.copy(folder / DATABASE, part, follow_symlinks=False)
             _sync(part)
             part.rename(aside / DATABASE)
-    for name in (MARK, OWN, NEXT):  # these stay, too: no position is given again, and the key opens both databases
+    for name in (MARK, OWN, NEXT):  # these also stay: positions are never reused, and the key opens both databases
         if (folder / name).exists():
             shutil.copy(folder / name, aside / name, follow_symlinks=False)
 
@@ -290,7 +289,7 @@ def _copy(file: Path, target: Path) -> None:
 
 
 def _empty(stage: Path) -> Path:
-    """Return the folder to unpack to, without what an interrupted restore has left there."""
+    """Return an empty folder to unpack into, without leftovers of an interrupted restore."""
     if stage.exists():
         shutil.rmtree(stage)
     stage.mkdir(mode=0o700)

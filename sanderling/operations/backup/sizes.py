@@ -1,4 +1,4 @@
-"""`sanderling sources sizes`: what each source's events weigh, read from the data folder, also beside the service."""
+"""`sanderling sources sizes`: size of each source's events, from the data folder, even while the service runs."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from storage.records.plain import plain
 from storage.sqlite.engine.connection import READER, connect, translated
 from storage.sqlite.engine.folder import DATABASE
 
-# Lengths of bodies come from their headers; the bodies themselves are not read.
+# SQLite takes the lengths from row headers, without reading the bodies.
 _BY_SOURCE = """SELECT k.id, s.url, count(*), sum(length(l.body)) FROM log l
     JOIN source_key k ON k.key=l.source LEFT JOIN source s ON s.key=l.source GROUP BY l.source ORDER BY 4 DESC, 1"""
 
 
 class Size(Struct, frozen=True):
-    """What a source has in the log. `url` is None for one that was deleted, and for the service's own notices."""
+    """A source's share of the log. url: None for deleted sources and the service's notices."""
 
     source_id: str
     url: str | None
@@ -33,7 +33,7 @@ class Size(Struct, frozen=True):
 
 
 def sizes(folder: Path) -> Sequence[Size]:
-    """Return what each source has in the log, the heaviest first. Raises CommandFailed."""
+    """Return each source's share of the log, largest first. Raises CommandFailed."""
     database = folder / DATABASE
     if not database.is_file():
         raise CommandFailed(f"{folder}: there is no data folder of Sanderling; name it with --data.", Exit.BAD_DATA)
@@ -45,7 +45,7 @@ HEADS: Final = ("size", "share", "events", "source")
 
 
 def tell(found: Sequence[Size], limit: int, *, as_json: bool) -> Exit:
-    """Print the heaviest sources and the whole."""
+    """Print the largest sources and the total."""
     whole = sum(size.bytes for size in found)
     rows = []
     for size in found[:limit]:

@@ -1,6 +1,6 @@
-"""`sanderling doctor`: an installation looked over, beside a running service, without one, and on a broken folder.
+"""`sanderling doctor`: check an installation, with or without a running service, even a broken folder.
 
-`checks.py` is the order of the questions and what happens when one breaks; `folder.py`, `database.py`, `machine.py`,
-`names.py` and `network.py` ask them. Each takes a `Patient` and gives findings; none changes anything but a file of its
-own that it deletes again. May import everything below the front door.
+`checks.py` runs the checks in order and survives failing ones; `folder.py`, `database.py`, `machine.py`, `names.py`,
+`network.py` and others contain them. Each takes a `DoctorContext` and yields findings; none changes anything except
+temporary files. May import everything below the front door.
 """

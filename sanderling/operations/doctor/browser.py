@@ -1,4 +1,4 @@
-"""The browser that renders pages: which one, what holds it, or why there is none."""
+"""Check the browser for rendered pages: name, sandbox, or the reason for its absence."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from sanderling.real_world import real_browser
 
 PAGE: Final = "docs/rendered-pages.md"
 TIGHT: Final = ("MemoryDenyWriteExecute=yes", "RestrictNamespaces=yes")
-"""Walls of a unit within which no browser lives."""
+"""Settings of a unit that no browser can run under."""
 WITHIN: Final = 30.0
 
 
 async def browser(patient: DoctorContext) -> AsyncIterator[Finding]:
-    """Whether a browser starts, and its walls hold."""
+    """Check that a browser starts and is sandboxed."""
     pool = real_browser(patient.settings)
-    if pool.lacks():  # nobody needs one to watch what is no such page
+    if pool.lacks():  # a browser is optional
         yield Finding("ok", "browser", f"pages are not rendered: {pool.lacks()}")
         return
     if trouble := await _tried(pool):
@@ -41,7 +41,7 @@ async def browser(patient: DoctorContext) -> AsyncIterator[Finding]:
 
 
 def held(name: str, walls: Walls | None) -> Finding:
-    """Return what it means that these walls hold a browser."""
+    """Return the finding for a browser held by these walls."""
     says = f"{name} renders pages, held by {walls_in_words(walls)}"
     if walls is not None and (walls.sandbox or walls.remote):
         return Finding("ok", "browser", says)
@@ -50,13 +50,13 @@ def held(name: str, walls: Walls | None) -> Finding:
 
 
 def from_unit(tight: tuple[str, ...]) -> Finding:
-    """Return what it means that the service's unit has these walls."""
+    """Return the finding for a service unit with these restrictions."""
     do = f"`sudo sanderling install --browser` gives it a unit of its own ({PAGE}); or browser = {OFF}."
     return Finding("warn", "browser", f"{SYSTEM.unit} holds the service too tightly for it: {', '.join(tight)}", do)
 
 
 def walls_of(unit: str) -> tuple[str, ...]:
-    """Return the walls of a unit that no browser can live within.
+    r"""Return the restrictions in a unit that no browser can run under.
 
     >>> walls_of("[Service]\\nMemoryDenyWriteExecute=yes\\n")
     ('MemoryDenyWriteExecute=yes',)
@@ -66,19 +66,19 @@ def walls_of(unit: str) -> tuple[str, ...]:
 
 
 def _unit() -> str:
-    """Return the service's unit; "" where there is none."""
+    """Return the text of the service's unit; "" without one."""
     unit = Path(SYSTEM.unit)
     return unit.read_text("utf-8", "replace") if unit.is_file() else ""
 
 
 class _Patient:
-    """A child of no tree."""
+    """Stands in for a child of the tree."""
 
     def __init__(self) -> None:
         self.stopping = trio.Event()
 
     def ready(self) -> None:
-        """Nobody waits for it."""
+        """Needs no signal."""
 
 
 async def _nowhere(host: str, port: int, judge: object) -> NoReturn:
@@ -86,9 +86,9 @@ async def _nowhere(host: str, port: int, judge: object) -> NoReturn:
 
 
 async def _tried(pool: ChromiumPool) -> str:
-    """Have the browser start, show that its walls hold, and ask for a page that it does not get.
+    """Start the browser, let it check its sandbox, and request a page that is refused.
 
-    Returns what is wrong.
+    Returns the problem, or "".
     """
     patient, says = _Patient(), "it did not start in time"
     async with trio.open_nursery() as nursery:

@@ -1,4 +1,4 @@
-"""The rounds: settings first, then every question in its order. One that breaks is a finding, and the next is asked."""
+"""Run the checks: settings first, then all others in order. A check that fails to run becomes a finding."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ OF_SQLITE = frozenset({"import", "disk room", "disk speed", "database", "private
 def doctor(
     flags: Mapping[str, str], variables: Mapping[str, str], config: str | None, *, offline: bool, as_json: bool
 ) -> Exit:
-    """Look over an installation and print what was found; FAILED when something must be mended."""
+    """Check an installation and print the findings; FAILED if any needs repair."""
     return tell(trio.run(findings, flags, variables, config, offline), as_json=as_json)
 
 
@@ -77,7 +77,7 @@ async def findings(
     found, theirs = [first, second], None if service is None else settings_at(settings)
     if theirs is not None:
         found.append(_of_the_service(settings, theirs))
-        running = running_at(settings.data)  # its port may have been chosen by the system
+        running = running_at(settings.data)  # the system may have chosen its port
         theirs = replace(theirs, port=(running and urlsplit(running.local_url).port) or theirs.port)
     patient = DoctorContext(theirs or settings, place, variables, service is not None, offline)
     with as_owner(place):
@@ -87,7 +87,7 @@ async def findings(
 
 
 def _of_the_service(here: Settings, theirs: Settings) -> Finding:
-    """Return whose settings are looked at: the service's, whatever this shell has."""
+    """Report that the service's settings are checked, and name those that differ in this shell."""
     others = unlike(here, theirs)
     says = "the running service's are looked at"
     return Finding("ok", "settings", f"{says}; this shell has otherwise: {', '.join(others)}" if others else says)
@@ -114,7 +114,7 @@ async def _answers(what: str, question: Question, patient: DoctorContext) -> Seq
 
 
 def _unasked(what: str, error: Exception) -> Finding:
-    """Return what a question says that could not be asked to its end."""
+    """Return the finding for a check that failed to run."""
     if isinstance(error, DiskFull) or (isinstance(error, OSError) and error.errno == ENOSPC):
         return Finding("fail", what, "could not be asked: the disk is full", "Free some room, and ask again.")
     if isinstance(error, Corrupt):
@@ -123,7 +123,7 @@ def _unasked(what: str, error: Exception) -> Finding:
 
 
 def _settings(flags: Mapping[str, str], variables: Mapping[str, str], config: str | None) -> tuple[Finding, Settings]:
-    """Return whether the settings can be read, and them; else the defaults, with the folder as it was named."""
+    """Read the settings; on failure use the defaults, with the named folder."""
     try:
         return _read(load(flags, variables, config))
     except CommandFailed as error:

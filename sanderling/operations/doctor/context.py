@@ -1,4 +1,4 @@
-"""The doctor's context: settings, data folder, environment, and whether a service runs on it."""
+"""The context of a check: settings, data folder, environment, whether a service runs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from actors.settings import Settings
 
 @dataclass(frozen=True, slots=True)
 class DoctorContext:
-    """`running`: whether a service answers on the folder's admin socket. `offline`: ask nothing of the network."""
+    """running: a service answers on the folder's admin socket. offline: send nothing to the network."""
 
     settings: Settings
     folder: Path

@@ -1,4 +1,4 @@
-"""The database: whole, of a schema that this program knows, not behind its head mark, not roomier than needed."""
+"""Check the database: integrity, schema, head mark, free space."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ A_DAY = 86_400.0
 
 
 def database(patient: DoctorContext) -> Iterator[Finding]:
-    """Look over the database; it may be in use."""
+    """Check the database, possibly in use."""
     path = patient.folder / DATABASE
     if not path.exists() or not path.stat().st_size:
         yield Finding("warn", "database", "there is none yet", "The first start makes it.")

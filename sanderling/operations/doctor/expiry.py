@@ -1,4 +1,4 @@
-"""The end of a certificate, read from its DER (X.690, RFC 5280 section 4.1): the standard library has no public way."""
+"""Read a certificate's end from its DER (X.690, RFC 5280 section 4.1); the standard library has no public way."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from datetime import UTC, datetime
 _CONSTRUCTED_VERSION = 0xA0
 _UTC_TIME = 0x17
 _VALIDITY = 3
-"""Fields of a TBSCertificate after its version: serial number, algorithm, issuer, validity."""
+"""Index of the validity among a TBSCertificate's fields after its version: serial, algorithm, issuer, validity."""
 
 
 def ends_at(pem: str) -> datetime:
-    """Return when the first certificate of a PEM text ends. Raises ValueError when there is none."""
+    """Return the end of the first certificate in a PEM text. Raises ValueError without one."""
     begin, end = pem.find("-----BEGIN CERTIFICATE-----"), pem.find("-----END CERTIFICATE-----")
     if not 0 <= begin < end:
         raise ValueError("there is no certificate in it")
@@ -25,13 +25,13 @@ def ends_at(pem: str) -> datetime:
         raise ValueError("it is not a certificate")
     _, (tag, text) = _fields(fields[_VALIDITY][1])
     digits = text.decode("ascii")
-    if tag == _UTC_TIME:  # two digits of the year: 50 and more are the last century (RFC 5280 section 4.1.2.5.1)
+    if tag == _UTC_TIME:  # two-digit year: 50 and up mean 19xx (RFC 5280 section 4.1.2.5.1)
         digits = ("19" if digits[:2] >= "50" else "20") + digits
     return datetime.strptime(digits, "%Y%m%d%H%M%SZ").replace(tzinfo=UTC)
 
 
 def _fields(data: bytes) -> Iterator[tuple[int, bytes]]:
-    """Yield tag and content of each value in a row. Raises ValueError when one goes beyond the end."""
+    """Yield tag and content of consecutive values. Raises ValueError if one is cut short."""
     at = 0
     while at < len(data):
         tag, length, at = data[at], data[at + 1] if at + 1 < len(data) else 0, at + 2

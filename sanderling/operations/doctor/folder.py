@@ -1,4 +1,4 @@
-"""The data folder: whose it is, who may read it, how much room and speed its disk has."""
+"""Check the data folder: owner, permissions, disk space, disk speed."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from storage.sqlite.secrets.own_key import NEXT, OWN
 LITTLE, HARDLY_ANY = 512 << 20, 64 << 20
 SYNCS = 15
 SLOW_MS = 30.0
-"""Ordinary disks take 0.2 to 10 ms. A harvest waits for one fsync, so 30 ms still is 30 commits a second."""
+"""Ordinary disks take 0.2 to 10 ms. A harvest waits for one fsync, so 30 ms still allow 30 commits a second."""
 
 
 def permissions(patient: DoctorContext) -> Iterator[Finding]:
-    """Whether the folder is there, ours, and for us only."""
+    """Check that the folder exists, is ours, and is closed to others."""
     folder = patient.folder
     if not folder.exists():
         yield Finding("warn", "folder", f"{folder} is not there", "The first start makes it; or name another: --data.")
@@ -45,20 +45,20 @@ def permissions(patient: DoctorContext) -> Iterator[Finding]:
         mode = stat.S_IMODE(path.stat().st_mode)
         level = "fail" if path == folder or path.name.startswith((DATABASE, OWN, NEXT)) else "warn"
         do = f"chmod go-rwx {path}"
-        yield Finding(level, "folder", f"others may use {path} (mode {mode:04o})", do)  # type: ignore[arg-type]  # two of the three words
+        yield Finding(level, "folder", f"others may use {path} (mode {mode:04o})", do)  # type: ignore[arg-type]  # a Level
     if not open_to_others:
         yield Finding("ok", "folder", f"{folder.absolute()}: for its owner only")
 
 
 def half_an_import(patient: DoctorContext) -> Iterator[Finding]:
-    """Whether an import of a whole instance was cut off here. Nothing is said where none was."""
+    """Report an import of a whole instance that was cut off; silent otherwise."""
     if unfinished(patient.folder):
         do = f"If none is under way: run `sanderling import` again, or delete {patient.folder / STAGE}"
         yield Finding("fail", "import", "an import into the folder was cut off: the service does not start", do)
 
 
 def room(patient: DoctorContext) -> Iterator[Finding]:
-    """Whether the disk has room for the log, a backup, an upgrade."""
+    """Check the disk space for log, backup and upgrade."""
     folder = next(path for path in (patient.folder.absolute(), *patient.folder.absolute().parents) if path.is_dir())
     free = shutil.disk_usage(folder).free
     database = patient.folder / DATABASE
@@ -77,7 +77,7 @@ def room(patient: DoctorContext) -> Iterator[Finding]:
 
 
 def speed(patient: DoctorContext) -> Iterator[Finding]:
-    """How long the disk takes to keep 4 KiB for good: what each commit waits for."""
+    """Measure how long an fsync of 4 KiB takes; each commit waits for one."""
     if not patient.folder.is_dir() or not os.access(patient.folder, os.W_OK):
         return
     path = patient.folder / f".doctor-{entropy(6).hex()}"

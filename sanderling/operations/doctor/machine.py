@@ -1,4 +1,4 @@
-"""The machine: its clock, its limits, and whether workers start under theirs."""
+"""Check the machine: clock, limits, and whether workers start in their jail."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from sanderling.operations.doctor.context import DoctorContext
 from sanderling.real_world import monotonic, wall
 
 PACE = 0.3
-"""Seconds for which the two clocks are compared."""
+"""Seconds over which wall clock and monotonic clock are compared."""
 STEP = 0.2
 BUILT = 1_760_000_000.0
-"""A clock that says less than this was never set: the program is younger."""
+"""An earlier wall clock was never set: the program is younger."""
 
 
 async def clock(patient: DoctorContext) -> AsyncIterator[Finding]:
-    """Whether the wall clock was set, and goes as fast as the one that never steps."""
+    """Check that the wall clock was set and keeps pace with the monotonic clock."""
     began = wall(), monotonic()
     await trio.sleep(PACE)
     drift = (wall() - began[0]) - (monotonic() - began[1])
@@ -39,7 +39,7 @@ async def clock(patient: DoctorContext) -> AsyncIterator[Finding]:
 
 
 def limits(patient: DoctorContext) -> Iterator[Finding]:
-    """Whether as many files may be open as streams are allowed."""
+    """Check that the limit of open files covers the allowed streams."""
     _soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     needed = patient.settings.max_streams + 1000
     unlimited = hard == resource.RLIM_INFINITY
@@ -52,7 +52,7 @@ def limits(patient: DoctorContext) -> Iterator[Finding]:
 
 
 async def worker(patient: DoctorContext) -> AsyncIterator[Finding]:
-    """Whether a worker starts under its limits, and reads; and whether the kernel holds it."""
+    """Check that a worker starts, parses, and is held by the kernel."""
     lacks = ""
 
     async def look() -> str:
@@ -70,7 +70,7 @@ async def worker(patient: DoctorContext) -> AsyncIterator[Finding]:
 
 
 def jail(lacks: str, *, demanded: bool) -> Finding:
-    """Return whether the kernel holds the workers, of what a worker said that its jail lacks."""
+    """Return the finding for the jail's missing parts."""
     if not lacks:
         return Finding("ok", "jail", "Landlock and a system call filter hold the workers")
     do = "Linux 5.13 or later with Landlock on, and a container that allows landlock_* and seccomp (docs/security.md)."

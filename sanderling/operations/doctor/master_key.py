@@ -1,4 +1,4 @@
-"""The master key: whether one is named, whether it opens the secrets, and what that means for backups."""
+"""Check the master key: named, able to open the secrets, usable for backups."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MAKE_ONE = "Make one: (umask 077; sanderling keys master > FILE), and name it in
 
 
 def master_key(patient: DoctorContext) -> Iterator[Finding]:
-    """Whether the key that is here opens every secret, and whether backups can take them along."""
+    """Check that the key opens every secret and that backups can include them."""
     named = named_vault(patient.variables)
     database = patient.folder / DATABASE
     try:

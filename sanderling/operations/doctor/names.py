@@ -1,4 +1,4 @@
-"""Names: whether those of the owner's own sources resolve. No other name of the world is asked for."""
+"""Check that names of the user's own sources resolve. No other names are queried."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ from storage.sqlite.engine.connection import READER, connect
 from storage.sqlite.engine.folder import DATABASE
 
 NOBODYS = "invalid."
-"""Never given to anybody (RFC 6761): a resolver that works says that there is no such name."""
+"""Never assigned (RFC 6761): a working resolver reports that it does not exist."""
 ASKED, LOOKED_AT = 3, 500
 WITHIN = 12.0
 
 
 async def names(patient: DoctorContext) -> AsyncIterator[Finding]:
-    """Whether the hosts of a few sources resolve; without sources, whether the resolver answers at all."""
+    """Resolve the hosts of a few sources; without sources, test the resolver itself."""
     if not patient.offline:
         yield await answered(watched_hosts(patient), SystemResolver())
 
 
 async def answered(hosts: Sequence[str], resolver: Resolver) -> Finding:
-    """Return what asking for some hosts says."""
+    """Return the finding for some hosts."""
     told = {host: await _asked(host, resolver) for host in hosts or (NOBODYS,)}
     bad = {host: error for host, error in told.items() if error is not None}
     silent = [error for error in bad.values() if error.local]
@@ -48,7 +48,7 @@ async def answered(hosts: Sequence[str], resolver: Resolver) -> Finding:
 
 
 def watched_hosts(patient: DoctorContext) -> Sequence[str]:
-    """Return a few host names of sources; none when the database can't be read, which is told elsewhere."""
+    """Return a few host names of sources; none if the database is unreadable, which another check reports."""
     try:
         with closing(connect(patient.folder / DATABASE, READER)) as connection:
             rows = connection.execute("SELECT url FROM source ORDER BY key LIMIT ?", (LOOKED_AT,)).fetchall()
@@ -59,7 +59,7 @@ def watched_hosts(patient: DoctorContext) -> Sequence[str]:
 
 
 async def _asked(host: str, resolver: Resolver) -> ResolveFailed | None:
-    """Ask for a host; that NOBODYS is not there is well."""
+    """Resolve a host; None means success. NOBODYS must not exist."""
     try:
         with trio.fail_after(WITHIN):
             await resolver.resolve(host)

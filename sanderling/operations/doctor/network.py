@@ -1,4 +1,4 @@
-"""The network: the guard on private addresses, the port, TLS files, proxies."""
+"""Check the network: guard, port, TLS files, proxies."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SOON_DAYS = 14
 
 
 def guard(patient: DoctorContext) -> Iterator[Finding]:
-    """Whether private addresses and metadata services are refused, but for what the settings open."""
+    """Check that private addresses and metadata services are refused, except where settings allow them."""
     ways = {"watched": patient.settings.watch_networks(), "delivered to": patient.settings.deliver_networks()}
     ways["called back by the hub"] = patient.settings.callback_networks()
     for way, networks in ways.items():
@@ -38,7 +38,7 @@ def guard(patient: DoctorContext) -> Iterator[Finding]:
 
 
 def tls(patient: DoctorContext) -> Iterator[Finding]:
-    """Whether the certificate can be used, and for how long."""
+    """Check that the certificate is usable and for how long."""
     settings = patient.settings
     if not settings.tls_cert:
         if not _own(settings.host) and not settings.base_url.startswith("https://"):
@@ -61,7 +61,7 @@ def tls(patient: DoctorContext) -> Iterator[Finding]:
 
 
 async def port(patient: DoctorContext) -> AsyncIterator[Finding]:
-    """Whether the ports are free, or our own service's."""
+    """Check that the ports are free, or used by our own service."""
     settings, figures = patient.settings, patient.settings.metrics_address()
     yield await _port(patient, settings.host, settings.port, "--port")
     if figures is not None:
@@ -84,7 +84,7 @@ async def _port(patient: DoctorContext, host: str, number: int, flag: str) -> Fi
 
 
 def proxies(patient: DoctorContext) -> Iterator[Finding]:
-    """Whether a proxy in front is trusted, and whether one is set up that is not used."""
+    """Check that a proxy in front is trusted, and warn about outgoing proxy variables, which are ignored."""
     settings = patient.settings
     if settings.base_url.startswith("https://") and not settings.tls_cert and not settings.trusted_proxies:
         do = 'Name it: trusted_proxies = ["127.0.0.1/32"]; else all clients are counted as one address.'

@@ -1,4 +1,4 @@
-"""PostgreSQL, where it is chosen: whether it answers, is good enough, and is opened by the master key that is named."""
+"""Check PostgreSQL: reachable, suitable, and opened by the named master key."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from storage.postgres.address import Address
 
 
 def postgres(patient: DoctorContext) -> Iterator[Finding]:
-    """Look over the server and the database; they may be in use."""
+    """Check server and database, possibly in use."""
     try:
         address = engines.address_of(patient.settings)
         listen = engines.listen_address_of(patient.settings)

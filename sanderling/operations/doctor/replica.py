@@ -1,4 +1,4 @@
-"""The replica, where one is kept: whether its place answers and is written to, whose it is, and how old it is."""
+"""Check the replica: reachable, writable, its owner and age."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _TRIAL = "doctor"
 
 
 async def replica(patient: DoctorContext) -> AsyncIterator[Finding]:
-    """Look at the place, and write a small object that goes again."""
+    """Check the location, writing and deleting a small object."""
     place = patient.settings.replica
     if not place or (patient.offline and place.startswith(S3)):
         return
@@ -36,7 +36,7 @@ async def replica(patient: DoctorContext) -> AsyncIterator[Finding]:
         keys = replica_keys(patient.folder, patient.variables)
         yield await _looked_at(objects, place, keys, running=patient.running)
     except (CommandFailed, StorageError, OSError):
-        return  # of the master key, which has a check of its own
+        return  # the master key has its own check
     except (ObjectsAway, BadPart) as error:
         yield Finding("fail", "replica", f"{error}", "The service goes on without it; docs/standby.md says how long.")
     finally:

@@ -1,7 +1,7 @@
-"""The units that hold a browser beside the service, and the one setting by which the service finds them. Pure.
+"""The units that hold a browser for the service, and the setting that points to them. Pure.
 
-No browser lives within the walls of the service's own unit. systemd starts one for each connection to a socket, and
-ends it with all that it started. `docs/rendered-pages.md` prints these very texts.
+No browser can run under the restrictions of the service's own unit. systemd starts one per connection to a socket, and
+ends it with all its children. `docs/rendered-pages.md` prints these exact texts.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ KillMode=control-group
 
 
 def browser_units(layout: Layout, browser: str) -> Mapping[Path, str]:
-    """Return the units that hold a browser, by their paths. browser: the path of its program."""
+    """Return the units by path. browser: the path of its program."""
     socket = _SOCKET.format(address=ADDRESS, account=layout.account)
     service = _SERVICE.format(
         command=word(layout.command),
@@ -63,7 +63,7 @@ def browser_units(layout: Layout, browser: str) -> Mapping[Path, str]:
 
 
 def browser_in(unit: str) -> str:
-    """Return the path of the program that a unit holds; "" when it can't be told.
+    r"""Return the browser's path in a unit; "" if unclear.
 
     >>> browser_in("[Service]\\nExecStart=/usr/local/bin/sanderling browser-holder /usr/bin/chromium\\n")
     '/usr/bin/chromium'
@@ -74,7 +74,7 @@ def browser_in(unit: str) -> str:
 
 
 def with_browser(settings: str) -> str:
-    """Return settings by which the service finds these units. Another choice of a browser stays as a comment.
+    r"""Return settings that point to these units. Another browser setting stays as a comment.
 
     >>> with_browser("SANDERLING_PORT=80\\nSANDERLING_BROWSER=off")
     'SANDERLING_PORT=80\\n#SANDERLING_BROWSER=off\\nSANDERLING_BROWSER=unix:/run/sanderling-browser.sock\\n'
@@ -83,12 +83,12 @@ def with_browser(settings: str) -> str:
     if _chosen(lines) == [LINE]:
         return settings
     kept = [f"#{line}" if _chooses(line) else line for line in lines]
-    parted = [""] if kept and kept[-1].endswith("\\") else []  # else our line would be the rest of that one
+    parted = [""] if kept and kept[-1].endswith("\\") else []  # a trailing backslash would swallow our line
     return "\n".join([*kept, *parted, LINE, ""])
 
 
 def without_browser(settings: str) -> str:
-    """Return settings without the line that leads to these units."""
+    """Remove the line that points to these units."""
     return "".join(line for line in settings.splitlines(keepends=True) if line.strip() != LINE)
 
 

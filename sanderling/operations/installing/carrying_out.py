@@ -1,4 +1,4 @@
-"""Looks at what is there and does a plan, under a root: `/`, or a folder that stands for it."""
+"""Inspect an installation and execute a plan, below `/` or a folder that stands for it."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def _browser_files(layout: Layout) -> Iterator[PurePosixPath]:
 
 
 def _text(path: Path) -> str | None:
-    """Return what a file says; None where there is none, or it may not be read: a dry run needs no rights."""
+    """Return a file's text; None if missing or unreadable: a dry run needs no rights."""
     with suppress(OSError):
         return path.read_text("utf-8", "surrogateescape")
     return None
@@ -84,14 +84,14 @@ def _owed(path: Path) -> Owed:
 
 
 class Hand:
-    """Does acts. variables: this process's environment. root: what paths are below."""
+    """Executes acts. variables: this process's environment. root: all paths are below it."""
 
     def __init__(self, root: Path, variables: Mapping[str, str]) -> None:
         self._root = root
         self._environment = foreign_environment(variables)
 
     def do(self, plan: Plan) -> None:
-        """Do a plan. Raises CommandFailed, with the act that could not be done."""
+        """Execute a plan. Raises CommandFailed with the act that failed."""
         for act in plan:
             try:
                 self._do(act)
@@ -154,7 +154,7 @@ class Hand:
 
     @staticmethod
     def _amend(path: Path, before: str, text: str) -> None:
-        there = path.resolve()  # it may be a link of its owner's
+        there = path.resolve()  # may be the owner's link
         if _text(there) != before:
             raise OSError("it has been changed meanwhile, or can't be read")
         kept = there.stat()
@@ -181,9 +181,9 @@ class Hand:
 
 
 def lay_out(to: Path, environment: Mapping[str, str]) -> None:
-    """Copy the running frozen program to a folder, as its directory form, and try it there before it gets its name.
+    """Copy the running frozen program to a folder, in directory form; test it before the final rename.
 
-    environment: for the try. Raises CommandFailed, OSError.
+    environment: for the test. Raises CommandFailed, OSError.
     """
     inside = unpacked()
     if inside is None:
@@ -210,7 +210,7 @@ def _copy(inside: Path, fresh: Path) -> None:
         ignore=lambda folder, _names: [LAUNCHER] if Path(folder) == inside else [],
     )
     (fresh / "sanderling").write_bytes(_launcher(inside))
-    for folder, _folders, names in os.walk(fresh):  # what was unpacked is for its owner only
+    for folder, _folders, names in os.walk(fresh):  # unpacked files are readable only by their owner
         Path(folder).chmod(0o755)
         for path in (Path(folder) / name for name in names):
             if not path.is_symlink():
@@ -233,7 +233,7 @@ def _try(launcher: Path, environment: Mapping[str, str]) -> None:
             [launcher, "version"], env=dict(environment), capture_output=True, text=True, check=False, timeout=60
         )
         code, said = done.returncode, done.stderr.strip().splitlines()[-1:]
-    except FileNotFoundError:  # of its interpreter: the launcher itself has just been written
+    except FileNotFoundError:  # its ELF interpreter: the launcher was just written
         code, said = 127, ["its C library (glibc) is not there"]
     except PermissionError:
         code, said = 126, ["programs may not be run from there (mounted noexec?)"]
@@ -245,7 +245,7 @@ def _try(launcher: Path, environment: Mapping[str, str]) -> None:
 
 
 def set_up_link(layout: Layout, variables: Mapping[str, str]) -> str:
-    """Return the link that sets the dashboard's password, made as the service's own account; "" if it can't be had."""
+    """Make the link that sets the dashboard's password, under the service's account; "" on failure."""
     settings = dict(
         line.strip().split("=", 1)
         for line in Path(layout.settings).read_text("utf-8").splitlines()
@@ -258,7 +258,7 @@ def set_up_link(layout: Layout, variables: Mapping[str, str]) -> str:
         capture_output=True,
         text=True,
         check=False,
-        **whom,  # type: ignore[call-overload]  # the three that belong together
+        **whom,  # type: ignore[call-overload]  # the three belong together
     )
     return str(done.stdout).strip() if done.returncode == 0 else ""
 
@@ -290,6 +290,6 @@ def _under(root: Path, path: PurePosixPath) -> Path:
 
 
 def _words(error: Exception) -> str:
-    if isinstance(error, shutil.Error):  # a list of all files that could not be copied, mostly for one reason
+    if isinstance(error, shutil.Error):  # lists every failed file, mostly for one reason
         return str(error.args[0][0][2]).partition(": ")[0]
     return (error.strerror if isinstance(error, OSError) else None) or str(error)

@@ -1,7 +1,7 @@
-"""The launcher of the directory form, as the one file carries it: without the modules, which that has anyway.
+"""The directory form's launcher inside the one-file form, without the modules that both contain.
 
-Both are a loader with an archive behind it, and in both the same modules are one part of that. The part is cut out of
-the launcher, and found in the one file by its first bytes.
+Both are a loader followed by an archive, with the same modules in one contiguous part. That part is cut from the
+launcher and found again in the one-file form by its first bytes.
 """
 
 from __future__ import annotations
@@ -14,16 +14,14 @@ _MARK = 4096
 
 
 def cut(launcher: bytes, begins: int, ends: int) -> dict[str, bytes]:
-    """Return what is carried of a launcher, by name of file; its modules are from begins to ends."""
+    """Return the carried files of a launcher; its modules lie at bytes begins to ends."""
     marked = begins + _MARK
     about = f"{ends - marked} {hashlib.sha256(launcher).hexdigest()}"
     return {"before": launcher[:marked], "after": launcher[ends:], "about": about.encode()}
 
 
 def assembled(carried: Mapping[str, bytes], program: bytes) -> bytes:
-    """Return the launcher, with its modules taken from the program that carries it.
-
-    Raises ValueError where that is another program, or damaged.
+    """Rebuild the launcher with the modules of the program that carries it. Raises ValueError if they do not match.
 
     >>> launcher, one_file = b"loader" + bytes(range(256)) * 40 + b"end", b"another" + bytes(range(256)) * 40 + b"more"
     >>> assembled(cut(launcher, 6, 6 + 256 * 40), one_file) == launcher

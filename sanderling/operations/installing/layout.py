@@ -1,4 +1,4 @@
-"""The places of an installation: for the whole system, or for one user. Pure."""
+"""The locations of an installation: for the whole system, or for one user. Pure."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ BROWSER_SOCKET = "sanderling-browser.socket"
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """programs: one folder for each version, and links to two of them, `current` and `previous`. command: what people
-    type. settings: the file of variables. account: whom the service runs as; "" is who installs it.
+    """programs: one folder per version, plus the links `current` and `previous`. command: the path on PATH. settings:
+    the file of variables. account: the service's account; "" means the installing user.
     """
 
     programs: Path
@@ -26,27 +26,27 @@ class Layout:
 
     @property
     def current(self) -> Path:
-        """The link to the version in use."""
+        """Link to the version in use."""
         return self.programs / "current"
 
     @property
     def previous(self) -> Path:
-        """The link to the version that was in use before, which is the way back."""
+        """Link to the version used before, for going back."""
         return self.programs / "previous"
 
     @property
     def owed(self) -> Path:
-        """The note that the service has not been started yet since it was changed."""
+        """Marker: the service was changed and not yet restarted."""
         return self.programs / "owed"
 
     @property
     def unit_beside(self) -> Path:
-        """Where a new unit goes when the old one has been edited."""
+        """Where a new unit goes if the old one was edited."""
         return beside(self.unit)
 
     @property
     def browser_socket(self) -> Path:
-        """The unit of the socket by which the service asks for a browser."""
+        """The socket unit by which the service gets a browser."""
         return self.unit.with_name(BROWSER_SOCKET)
 
     @property
@@ -56,7 +56,7 @@ class Layout:
 
     @property
     def master_key(self) -> Path:
-        """Where the master key is looked for; with `.cred` behind it, as systemd-creds has encrypted it."""
+        """The master key's path; with `.cred` appended if systemd-creds encrypted it."""
         return self.settings.with_name("master.key")
 
     @property
@@ -66,7 +66,7 @@ class Layout:
 
 
 def beside(unit: Path) -> Path:
-    """Return where a new unit goes when the one at a path has been edited."""
+    """Return where a new unit goes if the one at this path was edited."""
     return unit.with_name(f"{unit.name}.new")
 
 
@@ -79,9 +79,9 @@ SYSTEM = Layout(
     account=ACCOUNT,
 )
 PACKAGED = Path("/usr/lib/sanderling")
-"""Where packages put the program: those are for the package manager to install and to remove."""
+"""Where packages put the program; the package manager installs and removes those."""
 BESIDE_PACKAGE = replace(SYSTEM, command=Path("/usr/bin/sanderling"))
-"""Where the units of a browser go that is held beside a package's service."""
+"""Locations of a browser's units next to a packaged service."""
 
 
 def of_user(variables: Mapping[str, str], home: str) -> Layout:

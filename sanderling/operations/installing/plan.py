@@ -1,7 +1,7 @@
-"""The acts of installing and removing: a list, decided from what is there. Pure.
+"""The acts of installing and removing: a list, decided from the present state. Pure.
 
-Doing a plan twice is doing it once: the second finds all in place. What somebody has edited is never overwritten, and
-data are removed only when asked for.
+Plans are idempotent: a second run changes nothing. Edited files are never overwritten, and data are removed only on
+request.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ Owed = Literal["", "restart", "first start"]
 
 @dataclass(frozen=True, slots=True)
 class FoundInstallation:
-    """What is there already. versions: the folders below programs, halves of broken off installations among them.
-    current, previous, command: what these links point at. unit: the unit's text; beside: whether a new one lies there.
-    data_link: what the data folder points at, when it is a link. owed: what an installation that was cut off has not
-    come to. key: which file of the master key. browser: the texts of a browser's units, and of new ones beside them.
-    settings_say: the settings' own text. The rest: whether they are there.
+    """The present state. versions: folders below programs, including interrupted installations. current, previous,
+    command: targets of these links. unit: its text; beside: whether a new one waits next to it. data_link: the data
+    folder's target, if it is a link. owed: an outstanding restart or start. key: which file of the master key exists.
+    browser: texts of a browser's units, and of new ones next to them. settings_say: the settings' text. The rest:
+    whether they exist.
     """
 
     versions: tuple[str, ...] = ()
@@ -45,45 +45,42 @@ class FoundInstallation:
 
 @dataclass(frozen=True, slots=True)
 class LayOut:
-    """Copy the program to a folder, which appears whole and tried or not at all."""
+    """Copy the program to a folder, which appears complete and tested or not at all."""
 
     to: Path
 
     @property
     def says(self) -> str:
-        """The act as one line."""
         return f"lay out the program in {self.to} and try it"
 
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """Make a link, in place of one that is there."""
+    """Create or replace a link."""
 
     link: Path
     to: Path
 
     @property
     def says(self) -> str:
-        """The act as one line."""
         return f"point {self.link} at {self.to}"
 
 
 @dataclass(frozen=True, slots=True)
 class MakeAccount:
-    """Make a system account that nobody can sign in to."""
+    """Create a system account without login."""
 
     name: str
     home: Path
 
     @property
     def says(self) -> str:
-        """The act as one line."""
         return f"make the system account {self.name}"
 
 
 @dataclass(frozen=True, slots=True)
 class MakeFolder:
-    """Make a folder, owned by an account ("": whoever installs)."""
+    """Create a folder, owned by an account ("": the installing user)."""
 
     path: Path
     mode: int
@@ -91,13 +88,12 @@ class MakeFolder:
 
     @property
     def says(self) -> str:
-        """The act as one line."""
         return f"make the folder {self.path}, mode {self.mode:04o}" + (f", of {self.owner}" if self.owner else "")
 
 
 @dataclass(frozen=True, slots=True)
 class Write:
-    """Write a file, whole or not at all; the group ("": none) may read it."""
+    """Write a file atomically; the group ("": none) may read it."""
 
     path: Path
     text: str
@@ -106,15 +102,14 @@ class Write:
 
     @property
     def says(self) -> str:
-        """The act as one line."""
         return f"write {self.path}"
 
 
 @dataclass(frozen=True, slots=True)
 class Amend:
-    """Change a line of a file that is somebody else's: whose it is and who may read it stay as they are.
+    """Change a line of the user's file, keeping owner and mode.
 
-    before: its whole text; where it is another by then, nothing is changed.
+    before: its expected text; if it differs, nothing changes.
     """
 
     path: Path
@@ -124,59 +119,54 @@ class Amend:
 
     @property
     def says(self) -> str:
-        """The act as one line."""
         return f"{self.what} {self.path}; the rest of it stays as it is"
 
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """Run a program of the system. may_fail: what it undoes may be undone already."""
+    """Run a system program. may_fail: its effect may be undone already."""
 
     command: tuple[str, ...]
     may_fail: bool = False
 
     @property
     def says(self) -> str:
-        """The act as one line."""
         return f"run {' '.join(self.command)}"
 
 
 @dataclass(frozen=True, slots=True)
 class Remove:
-    """Remove a file, a link or a folder with all that is in it."""
+    """Remove a file, a link, or a folder with its content."""
 
     path: Path
     why: str = ""
 
     @property
     def says(self) -> str:
-        """The act as one line."""
         return f"remove {self.path}" + (f" ({self.why})" if self.why else "")
 
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """Write down what the service is owed, which outlives being cut off before it has it; "": nothing any more."""
+    """Record an outstanding restart, which survives an interruption; "": delete the record."""
 
     path: Path
     owed: Owed
 
     @property
     def says(self) -> str:
-        """The act as one line."""
         return f"note in {self.path} that a {self.owed} is owed" if self.owed else f"remove {self.path} (done)"
 
 
 @dataclass(frozen=True, slots=True)
 class Keep:
-    """Do nothing, and say why."""
+    """Do nothing, and explain why."""
 
     path: Path
     why: str
 
     @property
     def says(self) -> str:
-        """The act as one line."""
         return f"keep {self.path}: {self.why}"
 
 
@@ -187,11 +177,10 @@ Plan = tuple[Act, ...]
 def installing(
     layout: Layout, version: str, found: FoundInstallation, *, browser: str = "", live: bool = True, start: bool = True
 ) -> Plan:
-    """Return what installs a version (a folder's name).
+    """Return the acts that install a version (a folder's name).
 
-    browser: the program of a browser to be held beside the service; "" for none but what is held already. live:
-    whether this is a machine that runs, and not a folder that stands for one: then there are accounts and a service
-    manager. start: whether the service is to be enabled and started.
+    browser: a browser's program to hold; "" keeps the present one. live: a running machine with accounts and a service
+    manager, not an image's root. start: enable and start the service.
     """
     return tuple(_installing(layout, version, found, browser=browser, live=live, start=start))
 
@@ -201,7 +190,7 @@ def _installing(
 ) -> Iterator[Act]:
     place = layout.programs / version
     owner = layout.account if live else ""
-    if version not in found.versions:  # first: what does not run here shall not have changed anything
+    if version not in found.versions:  # first, so that an incompatible program changes nothing
         yield LayOut(place)
     if live and layout.account and not found.account:
         yield MakeAccount(layout.account, layout.data)
@@ -210,7 +199,7 @@ def _installing(
     settings = tuple(_settings_for(layout, found, owner, browser))
     amended = any(isinstance(act, Amend) for act in settings)
     changed = found.current != version or Write(layout.unit, unit) in acts or amended
-    if live and changed and not found.owed:  # before what it is owed for
+    if live and changed and not found.owed:  # before the changes that need the restart
         yield Note(layout.owed, "restart" if found.data else "first start")
     before = found.previous
     if found.current != version:
@@ -239,7 +228,7 @@ def _installing(
 
 
 def _settings_for(layout: Layout, found: FoundInstallation, owner: str, browser: str) -> Iterator[Act]:
-    """Yield what has the settings say what they must, which is nothing but where a browser is held."""
+    """Yield acts on the settings, which change only for a browser."""
     if not found.settings:
         first = settings_text(layout)
         yield Write(layout.settings, with_browser(first) if browser else first, 0o640, owner)
@@ -262,7 +251,7 @@ def _unit(path: Path, text: str, there: str | None) -> Iterator[Act]:
 
 
 def holding(layout: Layout, found: FoundInstallation, browser: str, *, live: bool = True, start: bool = True) -> Plan:
-    """Return what holds a browser beside a service that the package manager has installed."""
+    """Return the acts that add a browser to a packaged service."""
     return tuple(_holding(layout, found, browser, live=live, start=start))
 
 
@@ -279,7 +268,7 @@ def _holding(layout: Layout, found: FoundInstallation, browser: str, *, live: bo
 
 
 def _held(layout: Layout, found: FoundInstallation, browser: str) -> Iterator[Act]:
-    """Yield what brings a browser's units up to date: of the one that is named, else of the one that is held."""
+    """Yield acts that update the units of the given browser, else of the present one."""
     program = browser or browser_in(found.browser.get(layout.browser_service, ""))
     if program:
         for path, text in browser_units(layout, program).items():
@@ -287,7 +276,7 @@ def _held(layout: Layout, found: FoundInstallation, browser: str) -> Iterator[Ac
 
 
 def _sockets(layout: Layout, found: FoundInstallation, held: Plan) -> Iterator[Act]:
-    """Yield what has systemd listen for who wants a browser."""
+    """Yield acts that make systemd listen on the browser's socket."""
     new = any(isinstance(act, Write) and act.path == layout.browser_socket for act in held)
     if new or layout.browser_socket in found.browser:
         yield Run(("systemctl", "enable", BROWSER_SOCKET))
@@ -295,7 +284,7 @@ def _sockets(layout: Layout, found: FoundInstallation, held: Plan) -> Iterator[A
 
 
 def letting_go(layout: Layout, found: FoundInstallation, *, live: bool = True) -> Plan:
-    """Return what removes a browser's units, and the setting that leads to them."""
+    """Return the acts that remove a browser's units and setting."""
     acts = tuple(_letting_go(layout, found, purge=False, live=live))
     amended = tuple(_settings_without(layout, found))
     restart = (Run(("systemctl", "try-restart", UNIT), may_fail=True),) if live and amended else ()
@@ -322,7 +311,7 @@ def _settings_without(layout: Layout, found: FoundInstallation) -> Iterator[Act]
 
 
 def removing(layout: Layout, found: FoundInstallation, *, purge: bool, live: bool = True) -> Plan:
-    """Return what removes the program; purge: the data, the settings and the account too."""
+    """Return the acts that remove the program; purge: also data, settings and account."""
     return tuple(_removing(layout, found, purge=purge, live=live))
 
 
@@ -350,7 +339,7 @@ def _removing(layout: Layout, found: FoundInstallation, *, purge: bool, live: bo
 
 
 def _data(layout: Layout, found: FoundInstallation, *, purge: bool) -> Iterator[Act]:
-    if purge and found.data_link:  # where it leads has not been made by us, and may hold more than ours
+    if purge and found.data_link:  # we did not create the link's target, and it may hold more than our data
         yield Remove(layout.data, "only a link")
         yield Keep(layout.data.parent / found.data_link, "the data, which a link of yours led to; remove them yourself")
     elif found.data:

@@ -1,7 +1,7 @@
-"""The text of the files that are written: the unit, and the first settings. Pure.
+"""The texts of the unit and the first settings. Pure.
 
-Written files end with a line that has the sum of what is above it: one whose sum holds has not been edited, and may be
-replaced by a newer version.
+Written files end with a checksum of the text above it: a valid one proves that nobody edited the file, so a newer
+version may replace it.
 """
 
 from __future__ import annotations
@@ -102,13 +102,13 @@ _SETTINGS = """\
 
 
 def unit_text(layout: Layout, launcher: Path | None = None, key: KeyFile = "none") -> str:
-    """Return the unit: of the system, shut in by namespaces and filters, or of a user, by filters only, because not
-    every user's manager may make namespaces. launcher: where packages have it. key: which file of the master key is
-    there; a unit that names one that is not would not start.
+    """Return the unit. A system unit uses namespaces and filters, a user unit only filters, because not every user
+    manager may create namespaces. launcher: for packages. key: which file of the master key exists; a unit that names a
+    missing one would not start.
     """
     system = bool(layout.account)
     head = _HEAD.format(
-        page="Documentation=man:sanderling(1)\n" if launcher else "",  # packages bring the page
+        page="Documentation=man:sanderling(1)\n" if launcher else "",  # packages include the page
         after=_NETWORK if system else "",
         launcher=word(launcher or layout.launcher),
         settings=str(layout.settings).replace("%", "%%"),
@@ -121,7 +121,7 @@ def unit_text(layout: Layout, launcher: Path | None = None, key: KeyFile = "none
 
 
 def _key_line(layout: Layout, key: KeyFile) -> str:
-    """Return how the master key is given: as a credential, that only the service can read; to a user's by its path."""
+    """Return the line that passes the master key: a credential readable only by the service; for a user, its path."""
     if key == "none":
         return ""
     if not layout.account:
@@ -133,7 +133,7 @@ def _key_line(layout: Layout, key: KeyFile) -> str:
 
 
 def word(text: Path | str) -> str:
-    """Return a text as one word of a line (systemd.syntax(7)): a home may have a space in its name.
+    """Quote text as one word of a line (systemd.syntax(7)): a home may contain a space.
 
     >>> word("/opt/sanderling"), word('/home/a b/50%')
     ('/opt/sanderling', '"/home/a b/50%%"')
@@ -144,17 +144,17 @@ def word(text: Path | str) -> str:
 
 
 def settings_text(layout: Layout) -> str:
-    """Return the first settings: nothing but examples, commented out."""
+    """Return the first settings: only commented-out examples."""
     return _SETTINGS.format(restart=f"systemctl{'' if layout.account else ' --user'} restart sanderling")
 
 
 def sealed(text: str) -> str:
-    """Return a text with its sum in the last line."""
+    """Append the checksum line."""
     return f"{text}{SEAL}{hashlib.sha256(text.encode()).hexdigest()[:16]}\n"
 
 
 def is_unedited(text: str) -> bool:
-    """Return whether a file is as it was written.
+    r"""Return whether a file's checksum is valid.
 
     >>> is_unedited(sealed("[Unit]\\n")), is_unedited(sealed("[Unit]\\n").replace("Unit", "unit"))
     (True, False)

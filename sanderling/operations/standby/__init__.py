@@ -1,1 +1,1 @@
-"""The standby: another machine's copy of the database, kept from the replica, and the take-over."""
+"""The standby: a copy of the database on a second machine, kept from the replica, and the take-over."""

@@ -1,8 +1,8 @@
-"""The standby's copy in its data folder. Whenever the machine stops, it opens to a state that was committed.
+"""The standby's copy in its data folder. After a crash at any point it opens to a committed state.
 
-standby/<chain>.db       the database; only `standby.json` says which one counts
-standby/change           the change that is being put into it: putting it twice does no harm
-standby/standby.json     how far it is
+standby/<chain>.db       the database; only `standby.json` decides which one counts
+standby/change           the change being applied: applying it twice is harmless
+standby/standby.json     the progress
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ _NEW = ".new"
 
 
 class Applied(Struct, frozen=True):
-    """How far a copy is: its chain, the number of its newest change (0: none yet), that one's hash and time.
+    """A copy's progress: its chain, and number (0: none yet), hash and time of its newest change.
 
-    vouched: all of it carried MACs that hold; earlier versions wrote none.
+    vouched: every part carried a valid MAC; earlier versions wrote none.
     """
 
     chain: str
@@ -42,7 +42,7 @@ class Applied(Struct, frozen=True):
 
 
 class StandbyCopy:
-    """See above. keys: one of them made the replica. One process at a time; each call is slow, and raises OSError."""
+    """The copy. keys: one of them made the replica. One process at a time; calls are slow and raise OSError."""
 
     def __init__(self, data: Path, keys: Sequence[bytes]) -> None:
         self.keys = keys
@@ -55,12 +55,12 @@ class StandbyCopy:
 
     @property
     def database(self) -> Path:
-        """The database's file. Only once something is applied."""
+        """The database file. Only after something was applied."""
         assert self.applied is not None
         return self._folder / f"{self.applied.chain}.db"
 
     def put_part(self, chain: str, number: int, body: bytes) -> None:
-        """Put a part of the copy that a chain begins with; the copy of before still counts."""
+        """Write a part of a chain's initial copy; the previous copy still counts."""
         path = self._folder / f"{chain}.db"
         fd = os.open(path, os.O_CREAT | os.O_WRONLY | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
         try:
@@ -69,7 +69,7 @@ class StandbyCopy:
             os.close(fd)
 
     def begin(self, chain: str, size: int, at: Millis) -> None:
-        """Check the copy of a chain, whose parts are all there, and let it count from now on. Raises StorageError."""
+        """Check a chain's complete initial copy and switch to it. Raises StorageError."""
         path = self._folder / f"{chain}.db"
         with path.open("r+b") as database:
             database.truncate(size)
@@ -81,12 +81,12 @@ class StandbyCopy:
                 other.unlink()
 
     def put(self, found: ReadChange, body: bytes) -> None:
-        """Put the next change; `body` is its object."""
+        """Apply the next change. body: its object."""
         self._write(_CHANGE, body)
         self._put(found)
 
     def delete(self) -> None:
-        """Delete all but the database that was moved away."""
+        """Delete everything; the database was moved away before."""
         shutil.rmtree(self._folder)
 
     def _put(self, found: ReadChange) -> None:
@@ -98,7 +98,7 @@ class StandbyCopy:
         self._note(replace(self.applied, change=self.applied.change + 1, hash=found.hash, at=found.at))
 
     def _read(self) -> Applied | None:
-        """Return how far the copy is, after finishing what was cut off."""
+        """Return the progress after finishing an interrupted change."""
         try:
             self.applied = msgspec.json.decode((self._folder / _STATE).read_bytes(), type=Applied)
         except FileNotFoundError:
@@ -111,7 +111,7 @@ class StandbyCopy:
             return self.applied
         name = change_name(self.applied.chain, self.applied.change + 1)
         for key in self.keys:
-            with suppress(BadPart):  # it is the change of before, or of another chain
+            with suppress(BadPart):  # it belongs to an earlier change or another chain
                 self._put(read_change(body, self.applied.hash, name, key))
                 break
         return self.applied

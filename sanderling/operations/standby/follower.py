@@ -1,4 +1,4 @@
-"""Following a replica: each step brings the copy as far as the replica is, and says how far that is."""
+"""Follow a replica: each step brings the copy up to date with it, and reports how far that is."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ EMPTY = "nothing is there yet: does the service run that is to put it there (its
 
 
 class Standing(NamedTuple):
-    """How a step ended. at: all that was committed up to then is in the copy, None where there is no copy.
+    """The result of a step. at: the copy includes all commits up to then, None without a copy.
 
-    says: what keeps it from being up to date; "" when nothing does.
+    says: why it is not up to date; "" if it is.
     """
 
     chain: str
@@ -43,19 +43,19 @@ class Standing(NamedTuple):
 
 
 class Follower:
-    """See above."""
+    """Brings a copy up to date with a replica."""
 
     def __init__(self, objects: Objects, copy: StandbyCopy) -> None:
         self._objects, self._copy = objects, copy
         self._limiter = trio.CapacityLimiter(1)
         self._damaged = ("", "")
-        """The chain whose copy is, and how: it is fetched once."""
+        """The chain with a damaged copy, and the reason, so that it is fetched only once."""
 
     def __repr__(self) -> str:
         return f"<Follower of {self._objects}: {self._copy}>"
 
     async def step(self) -> Standing:
-        """Bring the copy as far as the replica is. Raises CommandFailed, OSError (of the copy)."""
+        """Bring the copy up to date. Raises CommandFailed, OSError (from the copy)."""
         try:
             body = await self._objects.get(CURRENT)
             if body is None:
@@ -82,7 +82,7 @@ class Follower:
         return Standing(applied.chain, applied.change, at, says)
 
     async def _begin(self, chain: str, key: bytes) -> None:
-        """Fetch the copy that a chain begins with, and check it."""
+        """Fetch and check a chain's initial copy."""
         if self._damaged[0] == chain:
             raise BadPart(self._damaged[1])
         body = await self._objects.get(whole_name(chain))
@@ -111,7 +111,7 @@ class Follower:
         self._copy.put_part(chain, number, read_part(part, hash, copy_name(chain, number)))
 
     async def _follow(self, key: bytes) -> None:
-        """Put all changes that are there."""
+        """Apply all available changes."""
         while (applied := self._copy.applied) is not None:
             name = change_name(applied.chain, applied.change + 1)
             body = await self._objects.get(name)

@@ -1,4 +1,4 @@
-"""The command `standby`: follow until stopped or asked to take over, one line for each thing that changes."""
+"""The command `standby`: follow until stopped or asked to take over, with one line per change of state."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ from storage.sqlite.engine.folder import DATABASE, FolderLock
 from storage.sqlite.secrets.own_key import OWN
 
 EVERY = 0.5
-"""Seconds between two looks at whether the other command has taken over."""
+"""Seconds between checks whether the other command has taken over."""
 TELL_EVERY = 60.0
 ASKED = "take-over"
-"""The file in which another command asks the one that follows to take over."""
+"""The file by which another command asks the follower to take over."""
 ASKED_WITHIN = 120.0
 NO_KEY = (
     "A standby follows only what the service's master key vouches for: copy that key to {}, or name its file in "
@@ -45,7 +45,7 @@ class _Followed(Exception):
 async def follow(
     objects: Objects, data: Path, variables: Mapping[str, str], *, now: Callable[[], Millis], tell: Tell, once: bool
 ) -> int:
-    """Follow until a signal comes, or take over when asked; return the exit code. Raises CommandFailed."""
+    """Follow until a signal, or take over on request; return the exit code. Raises CommandFailed."""
     with _held(data, variables) as copy:
         follower, asked = Follower(objects, copy), data / FOLDER / ASKED
         asked.unlink(missing_ok=True)
@@ -85,7 +85,7 @@ async def take_over_now(
     tell: Tell,
     unreachable: bool,
 ) -> int:
-    """Take over, or ask the command that follows to; return the exit code. Raises CommandFailed."""
+    """Take over, or ask the following command to; return the exit code. Raises CommandFailed."""
     try:
         with _held(data, variables, resumes=True) as copy:
             done = await take_over(objects, copy, data, variables, now=now(), by=machine(), unreachable=unreachable)
@@ -97,7 +97,7 @@ async def take_over_now(
 
 
 async def _ask(data: Path, tell: Tell, *, unreachable: bool) -> int:
-    """Ask the command that follows in a folder, and wait until it has taken over."""
+    """Ask the following command to take over, and wait for it."""
     with told_plainly(data):
         (data / FOLDER).mkdir(mode=0o700, exist_ok=True)
         (data / FOLDER / ASKED).write_text("unreachable" if unreachable else "")
@@ -113,7 +113,7 @@ async def _ask(data: Path, tell: Tell, *, unreachable: bool) -> int:
 
 
 def sentences(done: TakenOver, data: Path) -> Iterator[str]:
-    """Yield what was taken over, and what is to be done now."""
+    """Yield what was taken over, and the next steps."""
     yield f"Taken over: {done.content.events:,} events, all that was committed up to {rfc3339(done.at)}."
     yield from who_gets_in(done.entrances)
     yield "The other service stops as soon as it reads that, and does not start again from its data."
@@ -122,7 +122,7 @@ def sentences(done: TakenOver, data: Path) -> Iterator[str]:
 
 @contextmanager
 def _held(data: Path, variables: Mapping[str, str], *, resumes: bool = False) -> Iterator[StandbyCopy]:
-    """Hold a folder that no service serves from. Raises CommandFailed; _Followed, where the take-over may ask."""
+    """Lock a folder without a service. Raises CommandFailed; _Followed if `resumes` and another command follows."""
     data.mkdir(mode=0o700, parents=True, exist_ok=True)
     with working_in(data):
         lock = FolderLock(data)
@@ -152,7 +152,7 @@ def _held(data: Path, variables: Mapping[str, str], *, resumes: bool = False) ->
 
 
 def _served(data: Path) -> bool:
-    """Return whether a folder has a database: an empty file is left by a service that found the folder in use."""
+    """Return whether a folder has a database; an empty file is left by a service that found the folder locked."""
     try:
         return (data / DATABASE).stat().st_size > 0
     except FileNotFoundError:

@@ -1,8 +1,8 @@
-"""The take-over: the copy becomes the data folder, and the service that it was a copy of is told to stop.
+"""The take-over: the copy becomes the data folder, and the original service is told to stop.
 
-All that can be checked is checked first. Then the replica's owner is another, which the other service reads within a
-second; then the copy becomes the folder's database, and is told its number. Cut off between these, it is run again:
-until the last is done, a service would not start from the folder.
+Everything is checked first. Then the replica gets a new owner, which the other service reads within a second; then the
+copy becomes the folder's database and gets the owner's number. After an interruption, run it again: no service starts
+from the folder before the last step.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from storage.sqlite.engine.shipping import ID, NUMBER
 from storage.sqlite.upkeep.copying import Content, Entrances, entrances, examine, key_of
 
 MARGIN = Millis(60_000)
-"""How far the other machine's clock may be ahead: positions that it gave and never shipped are not given again."""
+"""How far the other clock may be ahead: positions that it assigned but never shipped are not reused."""
 _FACT = "SELECT value FROM fact WHERE name=?"
 _KEEP = "INSERT INTO fact VALUES(?, ?) ON CONFLICT(name) DO UPDATE SET value=excluded.value"
 _UNFENCED = (
@@ -41,9 +41,7 @@ _UNFENCED = (
 
 
 class TakenOver(NamedTuple):
-    """What was taken over: the database's content, up to when, the number that the replica's owner has now, and who
-    gets in.
-    """
+    """The result: the database's content, its time, the replica's new owner number, and the accesses it grants."""
 
     content: Content
     at: Millis
@@ -61,7 +59,7 @@ async def take_over(
     by: str,
     unreachable: bool,
 ) -> TakenOver:
-    """Take over. Raises CommandFailed, with nothing changed but the owner of the replica."""
+    """Take over. Raises CommandFailed, with at most the replica's owner changed."""
     standing = await _last_step(objects, copy)
     if copy.applied is None or standing.at is None:
         raise CommandFailed(f"There is nothing to take over: {standing.says}.", Exit.BAD_DATA)
@@ -94,7 +92,7 @@ async def _last_step(objects: Objects, copy: StandbyCopy) -> Standing:
 
 
 async def _own(objects: Objects, ours: Owner, key: bytes, *, unreachable: bool) -> int:
-    """Write that the replica is this machine's, above the number in `ours`; return the new number."""
+    """Write this machine as the replica's owner, with a number above `ours`; return it."""
     number = ours.number
     try:
         body = await objects.get(OWNER)
