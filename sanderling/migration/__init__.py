@@ -1,7 +1,7 @@
-"""Moving in from other programs: what their files hold, as sources and alerts of ours, with an honest report.
+"""Import from other programs: their files become sources and alerts, with an honest report.
 
-A reader is a pure function from the bytes of a file to a `Plan`; it says of each thing it met whether it is carried
-over exactly, approximately (and how) or not at all (and why). `report.py` shows a plan, `carrying_out.py` carries it
-out through a running service. Start with `plan.py`, then `reading.py` (which reader reads what). The readers may import
-`actors.content`, `actors.egress.url` and `actors.query`, and nothing that has an effect.
+A reader is a pure function from a file's bytes to a `Plan`. For each item it reports whether the result is exact,
+approximated (and how) or impossible (and why). `report.py` prints a plan, `carrying_out.py` executes it through a
+running service. Start with `plan.py`, then `reading.py` (the table of readers). Readers may import `actors.content`,
+`actors.egress.url` and `actors.query`, nothing with effects.
 """

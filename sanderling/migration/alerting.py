@@ -1,8 +1,8 @@
-"""The alerts of a plan and their destinations, once its sources are there.
+"""Create a plan's alerts and destinations, after its sources.
 
-An alert is the same when its name, query and language are: it is then widened to those of its sources that it lacks. It
-is never made over no source, which would be an alert over the whole library; and one that sends elsewhere is another's:
-widened, it would tell strangers. The name that an alert had in a file with other alerts is looked for, too.
+Alerts with equal name, query and language are the same; an existing one gets the sources it lacks. An alert is never
+created without sources, since it would cover every source; and one with other destinations is never extended, since it
+would notify strangers. The name that the alert would have in a file with different alerts is also tried.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ _ELSEWHERE: Final = "an alert of this name sends elsewhere: give that one anothe
 
 
 class Alerting:
-    """Makes alerts over sources whose ids are known by URL."""
+    """Creates alerts over sources whose ids are known by URL."""
 
     def __init__(self, client: WaitingClient, outcome: Outcome, ids: Mapping[str, str], run: str) -> None:
         self._client, self._outcome, self._ids, self._run = client, outcome, ids, run
 
     async def run(self, alerts: Sequence[PlannedAlert]) -> None:
-        """Make all that are not there. Raises CommandFailed when the service is gone for long, or refuses the key."""
+        """Create missing alerts. Raises CommandFailed if the service is gone for long, or refuses the key."""
         if not alerts:
             return
         there = await self._there({key for alert in alerts for key in (key_of(alert), key_of(alert, alert.other))})
@@ -42,7 +42,7 @@ class Alerting:
             await self._make(alert, there)
 
     async def _there(self, wanted: set[Key]) -> dict[Key, dict[str, Any]]:
-        """Return those alerts of the service that are wanted."""
+        """Return the service's alerts with these keys."""
         found: dict[Key, dict[str, Any]] = {}
         query: bytes | dict[str, int] = {"limit": PAGE}
         while True:
@@ -82,7 +82,7 @@ class Alerting:
     async def _found(
         self, alert: PlannedAlert, there: Mapping[Key, dict[str, Any]]
     ) -> tuple[dict[str, Any] | None, dict[str, str]]:
-        """Return the alert as it is there, and where it sends: by its other name if that one tells just the same."""
+        """Return the existing alert and its destinations: under its other name only if the destinations are equal."""
         record = there.get(key_of(alert, alert.other))
         if record is not None:
             sent = await self._sent(str(record["id"]))
@@ -97,7 +97,7 @@ class Alerting:
         return dict(answer.json())
 
     async def _sent(self, id_: str) -> dict[str, str]:
-        """Return where an alert sends: the ids of its destinations by what they are known by."""
+        """Return an alert's destination ids by `known_by`."""
         answer = await self._client.ask("GET", f"/v1/alerts/{id_}/destinations", params={"limit": PAGE})
         return {record["url" if record["kind"] == WEBHOOK else "label"]: record["id"] for record in answer.json()}
 
@@ -118,12 +118,12 @@ class Alerting:
             self._outcome(Done("destination", alert.place, name, "new", made["id"], secret=made.get("secret", "")))
 
     def _once(self, body: object) -> dict[str, str]:
-        """Return the header by which a request that this run makes again makes nothing more."""
+        """Return an idempotency key, so that a repeated request creates nothing."""
         return {"Idempotency-Key": sha256(msgspec.json.encode([self._run, body])).hexdigest()}
 
 
 def host_of(body: DestinationBody) -> str:
-    """Return what is shown of a destination: a webhook's host, as the rest may be a secret; else its label."""
+    """Return a destination's displayable name: a webhook's host, since the rest may be secret, else its label."""
     return httpx.URL(body.url or "").host if body.kind == WEBHOOK else body.known_by
 
 
@@ -132,7 +132,7 @@ def _key(alert: Mapping[str, Any]) -> Key:
 
 
 def _missing(sources: Sequence[str], record: Mapping[str, Any]) -> list[str]:
-    """Return those sources that an alert does not name and has room for; one over the whole library lacks none."""
+    """Return the sources that an alert lacks and has room for; one over every source lacks none."""
     named = record["source_ids"]
     if not named and not record.get("tags"):
         return []

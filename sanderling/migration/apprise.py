@@ -1,7 +1,7 @@
-"""Addresses of Apprise, as destinations of ours: each service has a URL scheme there, and a kind here. Pure.
+"""Apprise addresses as destinations: each service has a URL scheme there, and a kind here. Pure.
 
-Apprise's pages say how each scheme is written: https://github.com/caronc/apprise/wiki. An address of a shape that is
-not known here becomes nothing, rather than something that tells the wrong people.
+Apprise documents each scheme: https://github.com/caronc/apprise/wiki. An address of unknown form is dropped, rather
+than notify the wrong people.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ Options = dict[str, str]
 
 
 class Reached(NamedTuple):
-    """Whom an address reaches: a kind, its address ("" for the kind's own), and what the kind asks for."""
+    """The recipient of an address: a kind, its address ("" for the kind's own), and its options."""
 
     kind: str
     url: str
@@ -24,7 +24,7 @@ class Reached(NamedTuple):
 
 
 class _Parts(NamedTuple):
-    """An address of Apprise taken apart: names are decoded, `base` is scheme, host and port as HTTP has them."""
+    """The parts of an Apprise address: names decoded; `base` is scheme, host and port as HTTP writes them."""
 
     scheme: str
     user: str
@@ -36,7 +36,7 @@ class _Parts(NamedTuple):
 
 
 def reached(parts: SplitResult, text: str) -> tuple[Reached, ...]:
-    """Return whom an address reaches, nobody when it is of no shape that is known here."""
+    """Return the recipients of an address; none for an unknown form."""
     scheme = parts.scheme.lower()
     read = _READ.get(scheme)
     if read is None:
@@ -47,13 +47,13 @@ def reached(parts: SplitResult, text: str) -> tuple[Reached, ...]:
     base = f"{'https' if secure else 'http'}://{parts.netloc.rpartition('@')[2]}"
     path = tuple(unquote(part) for part in parts.path.split("/") if part)
     user, password = unquote(parts.username or ""), unquote(parts.password or "")
-    host = parts.netloc.rpartition("@")[2]  # as it is written: tokens stand there, and are not all small letters
+    host = parts.netloc.rpartition("@")[2]  # unnormalized: it may be a case-sensitive token
     query = {name.lower(): values for name, values in parse_qs(parts.query).items()}
     return tuple(read(_Parts(scheme, user, password, host, base, path, query)))
 
 
 def _telegram(text: str) -> Iterator[Reached]:
-    """`tgram://123:token/chat1/chat2`, which no parser of URLs takes apart."""
+    """Parse `tgram://123:token/chat1/chat2`, which no URL parser handles."""
     token, *chats = (unquote(part) for part in text.partition("://")[2].partition("?")[0].split("/") if part)
     if _TELEGRAM.fullmatch(token):
         for chat in chats:

@@ -1,6 +1,6 @@
-"""The request of a watch elsewhere, its headers, its method and its body, as the text that a source is given. Pure.
+"""A foreign watch's request (headers, method, body) as the text for a source. Pure.
 
-What it has may be a secret: notes name headers, never what they say. The service seals it when it arrives.
+Values may be secret: notes name headers, never their values. The service seals the text on arrival.
 """
 
 from __future__ import annotations
@@ -15,16 +15,13 @@ from sanderling.migration.drafting import Drafting
 _CONTENT_TYPE: Final = "content-type"
 _MOST: Final = 32_768
 UNSUPPORTED: Final = "looks ask for pages (GET), or post a body (POST)"
-"""Why a watch with another method is no source."""
+"""The reason to skip a watch with another method."""
 
 
 def request_of(
     drafting: Drafting, place: str, pairs: Iterable[tuple[str, str]], *, body: str | None = None
 ) -> str | None:
-    """Return headers, and a body that is posted if there is one; None where nothing is left of them.
-
-    What is left out is noted.
-    """
+    """Return headers, plus a body to post; None if nothing remains. Notes everything left out."""
     kept: dict[str, str] = {}
     for name, value in pairs:
         line = f"{name.strip()}: {' '.join(value.split())}"
@@ -51,7 +48,7 @@ def request_of(
 
 
 def pairs_of(value: Any) -> list[tuple[str, str]]:
-    """Return headers from a mapping of names to values, or from lines `Name: value`."""
+    """Return headers from a mapping, or from lines `Name: value`."""
     if isinstance(value, Mapping):
         return [(str(name), str(text)) for name, text in value.items() if isinstance(text, str | int | float)]
     lines = value.splitlines() if isinstance(value, str) else value if isinstance(value, list) else []
@@ -60,14 +57,14 @@ def pairs_of(value: Any) -> list[tuple[str, str]]:
 
 
 def cookies_of(value: Any) -> list[tuple[str, str]]:
-    """Return the one header that sends cookies, given as a mapping or as they are sent; none where there are none."""
+    """Return the Cookie header, from a mapping or its own text; empty without cookies."""
     if isinstance(value, Mapping):
         value = "; ".join(f"{name}={text}" for name, text in value.items())
     return [("Cookie", value)] if isinstance(value, str) and value.strip() else []
 
 
 def basic_of(user: str, password: str) -> list[tuple[str, str]]:
-    """Return the header of RFC 7617, none without a user."""
+    """Return the header of RFC 7617; empty without a user."""
     if not user:
         return []
     return [("Authorization", f"Basic {b64encode(f'{user}:{password}'.encode()).decode()}")]

@@ -1,7 +1,7 @@
-"""Carries a plan out through a running service: sources in batches, hosts in turn; then alerts and their destinations.
+"""Execute a plan through a running service: sources in batches, alternating hosts, then alerts and destinations.
 
-What is there already stays as it is, so the same file may be read again: after a cut, a run that was stopped, a part
-that was refused. The service is the only memory; of its answers the ids of those sources are kept that alerts are over.
+Existing records stay unchanged, so the same file may be imported again after an interruption or a refusal. The service
+is the only memory; only the ids of sources that alerts need are kept.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ from sanderling.migration.outcome import Done, Outcome
 from sanderling.migration.plan import Plan, PlannedSource, wire
 
 BATCH: Final = 20
-"""Sources of one request: as many as the API takes."""
+"""Sources per request, the API's maximum."""
 LARGEST: Final = 128 * 1024
-"""Bytes of one request: half of what the API takes by default."""
+"""Maximum bytes per request, half of the API's default limit."""
 AT_ONCE: Final = 2
-"""Requests under way: the service has eight sources of each in hand, and looks at a host one after the other."""
+"""Concurrent requests: the service checks eight sources of each at once, but each host one at a time."""
 WITHIN: Final = 90.0
-"""Seconds for the answer to a batch; the service gives one within 55."""
+"""Timeout of a batch in seconds; the service answers within 55."""
 TRIES: Final = 3
-"""How often an address is sent of which the service did not know in time what it is."""
+"""Maximum tries for sources whose detection timed out."""
 AGAIN: Final = "Run the same command again to go on: what is there already stays as it is."
 NOTHING: Final = "Nothing was added"
 
@@ -42,7 +42,7 @@ _TOO_LARGE: Final = (
 
 
 class Adding:
-    """The sources of a plan, on their way. `ids`: of those URLs that alerts are over, as far as they are there."""
+    """Adds a plan's sources. ids: by URL, for sources that alerts need."""
 
     def __init__(self, client: WaitingClient, plan: Plan, outcome: Outcome) -> None:
         self._client, self._outcome = client, outcome
@@ -53,7 +53,7 @@ class Adding:
         self.ids: dict[str, str] = {}
 
     async def run(self) -> None:
-        """Add all. Raises CommandFailed when the service is gone for long, or lets this key add nothing."""
+        """Add all sources. Raises CommandFailed if the service is gone for long, or the key may add none."""
         async with trio.open_nursery() as nursery:
             for _ in range(AT_ONCE):
                 nursery.start_soon(self._work)
@@ -67,7 +67,7 @@ class Adding:
             await self._send(batch)
 
     async def _send(self, batch: list[tuple[PlannedSource, int]]) -> None:
-        """Send sources in one request; if that is larger than the service reads, in two, down to the one it is for."""
+        """Send sources in one request; halve it while the service finds it too large."""
         body = {"sources": [wire(source.body) for source, _ in batch]}
         try:
             answer = await self._client.ask("POST", "/v1/sources", json=body, timeout=WITHIN)
@@ -85,7 +85,7 @@ class Adding:
             await self._became(source, tries, result)
 
     def _next(self) -> list[tuple[PlannedSource, int]]:
-        """Return the next sources to send, valid each and as many as a request may hold; none when all are through."""
+        """Return the next valid sources, as many as fit a request; empty at the end."""
         batch: list[tuple[PlannedSource, int]] = []
         size = 0
         for source, tries in self._queue():
@@ -135,7 +135,7 @@ class Adding:
 
 
 def invalid(source: PlannedSource) -> str:
-    """Return why the service would refuse a body by its form alone, and with it a whole batch; else nothing."""
+    """Return why a body is malformed, which would make the service refuse the whole batch; else ""."""
     try:
         msgspec.convert(wire(source.body), NewSource)
     except msgspec.ValidationError as error:
@@ -144,7 +144,7 @@ def invalid(source: PlannedSource) -> str:
 
 
 def _waits(record: Mapping[str, Any]) -> str:
-    """Return what is to be said of a new source that could not be reached yet; else nothing."""
+    """Return a remark on a new source that could not be reached yet; else ""."""
     found = record.get("detection", {})
     return str(found["evidence"]) if found.get("pending") else ""
 
@@ -157,9 +157,9 @@ def _differs(source: PlannedSource, record: Mapping[str, Any]) -> str:
 
 
 async def carry_out(client: Client, plan: Plan, outcome: Outcome, run: str) -> None:
-    """Do all that a plan says, telling `outcome`. `run` names this run: none of its requests is taken for another's.
+    """Execute a plan and report to `outcome`. run: names this run, for idempotency keys.
 
-    Raises CommandFailed when it has to stop; what was done stays done.
+    Raises CommandFailed if it must stop; finished work stays.
     """
     try:
         async with client:
@@ -173,7 +173,7 @@ async def carry_out(client: Client, plan: Plan, outcome: Outcome, run: str) -> N
 
 
 def _failure(error: Exception) -> CommandFailed:
-    """Return the failure of a command that a nursery has wrapped. Raises what holds anything else."""
+    """Unwrap a nursery's CommandFailed. Re-raises groups with any other exception."""
     while isinstance(error, ExceptionGroup):
         if error.split(CommandFailed)[1] is not None:
             raise error

@@ -1,7 +1,7 @@
-"""Makes a plan of what a reader finds: each address once, each text as long as it may be, and a finding for each thing.
+"""Make a plan from a reader's items: each address once, texts within their limits, a finding for each item.
 
-Sanderling watches an address once. Two watches of the same page become one source that watches what both did; whatever
-that widens is said.
+Sanderling watches each address once. Two watches of one page become one source that covers both; every widening is
+noted.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ _HOST_FIRST = re.compile(r"[\w-]+(\.[\w-]+)+(:\d+)?([/?].*)?", re.ASCII)
 
 
 class Drafting:
-    """A plan in the making. `note` takes the findings of the readers themselves."""
+    """A plan in the making. note: takes the readers' own findings."""
 
     def __init__(self) -> None:
         self.note = Findings()
@@ -74,9 +74,9 @@ class Drafting:
         enabled: bool = True,
         kind: SourceType | None = None,
     ) -> str | None:
-        """Plan a source, or widen that of the same address. Returns its URL; None when it can't be one: why is noted.
+        """Plan a source, or widen the existing one of its address. Returns its URL; None, with a note, if impossible.
 
-        seconds: between looks; None leaves that to Sanderling.
+        seconds: between checks; None leaves the pace to Sanderling.
         """
         address = self._address(place, url)
         if address is None:
@@ -102,12 +102,12 @@ class Drafting:
         return address
 
     def alert(self, place: str, url: str, body: AlertBody, destinations: Sequence[DestinationBody] = ()) -> None:
-        """Plan an alert over a planned source. Those that ask and tell the same are one, over all their sources."""
+        """Plan an alert over a planned source. Alerts of equal body and destinations become one."""
         key = (body, tuple(sorted(dict.fromkeys(destinations), key=lambda one: (one.url or "", one.label or ""))))
         self._alerts.setdefault(key, (place, {}))[1][url] = None
 
     def plan(self, kind: Kind) -> Plan:
-        """Return the plan. An alert over more sources than one may name becomes several."""
+        """Return the plan. An alert over too many sources is split."""
         alerts = [
             PlannedAlert(place, body, some, destinations)
             for (body, destinations), (place, urls) in self._alerts.items()
@@ -131,7 +131,7 @@ class Drafting:
         return address
 
     def _private(self, place: str, host: str) -> None:
-        with suppress(ValueError):  # a name: who it is, the service finds out
+        with suppress(ValueError):  # a host name: the service resolves it
             if classify(ip_address(host)) is not None:
                 self.note(place, "network", "approximated", _PRIVATE)
 
@@ -152,7 +152,7 @@ class Drafting:
         return known[:MOST_TAGS]
 
     def _selector(self, place: str, selectors: Sequence[str]) -> str | None:
-        """Return what selects all of it. If one of them can't be had, the rest would be too little."""
+        """Return one selector for all; None if any of them is invalid, because the rest would cover too little."""
         good = [self._is_selector(place, "selector", one, "the whole page is watched") for one in selectors]
         if not (good and all(good)):
             return None
@@ -174,7 +174,7 @@ class Drafting:
         return tuple(good[:MOST_IGNORED])
 
     def _is_selector(self, place: str, what: str, selector: str, otherwise: str) -> bool:
-        from actors.content.errors import ContentError  # lxml: only where there are selectors
+        from actors.content.errors import ContentError  # imports lxml, needed only for selectors
         from actors.content.pages.selectors import check
 
         try:
@@ -199,7 +199,7 @@ class Drafting:
         return text
 
     def _joined(self, there: PlannedSource, more: PlannedSource) -> PlannedSource:
-        """Return one source for two watches of an address: never watching less than both did."""
+        """Merge two watches of an address into one source that covers both."""
         one, two = there.body, more.body
         selectors = (one.selector, two.selector)
         both = ", ".join(dict.fromkeys(part for part in selectors if part))
@@ -240,7 +240,7 @@ def _parts(urls: tuple[str, ...]) -> Iterable[tuple[str, ...]]:
 
 
 def joined_selectors(selectors: Sequence[str]) -> str | None:
-    """Return one selector for all that any of these matches, None where there is none.
+    """Return one selector that matches everything any of these matches; None if there is none.
 
     >>> joined_selectors(["main", "#a"]), joined_selectors(["#a", "xpath://h1/text()"])
     ('main, #a', "xpath:descendant-or-self::*[@id = 'a'] | //h1/text()")

@@ -1,6 +1,6 @@
-"""Foreign fields about which there is only something to say: a table a program, and the loop over it. Pure.
+"""Tables of foreign fields that only produce a note, and helpers to read fields. Pure.
 
-What is carried over has code of its own in the reader. docs/moving.md shows the same tables, and a test compares.
+Imported fields have code in their reader. docs/moving.md shows the same tables, and a test compares them.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _UNUSED: tuple[Any, ...] = (None, "", 0, False, [], {})
 
 
 class Field(NamedTuple):
-    """A field that says something unless it is unset, or has the value that its program gives it by itself."""
+    """A field to note, unless it is unset or has its program's default."""
 
     name: str
     grade: Grade
@@ -25,7 +25,7 @@ class Field(NamedTuple):
 
 
 def tell_of(drafting: Drafting, place: str, record: Mapping[str, Any], fields: Sequence[Field]) -> None:
-    """Note each field of the table that a record makes use of."""
+    """Note each field of the table that a record uses."""
     for field in fields:
         value = record.get(field.name)
         if value not in _UNUSED and value not in field.by_itself:
@@ -33,13 +33,13 @@ def tell_of(drafting: Drafting, place: str, record: Mapping[str, Any], fields: S
 
 
 def text(record: Mapping[str, Any], name: str) -> str:
-    """Return a text of a record, "" for what is none."""
+    """Return a text field; "" if it is no text."""
     value = record.get(name)
     return value.strip() if isinstance(value, str) else ""
 
 
 def texts(record: Mapping[str, Any], name: str) -> list[str]:
-    """Return the texts of a list, or the lines of a text."""
+    """Return a list of texts, or the lines of a text."""
     value = record.get(name)
     if isinstance(value, str):
         value = value.splitlines()
@@ -49,12 +49,12 @@ def texts(record: Mapping[str, Any], name: str) -> list[str]:
 
 
 def mapping(value: Any) -> Mapping[str, Any]:
-    """Return a mapping, an empty one for what is none."""
+    """Return a mapping; empty for anything else."""
     return value if isinstance(value, dict) else {}
 
 
 def records(value: Any, what: str) -> list[Mapping[str, Any]]:
-    """Return those items of a list that are objects. Raises NotReadable for what is no list, and for too many."""
+    """Return the objects in a list. Raises NotReadable if it is no list, or too long."""
     if not isinstance(value, list):
         raise NotReadable(f"It has no list of {what}.")
     if len(value) > MOST_ITEMS:
@@ -63,5 +63,5 @@ def records(value: Any, what: str) -> list[Mapping[str, Any]]:
 
 
 def truth(value: Any) -> bool:
-    """Return whether a value says yes, in the words of JSON, of YAML, or as a number."""
+    """Return whether a value means yes in JSON, YAML or as a number."""
     return value.strip().lower() in ("true", "yes", "on", "1") if isinstance(value, str) else bool(value)

@@ -1,4 +1,4 @@
-"""Of which programs files are read. It imports nothing, for the command's help names them."""
+"""The programs whose files can be read. Imports nothing, because the command's help lists them."""
 
 from __future__ import annotations
 

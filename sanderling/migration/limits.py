@@ -1,4 +1,4 @@
-"""The limits of a source's texts here, and what becomes of one beyond them. Pure."""
+"""Limits of a source's texts, and how to shorten longer ones. Pure."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ MOST_TAGS: Final = 50
 LONGEST_SELECTOR: Final = 1000
 MOST_IGNORED: Final = 50
 SHORTEST, LONGEST = 60, 7 * 86400
-"""Seconds between looks that a schedule may ask for."""
+"""Limits of a schedule, in seconds between checks."""
 _UNITS: Final = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 _TAG = re.compile(r"[a-z0-9_-]+:\S.*")
 
 
 def tag_of(word: str) -> str:
-    """Return another program's tag, group or folder as a tag.
+    """Turn another program's tag, group or folder into a tag.
 
     >>> tag_of("Tides: north"), tag_of("topic:tides"), tag_of("kind:x")
     ('Tides north', 'topic:tides', 'kind x')
@@ -32,7 +32,7 @@ def tag_of(word: str) -> str:
 
 
 def interval(seconds: int) -> str:
-    """Return whole seconds in the largest unit that divides them.
+    """Return seconds in the largest unit that divides them.
 
     >>> interval(600), interval(90), interval(86400)
     ('10m', '90s', '1d')
@@ -42,7 +42,7 @@ def interval(seconds: int) -> str:
 
 
 def seconds_of(schedule: str) -> int:
-    """Return the seconds of such a text.
+    """Reverse `interval`.
 
     >>> seconds_of("10m")
     600
@@ -51,7 +51,7 @@ def seconds_of(schedule: str) -> int:
 
 
 def without_password(url: str) -> str:
-    """Return a URL without what stands before an @ in its authority.
+    """Remove user and password from a URL.
 
     >>> without_password("https://me:secret@example.org/feed")
     'https://…@example.org/feed'

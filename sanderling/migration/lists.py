@@ -1,7 +1,7 @@
-"""Plain lists of addresses: one a line, or a table with a header. Pure.
+"""Plain lists of addresses: one per line, or a table with a header. Pure.
 
-A line is `URL`, then tags between commas, then `| title`; a `#` at the begin or after a space begins a comment.
-In a table (CSV; commas, semicolons or tabs) only the column `url` must be there.
+A line is `URL`, then comma-separated tags, then `| title`; `#` at the beginning or after a space starts a comment. A
+table (CSV with commas, semicolons or tabs) needs only the column `url`.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _YES = ("1", "true", "yes", "on", "y")
 
 
 def read_urls(data: bytes) -> Plan:
-    """Return the plan of a list of addresses. Raises NotReadable."""
+    """Raises NotReadable."""
     drafting = Drafting()
     for number, line in enumerate(_lines(data), 1):
         text = _COMMENT.sub("", line).strip()
@@ -49,7 +49,7 @@ def read_urls(data: bytes) -> Plan:
 
 
 def read_csv(data: bytes) -> Plan:
-    """Return the plan of a table of addresses. Raises NotReadable."""
+    """Raises NotReadable."""
     lines = _lines(data)
     if not lines:
         raise NotReadable("It is empty.")
@@ -108,7 +108,7 @@ def _says(cells: Mapping[str, str], name: str, *, default: bool) -> bool:
 
 
 def columns_of(header: list[str]) -> dict[str, int]:
-    """Return where each known column is.
+    """Return the position of each known column.
 
     >>> columns_of(["Name", " Feed URL ", "x"])
     {'url': 1, 'title': 0}
@@ -121,7 +121,7 @@ def columns_of(header: list[str]) -> dict[str, int]:
 
 
 def delimiter_of(header: str) -> str:
-    """Return what separates the columns of a table, as its first line shows."""
+    """Return the delimiter that the header contains most."""
     return max(",;\t", key=header.count)
 
 

@@ -1,4 +1,4 @@
-"""Miniflux: what its API answers at `GET /v1/feeds`. Pure. (Its OPML is read as any other.)"""
+"""Miniflux: its API's response to `GET /v1/feeds`. Pure. (Its OPML needs no special reader.)"""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _RULE = re.compile(r"(?P<field>Entry\w+)\s*=\s*(?P<pattern>.+)", re.DOTALL)
 
 
 def read_miniflux(data: bytes) -> Plan:
-    """Return the plan of the feeds that the API lists. Raises NotReadable."""
+    """Raises NotReadable."""
     found = decoded(data)
     drafting = Drafting()
     for number, feed in enumerate(records(found.get("feeds") if isinstance(found, dict) else found, "feeds"), 1):
@@ -75,12 +75,12 @@ def _destinations(drafting: Drafting, place: str, feed: Mapping[str, Any]) -> li
 
 
 def _query(drafting: Drafting, place: str, feed: Mapping[str, Any]) -> str:
-    """Return the query of what a feed's rules let through; "" when there are none, or none that a query can say."""
+    """Return the query for a feed's rules; "" without rules, or if no query can express them."""
     keep = _rules(drafting, place, feed, ("keeplist_rules", "keep_filter_entry_rules"), wide=True)
     block = _rules(drafting, place, feed, ("blocklist_rules", "block_filter_entry_rules"), wide=False)
     said = [query for query in block if query]
     try:
-        # A part of what is kept would be too little: rather all is told.
+        # Part of the keep rules would keep too little: then report everything.
         return whole(any_of(keep) if keep and all(keep) else "", none_of(said) if said else "")
     except Unsayable as error:
         drafting.note(place, "rules", "impossible", str(error))
@@ -88,7 +88,7 @@ def _query(drafting: Drafting, place: str, feed: Mapping[str, Any]) -> str:
 
 
 def _rules(drafting: Drafting, place: str, feed: Mapping[str, Any], names: tuple[str, ...], *, wide: bool) -> list[str]:
-    """Return a query for each rule, "" for one that no query says."""
+    """Return a query per rule, "" if no query can express it."""
     lines = [(name, line) for name in names for line in text(feed, name).splitlines()]
     return [_rule(drafting, place, name, line, wide) for name, line in lines if line.strip()]
 

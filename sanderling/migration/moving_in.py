@@ -1,4 +1,4 @@
-"""`sanderling import`: a file is read, what it would become is shown, and on a yes it is done."""
+"""`sanderling import`: read a file, show the plan, execute it after a yes."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from storage.records.plain import plain
 
 
 def plan_of(file: str, data: bytes, kind: Kind) -> Plan:
-    """Return the plan of a file. Raises CommandFailed."""
+    """Raises CommandFailed."""
     try:
         return read(kind, data)
     except NotReadable as error:
@@ -36,7 +36,7 @@ def plan_of(file: str, data: bytes, kind: Kind) -> Plan:
 
 
 def found_kind(file: str, data: bytes) -> Kind:
-    """Return of which program a file is. Raises CommandFailed."""
+    """Raises CommandFailed."""
     try:
         return kind_of(data)
     except NotReadable as error:
@@ -44,12 +44,12 @@ def found_kind(file: str, data: bytes) -> Kind:
 
 
 def packed(folder: Path) -> bytes:
-    """Return a data folder of changedetection.io as a zip of what is read of it. Raises CommandFailed, OSError."""
+    """Zip the relevant files of a changedetection.io data folder. Raises CommandFailed, OSError."""
     buffer, size = io.BytesIO(), 0
     with zipfile.ZipFile(buffer, "w") as archive:
         for path in sorted((*folder.glob("*.json"), *folder.glob("*/*.json"))):
             name = path.relative_to(folder).as_posix()
-            if WANTED.search(name) and name.isprintable():  # what is not UTF-8 is not of that program
+            if WANTED.search(name) and name.isprintable():  # names that are not UTF-8 are not from that program
                 size += path.stat().st_size
                 if size > LARGEST:
                     raise CommandFailed(f"{folder}: its JSON is larger than {LARGEST >> 20} MiB.", Exit.FAILED)
@@ -58,7 +58,7 @@ def packed(folder: Path) -> bytes:
 
 
 def bytes_of(file: str) -> bytes:
-    """Return what is in a file (`-`: standard input) or folder; of too much the beginning. Raises CommandFailed."""
+    """Read a file (`-`: stdin) or folder, at most one byte over the limit. Raises CommandFailed."""
     try:
         if Path(file).is_dir():
             return packed(Path(file))
@@ -71,13 +71,12 @@ def bytes_of(file: str) -> bytes:
 
 
 def show(plan: Plan, *, as_json: bool) -> None:
-    """Print the report of a plan."""
     for line in report.as_json(plan) if as_json else report.as_text(plan):
         click.echo(shown(line) if as_json else plain(line))
 
 
 def agreed(plan: Plan, client: Client, *, yes: bool) -> bool:
-    """Return whether it is to be done; a person is asked. Raises CommandFailed (USAGE) where there is none to ask."""
+    """Ask for confirmation. Raises CommandFailed (USAGE) without a terminal."""
     if yes:
         return True
     if not on_terminal(0):
@@ -86,7 +85,7 @@ def agreed(plan: Plan, client: Client, *, yes: bool) -> bool:
 
 
 def do(plan: Plan, client: Client, *, as_json: bool) -> int:
-    """Carry a plan out, and print what became of it. Returns the exit code: FAILED when anything was refused."""
+    """Execute a plan and print the results. Returns FAILED if anything was refused."""
     outcome = Outcome(_teller(as_json=as_json))
     try:
         trio.run(carry_out, client, plan, outcome, entropy(16).hex())

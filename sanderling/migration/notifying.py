@@ -1,7 +1,7 @@
-"""The notifications of other programs, as destinations of ours: chats and phones, mail, and webhooks. Pure.
+"""Other programs' notifications as destinations: chats, phones, mail, webhooks. Pure.
 
-Apprise writes each service as a URL with a scheme of its own (`apprise.py`); those that post to a web address become
-webhooks. There the message is another one: the event as JSON, signed, instead of a text.
+Apprise has a URL scheme for each service (`apprise.py`); schemes that post to a web address become webhooks. Their
+message changes: signed JSON of the event instead of a text.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from sanderling.migration.drafting import Drafting
 from sanderling.migration.plan import DestinationBody
 
 POSTING: Final = {"json": "http", "jsons": "https", "post": "http", "posts": "https", "http": "http", "https": "https"}
-"""Schemes that post to an address, and that of the address."""
+"""Schemes that post to an address, with the address's scheme."""
 OTHER_BODY: Final = ("form", "forms", "xml", "xmls", "get", "gets", "put", "puts", "patch", "delete", "deletes")
 WHAT: Final = "notification"
 _SIGNED: Final = "posts the event as signed JSON, where it posted a message"
@@ -34,13 +34,13 @@ NATIVE: Final = {
     "oapi.dingtalk.com": "dingtalk",
     "qyapi.weixin.qq.com": "wecom",
 }
-"""Hosts whose webhooks Apprise knows by their own address."""
+"""Hosts whose webhooks Apprise accepts by their own address."""
 
 
 def destinations(drafting: Drafting, place: str, address: str) -> Sequence[DestinationBody]:
-    """Return the destinations that an address of Apprise is; none when there is none, which is noted.
+    """Return the destinations of an Apprise address; if there are none, note why.
 
-    What is said of it never shows more than its scheme and host: the rest may be a secret.
+    Notes show at most its scheme and host: the rest may be secret.
     """
     address = address.strip()
     scheme = address.partition("://")[0].lower()
@@ -62,7 +62,7 @@ def destinations(drafting: Drafting, place: str, address: str) -> Sequence[Desti
 
 
 def posted(drafting: Drafting, place: str, address: str) -> Sequence[DestinationBody]:
-    """Return the webhook that an address of HTTP is; none when there is none, which is noted."""
+    """Return the webhook for an HTTP address; if there is none, note why."""
     try:
         found = _webhook(drafting, place, urlsplit(address))
     except ValueError:
@@ -72,7 +72,7 @@ def posted(drafting: Drafting, place: str, address: str) -> Sequence[Destination
 
 
 def people(drafting: Drafting, place: str, called: str, found: Sequence[Reached]) -> Sequence[DestinationBody]:
-    """Return the destinations by which people are reached. called: what it is there; shows no secret."""
+    """Return destinations that reach people. called: their name in notes, without secrets."""
     if not found:
         says = f"{called}: of a form that is not known here; see the kinds of destinations for what it needs"
         drafting.note(place, WHAT, "impossible", says)
@@ -85,7 +85,7 @@ def people(drafting: Drafting, place: str, called: str, found: Sequence[Reached]
 
 
 def _label(one: Reached) -> str:
-    """Return a name that depends on nothing else: an import that is repeated finds the destination by it."""
+    """Return a name derived from the content alone, by which a repeated import finds the destination."""
     mark = sha256(msgspec.json.encode(one, order="deterministic")).hexdigest()[:8]
     return one.url if one.kind == "email" else f"{one.kind} [{mark}]"
 
@@ -112,7 +112,7 @@ def _webhook(drafting: Drafting, place: str, parts: SplitResult) -> DestinationB
 
 
 def _kept(scheme: str, query: str) -> list[str]:
-    """Return the parameters that are the receiver's own, as opposed to those by which Apprise is told what to do."""
+    """Return the receiver's own parameters, without those that instruct Apprise."""
     parts = [part for part in query.split("&") if part]
     if scheme in ("json", "jsons"):
         return [part[1:] for part in parts if part.startswith("-")]
@@ -120,7 +120,7 @@ def _kept(scheme: str, query: str) -> list[str]:
 
 
 def _headers(query: str) -> list[str]:
-    """Return the headers that an address sends along, one a line: `+X-Key=value` of its query."""
+    """Return the headers in an address's query (`+X-Key=value`), one per line."""
     marked = [
         part.removeprefix("+") for part in query.replace("%2B", "+").replace("%2b", "+").split("&") if part[:1] == "+"
     ]

@@ -1,4 +1,4 @@
-"""The outcome of a plan as it was carried out: one line a thing, as it happens, and the sums at the end."""
+"""The results of executing a plan: one line per item as it happens, then totals."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Became = Literal["new", "there", "changed", "refused"]
 
 
 class Done(Struct, frozen=True, omit_defaults=True):
-    """What became of one thing. says: why it was refused, or what differs. secret: a new destination's."""
+    """One item's result. says: why it was refused, or what differs. secret: of a new destination."""
 
     what: What
     place: str
@@ -25,23 +25,22 @@ class Done(Struct, frozen=True, omit_defaults=True):
 
 
 class Outcome(Struct):
-    """The sums. Only they are kept: each `Done` goes to `tell` at once."""
+    """The totals. Each `Done` goes to `tell` at once and is not kept."""
 
     tell: Callable[[Done], None]
     sums: dict[tuple[What, Became], int] = field(default_factory=dict)
 
     def __call__(self, done: Done) -> None:
-        """Count one thing and tell of it."""
+        """Count one item and pass it on."""
         key = (done.what, done.became)
         self.sums[key] = self.sums.get(key, 0) + 1
         self.tell(done)
 
     def count(self, became: Became, what: What | None = None) -> int:
-        """Return how many things became so."""
         return sum(n for (kind, how), n in self.sums.items() if how == became and what in (None, kind))
 
     def words(self, nothing: str = "There was nothing to add") -> str:
-        """Return the sums as a sentence; `nothing` is said where there are none.
+        """Return the totals as a sentence. nothing: the text if there are none.
 
         >>> Outcome(print, {("source", "new"): 3, ("source", "refused"): 1}).words()
         '3 sources added, 1 refused.'

@@ -1,4 +1,4 @@
-"""Lists of feeds (OPML), as every reader of feeds exports them. Pure; read as the service reads them itself."""
+"""Lists of feeds (OPML), the export of every feed reader. Pure; uses the service's own parser."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from sanderling.migration.plan import NotReadable, Plan, shortened
 
 
 def read_opml(data: bytes) -> Plan:
-    """Return the plan of a list of feeds: folders and categories become tags. Raises NotReadable."""
+    """Folders and categories become tags. Raises NotReadable."""
     try:
         outline = read_outline(data, MOST_LINES)
     except ContentError as error:

@@ -1,6 +1,6 @@
-"""The plan made of another program's file, and how true to it that is. Pure records.
+"""The plan made from another program's file, and how faithful it is. Pure records.
 
-A plan's bodies are those of the API, field for field, so that what a dry run shows is what is sent.
+A plan's bodies match the API field for field, so a dry run shows exactly what would be sent.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ Grade = Literal["exact", "approximated", "impossible"]
 
 
 class NotReadable(Exception):
-    """The file is not what it was taken for, or is larger, deeper or stranger than is read; its text says which."""
+    """The file is not of the expected kind, or too large, deep or unusual; the text explains which."""
 
 
 class Finding(Struct, frozen=True):
-    """What became of one thing of the file. place: where it stands there. says: how it is approximated, or why not."""
+    """The result for one item. place: in the file. says: how it is approximated, or why it is impossible."""
 
     place: str
     what: str
@@ -47,14 +47,14 @@ class SourceBody(Struct, frozen=True, omit_defaults=True, kw_only=True):
     wait_for: str | None = None
     title: str = ""
     headers: str | None = None
-    """It may hold secrets: nothing prints it."""
+    """May hold secrets: never print it."""
 
     def __repr__(self) -> str:
         return f"SourceBody({self.url!r})"
 
 
 class PlannedSource(Struct, frozen=True):
-    """A source to add; one that is not `enabled` is paused right after that."""
+    """A source to add; paused right after unless `enabled`."""
 
     place: str
     body: SourceBody
@@ -62,8 +62,8 @@ class PlannedSource(Struct, frozen=True):
 
 
 class DestinationBody(Struct, frozen=True, omit_defaults=True):
-    """The body of `POST /v1/alerts/{id}/destinations`. URL and options may hold secrets: what is shown is a host, or
-    the label of another kind than a webhook.
+    """The body of `POST /v1/alerts/{id}/destinations`. URL and options may hold secrets: show only a webhook's host, or
+    another kind's label.
     """
 
     url: str | None = None
@@ -73,15 +73,15 @@ class DestinationBody(Struct, frozen=True, omit_defaults=True):
 
     @property
     def known_by(self) -> str:
-        """By what the service shows of it, it is known again."""
+        """The value the service shows for it, which identifies it."""
         return self.url or "" if self.kind == WEBHOOK else self.label or ""
 
 
 class AlertBody(Struct, frozen=True, kw_only=True):
-    """The body of `POST /v1/alerts`, but for `source_ids`, which are not known before the sources are there.
+    """The body of `POST /v1/alerts` without `source_ids`, unknown until the sources exist.
 
-    language: `simple`, for other programs compare words as they are. match: `page` where the other program asks
-    whether a text is on the page while something changes, `change` where it asks what changed.
+    language: `simple`, because other programs compare words unchanged. match: `page` if the other program checks for a
+    text on the page on any change, `change` if it checks the change itself.
     """
 
     name: str
@@ -91,7 +91,7 @@ class AlertBody(Struct, frozen=True, kw_only=True):
 
 
 def named(program: str, query: str, match: Matching = "change") -> AlertBody:
-    """Return the body of an alert that is called by its query, so that all who ask the same share it.
+    """Return the body of an alert named after its query, so that equal queries share one alert.
 
     >>> named("urlwatch", '"sold out"').name, named("urlwatch", "").name
     ('urlwatch: "sold out"', 'urlwatch')
@@ -100,9 +100,9 @@ def named(program: str, query: str, match: Matching = "change") -> AlertBody:
 
 
 class PlannedAlert(Struct, frozen=True):
-    """An alert over sources of the plan, named by their URLs as these stand in their bodies; there is one at least.
+    """An alert over at least one source of the plan, by URL as in the sources' bodies.
 
-    other: a further name under which it may be there already.
+    other: another name under which it may exist.
     """
 
     place: str
@@ -113,7 +113,7 @@ class PlannedAlert(Struct, frozen=True):
 
 
 class Plan(Struct, frozen=True):
-    """All that a file would become. Each URL is there once."""
+    """Everything a file would become. Each URL occurs once."""
 
     kind: Kind
     sources: tuple[PlannedSource, ...] = ()
@@ -121,12 +121,11 @@ class Plan(Struct, frozen=True):
     findings: tuple[Finding, ...] = ()
 
     def count(self, grade: Grade) -> int:
-        """Return how many things of the file have this grade."""
         return sum(finding.grade == grade for finding in self.findings)
 
 
 class Findings:
-    """Collects findings about one place of a file after the other."""
+    """Collects findings in the order of the file."""
 
     def __init__(self) -> None:
         self._all: list[Finding] = []
@@ -135,12 +134,11 @@ class Findings:
         self._all.append(Finding(place, what, grade, says))
 
     def all(self) -> tuple[Finding, ...]:
-        """Return them in the order in which they were met."""
         return tuple(self._all)
 
 
 def wire(body: SourceBody | AlertBody | DestinationBody) -> dict[str, Any]:
-    """Return a body as it is sent: what is not said is left out. A source that can't be reached now is kept."""
+    """Return a body as sent, without unset fields. Sources are added even if currently unreachable."""
     built: dict[str, Any] = msgspec.to_builtins(body)
     if isinstance(body, SourceBody):
         built["verify"] = "later"
@@ -150,7 +148,7 @@ def wire(body: SourceBody | AlertBody | DestinationBody) -> dict[str, Any]:
 
 
 def shortened(text: str, most: int) -> str:
-    """Return a text as one line of at most so many characters.
+    """Return text as one line of at most so many characters.
 
     >>> shortened("Day  tickets of the harbour", 12)
     'Day tickets…'
@@ -160,7 +158,7 @@ def shortened(text: str, most: int) -> str:
 
 
 def listed(items: Sequence[str], most: int) -> str:
-    """Return the first few of many, in words.
+    """Name the first few items and count the rest.
 
     >>> listed(["line 1", "line 4", "line 9"], 2)
     'line 1, line 4 and 1 more'

@@ -1,4 +1,4 @@
-"""The table of readers: which one reads what. Pure."""
+"""The table of readers. Pure."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from sanderling.migration.recognising import MOST_TEXT
 from sanderling.migration.urlwatch.jobs import read_urlwatch
 
 MOST_BYTES: Final = 256 * 1024 * 1024
-"""Of a zip: a backup of changedetection.io holds old states of pages too. What is unpacked has a bound of its own."""
+"""Maximum bytes of a zip: a changedetection.io backup also has old page states. Unpacked JSON has its own limit."""
 READERS: Final[Mapping[Kind, Callable[[bytes], Plan]]] = {
     "urls": read_urls,
     "csv": read_csv,
@@ -27,7 +27,7 @@ READERS: Final[Mapping[Kind, Callable[[bytes], Plan]]] = {
 
 
 def read(kind: Kind, data: bytes) -> Plan:
-    """Return the plan of a file. Raises NotReadable, also for one in which there is nothing."""
+    """Return the plan of a file. Raises NotReadable, also for an empty one."""
     most = MOST_BYTES if data.startswith(b"PK") else MOST_TEXT
     if len(data) > most:
         raise NotReadable(f"It is larger than {most >> 20} MiB.")

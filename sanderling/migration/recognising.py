@@ -1,4 +1,4 @@
-"""Of which program a file is, by its content. Pure."""
+"""Recognise a file's program by its content. Pure."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ _ADDRESS = re.compile(
 )
 _BEGINNING: Final = 64 * 1024
 MOST_TEXT: Final = 64 * 1024 * 1024
-"""Bytes of a file that is no zip."""
+"""Maximum bytes of a file that is no zip."""
 _JSON_BEGINS = (b"{", b"[")
 
 
 def kind_of(data: bytes) -> Kind:
-    """Return what a file is. Raises NotReadable when nothing says so."""
+    """Raises NotReadable if the content is not recognised."""
     start = data[:_BEGINNING].lstrip(b"\xef\xbb\xbf \t\r\n")
     if start.startswith(b"PK\x03\x04"):
         return "changedetection"
@@ -76,7 +76,7 @@ def _is_table(text: str) -> bool:
 
 
 def decoded(data: bytes) -> Any:
-    """Return what JSON says. Raises NotReadable, also for what is nested too deeply."""
+    """Parse JSON. Raises NotReadable, also if nested too deeply."""
     try:
         return msgspec.json.decode(data.removeprefix(b"\xef\xbb\xbf"))
     except (msgspec.DecodeError, UnicodeDecodeError) as error:

@@ -1,4 +1,4 @@
-"""The report of a plan before anything is done: sums, then what is not carried over as it was, and why."""
+"""The report of a plan: totals, then everything inexact or impossible, and why."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ NAMES: dict[Kind, str] = {
     "sanderling": "an instance of Sanderling",
 }
 SHOWN = 20
-"""Alerts that are listed."""
+"""Maximum alerts listed."""
 PLACES = 4
-"""Places of the file that are named of those of which the same is to be said."""
+"""Maximum places listed per finding."""
 
 
 def sums(plan: Plan) -> str:
-    """Return what there is to add, in words.
+    """Return the totals as text.
 
     >>> sums(Plan("urls"))
     'nothing'
@@ -70,7 +70,7 @@ def _alert(alert: PlannedAlert) -> str:
 
 
 def _section(findings: Sequence[Finding], grade: Grade, heading: str) -> Iterator[str]:
-    """Yield what is to be said of one grade, the same thing once for all its places."""
+    """Yield the findings of one grade, equal ones once with all their places."""
     alike: dict[tuple[str, str], list[str]] = {}
     for finding in findings:
         if finding.grade == grade:
@@ -83,7 +83,7 @@ def _section(findings: Sequence[Finding], grade: Grade, heading: str) -> Iterato
 
 
 def as_json(plan: Plan) -> Iterator[str]:
-    """Yield the same as JSON, one object a line: each source, alert and finding, and the sums at the end."""
+    """Yield the plan as JSON lines: sources, alerts, findings, totals."""
     for source in plan.sources:
         shown = wire(replace(source.body, headers=None))
         asked = {"has_headers": True} if source.body.headers else {}
@@ -100,7 +100,6 @@ GRADES: tuple[Grade, ...] = ("exact", "approximated", "impossible")
 
 
 def numbers(plan: Plan) -> dict[str, int]:
-    """Return how much there is to add."""
     destinations = sum(len(alert.destinations) for alert in plan.alerts)
     return {"sources": len(plan.sources), "alerts": len(plan.alerts), "destinations": destinations}
 

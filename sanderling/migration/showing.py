@@ -1,4 +1,4 @@
-"""Pages that another program has a browser show, as sources with `render: always`."""
+"""Pages that another program renders in a browser, as sources with `render: always`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ AT_REST: Final = "it is read once it has come to rest: no CSS selector is waited
 
 
 class Shown(NamedTuple):
-    """Whether a browser shows a page, and the CSS selector that must be there before it is read."""
+    """Whether a browser renders a page, and the CSS selector to wait for."""
 
     rendered: bool = False
     wait_for: str | None = None
@@ -23,7 +23,7 @@ PLAIN: Final = Shown()
 
 
 def shown(note: Findings, place: str, what: str, wait_for: str = "", *, posts: bool = False) -> Shown:
-    """Return how a page is shown that a browser shows there, and note what becomes of that."""
+    """Return how to render a page that another program renders, and note what changes."""
     if posts:
         note(place, what, "approximated", POSTED)
         return PLAIN
@@ -39,7 +39,7 @@ def shown(note: Findings, place: str, what: str, wait_for: str = "", *, posts: b
 
 
 def _is_css(selector: str) -> bool:
-    from actors.content.errors import ContentError  # lxml: only where there are selectors
+    from actors.content.errors import ContentError  # imports lxml, needed only for selectors
     from actors.content.messages.readings import selector_kind
     from actors.content.pages.selectors import check
 

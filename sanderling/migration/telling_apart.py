@@ -1,4 +1,4 @@
-"""Names by which alerts of a plan are found again, whatever the file gains, loses or has in another order. Pure."""
+"""Names that identify a plan's alerts again after the file gained, lost or reordered others. Pure."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ _DIGITS: Final = 8
 
 
 def key_of(alert: PlannedAlert, name: str | None = None) -> Key:
-    """Return by what an alert is the same: name, query and language; by another name of it, when that is given."""
+    """Return an alert's identity: name, query and language, optionally under another name."""
     return alert.body.name if name is None else name, alert.body.filter_query, alert.body.language
 
 
 def told_apart(alerts: Iterable[PlannedAlert]) -> Iterator[PlannedAlert]:
-    """Yield alerts of which no two have a key in common.
+    """Yield the alerts with distinct keys.
 
-    Where some would, each has a mark in its name, a digest of whom it tells what. Parts of one that is over too many
-    sources are numbered: they tell the same to the same. `other` is the name with a mark of one that has none, and
-    without it of one that has: the one that it has been called by if its namesakes come or go.
+    Namesakes get a mark in their names, a digest of their destinations. Parts of an alert over too many sources are
+    numbered: their destinations are equal. `other` is the marked name of an unmarked alert and vice versa: the alert's
+    previous name if its namesakes come or go.
     """
     every = [(alert, _mark(alert)) for alert in alerts]
     marks: dict[Key, set[str]] = {}

@@ -1,8 +1,8 @@
-"""Search words of another program, as a query of ours. Pure.
+"""Another program's search words as a query. Pure.
 
-Other programs look for any run of characters, or for a regular expression; a query has words and phrases. A plain text
-becomes a phrase; where it is `wide`, its last word may go on ("ticket" finds tickets): what is waited for is wide, what
-is excluded is not, so that rather too much is told. Of regular expressions those are understood that only list texts:
+Other programs match any run of characters, or regular expressions; a query has words and phrases. A plain text becomes
+a phrase; with `wide`, its last word matches as a prefix ("ticket" finds tickets). Wanted texts are wide, excluded ones
+are not, so that the result errs towards too many events. Only regular expressions that list texts are understood:
 alternatives, gaps (`.*`), blanks.
 """
 
@@ -31,7 +31,7 @@ _REPEATED = re.compile(r"[*+?{]")
 
 
 class Unsayable(Exception):
-    """No query says this; its text is why."""
+    """No query can express it; the text explains why."""
 
 
 def phrase(text: str, *, wide: bool = False) -> str:
@@ -49,7 +49,7 @@ def phrase(text: str, *, wide: bool = False) -> str:
 
 
 def _finds(query: str, words: str) -> bool:
-    """Whether a query can be read, and finds the words that it was made of."""
+    """Return whether a query is valid and finds the words it was made from."""
     try:
         return bool(words) and matches(parse(query, LANGUAGE), Analysed("", words))
     except QueryError:
@@ -83,7 +83,7 @@ def pattern(expression: str, *, wide: bool = False) -> str:
 
 
 def _side(text: str, whole: str, wide: bool) -> str:
-    """Return the query for one alternative: its texts must all be there, in whatever order."""
+    """Return the query for one alternative: all its texts, in any order."""
     parts = "".join(_signs(text, whole)).split("\0")
     queries = [phrase(part, wide=wide) for part in parts if part.strip()]
     if not queries:
@@ -92,7 +92,7 @@ def _side(text: str, whole: str, wide: bool) -> str:
 
 
 def _signs(text: str, whole: str) -> Iterator[str]:
-    """Yield what a text is made of: characters, blanks, and a NUL for each gap."""
+    """Yield a text's characters and blanks, and a NUL for each gap."""
     at = 0
     while at < len(text):
         found = _TOKEN.match(text, at)
@@ -116,7 +116,7 @@ def _signs(text: str, whole: str) -> Iterator[str]:
 
 
 def any_of(queries: Sequence[str]) -> str:
-    """Return a query for one of several.
+    """Return a query for any of several.
 
     >>> any_of(['"a"']), any_of(['"a"', '"b"', '"a"'])
     ('"a"', '("a" OR "b")')
@@ -135,7 +135,7 @@ def none_of(queries: Sequence[str]) -> str:
 
 
 def whole(*parts: str) -> str:
-    """Return a query all of whose parts must hold. Raises Unsayable for one that is longer than a query may be."""
+    """Return a query for all parts together. Raises Unsayable if it is too long."""
     query = " ".join(part for part in parts if part)
     try:
         parse(query, LANGUAGE)

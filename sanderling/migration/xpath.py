@@ -1,4 +1,4 @@
-"""XPath as CSS, where both can say it: paths of names, positions, ids, classes and attributes. Pure."""
+"""XPath as CSS where both can express it: paths of names, positions, ids, classes, attributes. Pure."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _POSITION = re.compile(r"(?:position\(\)\s*=\s*)?([1-9]\d{0,5})")
 
 
 def css_of(path: str) -> str | None:
-    """Return the CSS selector that matches the same elements, None where there is none.
+    """Return the CSS selector that matches the same elements; None if there is none.
 
     >>> css_of('//div[@id="main"]/p[2]')
     'div[id="main"] > p:nth-of-type(2)'
@@ -58,7 +58,7 @@ def _side(path: str) -> str | None:
 
 
 def _element(name: str, rest: str) -> str | None:
-    """Return one element with its conditions. A position counts among all of its name only where it comes first."""
+    """Return one element with its conditions. A position is translated only as the first condition."""
     css = name
     for number, predicate in enumerate(_PREDICATE.findall(rest)):
         position = _POSITION.fullmatch(predicate)

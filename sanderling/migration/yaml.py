@@ -1,7 +1,7 @@
-"""YAML of which only the plain part is read: mappings, lists and scalars, a document after the other. Pure.
+"""Read only plain YAML: mappings, lists and scalars, several documents. Pure.
 
-PyYAML parses; what the nodes mean is decided here, so that nothing is ever constructed by a tag. Tags, anchors, aliases
-and merge keys are refused: a file of jobs needs none, and bombs are made of them.
+PyYAML only parses; the meaning of nodes is decided here, so that no tag ever constructs an object. Tags, anchors,
+aliases and merge keys are refused: job files need none, and bombs are built from them.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _WORDS: Final[dict[str, Any]] = {"": None, "~": None, "null": None, "true": True
 
 
 def documents(data: bytes) -> Iterator[tuple[int, Any]]:
-    """Yield each document with the line on which it begins, empty ones left out. Raises NotReadable."""
+    """Yield non-empty documents with their first line. Raises NotReadable."""
     text = decode(data, "").text
     try:
         yield from _Reader(yaml.parse(text, _PARSER)).documents()
@@ -37,7 +37,7 @@ def documents(data: bytes) -> Iterator[tuple[int, Any]]:
 
 
 class _Reader:
-    """Makes values of the parser's events."""
+    """Makes values from the parser's events."""
 
     def __init__(self, events: Iterator[Any]) -> None:
         self._events = events
@@ -79,7 +79,7 @@ class _Reader:
 
 
 def _scalar(text: str) -> Any:
-    """Return what an unquoted scalar means.
+    """Return the value of an unquoted scalar.
 
     >>> [_scalar(text) for text in ("no", "12", "0.5", "0x10", "~", "12:30")]
     [False, 12, 0.5, '0x10', None, '12:30']

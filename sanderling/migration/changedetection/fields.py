@@ -1,4 +1,4 @@
-"""Fields of a watch about which there is only something to say."""
+"""Fields of a watch that only produce a note."""
 
 from __future__ import annotations
 
@@ -32,5 +32,5 @@ ONE_WAY: Final = (
     ("filter_text_removed", "that something is gone counts too"),
     ("filter_text_replaced", "that something was replaced counts too"),
 )
-"""Kinds of change that a watch may switch off."""
+"""Kinds of change that a watch may exclude."""
 PLAIN_BACKENDS: Final = ("", "system", "html_requests")

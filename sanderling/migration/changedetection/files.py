@@ -1,7 +1,7 @@
-"""The JSON files of a datastore, out of a zip of it. Pure: nothing is unpacked to anywhere, and nothing else is read.
+"""Read a datastore's JSON files out of a zip. Pure: nothing is unpacked to disk, other members are not read.
 
-The forms: `url-watches.json` holds all; from 0.53 on there are `changedetection.json` (settings), and in a folder for
-each `watch.json` or `tag.json`.
+The forms: `url-watches.json` has everything; from 0.53 on there are `changedetection.json` (settings), and one folder
+per `watch.json` or `tag.json`.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from sanderling.migration.recognising import decoded
 
 MOST_MEMBERS: Final = 500_000
 LARGEST: Final = 64 * 1024 * 1024
-"""Bytes of all that is read, unpacked."""
+"""Maximum bytes of all read members, unpacked."""
 WANTED = re.compile(r"(?:^|/)(?:([^/]+)/)?(url-watches\.json|changedetection\.json|watch\.json|tag\.json)$")
 _OLD, _NEW = "url-watches.json", "changedetection.json"
 _BROKEN = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, OSError, RuntimeError, ValueError)
-"""RuntimeError: it is encrypted, or packed in an unusual way. ValueError: what it says of itself makes no sense."""
+"""RuntimeError: encrypted, or an unusual compression. ValueError: inconsistent headers."""
 
 
 def out_of_zip(data: bytes) -> dict[str, bytes]:
-    """Return the files of interest by name. Raises NotReadable, also for more than is read."""
+    """Return the relevant files by name. Raises NotReadable, also if they exceed the limits."""
     found, size = {}, 0
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
@@ -49,7 +49,7 @@ def out_of_zip(data: bytes) -> dict[str, bytes]:
 
 
 class Datastore:
-    """All watches and tags by their ids, and the settings of the application."""
+    """All watches and tags by id, and the application's settings."""
 
     def __init__(self) -> None:
         self.watches: dict[str, Mapping[str, Any]] = {}
@@ -78,7 +78,7 @@ class Datastore:
 
 
 def datastore(data: bytes) -> Datastore:
-    """Return what a zip, or one JSON file, holds. Raises NotReadable."""
+    """Parse a zip or a single JSON file. Raises NotReadable."""
     files = out_of_zip(data) if data.startswith(b"PK") else {_OLD: data}
     if not files:
         raise NotReadable("There is neither a url-watches.json in it nor a watch.json.")
@@ -86,7 +86,7 @@ def datastore(data: bytes) -> Datastore:
     moved = any(name.endswith(_NEW) for name in files)
     for name, content in files.items():
         if moved and name.endswith(_OLD):
-            continue  # what an upgrade left behind: it has what was deleted since
+            continue  # leftover of an upgrade: it contains watches deleted since
         try:
             value = decoded(content)
         except NotReadable as error:

@@ -1,4 +1,4 @@
-"""Hours of a watch (`time_schedule_limit`) as a source has them. Pure."""
+"""A watch's hours (`time_schedule_limit`) as a source's hours. Pure."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _DAY: Final = 24 * 60
 
 
 def hours_of(limit: Mapping[str, Any]) -> str | None:
-    """Return the hours, when all its days begin and last alike; None for other ones, and for what is no time.
+    """Return the hours if all days have the same start and length; else None, also for invalid times.
 
     >>> night = {"enabled": True, "start_time": "22:30", "duration": {"hours": "8", "minutes": "0"}}
     >>> hours_of({"friday": night, "sunday": {"enabled": False}, "timezone": "Europe/Rome"})

@@ -1,4 +1,4 @@
-"""The watch of a price and of stock (`restock_diff`), as a query about both. Pure."""
+"""A watch of price and stock (`restock_diff`) as a query about both. Pure."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _LARGEST: Final = Decimal(10**12)
 
 
 def restock_query(settings: Mapping[str, Any]) -> str:
-    """Return the query for what a watch would tell: what its form has where nothing is set, if that is missing.
+    """Return the query for a watch's settings; missing ones have their form's defaults.
 
     >>> restock_query({})
     'availability:in_stock OR kind:price'
@@ -35,7 +35,7 @@ def _price(settings: Mapping[str, Any]) -> str:
 
 
 def _number(value: Any) -> str:
-    """Return a number of a form as a query writes it, "" for none."""
+    """Return a form's number as a query writes it; "" if unset or invalid."""
     try:
         number = Decimal(str(value).strip()) if value is not None and not isinstance(value, bool) else Decimal(0)
     except InvalidOperation:

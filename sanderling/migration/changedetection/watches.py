@@ -1,7 +1,7 @@
-"""Watches and their groups, as sources and alerts. Pure.
+"""Watches and their groups as sources and alerts. Pure.
 
-A group's filters and texts hold for its watches beside their own. Messages go where the watch says, else its groups,
-else the settings. A watch becomes an alert as well when it waits for a text or tells somebody.
+A group's filters and texts extend those of its watches. Notifications go to the watch's addresses, else its groups',
+else the settings'. A watch with trigger texts, restock conditions or notifications also becomes an alert.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _DATA: Final = ("jq:", "jqraw:")
 
 
 def read_changedetection(data: bytes) -> Plan:
-    """Return the plan of a datastore. Raises NotReadable."""
+    """Raises NotReadable."""
     store = datastore(data)
     if len(store.watches) > MOST_ITEMS:
         raise NotReadable(f"It has {len(store.watches)} watches; at most {MOST_ITEMS} are read.")
@@ -45,7 +45,7 @@ def read_changedetection(data: bytes) -> Plan:
 
 
 class _Reading:
-    """One watch, with the groups that it is in."""
+    """One watch with its groups."""
 
     def __init__(self, drafting: Drafting, store: Datastore, place: str, watch: Mapping[str, Any]) -> None:
         self._drafting, self._store, self._place, self._watch = drafting, store, place, watch
@@ -54,7 +54,7 @@ class _Reading:
         self._groups = [store.tags[tag] for tag in named if isinstance(tag, str) and tag in store.tags]
 
     def read(self) -> None:
-        """Plan the source, and the alert if there is to be one."""
+        """Plan the source, and the alert if needed."""
         watch, place, note = self._watch, self._place, self._drafting.note
         address = text(watch, "url")
         if "{{" in address or "{%" in address:
@@ -85,7 +85,7 @@ class _Reading:
             self._alert(url)
 
     def _all(self, name: str) -> list[str]:
-        """Return a watch's lines of a field, and those of its groups."""
+        """Return a field's lines from the watch and its groups."""
         return list(dict.fromkeys(line for one in (self._watch, *self._groups) for line in texts(one, name)))
 
     def _tags(self) -> list[str]:
@@ -98,7 +98,7 @@ class _Reading:
             rules += texts(self._store.application, "global_subtractive_selectors")
         found = [self._css(name, rule, otherwise) for rule in rules]
         if name == "include_filters" and None in found:
-            return []  # the others alone would be too little
+            return []  # the others alone would cover too little
         if name == "include_filters" and found and joined_selectors([css for css in found if css]) is None:
             self._drafting.note(self._place, name, "impossible", f"a JSONPath beside others: {otherwise}")
             return []
@@ -122,7 +122,7 @@ class _Reading:
     def _seconds(self) -> float | None:
         parts = mapping(self._watch.get("time_between_check"))
         own = sum(size * _number(parts.get(name)) for name, size in PARTS.items())
-        if self._watch.get("time_between_check_use_default", not own):  # before it was there, an interval was its own
+        if self._watch.get("time_between_check_use_default", not own):  # absent in older versions
             says = "as often as it is worth, where it was an interval for all"
             self._drafting.note(self._place, "interval", "approximated", says)
             return None
@@ -140,7 +140,7 @@ class _Reading:
         return hours
 
     def _shown(self, *, posts: bool) -> Shown:
-        """Return whether a browser fetches it, by its own setting or that of all."""
+        """Return whether a browser fetches the page, by the watch's setting or the global one."""
         backend = text(self._watch, "fetch_backend") or "system"
         if backend == "system":
             backend = text(self._store.application, "fetch_backend")
@@ -168,12 +168,12 @@ class _Reading:
         query = self._with_restock(words)
         if not (query or destinations):
             return
-        # There a trigger is a text of the page as it is, and with it every change is told.
+        # There, a trigger is a text on the current page, and with it every change is reported.
         body = named("changedetection.io", query, "page" if words else "change")
         self._drafting.alert(self._place, url, body, destinations)
 
     def _with_restock(self, words: str) -> str:
-        """Return a query with what the watch asks of prices and stock; a group may ask instead of it."""
+        """Add the watch's conditions on price and stock; a group may override them."""
         if text(self._watch, "processor") != PROCESSOR:
             return words
         ruling = [group for group in self._groups if truth(group.get("overrides_watch"))]
@@ -187,7 +187,7 @@ class _Reading:
         wanted = self._lookups("trigger_text", wide=True)
         unwanted = self._lookups("text_should_not_be_present", wide=False)
         if wanted and len(wanted) < len(self._all("trigger_text")):
-            wanted = []  # rather told too often than not at all
+            wanted = []  # rather notify too often than never
         try:
             return whole(any_of(wanted) if wanted else "", none_of(unwanted) if unwanted else "")
         except Unsayable as error:
@@ -217,7 +217,7 @@ class _Reading:
 
 
 def _number(value: Any) -> float:
-    """Return what a form's field says, 0 for what is no number; it may be one in quotes."""
+    """Return a form's number; 0 if invalid. It may be quoted."""
     if isinstance(value, str):
         return float(value) if value.isascii() and value.isdecimal() and len(value) < 9 else 0.0
     return float(min(value, 10**9)) if isinstance(value, int | float) else 0.0

@@ -1,6 +1,5 @@
-"""urlwatch and webchanges: the YAML of their jobs. They are relatives, and share most of their words.
+"""urlwatch and webchanges: the YAML of their jobs. The programs are related and share most directives.
 
-`jobs.py` makes sources of jobs, `filters.py` says what of a filter chain a source can hold, `reporters.py` makes
-destinations of who was told. Commands are never run.
-Pure; may import what the other readers may.
+`jobs.py` makes sources from jobs, `filters.py` translates filter chains, `reporters.py` makes destinations from
+reporters. Commands are never run. Pure; may import what the other readers may.
 """

@@ -1,4 +1,4 @@
-"""The filters of a job: which of them become a selector, what is left out, a query; and what is said of the rest."""
+"""A job's filters as selectors, ignored parts and queries; the rest produces notes."""
 
 from __future__ import annotations
 
@@ -53,11 +53,11 @@ TOLD: Final[dict[str, tuple[Grade, str]]] = {
     "shellpipe": ("impossible", _NO_PROGRAM),
     "execute": ("impossible", _NO_PROGRAM),
 }
-"""Filters that a source has nothing for: it does the like anyway, or can't."""
+"""Filters without a counterpart: either Sanderling does the same anyway, or it cannot."""
 
 
 class Filtered(NamedTuple):
-    """What a chain of filters comes to."""
+    """The result of a filter chain."""
 
     selectors: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
@@ -65,7 +65,7 @@ class Filtered(NamedTuple):
 
 
 def steps(value: Any) -> Iterator[tuple[str, Any]]:
-    """Yield the steps of a chain, with their arguments: a list, a mapping, or the old form in one line.
+    """Yield a chain's steps with their arguments: from a list, a mapping, or the old one-line form.
 
     >>> list(steps("css:body,html2text")), list(steps([{"grep": "x"}, "strip"]))
     ([('css', 'body'), ('html2text', '')], [('grep', 'x'), ('strip', '')])
@@ -82,7 +82,7 @@ def steps(value: Any) -> Iterator[tuple[str, Any]]:
 
 
 def filtered(drafting: Drafting, place: str, value: Any) -> Filtered:
-    """Return what a chain comes to. A selection within a selection is one of descendants."""
+    """Translate a filter chain. A selection within a selection selects descendants."""
     selectors: list[str] = []
     ignore: list[str] = []
     queries: list[str] = []
@@ -111,7 +111,7 @@ def _within(outer: str, inner: str) -> str:
 
 
 def _sides(css: str) -> list[str]:
-    """Return the alternatives of a selector; itself when it is none, for whoever checks it."""
+    """Return a selector's alternatives; an invalid selector unchanged, for a later check."""
     try:
         return [side.canonical() for side in cssselect.parse(css)]
     except (cssselect.SelectorError, RecursionError):
@@ -119,7 +119,7 @@ def _sides(css: str) -> list[str]:
 
 
 def _selection(drafting: Drafting, place: str, name: str, argument: Any) -> str | None:
-    """Return the selector that a filter is; None for one that is none, which is noted."""
+    """Return a filter's selector; None, with a note, if it is not a selection."""
     options = mapping(argument)
     given = next((value for key in ("selector", "path", "id", "class", "tag") if (value := options.get(key))), argument)
     text = given if isinstance(given, str) else ""

@@ -1,4 +1,4 @@
-"""The jobs of a file, one a document, as sources and alerts. Pure."""
+"""A file's jobs, one per document, as sources and alerts. Pure."""
 
 from __future__ import annotations
 
@@ -73,11 +73,11 @@ BROWSER: Final = frozenset(
      "wait_for_timeout", "block_elements", "user_data_dir", "switches", "chromium_revision", "initialization_url",
      "initialization_js", "evaluate", "useragent")
 )  # fmt: skip
-"""What a browser is told; nothing is left to say of it once it is said when the page is read."""
+"""Browser directives, which need no notes apart from that on rendering."""
 
 
 def read_urlwatch(data: bytes) -> Plan:
-    """Return the plan of a file of jobs; a document may also be a list of them. Raises NotReadable."""
+    """Return the plan of a file of jobs; a document may also be a list. Raises NotReadable."""
     drafting = Drafting()
     number = 0
     found = list(documents(data))
@@ -149,7 +149,7 @@ def _job(drafting: Drafting, place: str, job: Mapping[str, Any], told: Sequence[
 
 
 def _shown(drafting: Drafting, place: str, job: Mapping[str, Any], *, posts: bool) -> Shown:
-    """Return whether a browser shows the page, and for which element it waits."""
+    """Return whether a browser renders the page, and the element to wait for."""
     if not (job.get("navigate") or text(job, "kind") == "browser" or truth(job.get("use_browser"))):
         return PLAIN
     waits = next((job[name] for name in ("wait_for_selector", "wait_for") if name in job), "")
@@ -158,7 +158,7 @@ def _shown(drafting: Drafting, place: str, job: Mapping[str, Any], *, posts: boo
 
 
 def _request(drafting: Drafting, place: str, job: Mapping[str, Any], data: Any) -> str | None:
-    """Return what a job sends. data: what it posts, None where it only asks; a mapping is a form."""
+    """Return a job's request. data: the body to post, None for a GET; a mapping is a form."""
     user, _, password = text(job, "http_credentials").partition(":")
     pairs = [*pairs_of(job.get("headers")), *cookies_of(job.get("cookies")), *basic_of(user, password)]
     posted = urlencode(data) if isinstance(data, Mapping) else "" if data is None else str(data)

@@ -1,6 +1,6 @@
-"""The reporters of urlwatch and webchanges, as destinations: those that are enabled in their settings. Pure.
+"""Enabled reporters of urlwatch and webchanges as destinations. Pure.
 
-Both keep these in a file of their own. It is read where it stands beside the jobs as one more document of YAML.
+Both keep them in a separate settings file, which is read if appended to the jobs as another YAML document.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ from sanderling.migration.notifying import NATIVE, people, posted
 from sanderling.migration.plan import DestinationBody, shortened
 
 _HERE: Final = frozenset({"stdout", "browser", "html", "text", "markdown", "database", "separate", "tz", "footnote"})
-"""What is shown where the program runs, and how its messages look."""
+"""Local reporters and formatting settings."""
 _Settings = Mapping[str, Any]
 
 
 def is_settings(document: Any) -> bool:
-    """Return whether a document is the program's settings, and no job."""
+    """Return whether a document is the program's settings, not a job."""
     return isinstance(document, dict) and isinstance(document.get("report"), dict) and "url" not in document
 
 
 def reporters(drafting: Drafting, place: str, settings: _Settings) -> Sequence[DestinationBody]:
-    """Return the destinations that the enabled reporters are. What there is none for is noted."""
+    """Return the destinations of enabled reporters; note those without a counterpart."""
     found: list[DestinationBody] = []
     for name, one in settings["report"].items():
         if name in _HERE or not isinstance(one, dict) or not truth(one.get("enabled", False)):
@@ -42,7 +42,7 @@ def reporters(drafting: Drafting, place: str, settings: _Settings) -> Sequence[D
 
 
 def _webhook(drafting: Drafting, place: str, address: str) -> Sequence[DestinationBody]:
-    """A reporter of webchanges, which posts to a chat by its address."""
+    """Read webchanges' webhook reporter, which posts to a chat's address."""
     try:
         kind = NATIVE.get(urlsplit(address).hostname or "")
     except ValueError:
@@ -53,7 +53,7 @@ def _webhook(drafting: Drafting, place: str, address: str) -> Sequence[Destinati
 
 
 def _addressed(kind: str, name: str = "webhook_url") -> Callable[[_Settings], Iterator[Reached]]:
-    """Return what reads a reporter that needs an address alone."""
+    """Return a reader for reporters that need only an address."""
 
     def read(one: _Settings) -> Iterator[Reached]:
         if address := text(one, name):

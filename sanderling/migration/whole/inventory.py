@@ -1,6 +1,6 @@
-"""The inventory of an export: each table and column of the storage, where it travels, or why it stays.
+"""The inventory of an export: for each storage table and column, the field that carries it, or why it stays.
 
-A test compares this with the tables that there are: whoever adds one says here what becomes of it at a move.
+A test compares this with the existing tables, so that each new one is decided on here.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ CARRIED: Final[Mapping[str, Mapping[str, str]]] = {
     "retraction": {"seq": "retraction.event", "event": "retraction.event", "at": "retraction.at"},
     "public_key": {"key_id": "key.key_id", "x": "key.x", "created_at": "key.created_at"},
 }
-"""By table and column: the line and field that carries it, or why none needs to."""
+"""By table and column: the line and field that carries it, or why none does."""
 
 LEFT_OUT: Final[Mapping[str, str]] = {
     "api_key": "API keys",
@@ -90,7 +90,7 @@ LEFT_OUT: Final[Mapping[str, str]] = {
     "alert_story": "which stories alerts have sent",
     "vault": "which master key seals the secrets",
 }
-"""By table, in words."""
+"""Tables that stay, described for people."""
 
 SECRET: Final = (
     "webhook secrets",
@@ -99,9 +99,9 @@ SECRET: Final = (
     "headers of sources and the cookies that renew them",
     "addresses of publications",
 )
-"""What is left out of tables that travel."""
+"""Secrets left out of tables that travel."""
 
 
 def left_out() -> tuple[str, ...]:
-    """Return all that does not travel, in words."""
+    """Return descriptions of everything that does not travel."""
     return (*SECRET, *LEFT_OUT.values())

@@ -1,8 +1,8 @@
-"""The lines of an export. Each is one JSON object whose `line` says what it is, in the order of `ORDER`.
+"""The lines of an export: JSON objects whose `line` gives their kind, in the order of `ORDER`.
 
-A record travels as it lies in the storage, field for field, so that a field added there travels from that day on. Times
-are milliseconds since 1970 UTC. Positions of the log have 63 bits, more than JSON's numbers are safe for, so they are
-written as the ids that begin with them. What the storage does not know of is refused, as a line of a newer version.
+A record travels as stored, field for field, so new fields travel from the start. Times are milliseconds since 1970 UTC.
+Log positions have 63 bits, too many for JSON numbers, so they are written as the ids that begin with them. Fields
+unknown to the storage are refused as those of a newer version.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from storage.records.tiers import TIERS, Kind, SourceType
 
 FORMAT: Final = 1
 MOST_LINE: Final = 8 << 20
-"""Bytes of a line. An event has 100 KB as a rule, a source's memory 12 KB."""
+"""Maximum bytes of a line. Events usually have at most 100 KB, a source's memory 12 KB."""
 EventKind = Literal["notice", "practice", "held", "heartbeat"] | SourceType
 KINDS: Final[Mapping[EventKind, int]] = {
     **{name: tier.kinds[0] for name, tier in TIERS.items()},
@@ -182,13 +182,13 @@ _decode = msgspec.json.Decoder(Line).decode
 
 
 def begins_export(beginning: bytes) -> bool:
-    """Return whether these are the first bytes of an export, whatever its version."""
+    """Return whether an export of any version begins like this."""
     first = beginning.partition(b"\n")[0]
     return first.startswith(b"{") and _MARK in first
 
 
 def decode(text: bytes) -> Line:
-    """Return a line. Raises ValueError for what is none, and for a field that this version does not know."""
+    """Parse a line. Raises ValueError for an invalid one or an unknown field."""
     line: Line = _decode(text)
     if not isinstance(line, EventLine):
         unknown = next(_unknown(msgspec.json.decode(text), msgspec.to_builtins(line)), None)
@@ -198,7 +198,7 @@ def decode(text: bytes) -> Line:
 
 
 def _unknown(given: Any, understood: Any, at: str = "") -> Iterator[str]:
-    """Yield the paths of fields that were given and not understood."""
+    """Yield the paths of fields that were not understood."""
     if isinstance(given, dict) and isinstance(understood, dict):
         for name, value in given.items():
             path = f"{at}.{name}" if at else name
@@ -212,7 +212,7 @@ def _unknown(given: Any, understood: Any, at: str = "") -> Iterator[str]:
 
 
 def counted(end: End) -> str:
-    """Return how much there is, in words."""
+    """Return the totals as text."""
     what = [("source", end.sources), ("alert", end.alerts), ("destination", end.destinations)]
     what += [("publication", end.publications)] if end.publications else []
     what += [("event", end.events)]
@@ -223,7 +223,7 @@ def counted(end: End) -> str:
 
 
 def moved(destination: Destination, missed_after: Seq | None) -> DestinationLine:
-    """Return what travels of a destination. One that came here itself and waits for a secret is as it was there."""
+    """Return a destination for export. One imported here that still waits for a secret keeps its original state."""
     names = (name for name in DestinationLine.__struct_fields__ if name != "signed")
     fields = {name: getattr(destination, name) for name in names} | {"signed": bool(destination.secrets)}
     enabled = destination.was_enabled if destination.was_enabled is not None else destination.enabled
@@ -231,7 +231,7 @@ def moved(destination: Destination, missed_after: Seq | None) -> DestinationLine
 
 
 def arrived(line: DestinationLine, secret: str) -> Destination:
-    """Return a destination as it comes in: with a secret that nobody has seen, if it signs, and so paused."""
+    """Return an imported destination, paused if it signs (with a new secret) or had sealed values."""
     fields = {name: getattr(line, name) for name in DestinationLine.__struct_fields__}
     signed = fields.pop("signed")
     if signed or line.private_names:
@@ -243,7 +243,7 @@ def arrived(line: DestinationLine, secret: str) -> Destination:
 
 
 def named(position: Seq | None) -> str | None:
-    """Return the id that a position begins, with nothing after it."""
+    """Return the smallest id of a position."""
     return None if position is None else id_of(position, 0)
 
 
@@ -257,7 +257,7 @@ def day_name(day: int) -> str:
 
 
 def day_number(name: str) -> int:
-    """Return the day that a date names, counted from 1970-01-01. Raises ValueError.
+    """Return a date's day, counted from 1970-01-01. Raises ValueError.
 
     >>> day_number("1970-01-02")
     1
@@ -266,5 +266,5 @@ def day_number(name: str) -> int:
 
 
 def last_day(alert: Alert) -> int | None:
-    """Return the day of an alert's last match."""
+    """Return the day of the last match."""
     return None if alert.last_match_at is None else day_of(alert.last_match_at)

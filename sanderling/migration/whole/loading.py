@@ -1,9 +1,8 @@
-"""Making an empty instance hold what an export holds. The service must not run, and cannot start meanwhile.
+"""Load an export into an empty instance. The service must not run, and cannot start during it.
 
-In a data folder, all goes into a database of its own, in a folder `.importing` beside what there is, and takes the
-place of the old one by one rename after the last line has been checked. Until then nothing has changed; a folder in
-which that was cut off (`unfinished`) is not served, and an import into it begins anew. A database in PostgreSQL is
-filled in its place, and marked until it is whole.
+In a data folder, a new database is filled in the folder `.importing`, and one rename replaces the old one after the
+last line was checked. Until then nothing changes; a folder with an interrupted import (`unfinished`) is not served, and
+a new import starts over. A PostgreSQL database is filled in place, and marked incomplete until the end.
 """
 
 from __future__ import annotations
@@ -57,15 +56,14 @@ from storage.sqlite.engine.folder import FolderLock
 
 SECRET_SIZE = 32
 MOST_EVENTS, MOST_BYTES = 500, 4 << 20
-"""Of one transaction."""
+"""Limits of one transaction."""
 MOST_PUTS = 200
 CLOSE_WITHIN = 30.0
 
 
 class Loaded(NamedTuple):
-    """What was taken over, or would be. speechless: ids of sources that are paused, as their greeting is missing.
-
-    keys: ids of signing keys whose public halves are published from then on, as this instance's own are.
+    """The result of an import or dry run. speechless: ids of sources paused because their greeting is missing. keys:
+    ids of signing keys whose public halves this instance then publishes like its own.
     """
 
     head: Head
@@ -75,7 +73,7 @@ class Loaded(NamedTuple):
 
 
 class _Report:
-    """What was read so far, as it is told at the end."""
+    """Collects the result while reading."""
 
     def __init__(self) -> None:
         self._head: Head | None = None
@@ -94,14 +92,14 @@ class _Report:
             self._keys.append(line.key_id)
 
     def loaded(self) -> Loaded:
-        """Return the report, once all was read."""
+        """Return the result, after the last line."""
         assert self._head is not None
         assert self._end is not None
         return Loaded(self._head, self._end, tuple(self._speechless), tuple(self._keys))
 
 
 def look_through(stream: BinaryIO, name: str) -> Loaded:
-    """Read a whole export and say what it holds, without writing anything. Raises CommandFailed."""
+    """Read and check a whole export without writing. Raises CommandFailed."""
     report = _Report()
     for line in read(stream, name):
         report.note(line)
@@ -109,9 +107,9 @@ def look_through(stream: BinaryIO, name: str) -> Loaded:
 
 
 def load_into(stream: BinaryIO, name: str, settings: Settings, entropy: Callable[[int], bytes]) -> Loaded:
-    """Take an export over into the empty instance that the settings name. Raises CommandFailed.
+    """Load an export into the empty instance of the settings. Raises CommandFailed.
 
-    Nothing has changed then in a data folder. A database in PostgreSQL is not served before an import has ended well.
+    A data folder is then unchanged; a PostgreSQL database is not served until an import succeeds.
     """
     if engines.address_of(settings) is None:
         return load(stream, name, Path(settings.data), entropy)
@@ -125,7 +123,7 @@ async def _fill_database(settings: Settings, lines: Iterator[Checked], entropy: 
 
 
 def load(stream: BinaryIO, name: str, folder: Path, entropy: Callable[[int], bytes]) -> Loaded:
-    """Take an export over into the data folder of an empty instance. Raises CommandFailed, with nothing changed."""
+    """Load an export into an empty instance's data folder. Raises CommandFailed, with nothing changed."""
     with working_in(folder):
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         lock = FolderLock(folder)
@@ -173,7 +171,7 @@ async def _refuse_unless_empty(storage: Storage, folder: Path) -> None:
 
 
 class _Filling:
-    """Puts lines into a storage, kind after kind, some hundreds of a kind at once: they are committed together."""
+    """Stores lines kind by kind, hundreds at once, so that they are committed together."""
 
     def __init__(self, storage: Storage, entropy: Callable[[int], bytes]) -> None:
         self._storage, self._entropy = storage, entropy
@@ -186,7 +184,7 @@ class _Filling:
         self._kind: type[Checked] | None = None
 
     async def take(self, line: Checked) -> None:
-        """Put one line in. Raises StorageError."""
+        """Raises StorageError."""
         if type(line) is not self._kind or len(self._puts) == MOST_PUTS:
             await self._put()
         self._kind = type(line)
@@ -225,7 +223,7 @@ class _Filling:
                 assert_never(line)
 
     async def _put(self) -> None:
-        """Put in what waits, all at once. Raises the first StorageError of them."""
+        """Store everything pending, concurrently. Raises the first StorageError."""
         errors: list[StorageError] = []
 
         async def attempt(put: Callable[[], Awaitable[None]]) -> None:
@@ -246,12 +244,12 @@ class _Filling:
 
     def _watch(self, line: Watch) -> None:
         source = replace(line.source, enabled=False) if line.greets else line.source
-        # Which looks are on record is the other instance's to say: it knows when it ran.
+        # The record of past checks stays with the other instance, which knows when it ran.
         state = SourceState(source.id, replace(line.memory, tally=b"", cookies=""), line.base)
         self._puts.append(partial(self._storage.sources.add, source, state, self._storage.lease))
 
     def _query(self, alert: Alert, days: dict[int, int]) -> None:
-        """Add an alert; what it has met on its last days is counted once matching has its place."""
+        """Add an alert; recent matches are counted after the matching cursor is set."""
         before = alert.match_count - sum(days.values())
         self._puts.append(partial(self._storage.alerts.put, replace(alert, match_count=before)))
         for day in sorted(days):
@@ -265,7 +263,7 @@ class _Filling:
         self._events, self._weight = [], 0
 
     async def _match(self) -> None:
-        """Put matching where it was, and count what alerts had met."""
+        """Restore the matching cursor, and count the alerts' recent matches."""
         if self._matched is None:
             return
         work, lease, at = self._storage.outbox, self._storage.lease, self._matched

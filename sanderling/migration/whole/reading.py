@@ -1,8 +1,7 @@
-"""Reading an export, line by line, and checking each: nothing of it is believed.
+"""Read an export line by line and check everything; nothing is trusted.
 
-A line of a bounded length, of a known form, in its place; ids that are ids and come once; URLs in their one spelling;
-a destination whose alert is there; events whose ids rise. The last line says how many there were, and their SHA-256, so
-that a file that was cut is noticed even where it was cut between two lines.
+Checks: bounded line length, known form, order; valid and unique ids; normalized URLs; a destination's alert exists;
+events' ids rise. The last line has the counts and a SHA-256, so that even a cut between two lines is noticed.
 """
 
 from __future__ import annotations
@@ -60,7 +59,7 @@ _decode_event = msgspec.json.Decoder(Event).decode
 
 
 class Adopted(NamedTuple):
-    """An event, read and checked, as the log takes it."""
+    """A checked event, ready for the log."""
 
     stored: Stored
 
@@ -69,13 +68,13 @@ Checked = Head | Log | Key | Watch | Query | Hook | Tagged | Address | Withdrawn
 
 
 def is_export(path: Path) -> bool:
-    """Return whether a file begins as an export does, whatever its version. Raises OSError."""
+    """Return whether a file begins like an export of any version. Raises OSError."""
     with path.open("rb") as opened:
         return begins_export(opened.read(_MOST_HEAD))
 
 
 def read(stream: BinaryIO, name: str) -> Iterator[Checked]:
-    """Yield what an export holds, checked, from its head to its end. Raises CommandFailed that says where and what."""
+    """Yield an export's checked content from head to end. Raises CommandFailed with line and fault."""
     number = 0
     try:
         yield _head(_next(stream))
@@ -97,7 +96,7 @@ def read(stream: BinaryIO, name: str) -> Iterator[Checked]:
 
 
 class _Newer(Exception):
-    """Another version is needed to read it."""
+    """A newer version is needed."""
 
 
 class _OfFormat(Struct):
@@ -128,7 +127,7 @@ def _head(text: bytes) -> Head:
 
 
 class _Reader:
-    """What has been read, as far as later lines are checked against it."""
+    """The state that later lines are checked against."""
 
     def __init__(self) -> None:
         self.ended = False
@@ -145,7 +144,7 @@ class _Reader:
         self._addresses: set[str] = set()
 
     def take(self, text: bytes) -> Checked:
-        """Return what a line says. Raises ValueError, MsgspecError, UrlRefused."""
+        """Raises ValueError, MsgspecError, UrlRefused."""
         line = decode(text)
         self._put_in_order(line)
         self._count[type(line)] += 1

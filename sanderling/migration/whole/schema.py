@@ -1,4 +1,4 @@
-"""The JSON Schema (2020-12) of an export's lines, made of the types that read them; docs/schemas/export.json is it."""
+"""The JSON Schema (2020-12) of an export's lines, generated from their types; shipped as docs/schemas/export.json."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ _REF: Final = "#/$defs/{name}"
 
 
 def schema() -> dict[str, Any]:
-    """Return the schema that each line fulfils."""
     types: tuple[type[Struct], ...] = (*get_args(Line), Event)
     _, components = msgspec.json.schema_components(types, ref_template=_REF)
     components[EventLine.__name__]["properties"]["event"] = {"$ref": _REF.format(name=Event.__name__)}
@@ -27,5 +26,4 @@ def schema() -> dict[str, Any]:
 
 
 def as_text() -> bytes:
-    """Return the schema as it is shipped and printed."""
     return msgspec.json.format(msgspec.json.encode(schema(), order="sorted"), indent=2) + b"\n"

@@ -1,8 +1,8 @@
-"""One moment of an instance, to be read at leisure while the service goes on.
+"""A consistent snapshot of an instance, readable while the service runs.
 
-Of SQLite a copy, as a backup makes it: a read transaction held for as long as the slowest reader of an export takes
-would keep the write-ahead log from being reused all that time. The copy is nobody else's, so it may be opened as a
-storage of its own, and be upgraded. Of PostgreSQL one read transaction: its old rows cost room until it ends.
+For SQLite a copy, as in a backup: a read transaction as long as a slow export would keep the write-ahead log from being
+reused. The copy is private, so it may be opened as a storage and upgraded. For PostgreSQL one read transaction, which
+keeps old rows until it ends.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ CLOSE_WITHIN = 10.0
 
 @asynccontextmanager
 async def snapshot_of(settings: Settings) -> AsyncIterator[Storage]:
-    """Open one moment of the instance that the settings name. Raises CommandFailed."""
+    """Open a snapshot of the instance of the settings. Raises CommandFailed."""
     if engines.address_of(settings) is None:
         async with snapshot(Path(settings.data)) as storage:
             yield storage
@@ -45,7 +45,7 @@ async def snapshot_of(settings: Settings) -> AsyncIterator[Storage]:
 
 @asynccontextmanager
 async def snapshot(folder: Path) -> AsyncIterator[Storage]:
-    """Open a copy of what a data folder holds now; it lies in the folder, and goes at the end. Raises CommandFailed."""
+    """Open a copy of a data folder's database, made inside the folder and deleted afterwards. Raises CommandFailed."""
     database = folder / DATABASE
     if not database.is_file():
         raise CommandFailed(f"{folder}: there is no data folder of Sanderling; name it with --data.", Exit.BAD_DATA)

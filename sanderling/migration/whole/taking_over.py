@@ -1,4 +1,4 @@
-"""`sanderling import` of an export of Sanderling itself: what is in it is said, and on a yes it is taken over."""
+"""`sanderling import` of a Sanderling export: show its content, import it after a yes."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from storage.records.plain import plain
 
 BEGINNING = 4096
 MOST_KEYS = 20
-"""Keys that are named one by one."""
+"""Maximum keys listed one by one."""
 
 
 @contextmanager
 def whole_instance(file: str, program: str | None) -> Iterator[BinaryIO | None]:
-    """Open a file (`-`: the standard input) if it is an export of an instance, or said to be; else give None.
+    """Open a file (`-`: stdin) if it is an instance's export, by content or `program`; else yield None.
 
-    Nothing of the standard input is taken away then. Raises CommandFailed.
+    Stdin is then not consumed. Raises CommandFailed.
     """
     if program not in (None, "sanderling"):
         yield None
@@ -51,9 +51,9 @@ def _standard_input() -> BufferedReader:
 
 
 def take_over(stream: BinaryIO, name: str, settings: Settings, *, dry_run: bool, yes: bool, as_json: bool) -> int:
-    """Take an export over into an empty instance; return the exit code. Raises CommandFailed.
+    """Load an export into an empty instance; return the exit code. Raises CommandFailed.
 
-    Without `yes` it is read through first and a person is asked, so it must be a file then.
+    Without `yes` the export is read first and the user is asked, so it must be a seekable file.
     """
     if dry_run:
         _tell(look_through(stream, name), "in it", as_json=as_json)

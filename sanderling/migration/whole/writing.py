@@ -1,6 +1,6 @@
-"""Writing an export: head, where the log begins, keys, sources, alerts, destinations, events, end.
+"""Write an export: head, log, keys, sources, alerts, destinations, tags, publications, retractions, events, end.
 
-A page in memory at a time. A file is written beside its name and takes it once it is whole and on the disk.
+Only one page is in memory at a time. A file gets its name when it is complete and synced.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ LAST_SEQ = (1 << 63) - 1
 
 
 class CannotWrite(Exception):
-    """What takes the lines has failed: no fault of the data folder. `error` is what the system says."""
+    """The output failed, not the data folder. error: the system's."""
 
     def __init__(self, error: OSError) -> None:
         super().__init__(str(error))
@@ -68,7 +68,7 @@ class CannotWrite(Exception):
 
 
 class Written:
-    """Where lines go: counts them, and digests all but the first and the last. All raise CannotWrite."""
+    """Writes lines, counts them, and digests all but the first and last. Raises CannotWrite."""
 
     def __init__(self, out: BinaryIO) -> None:
         self._out = out
@@ -76,7 +76,6 @@ class Written:
         self._count: Counter[type[Line]] = Counter()
 
     def head(self, head: Head) -> None:
-        """Write the first line."""
         self._write(encode(head) + b"\n")
 
     def put(self, line: Line) -> None:
@@ -86,7 +85,7 @@ class Written:
         self._write(text)
 
     def end(self) -> End:
-        """Write the last line, and return it."""
+        """Write the last line and return it."""
         count = self._count
         digest = self._digest.hexdigest()
         end = End(
@@ -111,9 +110,9 @@ class Written:
 
 
 def write_export(opened: AbstractAsyncContextManager[Storage], file: str, since: Seq | None, *, events: bool) -> End:
-    """Export one moment of an instance to a file, `-` for the standard output; return the last line.
+    """Export a snapshot of an instance to a file, `-` for stdout; return the last line.
 
-    Raises CommandFailed, and BrokenPipeError when the reader of the standard output has what it wanted.
+    Raises CommandFailed, and BrokenPipeError if stdout's reader has enough.
     """
     made_at = now()
     try:
@@ -128,7 +127,7 @@ def write_export(opened: AbstractAsyncContextManager[Storage], file: str, since:
 
 
 def position_of(since: str | None) -> Seq | None:
-    """Return after which position a user wants events: a moment's, or an event's. Raises CommandFailed."""
+    """Return the log position before a time or event id. Raises CommandFailed."""
     if since is None:
         return None
     try:
@@ -151,9 +150,9 @@ async def export(
     *,
     events: bool = True,
 ) -> End:
-    """Write what an instance holds; return the last line. Raises CommandFailed, CannotWrite.
+    """Write an instance's content; return the last line. Raises CommandFailed, CannotWrite.
 
-    opened: one moment of it; see `snapshot.py`. since: only events after this position.
+    opened: a snapshot; see `snapshot.py`. since: only events after this position.
     """
     span: Span = "none" if not events else "all" if since is None else "since"
     async with opened as storage:
@@ -186,7 +185,7 @@ async def _sources(storage: Storage, written: Written) -> None:
     after = None
     while page := await storage.sources.page(after, PAGE):
         for source, hot, base in ((each.source, each.hot, each.base) for each in page):
-            memory = replace(hot.without_secret, tally=b"")  # of checks that this instance made
+            memory = replace(hot.without_secret, tally=b"")  # the tally counts this instance's own checks
             written.put(Watch(source.without_secret, source.secret is not None, memory, base))
         after = page[-1].source.id
 
@@ -203,7 +202,7 @@ async def _alerts(storage: Storage, written: Written) -> None:
 
 
 def _days(alert: Alert, met: Mapping[int, int]) -> Mapping[str, int]:
-    """Return what an alert has met on its last days; nothing where a clock that stepped has left them in disorder."""
+    """Return an alert's matches of recent days; nothing if a clock step left them in disorder."""
     newest = last_day(alert)
     if newest is None or newest not in met:
         return {}
@@ -211,9 +210,9 @@ def _days(alert: Alert, met: Mapping[int, int]) -> Mapping[str, int]:
 
 
 async def _missed_after(storage: Storage, destination: Destination, matched: Seq) -> Seq | None:
-    """Return after which position there may be matches that were neither delivered nor given up on purpose.
+    """Return the position after which matches may be neither delivered nor given up on purpose.
 
-    What waits is not taken along, so whoever resumes the destination elsewhere is offered a replay from there.
+    Pending deliveries do not travel, so a resumed destination is offered a replay from there.
     """
     if not destination.enabled or destination.state == "disabled":
         return destination.missed_after
@@ -223,7 +222,7 @@ async def _missed_after(storage: Storage, destination: Destination, matched: Seq
 
 
 async def _tags(storage: Storage, written: Written, hooks: Set[str]) -> None:
-    """Write the defaults of tags, without destinations that are gone."""
+    """Write the defaults of tags, without deleted destinations."""
     for defaults in await storage.tag_defaults.all():
         there = tuple(id for id in defaults.destinations if id in hooks)
         written.put(Tagged(replace(defaults, destinations=there)))
@@ -251,7 +250,7 @@ async def _events(storage: Storage, written: Written, after: Seq) -> None:
 
 @contextmanager
 def fresh(target: Path) -> Iterator[BinaryIO]:
-    """Open a file (0600) that takes its name once it is whole and synced. Raises CommandFailed."""
+    """Open a file (0600) that gets its name when complete and synced. Raises CommandFailed."""
     partial = target.with_name(target.name + ".partial")
     try:
         _refuse(target)
