@@ -1,1 +1,1 @@
-"""Agents: the service's `/mcp` on standard input and output (`sanderling mcp`), for programs that start a command."""
+"""Agents: the service's `/mcp` on stdin and stdout (`sanderling mcp`), for programs that start a command."""

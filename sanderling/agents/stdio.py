@@ -1,8 +1,8 @@
-"""Messages from standard input to the service's `/mcp`, its answers to standard output: a line each, in the order in
-which they are ready; and between them, from the session's stream, the notifications of what was subscribed to.
+"""Forward messages from stdin to the service's `/mcp`, and write responses to stdout, one per line, as they arrive.
+Notifications of subscribed resources, from the session's stream, are written between them.
 
-The service forgets its sessions when it ends. Then the session is begun anew behind the client's back, with the same
-subscriptions, and goes on in the log where it was.
+The service loses its sessions on restart. The bridge then silently begins a new one with the same subscriptions, and
+resumes the log at its cursor.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from sanderling.client.refusals import ServiceRefused
 from sanderling.exits import CommandFailed
 
 AT_ONCE = 4
-"""Messages that are answered at once; the client's next ones wait in the pipe."""
+"""Messages in progress; the client's next ones wait in the pipe."""
 MOST = 1 << 20
-"""Bytes of a message."""
+"""Maximum bytes of a message."""
 AGAIN = 5.0
-"""Seconds after which a stream is opened again that the service has refused."""
+"""Seconds before reopening a stream that the service refused."""
 _PARSE, _FAULT = -32700, -32603
 _READ = 64 << 10
 _HEADERS: Final = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
@@ -35,7 +35,7 @@ Line = Callable[[bytes], Awaitable[None]]
 
 
 class Bridge:
-    """One client on one side, the service on the other. It remembers of the client what a new session needs."""
+    """Connects one client to the service. It remembers everything that a new session needs."""
 
     def __init__(self, client: Client) -> None:
         self._client = client
@@ -48,7 +48,7 @@ class Bridge:
         self._told = trio.Event()
 
     async def answer(self, line: bytes) -> bytes:
-        """Return the service's answer to a line, b"" to what wants none. What it refuses is an error of the message."""
+        """Return the service's response to a line, b"" for notifications. A refusal becomes a JSON-RPC error."""
         try:
             answered, headers = await self._ask(line)
         except CommandFailed as error:
@@ -76,7 +76,7 @@ class Bridge:
                 self._subscribed.pop(uri, None)
 
     async def hear(self, write: Line) -> None:
-        """Write notifications, from the first subscription on, for ever."""
+        """Write notifications forever, from the first subscription on."""
         await self._hears.wait()
         async with trio.open_nursery() as nursery:
             nursery.start_soon(self._write_news, write)
@@ -90,7 +90,7 @@ class Bridge:
                             await self._begin_anew()
 
     def _take(self, event: ServerSentEvent) -> None:
-        self._news[event.data] = None  # however slowly the client reads, each of its resources waits once
+        self._news[event.data] = None  # each resource waits only once, however slowly the client reads
         self._told.set()
 
     async def _write_news(self, write: Line) -> None:
@@ -103,7 +103,7 @@ class Bridge:
                 await write(said.encode() + b"\n")
 
     async def _begin_anew(self) -> None:
-        """Begin a session with what the client had. Raises CommandFailed."""
+        """Begin a new session with the client's subscriptions. Raises CommandFailed."""
         _, headers = await self._ask(self._began)
         self._session = {_SESSION: headers.get(_SESSION, "")}
         for uri in tuple(self._subscribed):
@@ -112,7 +112,7 @@ class Bridge:
 
 
 def _is_remembered(line: bytes) -> bool:
-    """Return whether a line may be one of those that are remembered: the others are not read."""
+    """Return whether a line may need remembering; others are not parsed."""
     return any(word in line for word in (b'"initialize"', _SUBSCRIBE.encode(), _UNSUBSCRIBE.encode()))
 
 
@@ -125,7 +125,7 @@ def _read(line: bytes) -> dict[str, Any] | None:
 
 
 def _failed(line: bytes, says: str) -> bytes:
-    """Return the error of a message; of one that wants no answer none."""
+    """Return the error for a message; b"" for a notification."""
     try:
         message: Any = json.loads(line)
     except (ValueError, RecursionError):
@@ -139,7 +139,7 @@ def _failed(line: bytes, says: str) -> bytes:
 
 
 async def serve(bridge: Bridge, read: Callable[[], Awaitable[bytes]], write: Line) -> None:
-    """Answer until the input ends. read: some bytes, b"" at the end. write: a line."""
+    """Answer until the input ends. read: returns some bytes, b"" at the end. write: takes a line."""
     slots, turn = trio.Semaphore(AT_ONCE), trio.Lock()
 
     async def in_turn(line: bytes) -> None:
@@ -160,7 +160,7 @@ async def serve(bridge: Bridge, read: Callable[[], Awaitable[bytes]], write: Lin
             while some := await read():
                 waiting += some
                 *lines, rest = bytes(waiting).split(b"\n")
-                # A line without an end is cut: what is left of it is no message, and is answered as one that is none.
+                # Cut an overlong line: the rest is no valid message and gets an error.
                 waiting = bytearray(rest[: MOST + 1])
                 for line in filter(bytes.strip, lines):
                     await slots.acquire()
@@ -169,7 +169,7 @@ async def serve(bridge: Bridge, read: Callable[[], Awaitable[bytes]], write: Lin
 
 
 async def on_standard_streams(bridge: Bridge) -> None:
-    """Serve the client that has started this program."""
+    """Serve the client that started this program."""
 
     reading, writing = trio.CapacityLimiter(1), trio.CapacityLimiter(1)
 

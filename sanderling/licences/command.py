@@ -1,4 +1,4 @@
-"""`sanderling licences`: which parts come with the program and under which licence, and the text of each."""
+"""`sanderling licences`: the bundled parts, their licences and texts."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ MANY = 2
 
 
 def show(name: str | None, *, whole: bool) -> str:
-    """Return the list of parts, the texts of the parts of a name, or (`whole`) all texts. Raises CommandFailed."""
+    """Return the list of parts, the texts of the named parts, or (`whole`) all texts. Raises CommandFailed."""
     found = _called(name)
     return listing(found) if name is None and not whole else book(found)
 
 
 def records(name: str | None) -> list[dict[str, Any]]:
-    """Return the parts, or those of a name, as JSON has them. Raises CommandFailed."""
+    """Return all parts, or the named ones, for JSON. Raises CommandFailed."""
     return [
         {
             "name": part.label,
@@ -44,19 +44,19 @@ def _called(name: str | None) -> list[Part]:
 
 
 def names(typed: str) -> list[str]:
-    """Return the names of parts that begin with what was typed."""
+    """Return the names of parts with this prefix."""
     return sorted({part.name for part in parts() if part.name.startswith(typed)})
 
 
 def listing(found: Iterable[Part]) -> str:
-    """Return a line for each part: its name, version, SPDX expression, and where its texts are."""
+    """Return a table of parts: name, version, SPDX expression, location of texts."""
     rows = [HEADINGS, *((part.label, part.version or "-", part.expression, _where(part)) for part in found)]
     wide = [max(len(row[column]) for row in rows) for column in range(3)]
     return "\n".join("  ".join([*(f"{cell:<{wide[at]}}" for at, cell in enumerate(row[:3])), row[3]]) for row in rows)
 
 
 def book(found: Iterable[Part]) -> str:
-    """Return the texts of these parts one after another, each under the names of the parts that it is about."""
+    """Return the parts' texts one after another, each once below the parts that it covers."""
     about: dict[str, list[str]] = {}
     for part in found:
         for text in part.texts:
@@ -66,7 +66,7 @@ def book(found: Iterable[Part]) -> str:
 
 
 def _where(part: Part) -> str:
-    """Return where the texts of a part are; of many only the folder that has them all, and how many they are."""
+    """Return the location of a part's texts; for many, their common folder and number."""
     places = [text.place for text in part.texts]
     if len(places) > MANY:
         return f"{posixpath.commonpath(places)}/ ({len(places)} texts)"

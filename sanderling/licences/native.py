@@ -1,4 +1,4 @@
-"""Asks the native parts for their versions: by Python where it tells them, else in the library itself."""
+"""Ask native parts for their versions: through Python if it knows, else in the library itself."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ UNKNOWN = ""
 
 
 def version_of(name: str, inside: str) -> str:
-    """Return the version of this part of the running program, "" where nothing tells it."""
+    """Return a part's version in the running program; "" if unknown."""
     ask = _ASKED.get((name, inside))
     with suppress(ImportError, AttributeError, OSError, ValueError, metadata.PackageNotFoundError):
         return ask() if ask is not None else UNKNOWN
@@ -25,19 +25,19 @@ def version_of(name: str, inside: str) -> str:
 
 
 def library_of(module: str) -> ctypes.CDLL:
-    """Return the library that a module of C is. Raises ImportError, AttributeError (it is built in), OSError."""
+    """Load a C module's library. Raises ImportError, AttributeError (built in), OSError."""
     return ctypes.CDLL(str(import_module(module).__file__))
 
 
 def _text(module: str, function: str) -> str:
-    """Return the number that a function of C answers, without the date that may follow it."""
+    """Call a C function that returns a version, and drop a date after it."""
     ask = getattr(library_of(module), function)
     ask.restype = ctypes.c_char_p
     return str(ask().decode()).split(",")[0]
 
 
 def _number(module: str, name: str, base: int) -> str:
-    """Return a version that lies in a library as one number: 824 by 100 is 0.8.24, 0x112 by 256 is 1.18."""
+    """Decode a version stored as one number: 824 by 100 is 0.8.24, 0x112 by 256 is 1.18."""
     number = ctypes.c_int.in_dll(library_of(module), name).value
     found = []
     while number:
@@ -47,7 +47,6 @@ def _number(module: str, name: str, base: int) -> str:
 
 
 def _lxml(name: str) -> str:
-    """Return a version of lxml's own telling."""
     return ".".join(str(number) for number in getattr(import_module("lxml.etree"), name))
 
 
@@ -56,13 +55,13 @@ def _attribute(module: str, name: str) -> str:
 
 
 def _unicode_cldr() -> str:
-    """Return the version that the heading of the generated words names."""
+    """Return the version in the heading of the generated words."""
     found = re.search(r"CLDR (\d+(?:\.\d+)*)", import_module("actors.content.wording.cldr").__doc__ or "")
     return found[1] if found else UNKNOWN
 
 
 def _openssl_of_cryptography() -> str:
-    """Return the version of the OpenSSL that the package brings, which is not Python's."""
+    """Return the version of the OpenSSL inside the package, not Python's."""
     backend = import_module("cryptography.hazmat.backends.openssl").backend
     return str(backend.openssl_version_text()).split()[1]
 
@@ -89,4 +88,4 @@ _ASKED: Mapping[tuple[str, str], Callable[[], str]] = {
     ("pyinstaller", ""): lambda: metadata.version("pyinstaller"),
     ("staticx", ""): lambda: metadata.version("staticx"),
 }
-"""By name and the package it is inside of."""
+"""By part and enclosing package."""

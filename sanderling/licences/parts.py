@@ -1,4 +1,4 @@
-"""The parts of this program as it is installed here: each with version, licence and texts."""
+"""The parts of this installation, with versions, licences and texts."""
 
 from __future__ import annotations
 
@@ -15,28 +15,28 @@ from sanderling.licences.table import CLASSIFIERS, EXPRESSIONS, FORMS, MORE_TEXT
 TEXTS = Path(__file__).parent / "texts"
 _PLACES = (Path(__file__).parents[2] / "LICENSE", Path(__file__).parents[1] / "LICENSE")
 OWN = next((place for place in _PLACES if place.is_file()), _PLACES[0])
-"""The program's own licence: beside the packages, or inside of this one where pip has installed it."""
+"""The program's own licence: next to the packages, or inside this one when installed by pip."""
 INSIDE = "dist-info:"
 NAMED = re.compile(r"licen[cs]e|copying|notice|copyright", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """A text of a licence: where it lies, as a user may look for it, and the file itself."""
+    """A licence text: its location for users, and the file."""
 
     place: str
     file: Path
 
     def read(self) -> str:
-        """Return it, "" where the installation lacks it."""
+        """Return the text; "" if the installation lacks it."""
         return self.file.read_text("utf-8", "replace") if self.file.is_file() else ""
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A part: a package, or something native inside of one (`inside`) or beside them all ("").
+    """A package, or a native part inside one (`inside`) or of the whole program ("").
 
-    `version` and `expression` (SPDX) are "" where nothing tells them.
+    `version` and `expression` (SPDX) are "" if unknown.
     """
 
     name: str
@@ -49,19 +49,18 @@ class Part:
 
     @property
     def label(self) -> str:
-        """Return its name, and what it is inside of."""
         return f"{self.name} (in {self.inside})" if self.inside else self.name
 
     @property
     def lacks(self) -> str:
-        """Return what there must be and is not, "" if nothing."""
+        """Return which requirement is missing; "" if none."""
         if not self.expression:
             return "an SPDX expression"
         return "" if self.texts and all(text.read().strip() for text in self.texts) else "a text"
 
 
 def parts(forms: Collection[str] = FORMS) -> list[Part]:
-    """Return the program, the packages that are installed, and the native parts that are in one of these forms."""
+    """Return the program, its installed packages, and the native parts of these forms."""
     there = {name: found for name in PACKAGES if (found := _found(name)) is not None}
     native = [each for each in NATIVE if each.inside in {"", "sanderling", *there}]
     return [
@@ -72,14 +71,13 @@ def parts(forms: Collection[str] = FORMS) -> list[Part]:
 
 
 def package(name: str, found: metadata.Distribution) -> Part:
-    """Return the part that an installed package is."""
     more = [MORE_TEXTS[name]] if name in MORE_TEXTS else []
     texts = (*_texts_of(found), *(_kept(text) for text in more))
     return Part(name, found.version, expression_of(name, found), texts, is_package=True)
 
 
 def expression_of(name: str, found: metadata.Distribution) -> str:
-    """Return a package's licence as SPDX writes it: from its metadata, else from the table, else ""."""
+    """Return a package's SPDX expression: from its metadata, else from the table, else ""."""
     for told in found.metadata.get_all("License-Expression", []):
         return str(told)
     classifiers = [line for line in found.metadata.get_all("Classifier", []) if line.startswith("License ::")]
@@ -114,9 +112,9 @@ def _kept(name: str) -> Text:
 
 
 def _texts_of(found: metadata.Distribution) -> Iterator[Text]:
-    """Yield the texts in a package's metadata: those that it names as such, and those whose name says it.
+    """Yield the texts in a package's metadata, both declared ones and those with a telling name.
 
-    Some packages bring a text and do not name it; RECORD, which lists all files, is not in a frozen program.
+    Some packages do not declare theirs, and a frozen program lacks RECORD, which lists all files.
     """
     folder = folder_of(found)
     named = {PurePosixPath(name) for name in found.metadata.get_all("License-File", [])}
@@ -128,5 +126,5 @@ def _texts_of(found: metadata.Distribution) -> Iterator[Text]:
 
 
 def folder_of(found: metadata.Distribution) -> Path:
-    """Return the folder of a package's metadata, beside the package."""
-    return Path(str(found._path))  # type: ignore[attr-defined]  # its name can't be told from the package's
+    """Return the folder of a package's metadata."""
+    return Path(str(found._path))  # type: ignore[attr-defined]  # the package's name does not determine it

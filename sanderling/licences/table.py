@@ -1,7 +1,7 @@
-"""The table of parts: the packages, what lies inside of them and beside them, their licences and texts.
+"""The table of parts: packages, native parts, their licences and texts.
 
-A package's licence is what its metadata say: the SPDX expression, else the classifier if there is one that means one
-licence, else the row of EXPRESSIONS. Its texts are those of its metadata, and those of MORE_TEXTS.
+A package's licence comes from its metadata: the SPDX expression, else a classifier that means one licence; otherwise
+from EXPRESSIONS. Its texts are those of its metadata, plus MORE_TEXTS.
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ pyyaml quart quart-trio rich smtpproto sniffio sortedcontainers sqlite-fts4 sqli
 trio-websocket typing-extensions tzdata werkzeug wsproto
 """
 PACKAGES = tuple(_PACKAGES.split())
-"""What requirements/run.txt pins; a test compares."""
+"""The packages that requirements/run.txt pins; a test compares them."""
 
 CLASSIFIERS: Mapping[str, str] = {
     "License :: OSI Approved :: Apache Software License": "Apache-2.0",
     "License :: OSI Approved :: MIT License": "MIT",
     "License :: OSI Approved :: Mozilla Public License 2.0 (MPL 2.0)": "MPL-2.0",
 }
-"""The classifiers that mean one licence; "BSD License" does not say which."""
+"""Classifiers that mean exactly one licence; "BSD License" does not."""
 
 EXPRESSIONS: Mapping[str, str] = {
     "charset-normalizer": "MIT",
-    "click-default-group": "BSD-3-Clause",  # its classifier says "Public Domain", its text says this
+    "click-default-group": "BSD-3-Clause",  # its classifier says "Public Domain", its text this
     "feedparser": "BSD-2-Clause",
     "httpx": "BSD-3-Clause",
     "httpx-sse": "MIT",
@@ -44,27 +44,27 @@ EXPRESSIONS: Mapping[str, str] = {
     "sqlite-fts4": "Apache-2.0",
     "tzdata": "Apache-2.0",
 }
-"""Of packages whose metadata do not say it."""
+"""For packages whose metadata do not state it."""
 
 MORE_TEXTS: Mapping[str, str] = {"certifi": "MPL-2.0"}
-"""Files of `texts/` for packages that only name their licence."""
+"""Files in `texts/` for packages that only name their licence."""
 
 
 @dataclass(frozen=True, slots=True)
 class Native:
-    """A part that is no package. `texts` are files of `texts/`, or as `dist-info:NAME` of its package's metadata."""
+    """A part that is no package. texts: files in `texts/`, or `dist-info:NAME` in its package's metadata."""
 
     name: str
     expression: str
     texts: tuple[str, ...]
     inside: str = ""
-    """The package that brings it; "" where it comes with Python or from the system."""
+    """The enclosing package; "" if it comes with Python or the system."""
     libraries: tuple[str, ...] = ()
-    """What the files of it that the frozen program carries begin with."""
+    """Prefixes of its file names in the frozen program."""
     forms: tuple[str, ...] = ()
-    """Where it is, if not everywhere: the forms of the program, as in FORMS."""
+    """The forms that contain it, as in FORMS; empty for all."""
     version_with: tuple[str, str] | None = None
-    """For what can't be asked: a version of the package it is inside of, and its own in that one."""
+    """If it cannot be asked: a version of its package, and its own version there."""
 
 
 FROZEN = "frozen"
@@ -81,7 +81,7 @@ NATIVE: tuple[Native, ...] = (
     Native("bzip2", "bzip2-1.0.6", ("bzip2",), libraries=("libbz2",)),
     Native("expat", "MIT", ("expat",), libraries=("libexpat",)),
     Native("libffi", "MIT", ("libffi",), libraries=("libffi",)),
-    # What is compiled of Rust asks for it; it comes from the system that the program is frozen on.
+    # Compiled Rust needs it; it comes from the system that froze the program.
     Native(
         "libgcc",
         "GPL-3.0-or-later WITH GCC-exception-3.1",
@@ -93,7 +93,7 @@ NATIVE: tuple[Native, ...] = (
     Native("libuuid", "BSD-3-Clause", ("libuuid",), libraries=("libuuid",)),
     Native("openssl", "Apache-2.0", ("Apache-2.0",), libraries=("libssl", "libcrypto")),
     Native("sqlite", "blessing", ("sqlite",), libraries=("libsqlite3",)),
-    # In the public domain up to 5.4, under 0BSD from 5.6 on.
+    # Public domain up to 5.4, 0BSD from 5.6.
     Native("xz", "0BSD OR LicenseRef-xz-public-domain", ("xz",), libraries=("liblzma",)),
     Native("zlib", "Zlib", ("zlib",), libraries=("libz.",)),
     Native("libffi", "MIT", ("libffi",), inside="cffi"),
@@ -122,11 +122,11 @@ NATIVE: tuple[Native, ...] = (
 )
 
 ONLY_ITS_OWN = ("markupsafe",)
-"""Packages of compiled code that have nothing of others inside."""
+"""Compiled packages without foreign parts."""
 
 
 def without_a_row(libraries: list[str]) -> list[str]:
-    """Return those of these files of libraries that no row of NATIVE is about.
+    """Return the library files that no row of NATIVE covers.
 
     >>> without_a_row(["libz.so.1", "libstdc++.so.6"])
     ['libstdc++.so.6']

@@ -1,4 +1,4 @@
-"""`sanderling help`: the manual's pages in the terminal, in a pager when they are longer than it."""
+"""`sanderling help`: manual pages in the terminal, with a pager for long ones."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from sanderling.manual.layout import Look, lines
 from sanderling.manual.pages import DECISIONS, contents, page, title
 
 WIDEST = 100
-"""Cells; longer lines are hard to read."""
+"""Maximum width in cells; longer lines are hard to read."""
 NAMES = 14
 
 
 def show_help(topic: str | None, variables: Mapping[str, str], *, as_markdown: bool) -> int:
-    """Show a page, or without a topic which there are. Raises CommandFailed for a page that is not there."""
+    """Show a page, or without a topic the list. Raises CommandFailed for an unknown page."""
     size = shutil.get_terminal_size((WIDEST, 24))
     width = min(size.columns, WIDEST)
     if topic is None:
@@ -30,7 +30,7 @@ def show_help(topic: str | None, variables: Mapping[str, str], *, as_markdown: b
     else:
         text = "\n".join(lines(page(topic).markdown, Look(width, wants_colour(variables))))
     if sys.stdout.isatty() and text.count("\n") >= size.lines - 1:
-        # None: Click then tells less to show colours. True would hand less codes that it prints as letters.
+        # With None, Click asks less for colours. With True, less would show their codes as letters.
         click.echo_via_pager(text + "\n", color=None if wants_colour(variables) else False)
     else:
         click.echo(text)
@@ -38,7 +38,7 @@ def show_help(topic: str | None, variables: Mapping[str, str], *, as_markdown: b
 
 
 def listing(width: int) -> str:
-    """Return all pages by kind, a line each; the decisions, which are many, are on a page of their own."""
+    """Return all pages by kind, one per line, without the many decisions, which have an index page."""
     shown = [f"{typed('help TOPIC')} shows a page; the beginning of a name is enough."]
     for kind, names in contents().items():
         shown += ["", kind]

@@ -1,4 +1,4 @@
-"""Markdown as a terminal shows it, set by rich: headings at the left, code as typed, links that name a topic."""
+"""Markdown for a terminal, rendered by rich: headings at the left, code unwrapped, links as topics."""
 
 from __future__ import annotations
 
@@ -26,20 +26,20 @@ MARKS = re.compile(r"[`*]|\[(?=[^]]*\]\()|\]\([^)]*\)")
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """How wide the terminal is, in cells, and whether it shows colour."""
+    """The terminal's width in cells, and whether to use colour."""
 
     width: int = 80
     colour: bool = False
 
 
 class Heading(rich_markdown.Heading):
-    """A heading at the left."""
+    """A left-aligned heading."""
 
     LEVEL_ALIGN: ClassVar = {}
 
 
 class Code(rich_markdown.CodeBlock):
-    """Code as it was typed: not wrapped, so that it can be copied."""
+    """Code without wrapping, ready to copy."""
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         for line in self.text.plain.rstrip().splitlines():
@@ -47,7 +47,7 @@ class Code(rich_markdown.CodeBlock):
 
 
 class Page(rich_markdown.Markdown):
-    """A page of ours."""
+    """A manual page."""
 
     elements: ClassVar = rich_markdown.Markdown.elements | {"heading_open": Heading, "fence": Code, "code_block": Code}
 
@@ -75,13 +75,13 @@ def lines(markdown: str, look: Look) -> Iterator[str]:
 
 
 def title_of(markdown: str) -> str:
-    """Return the first heading, as plain words."""
+    """Return the first heading without markup."""
     found = re.search(r"^# +(.+)$", markdown, re.MULTILINE)
     return MARKS.sub("", found.group(1)) if found else ""
 
 
 def _ours(tokens: Iterable[Token]) -> Iterator[Token]:
-    """Yield what stands in a line: a link as its words and where it leads, if a reader can go there; breaks as such."""
+    """Yield inline tokens; links show their text plus a reachable target, and `<br>` breaks the line."""
     shown = False
     for token in tokens:
         if token.type == "link_open":

@@ -1,4 +1,4 @@
-"""The man page, in man(7), from the table of commands: `make man`, and the packages, write it to sanderling.1."""
+"""The man page, in man(7), from the table of commands: `make man` and the packages write it to sanderling.1."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ ENDS = {
 
 
 def man_page() -> str:
-    """Return sanderling(1). It depends on the program alone: no date, so that two builds are the same bytes."""
+    """Return sanderling(1). It contains no date, so that builds are reproducible."""
     return "\n".join(_lines()) + "\n"
 
 
@@ -69,7 +69,7 @@ def _as_typed(examples: str) -> Iterator[str]:
 
 
 def _text(text: str, *, keep: bool = False) -> str:
-    """Return words as roff takes them literally: dashes and quotes as typed, no line that looks like a request."""
+    """Escape text for roff: literal dashes and quotes, no line that looks like a request."""
     escaped = text.replace("\\", "\\e").replace("-", "\\-").replace("'", "\\(aq").replace("`", "")
     escaped = escaped.replace("^", "\\(ha").replace("~", "\\(ti")
     paragraphs = [escaped] if keep else [re.sub(r"\s+", " ", part).strip() for part in re.split(r"\n\s*\n", escaped)]

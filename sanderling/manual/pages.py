@@ -1,7 +1,7 @@
-"""The pages of the manual: which there are, of what kind each is, and which one a word means.
+"""The manual's pages, their kinds, and how to find one by name.
 
-They are the files of `docs/`, which lies beside the packages in a checkout, in the installed folder and in the single
-file, and inside this one where pip has installed it; and those that the program writes itself (`references.py`).
+They are the files of `docs/`: next to the packages in a checkout, an installed folder and the single file, or inside
+this package when installed by pip. `references.py` generates some more.
 """
 
 from __future__ import annotations
@@ -38,14 +38,14 @@ DECISIONS = "decisions/"
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A page: the word that names it, and its Markdown."""
+    """A page: its name and its Markdown."""
 
     name: str
     markdown: str
 
 
 def contents() -> dict[str, list[str]]:
-    """Return the names of all pages by kind. Raises CommandFailed when the pages are not there."""
+    """Return the names of all pages by kind. Raises CommandFailed if the pages are missing."""
     there = {path.stem for path in _files("*.md")} | set(WRITTEN)
     kinds = {kind: [name for name in names if name in there] for kind, names in KINDS.items()}
     placed = {name for names in kinds.values() for name in names}
@@ -55,7 +55,7 @@ def contents() -> dict[str, list[str]]:
 
 
 def page(name: str) -> Page:
-    """Return the page of this name; the beginning of one name is enough. Raises CommandFailed, naming the nearest."""
+    """Return the page with this name or unique prefix. Raises CommandFailed with the nearest names."""
     names = [each for each_kind in contents().values() for each in each_kind]
     wanted = name.lower().removeprefix("docs/").removesuffix(".md")
     fitting = [each for each in (wanted, DECISIONS + wanted) if each in names][:1]
@@ -69,7 +69,7 @@ def page(name: str) -> Page:
 
 
 def _decisions() -> str:
-    """Return the index of the decisions, with links that work from the manual's folder."""
+    """Return the index of decisions, its links relative to the manual's folder."""
     return re.sub(r"(?<=\]\()(?=[\w-]+\.md\))", DECISIONS, (FOLDER / DECISIONS / "README.md").read_text("utf-8"))
 
 
@@ -79,11 +79,11 @@ WRITTEN: Mapping[str, tuple[str, Callable[[], str]]] = {
     "reference": ("API reference", references.api),
     "settings": ("Settings", references.settings),
 }
-"""Pages that the program writes, so that they are never behind it: their titles, and what writes them."""
+"""Generated pages, never out of date: title and generator."""
 
 
 def title(name: str) -> str:
-    """Return the first heading of a page that is there."""
+    """Return a page's first heading."""
     return WRITTEN[name][0] if name in WRITTEN else title_of(_text(name))
 
 

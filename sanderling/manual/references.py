@@ -1,4 +1,4 @@
-"""Pages that the program writes about itself, as Markdown: its commands, its API, its settings."""
+"""Generated Markdown pages: commands, API, settings."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ pages at `/docs`. [The API by example](api.md) is the page to begin with.
 
 
 def tree() -> Iterator[tuple[str, click.Command]]:
-    """Yield each command with its whole name, groups before what they hold, in the order of the names."""
+    """Yield each command with its full name, sorted, groups before their commands."""
     from sanderling.cli import main
 
     yield from _below("sanderling", main)
@@ -40,19 +40,19 @@ def _below(name: str, command: click.Command) -> Iterator[tuple[str, click.Comma
 
 
 def words_of(command: click.Command) -> tuple[str, str]:
-    """Return a command's explanation and its examples, which stand after a \\b in its docstring."""
+    r"""Return a command's explanation and its examples, which follow a \b in its help."""
     text = inspect.cleandoc(command.help or "")
     words, _, examples = text.partition("\b\n")
     return words.strip(), examples.rstrip()
 
 
 def options_of(command: click.Command) -> list[tuple[str, str]]:
-    """Return the flags and what they say, without those of `serve`'s settings, which have a page of their own."""
+    """Return flags with their help, except `serve`'s settings, which have their own page."""
     from sanderling.cli import Tidy
 
     records = []
     for parameter in command.params:
-        if isinstance(parameter, click.Argument):  # the words of the command explain it
+        if isinstance(parameter, click.Argument):  # the command's help explains it
             continue
         record = parameter.get_help_record(click.Context(command))
         if record is not None and not (isinstance(command, Tidy) and "[SANDERLING" in record[1]):
@@ -61,7 +61,7 @@ def options_of(command: click.Command) -> list[tuple[str, str]]:
 
 
 def usage_of(name: str, command: click.Command) -> str:
-    """Return the line that shows how a command is written."""
+    """Return a command's usage line."""
     pieces = command.collect_usage_pieces(click.Context(command))
     return " ".join([name, *pieces])
 
@@ -129,7 +129,7 @@ def _answer(given: dict[str, Any]) -> str:
 
 
 def _shape(given: dict[str, Any]) -> str:
-    """Return the types of a body by their names, or nothing when it has none."""
+    """Return the type names of a body; "" without one."""
     names = [name for content in given.get("content", {}).values() for name in _names(content.get("schema", {}))]
     return " or ".join(f"`{name}`" for name in dict.fromkeys(names))
 

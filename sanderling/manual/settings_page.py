@@ -1,4 +1,4 @@
-"""The table of settings as people read it: in the terminal, as JSON, and as the page docs/settings.md."""
+"""The table of settings: for the terminal, as JSON, and as the page docs/settings.md."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ This page is generated: `sanderling settings --markdown > docs/settings.md`.
 
 
 def as_text(loaded: Loaded) -> str:
-    """Return one line a setting: name, value, where the value came from; then what is set and does nothing."""
+    """Return one line per setting: name, value, origin; then messages for retired settings."""
     rows = [(name, _shown(loaded, name), loaded.origins[name]) for name in loaded.origins]
     wide = [max(len(row[column]) for row in rows) for column in (0, 1)]
     table = [f"{name:<{wide[0]}}  {value:<{wide[1]}}  {origin}" for name, value, origin in rows]
@@ -30,7 +30,7 @@ def as_text(loaded: Loaded) -> str:
 
 
 def beside(here: Settings, theirs: Settings) -> Iterator[str]:
-    """Yield what the running service has otherwise than this shell, a line each."""
+    """Yield the settings in which the running service differs from this shell."""
     others = [item.name for item in fields(Settings) if item.name in unlike(here, theirs)]
     yield "These are this shell's. The service that runs on the data folder has " + (
         "otherwise:" if others else "the same."
@@ -41,13 +41,13 @@ def beside(here: Settings, theirs: Settings) -> Iterator[str]:
 
 
 def as_json(loaded: Loaded) -> str:
-    """Return an object of settings, each with `value` and `from`; secrets are masked."""
+    """Return a JSON object of settings, each with `value` and `from`; secrets are masked."""
     table = {name: {"value": masked(loaded.settings, name), "from": loaded.origins[name]} for name in loaded.origins}
     return json.dumps(table, indent=2)
 
 
 def as_markdown() -> str:
-    """Return the reference page. It depends on the table alone."""
+    """Return the reference page, which depends on the table alone."""
     lines = [INTRODUCTION, "| Setting | Default | Bounds | Meaning |", "|---|---|---|---|"]
     for item in fields(Settings):
         says = meaning(item)

@@ -1,4 +1,4 @@
-"""The answers of `sanderling listen`: honest ones, or as it was told to. Pure."""
+"""The responses of `sanderling listen`: honest, or as configured. Pure."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Answers:
-    """status: what is answered always, or, with `fail_every`, to each so-many-th delivery (500 unless said)."""
+    """status: always, or with `fail_every` for each n-th delivery (default 500)."""
 
     status: int | None = None
     fail_every: int | None = None
 
     def status_for(self, number: int, *, refused: bool) -> int:
-        """Return the status for a delivery: as told, else 400 when a check of it failed and 200 otherwise.
+        """Return the configured status, else 400 if a check failed, else 200.
 
         >>> [Answers(503, fail_every=3).status_for(n, refused=False) for n in (1, 2, 3)]
         [200, 200, 503]

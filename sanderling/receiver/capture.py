@@ -1,4 +1,4 @@
-"""A request as it arrived, and its JSON form: the one that webhook bins list. Pure."""
+"""A received request and its JSON form, the same as in webhook bins. Pure."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from storage.records.times import parse_rfc3339, rfc3339
 
 @dataclass(frozen=True, slots=True)
 class Capture:
-    """headers: names and values as they came, in order. body: the raw bytes. received_at: None when not known."""
+    """headers: names and values as received, in order. body: raw bytes. received_at: None if unknown."""
 
     method: str
     path: str
@@ -25,7 +25,7 @@ class Capture:
     received_at: Millis | None
 
     def fields(self) -> Mapping[str, str]:
-        """Return the headers under lower-case names; of those that come twice, the first."""
+        """Return the headers by lower-case name; the first of duplicates wins."""
         found: dict[str, str] = {}
         for name, value in self.headers:
             found.setdefault(name.lower(), value)
@@ -33,7 +33,7 @@ class Capture:
 
 
 def encode(capture: Capture) -> bytes:
-    """Return a capture as JSON. A body that is UTF-8 is text in it, any other is base64."""
+    """Return a capture as JSON: the body as text if it is UTF-8, else as base64."""
     try:
         body = {"body": capture.body.decode()}
     except UnicodeDecodeError:
@@ -52,12 +52,11 @@ def encode(capture: Capture) -> bytes:
 
 
 def is_capture(value: Any) -> bool:
-    """Return whether a decoded JSON value has the shape of a capture."""
     return isinstance(value, dict) and "headers" in value and ("body" in value or "body_base64" in value)
 
 
 def of_json(value: Mapping[str, Any]) -> Capture:
-    """Return the capture that a JSON value of its shape holds. Raises ValueError with a sentence."""
+    """Return a capture from its JSON form. Raises ValueError with a sentence."""
     if value.get("truncated"):
         raise ValueError("the captured body was cut, so nothing about its signatures can be known")
     at = value.get("received_at")

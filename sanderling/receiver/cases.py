@@ -1,7 +1,7 @@
-"""The cases of `sanderling probe`: what a receiver should do with each, and how much it matters.
+"""The cases of `sanderling probe`: how a receiver should respond to each, and how much it matters.
 
-Pure but for the moment and the dice that a `Forge` is given. Every body is signed as a live one is; what is wrong with
-a case is put in afterwards.
+Pure except for the clock and randomness of a `Forge`. Every body is signed like a live one; a case's fault is added
+afterwards.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ if TYPE_CHECKING:
     import random
 
 SLOW = 6.0
-"""Seconds that a slowly sent body takes."""
+"""Seconds to send a slow body."""
 ASTRAY = 360
-"""Seconds that a timestamp is off by: a minute more than may be."""
+"""Seconds that a wrong timestamp is off: one minute beyond the limit."""
 BASE = "https://sanderling.invalid"
 
 
 class Should(Enum):
-    """What a receiver should do."""
+    """The expected response."""
 
     ACCEPT = "accept"
     REFUSE = "refuse"
@@ -42,7 +42,7 @@ class Should(Enum):
 
 
 class Weight(Enum):
-    """What a fault means. vital: forgeries pass, or nothing does. major: deliveries get lost or repeat. minor: else."""
+    """How bad a fault is. vital: forgeries pass, or nothing does. major: deliveries get lost or repeat. minor: else."""
 
     VITAL = "vital"
     MAJOR = "major"
@@ -51,7 +51,7 @@ class Weight(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Posting:
-    """One request to make. seconds: spread the body over so long."""
+    """One request to send. seconds: spread the body over this time."""
 
     headers: Mapping[str, str]
     body: bytes
@@ -63,63 +63,63 @@ Make = Callable[["Forge"], Sequence[Posting]]
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """make: its requests, made at the moment of sending. together: at once instead of one after the other."""
+    """make: builds the requests when they are sent. together: send them concurrently."""
 
     name: str
     should: Should
     weight: Weight
     make: Make
     fault: str
-    """What it means when the receiver does the opposite."""
+    """The consequence of the wrong response."""
     together: bool = False
 
 
 class Forge:
-    """Makes signed deliveries, and spoils them."""
+    """Makes signed deliveries and corrupts them."""
 
     def __init__(self, secret: str, signer: Signer, now: Callable[[], Millis], chance: random.Random) -> None:
         self._secret, self._signer, self._now, self._chance = secret, signer, now, chance
         self._ids = Identifiers(now, chance.getrandbits)
 
     def event(self, kind: type[Event] = Event, **changes: Any) -> tuple[str, bytes]:
-        """Return a new event's id, greater than all before, and its wire form, signed."""
+        """Return the id of a new event, greater than all before, and its signed wire form."""
         now, (_, id) = self._now(), self._ids.mint()
         plain = msgspec.json.decode(sample(self._signer, BASE, now, self._chance)[1], type=kind)
         return id, self._signer.sign(msgspec.structs.replace(plain, id=id, **changes), now)
 
     def good(self, *, seconds: float = 0.0, **changes: Any) -> Posting:
-        """Return a delivery with nothing wrong."""
+        """Return a correct delivery."""
         id, body = self.event(**changes)
         return Posting(self.headers(id, body), body, seconds)
 
     def headers(self, id: str, body: bytes, *, off: int = 0, secrets: Sequence[str] | None = None) -> dict[str, str]:
-        """Return the headers that sign a body, `off` seconds from now."""
+        """Return headers that sign a body; the timestamp is `off` seconds from now."""
         at = self._now() // 1000 + off
         signature = webhook.sign([self._secret] if secrets is None else secrets, id, at, body)
         return {"webhook-id": id, "webhook-timestamp": str(at), "webhook-signature": signature}
 
     def stranger(self) -> str:
-        """Return a secret that the receiver does not know."""
+        """Return a secret unknown to the receiver."""
         return webhook.new_secret(self._chance.randbytes(32))
 
     def altered(self, name: str, change: Callable[[str], str | None]) -> Posting:
-        """Return a good delivery one header of which was changed after signing; to None: taken away."""
+        """Return a delivery with one header changed after signing; None removes it."""
         posting = self.good()
         headers = {**posting.headers, name: change(posting.headers[name])}
         return Posting({key: value for key, value in headers.items() if value is not None}, posting.body)
 
     def signed_by(self, secrets: Callable[[str], Sequence[str]]) -> Posting:
-        """Return a delivery signed by a choice of secrets, given the receiver's own."""
+        """Return a delivery signed with secrets chosen from the receiver's own."""
         id, body = self.event()
         return Posting(self.headers(id, body, secrets=secrets(self._secret)), body)
 
     def off_by(self, seconds: int) -> Posting:
-        """Return a delivery that was truly signed, at another time."""
+        """Return a correctly signed delivery with another time."""
         id, body = self.event()
         return Posting(self.headers(id, body, off=seconds), body)
 
     def spoilt(self, spoil: Callable[[bytes], bytes]) -> Posting:
-        """Return a delivery whose body was changed after signing."""
+        """Return a delivery with its body changed after signing."""
         posting = self.good()
         return Posting(posting.headers, spoil(posting.body))
 
@@ -132,12 +132,12 @@ class Forge:
         return Posting(self.headers(id, body), body)
 
     def later(self) -> Posting:
-        """Return a good delivery with a field, and a kind of notice, that no receiver knows yet."""
+        """Return a delivery with a field and a kind of notice that no receiver knows yet."""
         id, body = self.event(_Later, in_a_later_version="?", alert_type="source_renamed")
         return Posting(self.headers(id, body), body)
 
     def forged_inside(self) -> Posting:
-        """Return a delivery whose request is truly signed and whose event is not."""
+        """Return a delivery with a valid request signature and an invalid event signature."""
         id, body = self.event()
         body = flipped(body)
         return Posting(self.headers(id, body), body)
@@ -148,13 +148,13 @@ class _Later(Event, frozen=True, kw_only=True):
 
 
 def flipped(body: bytes) -> bytes:
-    """Return a body of which one bit, in the middle of the content, is another."""
+    """Flip one bit in the middle of the content."""
     place = body.index(b"test delivery. It") + 3
     return body[:place] + bytes([body[place] ^ 1]) + body[place + 1 :]
 
 
 def rewritten(body: bytes) -> bytes:
-    """Return the same JSON as another serialiser writes it."""
+    """Serialize the same JSON differently."""
     return json.dumps(json.loads(body)).encode()
 
 
@@ -237,4 +237,4 @@ CASES = (
     _refuses(_MAJOR, "re-serialised", lambda f: [f.spoilt(rewritten)], "it verifies other bytes than those that came"),
     Case("forged inside", Should.EITHER, _MINOR, lambda f: [f.forged_inside()], ""),
 )
-"""In the order of sending. The last one only shows whether the event's own signature is looked at."""
+"""In sending order. The last one only shows whether the receiver checks the event's own signature."""

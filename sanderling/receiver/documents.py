@@ -1,7 +1,7 @@
-"""The documents that `sanderling verify` takes: events and captured deliveries, in any form they are kept in.
+"""The documents that `sanderling verify` accepts: events and captured deliveries in any stored form.
 
-An event; a list or a page of them; a digest; an envelope of CloudEvents; NDJSON; a recorded stream (SSE); a capture of
-`listen --save` or of a webhook bin, or a list of captures.
+An event; a list or page of events; a digest; a CloudEvents envelope; NDJSON; a recorded stream (SSE); a capture of
+`listen --save` or a webhook bin, or a list of captures.
 """
 
 from __future__ import annotations
@@ -22,21 +22,21 @@ _ONE = "the file"
 
 @dataclass(frozen=True, slots=True)
 class Broken:
-    """A part that can't be read, and why."""
+    """An unreadable part, and the reason."""
 
     why: str
 
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One part of a file. where: which, in words. content: a capture, an event as decoded JSON, or neither."""
+    """One part of a file. where: its place, for messages. content: a capture, or an event as decoded JSON."""
 
     where: str
     content: Capture | Mapping[str, Any] | Broken
 
 
 def items(data: bytes) -> Iterator[Item]:
-    """Yield the parts of a file in order. Raises ValueError with a sentence when it is none of the known forms."""
+    """Yield a file's parts in order. Raises ValueError with a sentence for an unknown form."""
     data = data.removeprefix(b"\xef\xbb\xbf")
     if not data.strip():
         raise ValueError("it is empty")
@@ -52,7 +52,7 @@ def items(data: bytes) -> Iterator[Item]:
 
 
 def _of_lines(data: bytes, error: Exception) -> Iterator[Item]:
-    """Yield what lines of JSON hold. `error` says why the whole is no JSON; it is the truth when line 1 is none."""
+    """Yield the content of JSON lines. error: why the whole is not JSON, reported if line 1 is not either."""
     lines = [(number, line) for number, line in enumerate(data.split(b"\n"), 1) if line.strip()]
     for place, (number, line) in enumerate(lines):
         try:
@@ -87,7 +87,7 @@ def _of_value(value: Any, where: str) -> Iterator[Item]:
         except ValueError as error:
             yield Item(where, Broken(f"this capture can't be used: {error}"))
     elif isinstance(value, dict) and isinstance(value.get("specversion"), str) and isinstance(value.get("data"), dict):
-        yield from _of_value(value["data"], where)  # an envelope of CloudEvents
+        yield from _of_value(value["data"], where)  # a CloudEvents envelope
     elif isinstance(value, dict) and isinstance(value.get("events"), list):
         yield from _of_value(value["events"], where)
     elif isinstance(value, dict) and isinstance(value.get("keys"), list):

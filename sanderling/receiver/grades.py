@@ -1,4 +1,4 @@
-"""The grades of a receiver's answers: fault by fault, and as one grade. Pure."""
+"""Grade a receiver's responses: each fault, and overall. Pure."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Literal
 from sanderling.receiver.cases import Case, Should, Weight
 
 PROMPT_MS = 5000
-"""Beyond this a receiver is near the 15 seconds after which a delivery counts as failed."""
+"""A slower receiver is close to the 15 seconds after which a delivery fails."""
 Grade = Literal["A", "B", "C", "D", "F"]
 SAYS: dict[Grade, str] = {
     "A": "it does everything right",
@@ -22,8 +22,8 @@ SAYS: dict[Grade, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """What came of one request. status: None when there was no answer; `error` then says why. latency_ms: from the
-    last byte that was sent, or from the beginning when not all could be.
+    """The result of one request. status: None without a response; `error` then explains. latency_ms: since the last
+    byte sent, or since the beginning if sending failed.
     """
 
     status: int | None
@@ -33,7 +33,7 @@ class Answered:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """A case and its answers. weight, fault: None and empty when the receiver did as it should."""
+    """A case and its responses. weight, fault: None and empty if correct."""
 
     case: Case
     answers: tuple[Answered, ...]
@@ -42,12 +42,12 @@ class Result:
 
     @property
     def slowest_ms(self) -> int:
-        """The longest wait for an answer."""
+        """The longest wait for a response."""
         return max(answer.latency_ms for answer in self.answers)
 
 
 def judged(case: Case, answers: Sequence[Answered]) -> Result:
-    """Return what the answers to a case mean: the worst of them counts."""
+    """Judge a case by its worst response."""
     faults = [fault for answer in answers if (fault := _fault(case, answer)) is not None]
     weight, words = min(faults, key=lambda fault: [*Weight].index(fault[0]), default=(None, ""))
     return Result(case, tuple(answers), weight, words)
@@ -56,7 +56,7 @@ def judged(case: Case, answers: Sequence[Answered]) -> Result:
 def _fault(case: Case, answer: Answered) -> tuple[Weight, str] | None:
     status = answer.status
     if status is None:
-        # For what should be refused, a cut connection is a refusal, if a rude one; the service would try again.
+        # If refusal is expected, a cut connection counts as rude refusal; the service would retry.
         weight = case.weight if case.should is Should.ACCEPT else Weight.MINOR
         return weight, f"no answer: {answer.error}"
     if status == 410:
@@ -76,9 +76,9 @@ def _fault(case: Case, answer: Answered) -> tuple[Weight, str] | None:
 
 
 def grade(results: Sequence[Result]) -> Grade:
-    """Return the grade of all results.
+    """Return the overall grade.
 
-    F for a vital fault; D for three major ones, C for one; B for minor ones only; A for none.
+    F for a vital fault; D for three or more major ones, C for fewer; B for minor ones only; A for none.
     """
     weights = [result.weight for result in results if result.weight is not None]
     if Weight.VITAL in weights:

@@ -1,4 +1,4 @@
-"""A receiver's memory of earlier deliveries: enough to know a repeated id and a late one. Pure, and bounded."""
+"""A receiver's memory of deliveries, to recognise repeated and late ids. Pure and bounded."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from hashlib import sha256
 
 REMEMBERED = 10_000
-"""Ids that are remembered; at a thousand a second a duplicate still has ten seconds."""
+"""Ids remembered; at a thousand per second a duplicate has ten seconds."""
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """number: of this delivery, from 1. times: how often its id has come, with this one; `first` is the delivery that
-    brought it first. altered: the body is another than then. late: a greater id has come before.
+    """number: of this delivery, from 1. times: how often its id has arrived; `first` is the number of its first
+    delivery. altered: the body differs from the first. late: a greater id arrived before.
     """
 
     number: int
@@ -31,7 +31,7 @@ class _Seen:
 
 
 class Ledger:
-    """Takes deliveries in the order of their coming. Ids are UUIDv7: their text sorts as they were made."""
+    """Takes deliveries in order of arrival. Ids are UUIDv7: their text sorts by creation time."""
 
     def __init__(self) -> None:
         self._seen: OrderedDict[str, _Seen] = OrderedDict()
@@ -39,7 +39,7 @@ class Ledger:
         self._greatest = ""
 
     def take(self, webhook_id: str, body: bytes) -> Entry:
-        """Enter a delivery and return what is notable about it."""
+        """Record a delivery and return its observations."""
         self._count += 1
         digest = sha256(body).digest()
         seen = self._seen.get(webhook_id) if webhook_id else None

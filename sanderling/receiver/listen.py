@@ -1,4 +1,4 @@
-"""`sanderling listen`: a receiver that prints each delivery and what its signatures say."""
+"""`sanderling listen`: a receiver that prints each delivery and the verdicts on its signatures."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ from storage.records.identity import Millis
 from storage.records.plain import plain
 
 MOST_CONNECTIONS = 100
-"""Connections served at once; the next ones wait for their turn."""
+"""Concurrent connections; further ones wait."""
 
 
 @dataclass(frozen=True, slots=True)
 class Wishes:
-    """What was asked for on the command line. delay: seconds before each answer. count: deliveries, then the end."""
+    """The command's options. delay: seconds before each response. count: deliveries until the end."""
 
     secrets: Sequence[str] = ()
     published: Published | None = None
@@ -46,11 +46,11 @@ class Wishes:
 
 
 class Listener:
-    """Takes deliveries, prints them, and makes the answers. wall: seconds since 1970."""
+    """Takes deliveries, prints them, and responds. wall: seconds since 1970."""
 
     def __init__(self, wishes: Wishes, *, wall: Callable[[], float], paper: Paper, echo: Callable[[str], None]) -> None:
         self.done = trio.Event()
-        """Set once so many deliveries as were wanted have been answered."""
+        """Set after the wanted number of deliveries was answered."""
         self.failed = 0
         self.answered = 0
         self._wishes, self._wall, self._paper, self._echo = wishes, wall, paper, echo
@@ -94,7 +94,7 @@ class Listener:
 
 
 def _said(receipt: Receipt, status: int) -> str:
-    """Return the sentence that goes back with a status; the sender keeps it in its log of attempts."""
+    """Return the response text for a status; the sender stores it in its log of attempts."""
     if status != 400 or not receipt.failed:
         return ""
     failed = [receipt.webhook, *(told.verdict for told in receipt.events)]
@@ -102,7 +102,7 @@ def _said(receipt: Receipt, status: int) -> str:
 
 
 def listen(host: str, port: int, wishes: Wishes, *, wall: Callable[[], float], paper: Paper) -> int:
-    """Receive until Ctrl-C, SIGTERM or the wished count; return 1 when a check of any delivery failed."""
+    """Receive until Ctrl-C, SIGTERM or the wanted count; return 1 if any delivery failed a check."""
 
     async def run() -> Listener:
         if wishes.published is not None:
@@ -149,7 +149,7 @@ async def _open(host: str, port: int) -> Sequence[trio.SocketListener]:
 
 
 def _save(folder: Path, number: str, webhook_id: str, content: bytes) -> None:
-    """Keep a delivery as a file. A folder that can't be written to is told, and nothing else suffers."""
+    """Save a delivery as a file. A folder that is not writable only causes a warning."""
     word = re.sub(r"[^A-Za-z0-9_-]", "", webhook_id)[:64] or "no-id"
     with suppress(OSError):
         folder.mkdir(parents=True, exist_ok=True)

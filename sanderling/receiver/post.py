@@ -1,4 +1,4 @@
-"""One request of a probe, through the guard that every delivery goes through, at any pace."""
+"""Send one request of a probe through the same guard as a delivery, at any pace."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ PIECES = 12
 
 
 async def post(guard: Guard, url: Url, posting: Posting) -> Answered:
-    """Send a request over a connection of its own and return the answer's status. Every way to fail is an answer."""
+    """Send a request on a new connection and return the result. Failures are results, too."""
     start = trio.current_time()
     sent: list[float] = []
     try:
@@ -36,11 +36,11 @@ async def post(guard: Guard, url: Url, posting: Posting) -> Answered:
 
 
 async def _exchange(stream: trio.abc.Stream, url: Url, posting: Posting, sent: list[float]) -> int:
-    """Return the status of the answer; `sent` gets the moment of the last byte. Raises RemoteProtocolError,
+    """Return the response's status; append the time of the last byte to `sent`. Raises RemoteProtocolError,
     BrokenResourceError.
     """
     connection = h11.Connection(h11.CLIENT)
-    # A receiver may answer and close before it has read everything: then the answer is what counts.
+    # A receiver may respond and close before reading everything: the response counts.
     with suppress(trio.BrokenResourceError):
         await _send(stream, connection, url, posting)
         sent.append(trio.current_time())

@@ -1,4 +1,4 @@
-"""`sanderling probe`: deliveries of every kind to one receiver, and what it should have done with each."""
+"""`sanderling probe`: send deliveries of every kind to one receiver and judge its responses."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ OPENING = "--allow-networks opens networks of your own"
 
 
 async def admitted(text: str, guard: Guard, networks: Sequence[Network]) -> Url:
-    """Return the URL if it could be a destination's: public https, or in an allowed network. Raises CommandFailed."""
+    """Return the URL if it may be a destination: public https, or in an allowed network. Raises CommandFailed."""
     try:
         url = parse_url(text, schemes=("http", "https"))
         addresses = [ip_address(address) for address in await guard.check(url)]
@@ -42,9 +42,9 @@ async def admitted(text: str, guard: Guard, networks: Sequence[Network]) -> Url:
 async def probe(
     url: Url, guard: Guard, forge: Forge, *, cases: Sequence[Case] = CASES, tell: Callable[[Result], None]
 ) -> list[Result]:
-    """Send all cases, one after the other, and return what they came to.
+    """Send all cases one after the other and return the results.
 
-    Raises CommandFailed when the very first request gets no answer: then there is nothing to judge.
+    Raises CommandFailed if the first request gets no response: there is nothing to judge.
     """
     results: list[Result] = []
     for case in cases:
@@ -71,7 +71,7 @@ async def _send(url: Url, guard: Guard, postings: Sequence[Posting], *, together
 
 
 def line(result: Result) -> str:
-    """Return a result as a row of the table."""
+    """Return a result as a table row."""
     should = {Should.ACCEPT: "2xx", Should.REFUSE: "4xx", Should.EITHER: "any"}[result.case.should]
     statuses = dict.fromkeys("-" if answer.status is None else str(answer.status) for answer in result.answers)
     mark = "ok" if result.weight is None else result.weight.value.upper()
@@ -88,7 +88,7 @@ def _aside(result: Result) -> str:
 
 
 def closing(results: Sequence[Result]) -> Iterator[str]:
-    """Yield the lines under the table."""
+    """Yield the lines below the table."""
     found = grade(results)
     faults = sum(result.weight is not None for result in results)
     yield f"Grade {found}: {SAYS[found]} ({faults} of {len(results)} cases at fault)."
@@ -110,7 +110,7 @@ def as_json(results: Sequence[Result]) -> str:
 
 
 def run(text: str, guard: Guard, networks: Sequence[Network], forge: Forge, *, json: bool) -> int:
-    """Probe a URL and print the table; return 0 for the grades A and B. Raises CommandFailed."""
+    """Probe a URL and print the table; return 0 for grades A and B. Raises CommandFailed."""
 
     def tell(result: Result) -> None:
         if not json:

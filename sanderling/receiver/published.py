@@ -1,4 +1,4 @@
-"""The published keys that events are checked with: from a file, or from the service that signs."""
+"""The published keys to check events with: from a file, or from the signing service."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from sanderling.exits import CommandFailed, Exit
 WELL_KNOWN = "/.well-known/jwks.json"
 SET_LIMIT = 1 << 20
 AGAIN_AFTER = 10.0
-"""Seconds between two readings because of a key that is not there: anybody can name one."""
+"""Minimum seconds between two reads for unknown keys: anyone can name one."""
 
 
 class Published:
-    """A key set by its place: a file, a URL of one, or the address of a service, which has it at the well-known path.
+    """A key set from a file, its URL, or the address of a service, which has it at the well-known path.
 
-    Read once at the start, and again when an event names a key that it does not have: keys are rotated.
+    Read at the start, and again when an event names an unknown key, because keys are rotated.
     """
 
     def __init__(self, place: str, transport: httpx.AsyncBaseTransport | None = None) -> None:
@@ -33,7 +33,7 @@ class Published:
         self.keys = KeySet(b'{"keys":[]}')
 
     async def read(self) -> KeySet:
-        """Read the set. Raises CommandFailed."""
+        """Raises CommandFailed."""
         encoded = await self._fetch() if self._place.startswith(("http://", "https://")) else self._load()
         try:
             self.keys = KeySet(encoded)
@@ -42,23 +42,23 @@ class Published:
         return self.keys
 
     async def look_for(self, key_ids: Iterable[str]) -> None:
-        """Read the set again for keys that are not in it, unless that was done a moment ago.
+        """Read the set again for missing keys, unless that just happened.
 
-        Who comes while it is being read waits for it: after a rotation several deliveries arrive together.
+        Concurrent callers wait for one read: after a rotation several deliveries arrive together.
         """
         async with self._looking:
             now = trio.current_time()
             if now - self._looked_at < AGAIN_AFTER or not any(self._lacks(key_id) for key_id in key_ids):
                 return
             self._looked_at = now
-            with suppress(CommandFailed):  # what is known stays; the verdict says that the key is not among it
+            with suppress(CommandFailed):  # keep the known keys; the verdict then reports the missing one
                 await self.read()
 
     def _lacks(self, key_id: str) -> bool:
         try:
             return self.keys.find(key_id) is None
         except ValueError:
-            return False  # there, but no key of ours
+            return False  # present, but not a key of ours
 
     async def _fetch(self) -> bytes:
         try:
@@ -80,7 +80,7 @@ class Published:
 
 
 def _completed(place: str) -> str:
-    """Return the place of the set; a URL without a path is a service's.
+    """Return the set's location; a URL without a path is a service's.
 
     >>> _completed("http://127.0.0.1:8080"), _completed("keys.json")
     ('http://127.0.0.1:8080/.well-known/jwks.json', 'keys.json')

@@ -1,7 +1,7 @@
-"""The report of what was received, in lines or as JSON: what it is, and what each of its signatures says. Pure.
+"""Report a delivery and the verdicts on its signatures, as lines or JSON. Pure.
 
-Everything here may have been written by anybody, so nothing reaches the terminal unescaped. Colour is never alone: each
-verdict is a word.
+Any content may be hostile, so nothing reaches the terminal unescaped. Colour never carries meaning alone: each verdict
+is a word.
 """
 
 from __future__ import annotations
@@ -24,25 +24,25 @@ from storage.records.plain import plain
 from storage.records.times import rfc3339
 
 MOST_SHOWN = 20
-"""Events of a digest that are shown one by one; failed ones always are."""
+"""Events of a digest shown individually; failed ones always are."""
 _EPOCH = datetime.fromisoformat("1970-01-01T00:00:00+00:00")
 _COLOURS = {"verified": "32", "FAILED": "31", "not checked": "33"}
 
 
 @dataclass(frozen=True, slots=True)
 class Paper:
-    """What lines are written on. zone: None is the machine's own."""
+    """The output format. zone: None is local time."""
 
     width: int = 100
     colour: bool = False
     zone: tzinfo | None = None
 
     def clock(self, at: Millis) -> str:
-        """Return a moment in the zone, to the second."""
+        """Format a moment in the zone, to the second."""
         return f"{(_EPOCH + timedelta(milliseconds=at)).astimezone(self.zone):%Y-%m-%d %H:%M:%S}"
 
     def word(self, verdict: Verdict) -> str:
-        """Return a verdict as a word, padded, coloured where the paper is."""
+        """Return a verdict as a padded word, in colour if enabled."""
         word = "verified" if verdict.valid else "FAILED" if verdict.failed else "not checked"
         return f"\x1b[{_COLOURS[word]}m{word:<11}\x1b[0m" if self.colour else f"{word:<11}"
 
@@ -77,7 +77,7 @@ def _digest_lines(receipt: Receipt, paper: Paper) -> Iterator[str]:
 
 
 def told_line(told: ReceivedEvent, paper: Paper) -> str:
-    """Return an event and its verdict as one line; the reason stands there when it does not hold."""
+    """Return an event and its verdict as one line, with the reason unless valid."""
     id = fit("coverage receipt" if is_receipt(told.event) else str(told.event.get("id", "without an id")), 36)
     tail = fit(_title(told.event), max(10, paper.width - 60)) if told.verdict.valid else plain(told.verdict.reason)
     return f"{paper.word(told.verdict)} {id}  {tail}"
@@ -90,7 +90,7 @@ def event_lines(event: Mapping[str, Any], paper: Paper) -> Iterator[str]:
 
 
 def notes(entry: Entry) -> Iterator[str]:
-    """Yield what is notable about a delivery beside its signatures."""
+    """Yield remarks on repeated or late deliveries."""
     if entry.times > 1:
         same = "with ANOTHER body, which must not be" if entry.altered else "with the same body"
         yield f"again    its id has come {entry.times} times, first as #{entry.first}, {same}"
@@ -99,7 +99,7 @@ def notes(entry: Entry) -> Iterator[str]:
 
 
 def what(receipt: Receipt) -> str:
-    """Return what kind of thing was delivered."""
+    """Return the kind of delivery."""
     if receipt.shape == "digest":
         return f"digest of {len(receipt.events)}"
     if receipt.shape == "other":
@@ -114,7 +114,7 @@ def what(receipt: Receipt) -> str:
 
 
 def size(count: int) -> str:
-    """Return a number of bytes for people.
+    """Format a byte count for people.
 
     >>> size(512), size(2048)
     ('512 B', '2.0 KiB')
@@ -123,7 +123,7 @@ def size(count: int) -> str:
 
 
 def as_json(capture: Capture, receipt: Receipt, entry: Entry | None, status: int | None) -> str:
-    """Return the same as one line of JSON; a delivery that was read from a file has no entry and no status."""
+    """Return the report as one line of JSON; deliveries from files have no entry and status."""
     fields: dict[str, Any] = {"webhook_id": receipt.webhook_id, "kind": receipt.shape, "size": len(capture.body)}
     if capture.received_at is not None:
         fields["received_at"] = rfc3339(capture.received_at)
@@ -137,12 +137,11 @@ def as_json(capture: Capture, receipt: Receipt, entry: Entry | None, status: int
 
 
 def told_json(told: ReceivedEvent) -> dict[str, Any]:
-    """Return an event's id, title and verdict."""
     return {"id": told.event.get("id"), "title": told.event.get("title"), **verdict_json(told.verdict)}
 
 
 def verdict_json(verdict: Verdict) -> dict[str, Any]:
-    """Return a verdict for machines: `valid` is null when it was not checked."""
+    """Return a verdict for programs: `valid` is null if unchecked."""
     checked = verdict.valid or verdict.failed
     return {"valid": verdict.valid if checked else None, "cause": verdict.cause.value, "reason": verdict.reason}
 
@@ -154,7 +153,7 @@ def _title(event: Mapping[str, Any]) -> str:
 
 
 def _moment(text: object, paper: Paper) -> str:
-    """Return an RFC 3339 text in the paper's zone, and one that is none as it is."""
+    """Format an RFC 3339 time in the paper's zone; other text is returned shortened."""
     try:
         return f"{datetime.fromisoformat(str(text)).astimezone(paper.zone):%Y-%m-%d %H:%M:%S %Z}"
     except (ValueError, OverflowError):

@@ -1,6 +1,6 @@
-"""HTTP/1.1 for `sanderling listen`: h11 on a Trio stream, with a bound and a deadline for everything.
+"""HTTP/1.1 for `sanderling listen`: h11 on a Trio stream, with a limit and a deadline for everything.
 
-Only whole requests reach `take`; what is no HTTP, too large or too slow is answered here, and told in words.
+Only complete requests reach `take`. Invalid, oversized or slow ones are refused here and reported.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ from sanderling.receiver.capture import Capture
 from storage.records.identity import Millis
 
 BODY_LIMIT = 4 << 20
-"""A digest carries up to 1 MiB of events and its own frame, and the largest single event is below this."""
+"""A digest has up to 1 MiB of events plus its frame, and the largest single event is smaller than this."""
 HEAD_LIMIT = 16 << 10
 PATIENCE = 30.0
-"""Seconds for one request, and for the next one on a connection that is kept."""
+"""Seconds for one request, and for the next one on a kept connection."""
 LINGER = 2.0
-"""Seconds in which the rest of a refused request is read away, so that its sender gets to read the answer."""
+"""Seconds for draining a refused request, so that its sender gets to read the response."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """A status and a sentence."""
+    """A status and a response text."""
 
     status: int
     text: str = ""
@@ -42,8 +42,8 @@ class _Refused(Exception):
 
 
 class HttpReceiver:
-    """Serves connections. take: makes the reply to a POST. answered: is called once a reply has been sent, or could
-    not be. tell: hears of requests that were refused.
+    """Serves connections. take: makes the reply to a POST. answered: called after a reply was sent or failed. tell:
+    receives refused requests.
     """
 
     def __init__(
@@ -52,13 +52,13 @@ class HttpReceiver:
         self._take, self._now, self._answered, self._tell = take, now, answered, tell
 
     async def serve(self, stream: trio.abc.Stream) -> None:
-        """Be the server of one connection until it ends. Whatever comes over it, only this connection suffers."""
+        """Serve one connection to its end. Errors affect only this connection."""
         connection = h11.Connection(h11.SERVER, max_incomplete_event_size=HEAD_LIMIT)
         try:
             while await self._exchange(connection, stream):
                 connection.start_next_cycle()
         except (trio.BrokenResourceError, trio.ClosedResourceError, trio.TooSlowError):
-            pass  # it has gone, or does not read its answer
+            pass  # the peer is gone, or does not read the response
         finally:
             with trio.move_on_after(1, shield=True):
                 await trio.aclose_forcefully(stream)
@@ -80,7 +80,7 @@ class HttpReceiver:
         return bool(connection.states == {h11.CLIENT: h11.DONE, h11.SERVER: h11.DONE})
 
     async def _read(self, connection: h11.Connection, stream: trio.abc.Stream) -> Capture | None:
-        """Return the next request, None when the peer has gone. Raises _Refused, RemoteProtocolError."""
+        """Return the next request, None if the peer is gone. Raises _Refused, RemoteProtocolError."""
         head: h11.Request | None = None
         body = bytearray()
         while True:
@@ -101,7 +101,7 @@ class HttpReceiver:
             elif isinstance(event, h11.EndOfMessage):
                 assert head is not None
                 return _capture(head, bytes(body), self._now())
-            else:  # closed, or paused, which can't be before a reply
+            else:  # closed; PAUSED cannot occur before a reply
                 return None
 
     async def _refuse(self, connection: h11.Connection, stream: trio.abc.Stream, refused: _Refused) -> None:

@@ -1,4 +1,4 @@
-"""`sanderling verify`: the signatures of events and captured deliveries that were kept, checked without a service."""
+"""`sanderling verify`: check the signatures of stored events and captured deliveries without a service."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ FILE_LIMIT = 256 << 20
 
 @dataclass(frozen=True, slots=True)
 class Means:
-    """What there is to check with. now: of captures that don't say when they came, in Unix seconds."""
+    """The means to check with. now: Unix seconds, for captures without a time."""
 
     secrets: Sequence[str]
     keys: KeySet | None
@@ -45,9 +45,9 @@ def verify(
     paper: Paper,
     json: bool,
 ) -> int:
-    """Check a file (`-`: standard input) and print what was found; return 1 unless everything in it verifies.
+    """Check a file (`-`: stdin) and print the results; return 1 unless everything verifies.
 
-    Raises CommandFailed for a file that can't be read or holds nothing to check.
+    Raises CommandFailed for an unreadable file, or one with nothing to check.
     """
     if not secrets and published is None:
         raise CommandFailed(
@@ -64,7 +64,7 @@ def verify(
 def check_all(
     data: bytes, means: Means, paper: Paper, echo: Callable[[str], None], *, json: bool, place: str = "the file"
 ) -> Counter[str]:
-    """Check every part of a file, print each, and return how many verified, failed or were not checked."""
+    """Check every part of a file, print each, and count verified, failed and unchecked parts."""
     counts: Counter[str] = Counter()
     try:
         for item in items(data):
@@ -75,7 +75,7 @@ def check_all(
 
 
 def _show(item: Item, means: Means, paper: Paper, echo: Callable[[str], None], *, json: bool) -> str:
-    """Print one part and return how it ended."""
+    """Print one part and return its result."""
     match item.content:
         case Capture() as capture:
             return _show_capture(capture, means, paper, echo, json=json)
@@ -112,7 +112,7 @@ def _end(verdicts: Sequence[Verdict]) -> str:
 
 
 def _moment(capture: Capture, now: int) -> int:
-    """Return when a capture came: a delivery that was fresh then does not go stale in a drawer."""
+    """Return a capture's time, so that an old but fresh delivery does not count as stale."""
     return now if capture.received_at is None else capture.received_at // 1000
 
 

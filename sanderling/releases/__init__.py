@@ -1,5 +1,5 @@
-"""The files of a release, and whether they are what was released: `sanderling verify-release`.
+"""Check the files of a release: `sanderling verify-release`.
 
-`sums.py` reads and writes SHA256SUMS, `keys.py` the PEM of Ed25519 keys as openssl makes them, `checking.py` judges
-what lies there; these three are pure. `verify.py` reads the files and tells. `release/` makes what is checked here.
+`sums.py` reads and writes SHA256SUMS, `keys.py` openssl's PEM of Ed25519 keys, `checking.py` judges files; these three
+are pure. `verify.py` reads the files and reports. `release/` makes releases.
 """

@@ -1,4 +1,4 @@
-"""Judges the files of a release by its signed sums. Pure."""
+"""Judge a release's files by its signed sums. Pure."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 
 class Lies(Enum):
-    """What lies at a name instead of a file."""
+    """The problem with a path that is not a regular file."""
 
     NOTHING = "is missing"
     LINK = "is a link, and what it leads to may change after the check"
@@ -17,7 +17,7 @@ class Lies(Enum):
 
 
 class Finding(NamedTuple):
-    """One file, whether it is well, and why."""
+    """One file's result. well: as released."""
 
     file: str
     well: bool
@@ -25,9 +25,9 @@ class Finding(NamedTuple):
 
 
 def judged(sums: Mapping[str, str], found: Mapping[str, str | Lies], *, whole: bool) -> list[Finding]:
-    """Return a finding for each file, in the order of names. found: the SHA-256 of each, or what lies there instead.
+    """Return a finding per file, sorted by name. found: each SHA-256, or the problem.
 
-    whole: `found` is a whole folder, so that what it lacks is missing.
+    whole: `found` is a whole folder, so its absent files are missing.
     """
     names = {*found, *sums} if whole else {*found}
     return [Finding(name, *_verdict(sums.get(name), found.get(name, Lies.NOTHING))) for name in sorted(names)]

@@ -1,6 +1,6 @@
-"""Ed25519 keys in PEM, as `openssl genpkey -algorithm ed25519` and `openssl pkey -pubout` write them (RFC 8410). Pure.
+"""Ed25519 keys in PEM, as openssl's `genpkey -algorithm ed25519` and `pkey -pubout` write them (RFC 8410). Pure.
 
-The DER of such a key is a constant and 32 bytes, so no parser of ASN.1 is needed, and none can be deceived.
+Such a key's DER is a constant plus 32 bytes, so there is no ASN.1 parser that could be deceived.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _GIVE_PUBLIC = "is a private key, which nobody needs for checking: `openssl pkey
 
 
 def public_key(pem: str) -> VerifyKey:
-    """Return the key to check with. Raises ValueError, whose text follows the name of the file."""
+    """Return the verification key. Raises ValueError; its text follows the file's name."""
     label, der = _opened(pem)
     if label.endswith("PRIVATE KEY"):
         raise ValueError(_GIVE_PUBLIC)
@@ -30,7 +30,7 @@ def public_key(pem: str) -> VerifyKey:
 
 
 def private_key(pem: str) -> SigningKey:
-    """Return the key to sign with. Raises ValueError, whose text follows the name of the file."""
+    """Return the signing key. Raises ValueError; its text follows the file's name."""
     label, der = _opened(pem)
     if label == "ENCRYPTED PRIVATE KEY":
         raise ValueError("has a password: `openssl pkey -in KEY` writes it without")
@@ -40,12 +40,12 @@ def private_key(pem: str) -> SigningKey:
 
 
 def public_pem(key: VerifyKey) -> str:
-    """Return the PEM of a public key, as openssl writes it."""
+    """Return a public key's PEM, as openssl writes it."""
     return f"-----BEGIN PUBLIC KEY-----\n{b64encode(_PUBLIC + bytes(key)).decode()}\n-----END PUBLIC KEY-----\n"
 
 
 def fingerprint(key: VerifyKey) -> str:
-    """Return the SHA-256 of a public key: `openssl pkey -pubin -in KEY -outform DER | sha256sum` prints the same."""
+    """Return a public key's SHA-256, as `openssl pkey -pubin -in KEY -outform DER | sha256sum` prints it."""
     return hashlib.sha256(_PUBLIC + bytes(key)).hexdigest()
 
 
@@ -54,7 +54,7 @@ def _is(der: bytes, begin: bytes) -> bool:
 
 
 def _opened(pem: str) -> tuple[str, bytes]:
-    """Return the label and the bytes of the only block."""
+    """Return label and bytes of the only block."""
     block = _BLOCK.fullmatch(pem)
     if block is None:
         raise ValueError("is no key in PEM (-----BEGIN ... KEY-----)")

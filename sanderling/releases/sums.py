@@ -1,4 +1,4 @@
-"""SHA256SUMS: a line for each file of a release, as `sha256sum` writes and reads them. Pure."""
+"""SHA256SUMS: one line per file, in the format of `sha256sum`. Pure."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from storage.records.plain import plain
 
 SUMS, SIGNATURE = "SHA256SUMS", "SHA256SUMS.sig"
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+~-]*")
-"""A file's name: nothing in it leads into another folder, acts on a terminal, or reads like a flag."""
+"""A safe file name: no other folder, no terminal codes, nothing like a flag."""
 _LINE = re.compile(r"([0-9a-f]{64}) [ *](.+)")
 
 
 def written(sums: Mapping[str, str]) -> str:
-    """Return the text for files and their SHA-256 in hexadecimal, in the order of names."""
+    """Return the text for files and their hexadecimal SHA-256, sorted by name."""
     return "".join(f"{sums[name]}  {name}\n" for name in sorted(sums))
 
 
 def parsed(text: str) -> dict[str, str]:
-    """Return each file's SHA-256. Raises ValueError for what is no such text, or names a file outside the folder."""
+    """Return each file's SHA-256. Raises ValueError for an invalid text, or a name outside the folder."""
     found: dict[str, str] = {}
     for number, line in enumerate(text.removesuffix("\n").split("\n"), 1):
         read = _LINE.fullmatch(line)

@@ -1,4 +1,4 @@
-"""`sanderling verify-release`: whose signature is under SHA256SUMS, and whether each file is the one named there."""
+"""`sanderling verify-release`: check the signature of SHA256SUMS, and each file against it."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from sanderling.releases.sums import SIGNATURE, SUMS, parsed
 from storage.records.plain import plain
 
 SMALL = 1 << 20
-"""The most bytes of a key, of sums and of a signature; none of a release comes near."""
+"""Maximum bytes of key, sums and signature; real ones are far smaller."""
 SIGNATURE_BYTES = 64
 PIECE = 1 << 20
 
 
 def verify_release(paths: Sequence[Path], key: Path, *, json: bool) -> int:
-    """Check a folder, or some of its files, and print what was found; return 1 unless everything is well.
+    """Check a folder, or some of its files, and print the results; return 1 unless all are fine.
 
-    Raises CommandFailed (USAGE) for a key or a folder that can't be used.
+    Raises CommandFailed (USAGE) for an unusable key or folder.
     """
     checking = _key(key)
     folder, names = _asked(paths)
@@ -41,9 +41,9 @@ def verify_release(paths: Sequence[Path], key: Path, *, json: bool) -> int:
 
 
 def check_release(folder: Path, names: Sequence[str] | None, key: VerifyKey) -> list[Finding]:
-    """Return what was found of some files of a folder; None: of all there are, and all there should be.
+    """Return findings for some files of a folder; None: for all present or expected ones.
 
-    The sums come first. Where nobody we know vouches for them, they say nothing about the files.
+    Sums come first: without a trusted signature they prove nothing about the files.
     """
     sums, finding = _sums(folder, key)
     if sums is None:
@@ -61,7 +61,7 @@ def _listed(folder: Path) -> list[str]:
 
 
 def _asked(paths: Sequence[Path]) -> tuple[Path, Sequence[str] | None]:
-    """Return the folder, and which of its files are asked about; None: all of them."""
+    """Return the folder and the files to check; None: all of them."""
     if len(paths) == 1 and paths[0].is_dir():
         return paths[0], None
     folders = {path.parent.absolute() for path in paths}
@@ -89,7 +89,7 @@ def _key(path: Path) -> VerifyKey:
 
 
 def _sums(folder: Path, key: VerifyKey) -> tuple[dict[str, str] | None, Finding]:
-    """Return the sums, None where they can't be believed, and what is to be said about them."""
+    """Return the sums, None if untrusted, and the finding about them."""
     for name in (SUMS, SIGNATURE):
         if isinstance(lies := _lies(folder / name), Lies):
             return None, Finding(name, False, f"{lies.value}: nothing was checked")
@@ -110,7 +110,7 @@ def _sums(folder: Path, key: VerifyKey) -> tuple[dict[str, str] | None, Finding]
 
 
 def _small(path: Path) -> bytes:
-    """Return a small file's bytes. Raises OSError, and ValueError for a large one."""
+    """Raises OSError, and ValueError for a large file."""
     with path.open("rb") as file:
         data = file.read(SMALL + 1)
     if len(data) > SMALL:
@@ -119,7 +119,7 @@ def _small(path: Path) -> bytes:
 
 
 def _digest(path: Path) -> str | Lies:
-    """Return the SHA-256 of a file, or what lies there instead."""
+    """Return a file's SHA-256, or the problem."""
     if (lies := _lies(path)) is not None:
         return lies
     digest = hashlib.sha256()
@@ -133,7 +133,7 @@ def _digest(path: Path) -> str | Lies:
 
 
 def _lies(path: Path) -> Lies | None:
-    """Return what lies at a path that is no file; None for a file."""
+    """Return the problem with a path; None for a regular file."""
     try:
         mode = path.lstat().st_mode
     except FileNotFoundError:

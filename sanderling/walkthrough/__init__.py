@@ -1,4 +1,4 @@
-"""The service shown to somebody new: `sanderling demo` and `sanderling try`, over an origin on loopback.
+"""Introduce the service: `sanderling demo` and `sanderling try`, with an origin on loopback.
 
-`own_service.py` runs a service in a folder of its own, `origin.py` is what it watches.
+`own_service.py` runs a service in a temporary folder, `origin.py` is the site it watches.
 """

@@ -1,7 +1,7 @@
-"""`sanderling demo`: a service, an origin, three sources, and the events as they come.
+"""`sanderling demo`: a service, an origin, three sources, and their events live.
 
-It needs no internet and leaves nothing behind, and shows what a service is like that runs: `sanderling try` explains
-one event instead. The origin runs in this process, the service in one of its own (`own_service`).
+Needs no internet and leaves nothing behind. It shows a running service; `sanderling try` explains one event instead.
+The origin runs in this process, the service in a separate one (`own_service`).
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from sanderling.walkthrough.own_service import end_on_signal, own_folder, own_se
 PACE = 3.0
 """Seconds between two steps of the origin."""
 CHECK_EVERY = 1.5
-"""So often the demo asks for a look: the adaptive pace, a minute at least, would be no show."""
+"""Seconds between checks requested by the demo; the adaptive pace, a minute at least, is too slow to watch."""
 SETTINGS = {
     "SANDERLING_ALLOW_NETWORKS": "127.0.0.0/8",
     "SANDERLING_CADENCE_FLOOR": "1",
@@ -34,11 +34,11 @@ SETTINGS = {
 SCOPES = ("sources:read", "sources:write", "stream:read")
 PATHS = {"feed": "http://{}/feed", "html": "http://{}/page", "push": "ws://{}/socket"}
 EXTRA = {"push": {"filter": ""}}
-"""A push source is filtered, not archived; the empty query lets every frame pass."""
+"""Push sources need a filter; the empty query passes every frame."""
 
 
 def demo(variables: Mapping[str, str], *, seconds: float | None, events: int | None) -> int:
-    """Run the demo until Ctrl-C, or for so long or so many events; return 1 when it ends before these have come."""
+    """Run the demo until Ctrl-C, `seconds` or `events`; return 1 if it ends before `events` arrived."""
     with own_folder("demo") as folder:
         return trio.run(partial(_demo, variables, folder, seconds=seconds, events=events))
 
@@ -61,7 +61,7 @@ async def _demo(variables: Mapping[str, str], folder: Path, *, seconds: float | 
 
 
 async def _watch(client: Client, place: str, audience: Audience) -> None:
-    """Add the three sources and show what they bring, for ever."""
+    """Add the three sources and print their events forever."""
     polled = []
     for tier, pattern in PATHS.items():
         source = await client.ask("POST", "/v1/sources", json={"url": pattern.format(place)} | EXTRA.get(tier, {}))

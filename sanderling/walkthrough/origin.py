@@ -1,7 +1,7 @@
-"""The origin that the demo watches, on loopback: a feed that grows, a page that changes, a WebSocket that speaks.
+"""The demo's origin on loopback: a feed that grows, a page that changes, a WebSocket that sends frames.
 
-It replays real feeds and pages, step by step, where the shared folder of test material lies beside the project, and
-material of our own otherwise. The demo and the tests watch it.
+It replays real feeds and pages step by step if the shared test material is next to the project, else built-in material.
+The demo and the tests watch it.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ SHARED = Path(__file__).parents[3] / "shared" / "data"
 REAL_FEED = "033-images-livemint-com.xml"
 REAL_PAGE = "gov-uk-075/"
 AT_FIRST = 3
-"""Entries of the feed that are there from the start."""
+"""Entries of the feed at the start."""
 
 
 @dataclass(frozen=True, slots=True)
 class Material:
-    """What the origin shows: a whole feed, a page's versions in order, frames in order, and whose they are."""
+    """The origin's content: a whole feed, a page's versions in order, frames in order, and their provenance."""
 
     feed: bytes
     pages: Sequence[bytes]
@@ -38,14 +38,14 @@ class Material:
 
 
 def own_material() -> Material:
-    """Return the material that comes with the program."""
+    """Return the built-in material."""
     folder = files("sanderling.walkthrough.material")
     pages = [folder.joinpath(f"harbour-{n}.html").read_bytes() for n in range(1, 7)]
     return Material(folder.joinpath("notes.xml").read_bytes(), pages, _frames(), "of our own")
 
 
 def real_material(shared: Path = SHARED) -> Material | None:
-    """Return a real feed and the history of a real page, None where the shared folder is not there."""
+    """Return a real feed and a real page's history; None without the shared folder."""
     feeds, pages = shared / "feeds" / "feeds.tar.xz", shared / "pages" / "pages.tar.xz"
     if not (feeds.is_file() and pages.is_file()):
         return None
@@ -59,7 +59,7 @@ def real_material(shared: Path = SHARED) -> Material | None:
 
 
 class DemoOrigin:
-    """The origin. Each thing moves one step in `pace` seconds, from the moment it is first asked for."""
+    """The origin. Each resource advances one step per `pace` seconds after its first request."""
 
     def __init__(self, material: Material, pace: float) -> None:
         self.material = material
@@ -71,7 +71,7 @@ class DemoOrigin:
         self.app.add_websocket("/socket", view_func=self._socket)
 
     def step(self, what: str) -> int:
-        """Return how many steps a thing has gone."""
+        """Return how many steps a resource has advanced."""
         now = trio.current_time()
         return int((now - self._begun.setdefault(what, now)) / self._pace)
 
@@ -100,7 +100,7 @@ class DemoOrigin:
 
 
 def feed_with(document: bytes, entries: int) -> bytes:
-    """Return a feed as it was when it had only its oldest so many entries (feeds list the newest first)."""
+    """Return a feed with only its oldest entries (feeds list the newest first)."""
     parser = etree.XMLParser(resolve_entities=False, no_network=True)
     root = etree.fromstring(document, parser)
     found = root.findall(".//{*}item") or root.findall(".//{*}entry")
@@ -126,7 +126,7 @@ def _frames() -> Sequence[str]:
 
 
 def _members(archive: tarfile.TarFile, prefix: str) -> list[bytes]:
-    """Return the files whose names begin so, in order; reads no further than it must, the archive is large."""
+    """Return the files with this prefix, in order, reading no further than needed: the archive is large."""
     found: list[bytes] = []
     for member in archive:
         if member.name.startswith(prefix):

@@ -1,6 +1,6 @@
-"""A service of a command's own: in a process and a folder of its own, started as a user would start it.
+"""A command's private service, in a separate process and folder, started as a user would.
 
-`demo` and `try` speak to it as any client would, and nothing of it is left when they end.
+`demo` and `try` use it like any client, and remove it when they end.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ START_WITHIN, STOP_WITHIN = 30.0, 20.0
 
 @contextmanager
 def own_folder(name: str, *, keep: bool = False) -> Iterator[Path]:
-    """Give a new temporary folder, and remove it at the end unless it is to be kept."""
+    """Make a temporary folder, and remove it at the end unless `keep`."""
     folder = Path(tempfile.mkdtemp(prefix=f"sanderling-{name}-"))
     try:
         yield folder
@@ -38,7 +38,7 @@ def own_folder(name: str, *, keep: bool = False) -> Iterator[Path]:
 async def own_service(
     variables: Mapping[str, str], folder: Path, settings: Mapping[str, str] | None = None
 ) -> AsyncIterator[str]:
-    """Run `sanderling serve` over a data folder, on a free port; gives its address, ends it in order."""
+    """Run `sanderling serve` on a data folder and a free port; yield its address, stop it in order."""
     command, environment = service_command(variables)
     process = await trio.lowlevel.open_process(
         [*command, "serve", "--data", str(folder)],
@@ -69,7 +69,7 @@ async def _lines(stream: trio.abc.ReceiveStream) -> AsyncIterator[str]:
 
 
 async def _address(lines: AsyncIterator[str]) -> str:
-    """Return what the service's log says of its address. Raises CommandFailed with that log when it doesn't start."""
+    """Return the address from the service's log. Raises CommandFailed with the log if it does not start."""
     said = []
     with trio.move_on_after(START_WITHIN):
         async for line in lines:
@@ -80,14 +80,13 @@ async def _address(lines: AsyncIterator[str]) -> str:
 
 
 async def _drain(lines: AsyncIterator[str]) -> None:
-    """Read the log on, so that its pipe never fills; show what went wrong."""
+    """Keep reading the log so that its pipe never fills; print errors."""
     async for line in lines:
         if '"level": "error"' in line:
             click.echo(line, err=True)
 
 
 async def end_on_signal(scope: trio.CancelScope) -> None:
-    """Cancel a scope at SIGINT or SIGTERM."""
     with trio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
         async for _number in signals:
             scope.cancel()

@@ -1,7 +1,7 @@
-"""`sanderling try`: one change, from the page to your own machine, in under a minute and explained as it happens.
+"""`sanderling try`: one change, from the page to your machine, in under a minute, explained step by step.
 
-A service of its own in a temporary folder, with the practice page that every service has. What is shown is what is
-there: the event as it came on the stream, its signature checked against the published keys, a delivery that was made.
+It runs a private service in a temporary folder, with the built-in practice page. Everything shown is real: the event
+from the stream, its signature checked against the published keys, an actual delivery.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ SCOPES = ("sources:read", "sources:write", "stream:read", "alerts:read", "alerts
 WITHIN = 30.0
 """Seconds for an event or a delivery; both take one or two."""
 BETWEEN = 3.2
-"""Seconds between two changes of the page, which is changed no faster."""
+"""Minimum seconds between two changes of the practice page."""
 
 
 def tour(variables: Mapping[str, str], *, keep: bool) -> int:
-    """Show it all once. With `keep` the service goes on until Ctrl-C, and its folder stays."""
+    """Show everything once. With `keep` the service runs until Ctrl-C, and its folder stays."""
     with own_folder("try", keep=keep) as folder:
         return trio.run(partial(_tour, variables, folder, keep=keep))
 
@@ -70,16 +70,16 @@ async def _tour(variables: Mapping[str, str], folder: Path, *, keep: bool) -> in
 
 
 class _Guide:
-    """Walks through one change and what becomes of it."""
+    """Walks through one change and its effects."""
 
     def __init__(self, client: Client, renderer: Renderer) -> None:
         self._client, self._renderer = client, renderer
         self._stations = 0
         self._send, self._events = trio.open_memory_channel[bytes](16)
-        """Bodies of the practice source's events, which are few; its two ends live as long as the walk."""
+        """The practice source's few event bodies; both ends live as long as the walk."""
 
     async def walk(self) -> str:
-        """Show everything, and return the source's id. Raises CommandFailed when something does not come."""
+        """Show everything and return the source's id. Raises CommandFailed if something does not arrive."""
         source = await self._show_source()
         async with trio.open_nursery() as nursery:
             query = [("source", source["id"]), ("since", "earliest")]
@@ -169,7 +169,7 @@ class _Guide:
 
 
 def _forged(event: bytes) -> bytes:
-    """Return an event that says a little more than was signed."""
+    """Return the event with altered content."""
     altered = msgspec.json.decode(event)
     altered["content"] += "0"
     return msgspec.json.encode(altered)

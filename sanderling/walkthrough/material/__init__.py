@@ -1,5 +1,5 @@
-"""The demo's own material, for when the shared folder of real feeds and pages is not there.
+"""The demo's built-in material, used if the shared folder of real feeds and pages is absent.
 
-A feed of twelve notes, six looks at one page (the first two differ by their clock alone, which is no change), and the
-frames of a WebSocket. Written for this project; read by `sanderling/walkthrough/origin.py` through importlib.resources.
+A feed of twelve notes, six versions of one page (the first two differ only by their clock, which is no change), and the
+frames of a WebSocket. Written for this project; `origin.py` reads it with importlib.resources.
 """
