@@ -10,7 +10,7 @@ _STEP = re.compile(r"""\s*(?:"([^"]*)"|'([^']*)'|([^.\s"']+))\s*(?:\.|$)""")
 
 
 def line_of(text: str, table: str, key: str = "") -> int:
-    r"""Return the line (from 1) of a key in a table such as `sources.day-tickets`; without the key, the line of the
+    """Return the line (from 1) of a key in a table such as `sources.day-tickets`; without the key, the line of the
     table's header; else 0.
 
     >>> line_of('a = 1\\n[sources."x"]\\nurl = 2\\n[sources.y]\\nurl = 3\\ntags = []', "sources.y", "tags")

@@ -213,6 +213,6 @@ def digest_of(value: Any) -> str:
     """Return a short digest of a value.
 
     >>> digest_of("1h")
-    'b3d3fbc6'
+    '7a39def4'
     """
     return blake2b(msgspec.json.encode(value, order="sorted"), digest_size=4).hexdigest()

@@ -56,7 +56,7 @@ def from_unit(tight: tuple[str, ...]) -> Finding:
 
 
 def walls_of(unit: str) -> tuple[str, ...]:
-    r"""Return the restrictions in a unit that no browser can run under.
+    """Return the restrictions in a unit that no browser can run under.
 
     >>> walls_of("[Service]\\nMemoryDenyWriteExecute=yes\\n")
     ('MemoryDenyWriteExecute=yes',)

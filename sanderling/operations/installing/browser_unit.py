@@ -63,7 +63,7 @@ def browser_units(layout: Layout, browser: str) -> Mapping[Path, str]:
 
 
 def browser_in(unit: str) -> str:
-    r"""Return the browser's path in a unit; "" if unclear.
+    """Return the browser's path in a unit; "" if unclear.
 
     >>> browser_in("[Service]\\nExecStart=/usr/local/bin/sanderling browser-holder /usr/bin/chromium\\n")
     '/usr/bin/chromium'
@@ -74,7 +74,7 @@ def browser_in(unit: str) -> str:
 
 
 def with_browser(settings: str) -> str:
-    r"""Return settings that point to these units. Another browser setting stays as a comment.
+    """Return settings that point to these units. Another browser setting stays as a comment.
 
     >>> with_browser("SANDERLING_PORT=80\\nSANDERLING_BROWSER=off")
     'SANDERLING_PORT=80\\n#SANDERLING_BROWSER=off\\nSANDERLING_BROWSER=unix:/run/sanderling-browser.sock\\n'

@@ -154,7 +154,7 @@ def sealed(text: str) -> str:
 
 
 def is_unedited(text: str) -> bool:
-    r"""Return whether a file's checksum is valid.
+    """Return whether a file's checksum is valid.
 
     >>> is_unedited(sealed("[Unit]\\n")), is_unedited(sealed("[Unit]\\n").replace("Unit", "unit"))
     (True, False)
