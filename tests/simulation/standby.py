@@ -34,6 +34,7 @@ from storage.secrets.vault import REPLICA, SIZE, written
 from storage.sql.stores import scan
 from storage.sql.transaction import Job
 from storage.sqlite.engine import shipping
+from storage.sqlite.engine.frames import put_into as put_whole
 from storage.sqlite.engine.migrations import STEPS
 from storage.sqlite.in_loop import Disk, InLoopStorage, vault
 from tests.simulation.network import Host
@@ -279,10 +280,9 @@ class Standby:
 
         def put_into(database: Any, pages: Any, size: int) -> None:
             some = dict(list(pages.items())[: (len(pages) + 1) // 2])
-            right(database, some, size)
+            put_whole(database, some, size)
             raise _Died
 
-        right = copying.put_into
         with patch.object(copying, "put_into", put_into):
             yield
 

@@ -48,15 +48,15 @@ class PauseSwitch:
 
         A few sources are checked at once, many at `CATCH_UP_RATE`, and each within its own interval.
         """
-        if not self.closed:
-            return 0.0
-        self._waiting += 1
-        try:
-            while self.closed:
+        window = 0.0
+        while self.closed:
+            self._waiting += 1
+            try:
                 await self._opened.wait()
-        finally:
-            self._waiting -= 1
-        return draw * min(self._window, interval)
+            finally:
+                self._waiting -= 1
+            window = min(self._window, interval)
+        return draw * window
 
     def __repr__(self) -> str:
         return f"<PauseSwitch {'closed' if self.closed else 'open'}>"

@@ -11,10 +11,10 @@ from msgspec.structs import replace
 
 from actors.replica.parts import ReadChange
 from actors.replica.shipper import Shipper
-from sanderling.operations.standby import copy as copying
 from sanderling.operations.standby.copy import StandbyCopy
 from storage.interface.shipping import Origin
 from storage.objects.objects import ObjectsAway
+from storage.sqlite.engine.frames import put_into
 
 
 def failed_puts_are_skipped() -> AbstractContextManager[Any]:
@@ -54,6 +54,6 @@ def counted_before_it_is_written() -> AbstractContextManager[Any]:
         assert self.applied is not None
         self._note(replace(self.applied, change=self.applied.change + 1, hash=found.hash, at=found.at))
         with self.database.open("r+b") as database:
-            copying.put_into(database, found.change.pages, found.change.size)
+            put_into(database, found.change.pages, found.change.size)
 
     return patch.object(StandbyCopy, "_put", wrong)
