@@ -1,4 +1,4 @@
-"""Where settings come from: flags, then `SANDERLING_*`, then a TOML file, then the defaults.
+"""The sources of settings: flags, then `SANDERLING_*`, then a TOML file, then the defaults.
 
 Only this module reads the environment and configuration files. `actors/settings.py` gives each setting one name:
 `cadence_floor` is `--cadence-floor`, `SANDERLING_CADENCE_FLOOR` and, in the file, `cadence_floor = 60`. Unknown names

@@ -1,4 +1,4 @@
-"""How mail leaves: the server, the password (read again for each mail), and the default language."""
+"""Sending mail: the server, the password (read again for each mail), and the default language."""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ from api.dashboard.screen import Page, Screen, Visit
 
 
 async def more(visit: Visit) -> Page:
-    """Show the places that are missing from the phone's navigation bar, and the sign-out."""
+    """Show the places that are missing from the phone's navigation, and the sign-out."""
     return Page("more.html", say("More"))
 
 

@@ -8,7 +8,7 @@ from api.dashboard.language.speaking import noted
 
 
 class Place(NamedTuple):
-    """A path, its name, and its shortcut key after `g`. first: in the phone's navigation bar."""
+    """A path, its name, and its shortcut key after `g`. first: in the phone's navigation."""
 
     path: str
     name: str

@@ -323,7 +323,7 @@ export interface Contexts {
   removed: Array<Context>;
 }
 
-/** What is known of the looks at one source in a time. */
+/** The known checks of one source in a period. */
 export interface CoverageReceipt {
   type?: "coverage" | (string & {});
   source_id: string;
@@ -1042,7 +1042,7 @@ export interface LogPage {
   lines: Array<LogLine>;
 }
 
-/** The longest known time without a look that was answered; or, within an hour, a longer one. */
+/** The longest known time without an answered check; an hour at the edge of a known period may lengthen it. */
 export interface LongestGap {
   from: string;
   to: string;
@@ -2347,7 +2347,7 @@ export interface TypedChange {
   highest_since?: string;
 }
 
-/** A time of which nothing is known, and why. */
+/** A period without records, and why. */
 export interface UnknownTime {
   from: string;
   to: string;

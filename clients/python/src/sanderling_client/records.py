@@ -321,7 +321,7 @@ class Contexts(Struct, frozen=True, kw_only=True):
 
 
 class CoverageReceipt(Struct, frozen=True, kw_only=True):
-    """What is known of the looks at one source in a time."""
+    """The known checks of one source in a period."""
 
     type: str | None = None
     source_id: str
@@ -1066,7 +1066,7 @@ class LogPage(Struct, frozen=True, kw_only=True):
 
 
 class LongestGap(Struct, frozen=True, kw_only=True):
-    """The longest known time without a look that was answered; or, within an hour, a longer one."""
+    """The longest known time without an answered check; an hour at the edge of a known period may lengthen it."""
 
     from_: str = field(name="from")
     to: str
@@ -2405,7 +2405,7 @@ class TypedChange(Struct, frozen=True, kw_only=True):
 
 
 class UnknownTime(Struct, frozen=True, kw_only=True):
-    """A time of which nothing is known, and why."""
+    """A period without records, and why."""
 
     from_: str = field(name="from")
     to: str
