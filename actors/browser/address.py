@@ -1,6 +1,6 @@
-"""Addresses of browsers elsewhere: a WebSocket of the DevTools protocol, or the endpoint that tells which one. Pure.
+"""Addresses of remote browsers: a WebSocket of the DevTools protocol, or the endpoint that names one. Pure.
 
-What follows `?` may be a token, and the path of a WebSocket lets whoever knows it drive the browser: neither is shown.
+The query may be a token, and the path of a WebSocket gives control of the browser: neither is shown.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ _REST: Final = re.compile(r"[!-~]*")
 
 
 class RemoteAddress(NamedTuple):
-    """path: without its query. asks: whether it is asked there which WebSocket is the browser's."""
+    """path: without its query. asks: it is an endpoint that names the browser's WebSocket."""
 
     host: str
     port: int
@@ -26,18 +26,18 @@ class RemoteAddress(NamedTuple):
 
     @property
     def authority(self) -> str:
-        """Host and port, as they stand in a URL."""
+        """Host and port, as in a URL."""
         return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
 
     @property
     def shown(self) -> str:
-        """The address without what may be secret in it."""
+        """The address without possible secrets."""
         scheme = ("http" if self.asks else "ws") + ("s" if self.tls else "")
         return f"{scheme}://{self.authority}"
 
     @property
     def version(self) -> str:
-        """Where it is asked which WebSocket is the browser's."""
+        """The target that names the browser's WebSocket."""
         return with_query(f"{self.path.rstrip('/')}/json/version", self.query)
 
 
@@ -47,7 +47,7 @@ def with_query(path: str, query: str) -> str:
 
 
 def is_remote(setting: str) -> bool:
-    """Return whether the setting `browser` means one elsewhere.
+    """Return whether the setting `browser` means a remote one.
 
     >>> is_remote("ws://10.0.0.7:9222/devtools/browser/1"), is_remote("/usr/bin/chromium")
     (True, False)
@@ -56,7 +56,7 @@ def is_remote(setting: str) -> bool:
 
 
 def read_remote(setting: str) -> RemoteAddress:
-    """Return the address that the setting `browser` names. Raises ValueError with a sentence that has no secret in it.
+    """Parse the address in the setting `browser`. Raises ValueError with a sentence without secrets.
 
     >>> read_remote("http://10.0.0.7:9222").version, read_remote("https://a.example/b?token=c").shown
     ('/json/version', 'https://a.example:443')
@@ -79,9 +79,9 @@ def read_remote(setting: str) -> RemoteAddress:
 
 
 def told_target(url: str, asked: RemoteAddress) -> str:
-    """Return what is asked of the address's own host for the WebSocket that an answer names; "" when it names none.
+    """Return the target at the address's own host for the WebSocket URL in a response; "" if it is unusable.
 
-    Which host it names is not believed: behind a proxy, or in a container, it is often another than the one to ask.
+    The URL's host is ignored: behind a proxy, or in a container, it often differs from the reachable one.
 
     >>> told_target("ws://localhost/devtools/browser/1", read_remote("http://10.0.0.7:9222?token=a"))
     '/devtools/browser/1?token=a'

@@ -1,4 +1,4 @@
-"""Doors by which a browser's pages come to the guarded proxy: a listener each, or one for all that opens by secrets."""
+"""Doors from a browser's pages to the guarded proxy: a listener each, or one shared gate with secrets."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ _SECRET_SIZE: Final = 16
 
 
 class OwnDoors:
-    """Listeners on this machine, one for each page at once. The first is for what belongs to no page: all of that is
-    refused. listeners: with their ports.
+    """Listeners on this machine, one for each concurrent page. The first refuses all traffic that belongs to no page.
+    listeners: with their ports.
     """
 
     def __init__(self, listeners: Sequence[tuple[int, trio.SocketListener]]) -> None:
@@ -30,7 +30,7 @@ class OwnDoors:
         return f"<OwnDoors {len(self._free)} of {len(self._listeners) - 1} free>"
 
     async def run(self, proxy: ForwardProxy) -> None:
-        """Serve whoever comes to a door, until cancelled."""
+        """Serve all doors, until cancelled."""
         async with trio.open_nursery() as nursery:
             for (_, listener), slot in zip(self._listeners, self._slots, strict=True):
                 nursery.start_soon(proxy.listen, listener, slot)
@@ -46,13 +46,13 @@ class OwnDoors:
             self._free.append((port, slot))
 
     def close(self) -> None:
-        """Let nobody in any more."""
+        """Close all doors."""
         for _, listener in self._listeners:
             listener.socket.close()
 
 
 class GateDoors:
-    """Doors behind one gate, which others on its network can come to, too: each page has a secret of its own.
+    """Doors behind one gate, which others on its network can reach too: each page has a separate secret.
 
     address: the gate's, as the browser reaches it.
     """

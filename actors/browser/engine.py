@@ -1,4 +1,4 @@
-"""One running browser: looks share its line, each has a door of its own, and one that does not answer is noticed."""
+"""One running browser: page views share its line, each has a separate door, and a hung browser is detected."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from actors.egress.url import parse_url
 from actors.world import FilledBy, Rendered, RenderFailed, RenderRequest
 
 HUNG_AFTER: Final = 1.6
-"""Seconds without a word of a browser that was asked for one: noticed and replaced, that makes two."""
+"""Seconds of silence after a call; with detection and replacement that makes two."""
 CALLS: Final = 4
-"""Calls in that time. All must have gone unanswered, so that a pause of our own is not taken for one of the browser."""
+"""Calls in that time. All must go unanswered, so that a pause of our own does not count as the browser's."""
 CLOSED_WITHIN: Final = 10.0
-"""Seconds for a page to be closed by a browser that answers. On a busy machine a tab takes its time to end."""
+"""Seconds for a responsive browser to close a page. On a busy machine a tab takes time to end."""
 BACKLOG: Final = 4096
-"""What a browser has said of one page and the look has not taken yet; a page that makes it say more is ended."""
+"""Messages about one page that may wait; a page that causes more is ended."""
 BROKE: Final = "the line to it broke"
 NO_SESSION: Final = "-"
-"""The session of a look that has none yet: no message carries it."""
+"""The session of a page view that has none yet: no message has it."""
 ATTACHED: Final = "Target.attachedToTarget"
 _HOLDING: Final = {"autoAttach": True, "waitForDebuggerOnStart": True, "flatten": True, "filter": [{"type": "page"}]}
 _NO_HOLDING: Final = Command(
@@ -45,17 +45,17 @@ EVALUATED_WITHIN: Final = 10.0
 
 
 class Engine:
-    """A browser that is up. `over` is set once it is of no more use, and `why` says it; `worn`: it gets no more pages.
+    """A running browser. `over` is set once it is unusable, with the reason in `why`; `worn`: it gets no more pages.
 
-    looks: how many it has made. busy: how many are under way. agent: its own User-Agent. name: what it is, as
-    `HeadlessChrome/156.0.1`. hidden: whether tabs of which no picture is wanted are.
+    looks: page views so far. busy: those under way. agent: its own User-Agent. name: its product, such as
+    `HeadlessChrome/156.0.1`. hidden: whether tabs without a picture are hidden.
     """
 
     def __init__(self, line: Line, proxy: ForwardProxy, most_html: int) -> None:
         self._line, self._proxy, self._most_html = line, proxy, most_html
         self._number = 0
         self._waiting: dict[int, tuple[_Desk, str]] = {}
-        """Whom the answer to a command goes to. Bound: what is under way; a desk that closes takes its own with it."""
+        """Recipients of answers to commands. Bound: pending commands; a closing desk removes its own."""
         self._desks: set[_Desk] = set()
         self._sending = trio.Lock()
         self._heard = 0
@@ -71,12 +71,12 @@ class Engine:
         )
 
     async def wait_free(self) -> None:
-        """Wait until no look is under way."""
+        """Wait until no page view is under way."""
         while self.busy:
             await self._freed.wait()
 
     async def run(self, up: Callable[[], None]) -> None:
-        """Keep the line and the proxy until the browser is over. up: called when it can be asked."""
+        """Serve the line and the proxy until the browser is over. up: called when it accepts commands."""
         try:
             async with trio.open_nursery() as nursery:
                 nursery.start_soon(self._hear)
@@ -93,16 +93,16 @@ class Engine:
                 desk.close()
 
     def end(self, why: str) -> None:
-        """Have done with this browser."""
+        """Mark this browser as over."""
         if not self.over.is_set():
             self.why = why
             self.over.set()
 
     async def _greet(self) -> None:
-        """Learn what it is, and whether it holds a new tab back until it hears from us.
+        """Learn its version, and whether it holds a new tab back until released.
 
-        A shell does. A whole browser does not where nobody could see the tab; it is not asked to then. Nor is one that
-        others use, too, whose tabs would be held back.
+        A shell does. A whole browser does not for hidden tabs, so it is then not asked to. Nor is a shared browser, as
+        that would hold other users' tabs back.
         """
         desk, tag = self._desk(), ""
         desk.context, shared = None, self._line.shared
@@ -121,7 +121,7 @@ class Engine:
             self.end("it did not say what it is")
 
     async def look(self, request: RenderRequest, marker: str, *, ports: Iterable[int] = (), most: int = -1) -> Rendered:
-        """Show a page. most: how often the proxy lets it out, if not as often as the request says. Raises RenderFailed.
+        """Show a page. most: the proxy's limit on requests, if not the request's own. Raises RenderFailed.
 
         If cancelled, the page is closed.
         """
@@ -160,7 +160,7 @@ class Engine:
             self._freed = trio.Event()
 
     async def _see(self, look: Look, desk: _Desk) -> None:
-        """Carry a look to its end."""
+        """Run a page view to its end."""
         await self._send(look.begin(), desk)
         while not look.over:
             commands: Sequence[Command] = ()
@@ -179,7 +179,7 @@ class Engine:
             await self._send(commands, desk)
 
     def _taken(self, look: Look, message: Message, tag: str) -> Sequence[Command]:
-        """Have a look take a message; return what is to be sent. A browser that answers nonsense is of no more use."""
+        """Pass a message to a page view; return the commands to send. A browser with invalid answers is unusable."""
         try:
             return look.take(message, tag, trio.current_time())
         except (LookupError, TypeError, ValueError, AttributeError) as error:
@@ -188,7 +188,7 @@ class Engine:
             return ()
 
     async def evaluated(self, script: str) -> Any:
-        """Return what a script comes to in an empty tab that has no way out. Raises RenderFailed."""
+        """Return the result of a script in an empty tab without a way out. Raises RenderFailed."""
         desk, context = self._desk(), ""
         lease = Lease(most_requests=0, most_bytes=0, marker="")
         tab: dict[str, Any] = {"url": "about:blank", **(HIDDEN if self.hidden else {})}
@@ -227,16 +227,16 @@ class Engine:
                 return message.params
 
     async def _close(self, look: Look, desk: _Desk) -> None:
-        """Throw a look's context away. A browser that does not is of no more use; a hung one is noticed before."""
+        """Dispose of a page view's context. A browser that fails to is unusable; a hung one is detected before."""
         with trio.move_on_after(CLOSED_WITHIN, shield=True) as scope:
             try:
-                while "context" in desk.owed:  # it was given up before it had one
+                while "context" in desk.owed:  # it was cancelled before it had one
                     self._taken(look, *await desk.take())
                 await self._send(look.end(), desk)
                 while "disposed" in desk.owed:
                     await desk.take()
             except trio.EndOfChannel:
-                pass  # the browser is over, and all its pages with it
+                pass  # the browser is over, with all its pages
         if scope.cancelled_caught:
             self.end(f"it did not close a page within {CLOSED_WITHIN:g} s")
 
@@ -264,7 +264,7 @@ class Engine:
             await self._write(texts)
 
     async def _write(self, texts: Sequence[bytes]) -> None:
-        """Write to the line, never by halves: what comes after a half would be read as its rest."""
+        """Write whole commands: a partial one would absorb the next."""
         with trio.move_on_after(HUNG_AFTER, shield=True) as scope:
             try:
                 async with self._sending:
@@ -275,7 +275,7 @@ class Engine:
             self.end(f"it took no command for {HUNG_AFTER:g} s")
 
     async def _hear(self) -> None:
-        """Take what the browser says until it says no more."""
+        """Read the browser's messages until it ends."""
         try:
             while (texts := await self._line.receive()) is not None:
                 self._heard += 1
@@ -289,7 +289,7 @@ class Engine:
             self.end(f"it said what nobody understands: {error}"[:300])
 
     def _hand_out(self, message: Message) -> None:
-        """Put a message on the desk of the look that it is for."""
+        """Put a message on the desk of its page view."""
         if message.number:
             desk, tag = self._waiting.pop(message.number, (None, ""))
             if desk is not None:
@@ -301,7 +301,7 @@ class Engine:
                 desk.put(message, "")
 
     async def _call(self) -> None:
-        """Call the browser while pages are under way; one that says nothing for too long is hung."""
+        """Call the browser while pages are under way; one that is silent for too long is hung."""
         silent, heard = 0, -1
         while True:
             await trio.sleep(HUNG_AFTER / CALLS)
@@ -315,7 +315,7 @@ class Engine:
 
 
 def _outcome(look: Look, wire_bytes: int, elapsed: float) -> Rendered:
-    """Return what a look that is over has shown. Raises RenderFailed."""
+    """Return the result of a finished page view. Raises RenderFailed."""
     if look.failure is not None:
         reason, blame, status = look.failure
         raise RenderFailed(reason, blame=blame, status=status, set_cookies=look.set_cookies)
@@ -334,38 +334,36 @@ def _outcome(look: Look, wire_bytes: int, elapsed: float) -> Rendered:
 
 
 class _Desk:
-    """Where what the browser says to one look waits to be taken. Bound: `BACKLOG`; what does not fit is lost, and the
-    look with it.
-    """
+    """The queue of messages for one page view. Bound: `BACKLOG`; further ones are lost, and the page view fails."""
 
     def __init__(self) -> None:
         self._put, self._taken = trio.open_memory_channel[tuple[Message, str]](BACKLOG)
         self.context: str | None = ""
-        """The context that it hears of; None: of all."""
+        """The context whose messages it gets; None: all."""
         self.session = NO_SESSION
         self.owed: set[str] = set()
         """The tags of answers that have not been taken."""
         self.flooded = False
 
     def hears(self, context: str | None) -> bool:
-        """Whether what is said of a context is for this desk; None: of no context."""
+        """Return whether messages about a context are for this desk; None: about no context."""
         return self.context is None or context in (self.context, None)
 
     def put(self, message: Message, tag: str) -> None:
-        """Lay a message here, with the tag of the command that it answers."""
+        """Queue a message, with the tag of the command that it answers."""
         try:
             self._put.send_nowait((message, tag))
         except trio.WouldBlock:
             self.flooded = True
         except trio.BrokenResourceError:
-            pass  # nobody sits here any more
+            pass  # the desk is closed
 
     async def take(self) -> tuple[Message, str]:
-        """Return the next message. Raises EndOfChannel when there will be none."""
+        """Return the next message. Raises EndOfChannel at the end."""
         message, tag = await self._taken.receive()
         self.owed.discard(tag)
         return message, tag
 
     def close(self) -> None:
-        """Let nobody wait here any more."""
+        """Close the queue."""
         self._put.close()

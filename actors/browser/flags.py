@@ -1,4 +1,4 @@
-"""The command line of a browser: what it is told to leave undone, and where its one way out is. Pure."""
+"""A browser's command line: disabled features, and its one way out. Pure."""
 
 from __future__ import annotations
 
@@ -42,11 +42,11 @@ _WALLS: Final = (
     "--disable-features=WebTransport,DnsOverHttps,AsyncDns,NetworkTimeServiceQuerying,Translate,MediaRouter,"
     "DialMediaRouteProvider,OptimizationHints,InterestFeedContentSuggestions,AutofillServerCommunication,"
     "CertificateTransparencyComponentUpdater",
-    "--site-per-process",  # a context may have secrets; a shell asks for it, a whole browser does so by itself
+    "--site-per-process",  # a context may have secrets; a whole browser does this by default, a shell only on request
     "--block-new-web-contents",
     "--deny-permission-prompts",
 )
-"""Where there is a namespace these are the second wall, where there is none the only one."""
+"""With a namespace these are the second wall, without one the only."""
 _FRUGAL: Final = (
     "--js-flags=--max-old-space-size=384",
     "--disable-back-forward-cache",
@@ -55,7 +55,7 @@ _FRUGAL: Final = (
 
 
 def kind_of(path: str) -> Kind:
-    """Return which of the two a program is: the shell, made to have no window, or a whole browser.
+    """Return a program's kind: the shell, made without windows, or a whole browser.
 
     >>> kind_of("/usr/bin/chromium-headless-shell"), kind_of("/usr/bin/chromium")
     ('shell', 'full')
@@ -64,10 +64,10 @@ def kind_of(path: str) -> Kind:
 
 
 def command_line(path: str, *, port: int, profile: str, sandbox: bool, shared_memory: bool) -> Sequence[str]:
-    """Return how a browser is started.
+    """Return a browser's command line.
 
-    port: the proxy's, for what belongs to no page: all of that is refused. sandbox: Chromium's own. shared_memory:
-    whether /dev/shm has room.
+    port: the proxy's, for traffic of no page, which it refuses. sandbox: Chromium's own. shared_memory: whether
+    /dev/shm has space.
     """
     return [
         path,

@@ -1,4 +1,4 @@
-"""A browser's holder as the service sees it: started, asked for its weight, and ended. Its own side is `holder.py`."""
+"""The service's side of a browser's holder: start, memory use, end. The holder's own side is `holder.py`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from actors.browser.doors import OwnDoors
 from actors.browser.wire import Pipe
 
 SOCKET: Final = "unix:"
-"""Before the path of a socket at which a holder is started for each that connects: by systemd, in a unit of its own."""
+"""Prefix of the path of a socket where each connection starts a holder, such as a systemd unit's."""
 UP_WITHIN: Final = 20.0
 GONE_WITHIN: Final = 5.0
 LAST_WORD_WITHIN: Final = 1.0
@@ -26,12 +26,12 @@ _DESCRIPTOR: Final = array.array("i").itemsize
 
 
 class NotUp(Exception):
-    """The browser did not start; the text says why."""
+    """The browser did not start; the text gives the reason."""
 
 
 class Walls(NamedTuple):
-    """What holds a browser. namespace: a network of its own, with nothing in it but the proxy's doors. sandbox:
-    Chromium's own, around whatever reads a page. remote: it is elsewhere, and what holds it there is not known here.
+    """A browser's confinement. namespace: a separate network with only the proxy's doors. sandbox: Chromium's own,
+    around page processes. remote: it runs elsewhere, with unknown confinement.
     """
 
     namespace: bool
@@ -66,8 +66,8 @@ class Held:
         await self._commands.send_all(b"".join(text + b"\0" for text in texts))
 
     async def receive(self) -> Sequence[bytes] | None:
-        """Wait for bytes; return the messages that are whole now, None when there will be none. Raises BadMessage,
-        trio.BrokenResourceError, ClosedResourceError.
+        """Wait for bytes; return the complete messages, None at the end. Raises BadMessage, trio.BrokenResourceError,
+        ClosedResourceError.
         """
         data = await self._messages.receive_some(_READ_PIPE)
         return [*self._pipe.feed(bytes(data))] if data else None
@@ -81,7 +81,7 @@ class Held:
         return int(word["weight"]["memory_kib"]), int(word["weight"]["processes"])
 
     async def last_word(self) -> str:
-        """Return how the browser ended, as its holder tells it; "" when it does not in time."""
+        """Return how the browser ended, from its holder; "" if that does not reply in time."""
         with trio.move_on_after(LAST_WORD_WITHIN), suppress(OSError, ValueError):
             while word := await self._word():
                 if "ended" in word:
@@ -89,7 +89,7 @@ class Held:
         return ""
 
     async def _word(self) -> Mapping[str, Any]:
-        """Return the holder's next word; an empty one when it is gone."""
+        """Return the holder's next message; an empty one when it is gone."""
         while b"\n" not in self._heard:
             data = await self._control.recv(_READ)
             if not data:
@@ -101,7 +101,7 @@ class Held:
         return found
 
     async def aclose(self) -> None:
-        """End the browser and whatever it has started, and wait until the system has let go of all of it."""
+        """End the browser and all it has started, and wait until the system has released everything."""
         self._control.close()
         for stream in (self._commands, self._messages):
             with trio.move_on_after(0, shield=True):  # a pipe closes at once
@@ -112,11 +112,11 @@ class Held:
 
 async def _bury(process: trio.Process | None) -> None:
     if process is None:
-        return  # who started it buries it
+        return  # its starter waits for it
     with trio.move_on_after(GONE_WITHIN, shield=True):
         await process.wait()
     if process.returncode is None:
-        process.kill()  # what it held is killed by the kernel with it
+        process.kill()  # the kernel kills everything it held as well
         with trio.move_on_after(GONE_WITHIN, shield=True):
             await process.wait()
 
@@ -124,7 +124,7 @@ async def _bury(process: trio.Process | None) -> None:
 async def start(
     command: Sequence[str], environment: Mapping[str, str], walls: Walls, slots: int, within: float = UP_WITHIN
 ) -> Held:
-    """Start a browser with doors for so many pages. Raises OSError, NotUp."""
+    """Start a browser with doors for this many pages. Raises OSError, NotUp."""
     process, control = await _holder(command, environment)
     try:
         order = {"start": {"slots": slots + 1, "namespace": walls.namespace, "sandbox": walls.sandbox}}
@@ -161,8 +161,8 @@ async def start(
 
 
 async def probe(command: Sequence[str], environment: Mapping[str, str]) -> tuple[str, str]:
-    """Return why there can be no network namespace, and no sandbox of Chromium's; "" for what can be. Raises OSError,
-    NotUp.
+    """Return why a network namespace, and Chromium's sandbox, are unavailable; "" if available.
+    Raises OSError, NotUp.
     """
     process, control = await _holder(command, environment)
     try:
@@ -183,7 +183,7 @@ async def probe(command: Sequence[str], environment: Mapping[str, str]) -> tuple
 async def _holder(
     command: Sequence[str], environment: Mapping[str, str]
 ) -> tuple[trio.Process | None, trio.socket.SocketType]:
-    """Return a new holder: started here, or, where the command is a socket, by whoever listens there."""
+    """Return a new holder, started here or, if the command is a socket, by its listener."""
     if command[0].startswith(SOCKET):
         control = trio.socket.socket(trio.socket.AF_UNIX, trio.socket.SOCK_STREAM)
         try:

@@ -1,15 +1,14 @@
-"""The process that keeps a browser: it builds the walls around it, and lets nothing of it outlive the service.
+"""The process that keeps a browser: it builds the walls around it, and ends it with all its processes.
 
-It is started by the service with a Unix socket as standard input, or by systemd from a socket of its own; it reads
-nothing hostile. A browser is many processes that fork each other: this one is the reaper of all of them, and when the
-socket closes, or the browser itself ends, it kills what is left, deletes the folder that the browser was given, and
-ends. It speaks lines of JSON:
+The service starts it with a Unix socket as standard input, or systemd does from a socket unit; it reads no hostile
+input. A browser is many processes that fork each other; this one reaps them all. When the socket closes, or the browser
+itself ends, it kills the rest, deletes the browser's folder, and exits. It speaks lines of JSON:
 
 service -> holder: {"start": {"slots": 5, "namespace": true, "sandbox": true}}, once, or {"probe": true}
-holder -> service: {"up": {...}}, beside it the descriptors: where commands go, where messages come from, and the
-                   listening sockets of the proxy, which lie inside the walls
+holder -> service: {"up": {...}}, with the descriptors: where commands go, where messages come from, and the
+                   listening sockets of the proxy, which are inside the walls
 service -> holder: {"weigh": true}       holder -> service: {"weight": {"memory_kib": 1, "processes": 1}}
-holder -> service: {"ended": "exit code 1: what it said last"}, its last word
+holder -> service: {"ended": "exit code 1: its last error"}, at the end
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ from actors.browser.flags import command_line
 
 PREFIX: Final = "sanderling-browser-"
 NOBODY: Final = 65534
-"""Whom a browser runs as that root starts."""
+"""The user that runs a browser started by root."""
 _PR_SET_PDEATHSIG, _PR_SET_DUMPABLE, _PR_SET_CHILD_SUBREAPER = 1, 4, 36
 _NEWUSER, _NEWNET = 0x10000000, 0x40000000
 _SIOCGIFFLAGS, _SIOCSIFFLAGS, _UP = 0x8913, 0x8914, 0x1
@@ -45,11 +44,11 @@ _KEPT: Final = 4 << 10
 _ROOM: Final = 256 << 20
 _OPEN_FILES: Final = 4096
 _KILLED_WITHIN: Final = 200
-"""Rounds of killing and burying, 10 ms each."""
+"""Rounds of killing and reaping, 10 ms each."""
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Keep the browser at a path for whoever is at standard input. Returns the exit code."""
+    """Keep the browser at a path for the service at standard input. Returns the exit code."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole group; the service decides about us
     control = socket.socket(fileno=os.dup(0))
     try:
@@ -59,7 +58,7 @@ def main(arguments: Sequence[str]) -> int:
             return 0
         return _Holder(control, arguments[0], order["start"]).hold()
     except (BrokenPipeError, ConnectionResetError, ValueError, EOFError):
-        return 1  # the service is gone, or is none
+        return 1  # the service is gone, or was none
 
 
 def _line(control: socket.socket) -> bytes:
@@ -91,11 +90,11 @@ class _Holder:
         self._libc = ctypes.CDLL(None, use_errno=True)
 
     def hold(self) -> int:
-        """Start the browser, serve the service until one of the two is gone, and tidy up."""
+        """Start the browser, serve the service until either ends, and clean up."""
         self._libc.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
         woken, waker = os.pipe()
         os.set_blocking(waker, False)
-        signal.signal(signal.SIGCHLD, lambda *_: None)  # a handler, for without one nobody is woken
+        signal.signal(signal.SIGCHLD, lambda *_: None)  # without a handler there is no wakeup
         signal.set_wakeup_fd(waker, warn_on_full_buffer=False)
         sweep()
         folder = tempfile.mkdtemp(prefix=PREFIX)
@@ -114,7 +113,7 @@ class _Holder:
         return 0
 
     def _start(self, folder: str) -> tuple[int, int]:
-        """Fork the browser and tell the service. Returns its process id, 0 when it did not come up, and its errors."""
+        """Fork the browser and notify the service. Returns its process id, 0 if it did not start, and its errors."""
         their_commands, commands = os.pipe()
         messages, their_messages = os.pipe()
         complaints, their_complaints = os.pipe()
@@ -140,7 +139,7 @@ class _Holder:
         return pid, complaints
 
     def _be_browser(self, folder: str, word: socket.socket, pipes: Sequence[int], parent: int) -> NoReturn:
-        """Build the walls and become the browser; leaves from here and nowhere else."""
+        """Build the walls and become the browser; the child's code ends here."""
         try:
             signal.set_wakeup_fd(-1)
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
@@ -155,17 +154,17 @@ class _Holder:
             ports = [listener.getsockname()[1] for listener in listeners]
             socket.send_fds(word, [json.dumps({"ports": ports}).encode()], [one.fileno() for one in listeners])
             self._libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
-            if os.getppid() != parent:  # it has ended before we could ask to be told
+            if os.getppid() != parent:  # it has ended before we could ask for its death signal
                 os._exit(1)
             self._become(folder, ports[0], pipes)
-        except BaseException as error:  # this is a copy of the holder: nothing of it may go on
+        except BaseException as error:  # this is a copy of the holder, which must not continue
             os.write(pipes[2], f"{type(error).__name__}: {error}"[:_KEPT].encode(errors="replace"))
             raise
         finally:
             os._exit(127)
 
     def _shut_in(self, folder: str) -> None:
-        """Leave root and the network behind. Raises OSError."""
+        """Leave root and the network. Raises OSError."""
         libc, root = self._libc, os.geteuid() == 0
         mine = os.getuid(), os.getgid()
         if root:
@@ -237,13 +236,13 @@ class _Holder:
         return bool(data)
 
     def _last_words(self) -> str:
-        """Return what the browser complained about that tells most, as one short line."""
+        """Return the browser's most telling error, as one short line."""
         lines = [line for line in self._said.decode(errors="replace").splitlines() if line.strip()]
         grave = [line for line in lines if "FATAL" in line or "rror while loading" in line]
         return (grave or lines or [""])[-1].strip()[:300]
 
     def _kill_all(self) -> None:
-        """Kill whatever descends from this process, until there is nothing left of it."""
+        """Kill all descendants of this process, until none is left."""
         for _ in range(_KILLED_WITHIN):
             for pid in descendants(os.getpid()):
                 with suppress(OSError):
@@ -257,16 +256,16 @@ class _Holder:
 
 
 def _environment(folder: str) -> dict[str, str]:
-    """Return all that a browser sees of the environment: its own folder wherever it looks for one."""
+    """Return the browser's environment: its own folder for every path."""
     names = ("HOME", "TMPDIR", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME", "XDG_RUNTIME_DIR")
     places = dict.fromkeys(names, folder)
     return places | {"PATH": "/usr/bin:/bin", "LANG": "C.UTF-8", "DBUS_SESSION_BUS_ADDRESS": "disabled:"}
 
 
 def _has_shared_memory() -> bool:
-    """Return whether /dev/shm has room; in containers it often has 64 MB, and tabs crash."""
+    """Return whether /dev/shm has space; in containers it often has 64 MB, and tabs crash."""
     try:
-        found = os.statvfs("/dev/shm")  # noqa: S108  # asked about, not written to
+        found = os.statvfs("/dev/shm")  # noqa: S108  # queried, not written to
     except OSError:
         return False
     return found.f_bavail * found.f_frsize >= _ROOM
@@ -293,7 +292,7 @@ def _raise_loopback() -> None:
 
 
 def _tried(what: int) -> str:
-    """Return why these namespaces can't be made by whom a browser would run as; "" when they can."""
+    """Return why the browser's user can't make these namespaces; "" if it can."""
     libc = ctypes.CDLL(None, use_errno=True)
     pid = os.fork()
     if pid == 0:
@@ -317,7 +316,7 @@ def _tried(what: int) -> str:
 
 
 def _bury(browser: int) -> str | None:
-    """Let the system forget processes that have ended. Returns how the browser did, None while it has not."""
+    """Reap ended processes. Returns how the browser ended, None while it runs."""
     try:
         while True:
             pid, status = os.waitpid(-1, os.WNOHANG)
@@ -331,7 +330,7 @@ def _bury(browser: int) -> str | None:
 
 
 def descendants(top: int) -> list[int]:
-    """Return the process ids of all that descend from a process, as they are now."""
+    """Return the process ids of all current descendants of a process."""
     children: dict[int, list[int]] = {}
     for pid, parent in _parents():
         children.setdefault(parent, []).append(pid)
@@ -352,7 +351,7 @@ def _parents() -> Iterator[tuple[int, int]]:
 
 
 def weigh(top: int) -> dict[str, int]:
-    """Return the memory of all that descends from a process, shared pages by their share where that is told."""
+    """Return the memory of all descendants of a process, with their share of shared pages if known."""
     below = descendants(top)
     return {"memory_kib": sum(map(_weight, below)), "processes": len(below)}
 
@@ -365,7 +364,7 @@ def _weight(pid: int) -> int:
     except OSError as error:
         if error.errno not in (errno.EACCES, errno.EPERM):
             return 0
-    try:  # a process that the sandbox holds: what is its own, without what it shares
+    try:  # a sandboxed process: its own pages only
         _, resident, shared, *_ = Path(f"/proc/{pid}/statm").read_bytes().split()
     except (OSError, ValueError):
         return 0
@@ -373,7 +372,7 @@ def _weight(pid: int) -> int:
 
 
 def sweep() -> None:
-    """Delete the folders of browsers whose holder was killed; whoever lives holds a lock on his."""
+    """Delete the folders of browsers whose holder was killed; a live holder has a lock on its own."""
     for folder in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
         try:
             lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
@@ -384,7 +383,7 @@ def sweep() -> None:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 _remove(str(folder))
         except OSError:
-            pass  # somebody lives there
+            pass  # in use
         finally:
             os.close(lock)
 

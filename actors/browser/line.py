@@ -1,7 +1,7 @@
-"""A line to a browser, on this machine or elsewhere: whole messages both ways, and the doors of its pages. Pure.
+"""A line to a browser, local or remote: whole messages both ways, and the doors of its pages. Pure.
 
-What drives a browser (`engine.py`) knows nothing else of it. `held.py` is one on this machine, on its pipe; `remote.py`
-one elsewhere, on a WebSocket.
+`engine.py` drives a browser through this alone. `held.py` is a local one on its pipe, `remote.py` a remote one on a
+WebSocket.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 
 class Door(NamedTuple):
-    """A page's way to the guarded proxy. proxy: its URL, as the browser reaches it. secret: what opens it, "" where
-    nobody else can come to it.
+    """A page's way to the guarded proxy. proxy: its URL, as the browser reaches it. secret: the password, "" if no
+    stranger can reach it.
     """
 
     proxy: str
@@ -28,14 +28,14 @@ class Doors(Protocol):
     """The doors of one browser's pages."""
 
     async def run(self, proxy: ForwardProxy) -> None:
-        """Serve whoever comes to a door, until cancelled."""
+        """Serve all doors, until cancelled."""
 
     def let(self, lease: Lease) -> AbstractContextManager[Door]:
-        """Open a door for one page, whose traffic is on a lease; at the end all its connections are cut."""
+        """Open a door for one page under a lease; at the end cut all its connections."""
 
 
 class Line(Protocol):
-    """A browser that can be talked to. Broken, its methods raise trio.BrokenResourceError or ClosedResourceError."""
+    """A connection to a browser. If broken, its methods raise trio.BrokenResourceError or ClosedResourceError."""
 
     @property
     def doors(self) -> Doors:
@@ -49,16 +49,16 @@ class Line(Protocol):
         """Send whole messages."""
 
     async def receive(self) -> Sequence[bytes] | None:
-        """Wait for bytes; return the messages that are whole now, None when there will be none. Raises BadMessage."""
+        """Wait for bytes; return the complete messages, None at the end. Raises BadMessage."""
 
     async def last_word(self) -> str:
-        """Return why there are no more messages; "" when nobody knows."""
+        """Return why there are no more messages; "" if unknown."""
 
     async def weigh(self) -> tuple[int, int]:
-        """Return the browser's memory in KiB and the number of its processes, (0, 0) when that can't be known.
+        """Return the browser's memory in KiB and the number of its processes, (0, 0) if unknown.
 
         Raises OSError, NotUp when it is gone.
         """
 
     async def aclose(self) -> None:
-        """Have done with the browser; what it holds for us goes with the line."""
+        """Close the line; the browser discards our pages with it."""

@@ -1,15 +1,15 @@
-"""One page from its opening to its end, as a state machine: what the browser says goes in, commands come out. Pure.
+"""One page from its opening to its end, as a state machine: browser messages go in, commands come out. Pure.
 
     opening -> loading -> reading -> (showing) -> (asking for its cookies) -> over
 
-*Opening*: a context of its own, which knows nothing of any other, with its own door to the proxy; a tab in it; whoever
-the tab is attached to hears of its requests. *Loading* ends when the page has loaded and has asked for nothing for
-300 ms, or when what it waits for is there, or when there is just time enough left to read what there is. *Reading*
-takes the document twice, half a second apart: the same is settled. Whatever the page does meanwhile (dialogs, windows
-of its own, downloads, loading anew for ever, crashing) costs this look only.
+*Opening*: a separate context with its own door to the proxy, and a tab in it, attached so that its requests are
+reported. *Loading* ends when the page has loaded and made no request for 300 ms, or when the awaited selector matches,
+or when just enough time is left to read the page. *Reading* takes the document twice, half a second apart: if both are
+equal, it is settled. The page's own misbehaviour (dialogs, windows, downloads, endless reloads, crashes) costs only
+this page view.
 
-What is read is read in a world of our own beside the page's scripts, which can't bend it. Requests are looked at to
-save work: pictures nobody wants are not fetched. No wall is built of that; the proxy is the wall.
+The document is read in an isolated world that the page's scripts can't change. Requests are intercepted to save work:
+unneeded pictures are not fetched. That is no wall; the proxy is the wall.
 """
 
 from __future__ import annotations
@@ -34,27 +34,27 @@ if TYPE_CHECKING:
     from actors.world import RenderRequest
 
 QUIET: Final = 0.3
-"""Seconds without a request after which a page that has loaded counts as complete."""
+"""Seconds without a request after which a loaded page counts as complete."""
 PATIENCE: Final = 5.0
-"""Seconds after which a request without an end (a stream, a long poll) is not waited for."""
+"""Longest wait for a request without an end (a stream, a long poll), in seconds."""
 APART: Final = 0.5
 """Seconds between two readings."""
 MOST_READINGS: Final = 4
 MOMENT: Final = 1.0
-"""Seconds in which it is told why a tab gave up a document before it had one: a file came in its place, or not."""
+"""Seconds for the reason why a tab dropped a document before it began: a download replaced it, or not."""
 ASK_EVERY: Final = 0.2
-"""Seconds between two questions whether what the page waits for is there."""
+"""Seconds between tests of the awaited selector."""
 RESERVE: Final = 0.2
-"""The share of the deadline that is kept for reading, at most `MOST_RESERVE` seconds."""
+"""The share of the deadline reserved for reading, at most `MOST_RESERVE` seconds."""
 MOST_RESERVE: Final = 3.0
 MOST_NAVIGATIONS: Final = 20
 MOST_FILLED: Final = 5
 MOST_TRACKED: Final = 2_000
-"""Requests of one page that are followed at once; more are counted only."""
+"""Requests of one page that are tracked at once; more are counted only."""
 WORLD: Final = "sanderling"
 HIDDEN: Final[Mapping[str, Any]] = {"hidden": True, "background": True}
-"""A whole browser makes no window around such a tab, which costs it five times the processor time. But of what nobody
-could see there are no pictures.
+"""A whole browser makes no window for such a tab, which would cost five times the processor time. But a hidden tab
+yields no pictures.
 """
 WINDOW: Final[Mapping[str, Any]] = {
     "width": 1280,
@@ -64,14 +64,14 @@ WINDOW: Final[Mapping[str, Any]] = {
     "dontSetVisibleSize": True,
 }
 SLIT: Final = {"width": WINDOW["width"], "height": 1}
-"""The window that a page finds itself in, and what is drawn of it where no picture is wanted: a third less memory. Only
-of a tab that is not hidden.
+"""The window that a page sees, and the drawn part if no picture is wanted: a third less memory. Only for a visible
+tab.
 """
 NO_WINDOWS: Final = "window.open = () => null"
-"""As a browser answers whose user wants no pop-ups; those that come all the same are closed, at more cost."""
+"""As in a browser that blocks pop-ups; windows that open anyway are closed, at a higher cost."""
 SHOT_WIDTH, SHOT_HEIGHT, SHOT_QUALITY = 1280, 4000, 60
 _OF_PARENT: Final = frozenset({"about:blank", "about:srcdoc"})
-"""Documents that are of the origin of what embeds them; a sandboxed one has a target of its own, which is not heard."""
+"""Documents with the origin of their embedder; a sandboxed one has a separate target, which is not observed."""
 _SAFE: Final = frozenset({"GET", "HEAD"})
 _DROPPED: Final = frozenset({"Image", "Font", "Media", "TextTrack", "Ping", "CSPViolationReport"})
 _SHOWN_DROPPED: Final = frozenset({"Media", "TextTrack", "Ping", "CSPViolationReport"})
@@ -87,7 +87,7 @@ _READ: Final = """(() => {
 
 
 class Failure(NamedTuple):
-    """Why a page can't be shown, and whose fault it is, as RenderFailed has it; status: of the document, if it came."""
+    """Why a page can't be shown, and the fault, as in RenderFailed; status: of the document, if it came."""
 
     reason: str
     blame: str
@@ -95,7 +95,7 @@ class Failure(NamedTuple):
 
 
 class State(Enum):
-    """Where a look is."""
+    """The state of a page view."""
 
     OPENING = "opening"
     LOADING = "loading"
@@ -106,14 +106,14 @@ class State(Enum):
 
 
 class Look:
-    """A look at one page. `take` what the browser says, `tick` when it is `due`, send what they return, until `over`.
+    """A view of one page. `take` browser messages, `tick` when `due`, send the returned commands, until `over`.
 
     door: its way to the proxy. agent: the browser's own User-Agent. marker: the word on the proxy's own answers.
-    trouble: what became of a request to a host. most_html: characters of the document. hidden: whether its tab is, when
-    no picture is wanted. held_back: a new tab is attached to us by itself, and takes no step before we say so. now:
-    seconds of a clock that never steps, as everywhere here.
+    trouble: the proxy's trouble with a host. most_html: characters of the document. hidden: hide the tab if no picture
+    is wanted. held_back: a new tab is attached automatically, and waits until released. now: seconds of a monotonic
+    clock, as everywhere here.
 
-    When it is over there is a `failure`, or the document: `html`, `at` its final address, with its `status`.
+    When it is over there is a `failure`, or the document: `html`, its final address `at`, and its `status`.
     """
 
     def __init__(
@@ -141,7 +141,7 @@ class Look:
         self._frame = ""
         self._given = [*_cookies_of(request)]
         self._own_frames: set[str] = set()
-        """Frames that show a document of the own origin, the top's among them; none when the top shows another."""
+        """Frames with a document of the own origin, including the top's; none when the top shows another."""
         self._abroad = False
         """Whether the top has shown a document of another origin."""
         self._strayed: set[str] = set()
@@ -149,15 +149,15 @@ class Look:
         self.status: int | None = None
         self._failed = ""
         self._heading = request.url
-        """Where the tab is on its way to."""
+        """The URL that the tab is navigating to."""
         self._coming = ""
-        """The request by which its document comes."""
+        """The request that fetches its document."""
         self._loaded = self._committed = self._asking = False
         self._moved_at, self._broke_off = now, math.inf
         self._open: dict[str, float] = {}
-        """Requests under way, and since when."""
+        """Requests under way, and their start times."""
         self._filling: dict[str, tuple[str, int]] = {}
-        """Answers that are JSON: their address, and how much has come."""
+        """JSON responses: their URL, and the bytes so far."""
         self._navigations = self._readings = 0
         self._world = 0
         self._next_at = now
@@ -174,12 +174,12 @@ class Look:
 
     @property
     def over(self) -> bool:
-        """Whether there is an outcome."""
+        """Whether there is a result."""
         return self.state is State.OVER
 
     @property
     def due(self) -> float:
-        """When `tick` is to be called next, if nothing is heard before."""
+        """When to call `tick` next, if no message comes first."""
         if self.state is State.OPENING or self._asking:
             return self._deadline
         if not self._committed and self._broke_off < self._deadline:
@@ -189,18 +189,17 @@ class Look:
         return min(self._quiet_at(), self._read_by) if self._committed else self._deadline
 
     def filled(self) -> Sequence[tuple[str, int]]:
-        """Return the addresses whose JSON filled the page and how much of it there was, the largest first."""
+        """Return the URLs whose JSON filled the page, and its size, largest first."""
         found = sorted((pair for pair in self._filling.values() if pair[1]), key=lambda pair: -pair[1])
         return found[:MOST_FILLED]
 
-    # --- what is sent ------------------------------------------------------------------------------------------------
+    # --- commands ----------------------------------------------------------------------------------------------------
 
     def begin(self) -> Sequence[Command]:
-        """Return the first commands."""
         return [context_behind(self._door)._replace(tag="context")]
 
     def end(self) -> Sequence[Command]:
-        """Return what throws the context away, with all that is in it."""
+        """Return the commands that dispose of the context, with all it contains."""
         if not self.context:
             return []
         gone = Command("Target.disposeBrowserContext", {"browserContextId": self.context}, tag="disposed")
@@ -212,11 +211,11 @@ class Look:
         return Command(method, params, self.session, tag)
 
     def _unseen(self) -> Mapping[str, Any]:
-        """Return what a tab is like of which no picture is wanted."""
+        """Return the properties of a tab without a picture."""
         return SLIT if self._held_back else HIDDEN if self._hidden else {}
 
     def _prepare(self) -> Iterator[Command]:
-        """Say what is wanted to be heard of the tab. It must have heard all of it before it goes anywhere."""
+        """Subscribe to the tab's events. It must process all of these before it navigates."""
         agent = {"userAgent": agent_of(self._agent, self.request.user_agent)}
         if self.request.language:
             agent["acceptLanguage"] = self.request.language
@@ -233,12 +232,12 @@ class Look:
         if self._held_back:
             yield self._told("Runtime.runIfWaitingForDebugger", "let go")
 
-    # --- what is heard -----------------------------------------------------------------------------------------------
+    # --- messages ----------------------------------------------------------------------------------------------------
 
     def take(self, message: Message, tag: str, now: float) -> Sequence[Command]:
-        """Take an event (tag "") or an answer; return what is to be sent."""
+        """Take an event (tag "") or an answer; return the commands to send."""
         if tag == "context" and not message.failed:
-            self.context = str(message.params["browserContextId"])  # also of a look that has been given up: it must go
+            self.context = str(message.params["browserContextId"])  # a cancelled page view must dispose of it
         if self.over:
             return []
         if message.number:
@@ -277,11 +276,12 @@ class Look:
         elif tag in ("waited", "read", "shown"):
             self._asking = False
             if (tag == "read") != (self.state is State.READING):
-                return  # the page has moved on meanwhile
+                return  # the page has moved on
             yield from {"waited": self._waited, "read": self._was_read, "shown": self._was_shown}[tag](params, now)
 
     def _not_done(self, tag: str, why: str, now: float) -> Iterator[Command]:
-        """A command failed. One to a page that has moved on is sent again; at the start it is the browser's fault."""
+        """Handle a failed command. One to a page that has moved on is repeated; at the start it is the browser's
+        fault."""
         if tag in ("context", "target", "session", "prepared", "let go"):
             self._fail(f"the browser would not open a page: {why}", "local")
         elif tag == "given":
@@ -298,11 +298,11 @@ class Look:
         yield from ()
 
     def _attached(self, params: Mapping[str, Any], now: float) -> Iterator[Command]:
-        """The tab is ours: say what we want to hear of it, and let it go there."""
+        """The tab is attached: subscribe to its events, and let it navigate."""
         found = params.get("targetInfo", {})
         if found and found.get("browserContextId") != self.context:
             return
-        if self.session:  # a window that the page opened, which is closed: held back, it would hold the page too
+        if self.session:  # a window that the page opened: it is closed, and if held back, it would block the page too
             yield Command("Runtime.runIfWaitingForDebugger", {}, str(params["sessionId"]))
             return
         self.session = str(params["sessionId"])
@@ -312,12 +312,12 @@ class Look:
         yield from self._prepare()
 
     def _went(self, params: Mapping[str, Any]) -> None:
-        """Take the answer to Page.navigate, which comes when the document begins to come."""
+        """Take the answer to Page.navigate, which comes when the document begins to arrive."""
         if params.get("isDownload"):
             self._fail("this is a file to be downloaded, no page", "remote")
         elif error := params.get("errorText"):
             self._fail_loading(str(error), self._heading)
-        elif not self._committed:  # also told by an event, which is lost where the tab changes its process meanwhile
+        elif not self._committed:  # an event reports it too, but is lost if the tab changes its process
             self._committed = True
             self._place(self._frame, own=self._is_own(self._heading))
 
@@ -345,7 +345,7 @@ class Look:
         yield from ()
 
     def _document(self, answer: Mapping[str, Any]) -> None:
-        """Take the head of the document: its status, or our own proxy's word that it did not let it through."""
+        """Take the head of the document: its status, or our proxy's refusal."""
         self.status = int(answer.get("status", 0))
         url = str(answer.get("url", ""))
         headers = {str(name).lower(): value for name, value in dict(answer.get("headers", {})).items()}
@@ -378,13 +378,13 @@ class Look:
         yield from self._finished(params, now)
 
     def _downloads(self, params: Mapping[str, Any], now: float) -> Iterator[Command]:
-        """A file comes. Once there is a document, that is its own affair: it is refused."""
+        """Handle a download. Once there is a document it is refused and ignored."""
         if not self._committed:
             self._fail("this is a file to be downloaded, no page", "remote")
         yield from ()
 
     def _navigated(self, params: Mapping[str, Any], now: float) -> Iterator[Command]:
-        """The tab shows another document. Ours are those of the top: what frames inside it do is theirs."""
+        """The tab shows another document. Only those of the top frame count."""
         frame = params.get("frame", {})
         url, parent = str(frame.get("url", "")), frame.get("parentId")
         own = self._is_own(url) or (url in _OF_PARENT and parent in self._own_frames)
@@ -410,7 +410,7 @@ class Look:
         yield from ()
 
     def _paused(self, params: Mapping[str, Any], now: float) -> Iterator[Command]:
-        """A request waits for our word. One that nobody needs is dropped, and all when the page has had its share."""
+        """Decide on a paused request. Unneeded ones are dropped, and all of them beyond the page's limit."""
         number, kind = params.get("requestId"), params.get("resourceType")
         dropped = _SHOWN_DROPPED if self.request.screenshot else _DROPPED
         if kind in dropped or self.requests > self.request.most_requests:
@@ -420,16 +420,16 @@ class Look:
         yield self._told("Fetch.continueRequest", requestId=number, **more)
 
     def _challenged(self, params: Mapping[str, Any], now: float) -> Iterator[Command]:
-        """Somebody asks for a password. Our own proxy gets what opens the door; hosts get none, as nobody sits here."""
+        """Answer a request for a password: our own proxy gets the door's secret, hosts get none."""
         answer = {"response": "CancelAuth"}
         if params.get("authChallenge", {}).get("source") == "Proxy":
             answer = {"response": "ProvideCredentials", "username": USER, "password": self._door.secret}
         yield self._told("Fetch.continueWithAuth", requestId=params.get("requestId"), authChallengeResponse=answer)
 
     def _headers_for(self, params: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Return the headers of a request anew, where the source has headers: with them, or without its cookies.
+        """Return a request's headers, if the source has headers: with those, or without its cookies.
 
-        What was given to a request stays with it when it is redirected, so those that lead elsewhere are rid of it.
+        Added headers stay with a request when it is redirected, so those that lead elsewhere lose them.
         """
         if not self.request.headers:
             return {}
@@ -444,9 +444,9 @@ class Look:
         return {"headers": [{"name": name, "value": str(value)} for name, value in sent if value != ""]}
 
     def _lends(self, params: Mapping[str, Any]) -> bool:
-        """Return whether a request may have the source's credentials: it leads to the own origin, and a document of
-        that asks, by `Origin` and `Referer`, which a page can hide but not forge, and by the frame. Others may not
-        redirect it. Only the top document is had from wherever, as by a link.
+        """Return whether a request may have the source's credentials: it goes to the own origin, and a document of
+        that origin makes it, by `Origin` and `Referer`, which a page can hide but not forge, and by the frame. Others
+        may not redirect it. Only the top document may come from anywhere, as by a link.
         """
         request, frame, number = params.get("request", {}), params.get("frameId"), params.get("networkId")
         document, top = params.get("resourceType") == "Document", frame == self._frame
@@ -467,7 +467,7 @@ class Look:
         return {frame, self._frame} <= self._own_frames and (asker != "" or not self._abroad)
 
     def _place(self, frame: object, *, own: bool) -> None:
-        """Remember whether a frame shows a document of the own origin."""
+        """Record whether a frame shows a document of the own origin."""
         if frame == self._frame:
             self._own_frames.clear()
         self._own_frames.discard(str(frame))
@@ -475,15 +475,15 @@ class Look:
             self._own_frames.add(str(frame))
 
     def _jar(self) -> Mapping[str, Any]:
-        """Return the source's cookies for the context, so that the browser's own rules say who gets them."""
+        """Return the source's cookies for the context, so that the browser's own rules decide who gets them."""
         given = dict(pair.split("=", 1) for pair in self._given)
         kept = {"url": self._url.text, "path": "/", "secure": self._url.secure, "httpOnly": True, "sameSite": "Lax"}
         cookies = [{"name": name, "value": value, **kept} for name, value in given.items()]
         return {"cookies": cookies, "browserContextId": self.context}
 
     def _kept(self, cookie: str, lends: bool) -> str:
-        """Return a `Cookie` header with the source's emptied where they are not lent: a browser adds those that are
-        left out. Of two of a name the one that the page has set counts.
+        """Return a `Cookie` header with the source's cookies emptied unless lent: a browser would add missing ones. Of
+        two with one name, the page's own counts.
         """
         pairs = [(pair.partition("=")[0], pair) for pair in cookie.split("; ")]
         count = Counter(name for name, _ in pairs)
@@ -505,7 +505,7 @@ class Look:
         yield from ()
 
     def _window(self, params: Mapping[str, Any], now: float) -> Iterator[Command]:
-        """A window that the page opened is closed."""
+        """Close a window that the page opened."""
         found = params.get("targetInfo", {})
         if found.get("type") in ("page", "tab") and found.get("targetId") != self.target and self.target:
             yield Command("Target.closeTarget", {"targetId": found.get("targetId")})
@@ -513,7 +513,7 @@ class Look:
     # --- time --------------------------------------------------------------------------------------------------------
 
     def tick(self, now: float) -> Sequence[Command]:
-        """Do what is due; return what is to be sent."""
+        """Perform due actions; return the commands to send."""
         if self.over:
             return []
         if now >= self._deadline:
@@ -538,14 +538,14 @@ class Look:
             yield from self._in_world(now)
 
     def _quiet_at(self) -> float:
-        """Return when the page will have been quiet for long enough, if nothing more is heard."""
+        """Return when the page will have been quiet for long enough, without further requests."""
         if not self._loaded:
             return self._read_by
         waited = [since + PATIENCE for since in self._open.values()]
         return max([self._moved_at + QUIET, *waited])
 
     def _end_of_time(self) -> None:
-        """The deadline has come. What was read counts; else it is said what kept the page."""
+        """Handle the deadline. A document that was read counts; else report the obstacle."""
         seconds = f"{self.request.deadline:g} s"
         if self.html is not None or self.failure is not None:
             self.state = State.OVER
@@ -561,7 +561,7 @@ class Look:
     # --- reading -----------------------------------------------------------------------------------------------------
 
     def _in_world(self, now: float) -> Iterator[Command]:
-        """Ask the page what is to be asked now, in our own world beside its scripts."""
+        """Evaluate the current question in the isolated world."""
         self._asking = True
         if not self._world:
             yield self._told("Page.createIsolatedWorld", "world", frameId=self._frame, worldName=WORLD)
@@ -626,7 +626,7 @@ class Look:
         yield from self._last()
 
     def _last(self) -> Iterator[Command]:
-        """End, or ask first what has become of the cookies, where some were given."""
+        """End, or first ask for the cookies, if some were given."""
         if self._given:
             self.state, self._asking = State.COOKIES, True
             yield Command("Storage.getCookies", {"browserContextId": self.context}, tag="cookies")
@@ -636,7 +636,7 @@ class Look:
     # --- failing -----------------------------------------------------------------------------------------------------
 
     def fail(self, reason: str, blame: str) -> None:
-        """End the look from outside: the browser died, or the page said too much."""
+        """End the page view from outside: the browser died, or the page caused too many messages."""
         if not self.over:
             self._fail(reason, blame)
 
@@ -645,7 +645,7 @@ class Look:
         self.state = State.OVER
 
     def _fail_loading(self, code: str, url: str) -> None:
-        """A document did not load: say what the proxy knows of it, else what the browser says."""
+        """Fail with the proxy's reason for an unloaded document, else the browser's."""
         try:
             found = parse_url(url)
             trouble = self._trouble(found.host, found.port)
@@ -658,13 +658,13 @@ class Look:
 
 
 def context_behind(door: Door) -> Command:
-    """Return what makes a context whose only way out is a door; it goes when the line to the browser does."""
+    """Return the command for a context whose only way out is a door; it disappears with the line to the browser."""
     way = {"proxyServer": door.proxy, "proxyBypassList": "<-loopback>"}
     return Command("Target.createBrowserContext", {"disposeOnDetach": True, **way})
 
 
 def _cookies_of(request: RenderRequest) -> Iterator[str]:
-    """Yield the cookies that a request has, each as `name=value`."""
+    """Yield the cookies of a request, each as `name=value`."""
     for name, value in request.headers:
         if name.lower() == "cookie":
             pairs = (pair.strip().partition("=") for pair in value.split(";") if pair.strip())
@@ -676,7 +676,7 @@ def _pair(cookie: Mapping[str, Any]) -> str:
 
 
 def kept_by(url: Url, cookies: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """Yield the cookies of a browser that go to a URL's origin, each as the `Set-Cookie` that it came by."""
+    """Yield a browser's cookies that go to a URL's origin, each as a `Set-Cookie`."""
     for cookie in cookies[:MOST_TRACKED]:
         domain, port = str(cookie.get("domain", "")), cookie.get("sourcePort", url.port)
         if domain != url.host and not (domain.startswith(".") and f".{url.host}".endswith(domain)):

@@ -1,10 +1,10 @@
-"""The browser behind the port: started when a page is wanted, shared, watched, replaced, and ended when nobody calls.
+"""The browser behind the port: started on demand, shared, monitored, replaced, and ended when idle.
 
-A browser is replaced when it has made so many looks or grown so heavy; the pages that it still shows are finished
-meanwhile. One that dies or hangs costs the looks that it was making, and the next one starts another. Before a browser
-is given a page it has to show that its walls hold: it is sent to a listener of ours on this machine, and must not
-arrive; and without a network of its own it must not send a datagram. Where it does, and where no walls can be built, no
-page is rendered at all, and `lacks` says why.
+A browser is replaced after a number of page views, or when it has grown too heavy; its open pages finish first. One
+that dies or hangs costs the page views under way, and the next one starts another. Before a browser gets a page it
+must prove that its walls hold: it is sent to a listener of ours on this machine, and must not arrive; and without a
+separate network it must not send a datagram. If it does, or if no walls can be built, no page is rendered at all, and
+`lacks` gives the reason.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ from supervision.backoff import Backoff, next_streak, wait_before
 MOST_LOOKS: Final = 500
 MOST_KIB: Final = 400 << 10
 PAGE_KIB: Final = 100 << 10
-"""What a page under way may add to that."""
+"""Allowance for each open page."""
 HOPELESS: Final = 3
-"""Starts in a row that failed, after which nobody waits for the next one."""
+"""Failed starts in a row, after which page views no longer wait for the next one."""
 WEIGH_EVERY: Final = 5.0
 READY_WITHIN: Final = 60.0
-"""Seconds that a look waits for a browser to start."""
+"""Seconds that a page view waits for a browser to start."""
 PROOF_DEADLINE: Final = 10.0
 _MARKER_SIZE: Final = 12
 _DATAGRAM: Final = """new Promise(done => {
@@ -50,12 +50,12 @@ _DATAGRAM: Final = """new Promise(done => {
   peer.createOffer().then(offer => peer.setLocalDescription(offer));
   setTimeout(() => done("unknown"), 5000);
 })"""
-"""Asks for a way by datagrams (STUN): "some" when there is one, beside any proxy."""
+"""Looks for a way out by datagrams (STUN): "some" if there is one, bypassing any proxy."""
 SENT_LATE: Final = 0.1
 """Seconds for a datagram to arrive after that."""
 NO_DATAGRAMS: Final = "--force-webrtc-ip-handling-policy=disable_non_proxied_udp"
 NO_DATAGRAMS_WHOLE: Final = "--webrtc-ip-handling-policy=disable_non_proxied_udp"
-"""By which the headless shell, and a whole browser, is told to send none."""
+"""Flags that forbid datagrams, for the headless shell and for a whole browser."""
 
 Listen = Callable[[str, int], Awaitable[Sequence[trio.SocketListener]]]
 Datagrams = Callable[[str], Awaitable[trio.socket.SocketType]]
@@ -63,20 +63,20 @@ Sandbox = Literal["demanded", "wanted"]
 
 
 class Kept(Protocol):
-    """What the pool needs of the child that it is: to say that it is ready, and to hear that it must stop."""
+    """The pool's view of its child: it reports readiness, and must stop on request."""
 
     @property
     def stopping(self) -> trio.Event:
         """Set when it must stop."""
 
     def ready(self) -> None:
-        """Say that what is asked now will be heard."""
+        """Report readiness."""
 
 
 @dataclass(frozen=True, slots=True)
 class PoolStatistics:
-    """alive: browsers, those that finish their last pages included. looks, starts, lost (browsers that died or hung):
-    since the start. memory_kib, processes: of the browser in use, as last weighed.
+    """alive: browsers, including those that finish their last pages. looks, starts, lost (browsers that died or hung):
+    since the start. memory_kib, processes: of the current browser, as last measured.
     """
 
     alive: int
@@ -94,9 +94,9 @@ class PoolStatistics:
 class ChromiumPool:
     """The port `Browser` over Chromium. `run` is a child of the tree, `render` waits while there is none.
 
-    command: starts a holder for the browser; [] where there is none, and `absent` says why, unless it is `remote`.
-    pages: shown at once at most. sandbox: whether Chromium's own is demanded. namespace: whether one is tried for.
-    ports: that pages may ask besides 80, 443 and their own. datagrams: opens a socket for them at a host.
+    command: starts a holder for the browser; [] without one, with the reason in `absent`, unless it is `remote`.
+    pages: most at once. sandbox: whether Chromium's own is required. namespace: whether to try one. ports: that pages
+    may use in addition to 80, 443 and their own. datagrams: opens a UDP socket at a host.
     """
 
     def __init__(
@@ -135,13 +135,13 @@ class ChromiumPool:
         self._weight = 0, 0
         self._trouble = self._name = ""
         self.walls: Walls | None = None
-        """What holds the browser; None before it is known."""
+        """The browser's confinement; None before it is known."""
 
     def __repr__(self) -> str:
         return f"<ChromiumPool {self.statistics()}>"
 
     def statistics(self) -> PoolStatistics:
-        """Return what it is doing, and has done."""
+        """Return current figures and totals."""
         memory, processes = self._weight
         return PoolStatistics(
             alive=self._alive,
@@ -157,14 +157,14 @@ class ChromiumPool:
         )
 
     def lacks(self) -> str:
-        """Return why pages can't be rendered here, as a sentence; "" when they can."""
+        """Return why this service can't render pages, as a sentence; "" when it can."""
         return self._absent or (self._trouble if self._failed_starts >= HOPELESS else "")
 
     # --- the child of the tree ---------------------------------------------------------------------------------------
 
     async def run(self, child: Kept, connect: Connect) -> None:
-        """Keep a browser while it is wanted, until stopped. When this ends, so have all browsers."""
-        child.ready()  # nothing else waits for it
+        """Keep a browser while it is needed, until stopped. At the end no browser runs."""
+        child.ready()  # no other part waits for it
         async with trio.open_nursery() as nursery:
             nursery.start_soon(self._serve, connect)
             await child.stopping.wait()
@@ -182,7 +182,7 @@ class ChromiumPool:
             await self._keep(ForwardProxy(connect))
 
     async def _look_for_walls(self) -> None:
-        """Learn which walls this machine allows; without enough of them no browser is started."""
+        """Find out which walls this machine allows; without enough of them no browser is started."""
         try:
             namespace, sandbox = await probe(self._command, self._environment)
         except (OSError, NotUp) as error:
@@ -196,7 +196,7 @@ class ChromiumPool:
         self.walls = Walls(namespace=self._namespace and not namespace, sandbox=not sandbox)
 
     async def _keep(self, proxy: ForwardProxy) -> None:
-        """Start a browser whenever one is wanted; rest if it failed to start, and try again."""
+        """Start a browser on demand; after a failed start, back off and retry."""
         streak = 0
         async with trio.open_nursery() as nursery:
             while True:
@@ -225,7 +225,7 @@ class ChromiumPool:
         return line
 
     async def _live(self, line: Line, proxy: ForwardProxy, task_status: trio.TaskStatus[trio.Event]) -> None:
-        """One browser's life. Its caller goes on when it takes no more pages."""
+        """Run one browser. Reports to its caller when it takes no more pages."""
         engine, retired, up = Engine(line, proxy, self._most_html), trio.Event(), trio.Event()
         task_status.started(retired)
         self._alive += 1
@@ -235,7 +235,7 @@ class ChromiumPool:
                 nursery.start_soon(self._tend, engine, line, up, retired)
                 await engine.over.wait()
                 self._lose(engine, retired)
-                with trio.move_on_after(1):  # its looks take note
+                with trio.move_on_after(1):  # its page views end
                     await engine.wait_free()
                 nursery.cancel_scope.cancel()
         finally:
@@ -245,7 +245,7 @@ class ChromiumPool:
             await line.aclose()
 
     async def _tend(self, engine: Engine, line: Line, up: trio.Event, retired: trio.Event) -> None:
-        """Have a browser show that its walls hold, give it pages, and end it when it is worn or idle."""
+        """Have a browser prove its walls, give it pages, and end it when it is worn or idle."""
         await up.wait()
         trouble = await self._proved(engine)
         if trouble:
@@ -273,13 +273,13 @@ class ChromiumPool:
         engine.end("")
 
     def _retire(self, engine: Engine) -> None:
-        """Give a browser no more pages; another is started for the next one."""
+        """Give a browser no more pages; the next one gets another browser."""
         engine.worn.set()
         if self._engine is engine:
             self._engine = None
 
     def _lose(self, engine: Engine, retired: trio.Event) -> None:
-        """Take note that a browser is over; `why` is empty when it is our own doing."""
+        """Record the end of a browser; `why` is empty when we ended it."""
         self._retire(engine)
         if engine.why:
             self._lost += 1
@@ -290,7 +290,7 @@ class ChromiumPool:
         retired.set()
 
     async def _proved(self, engine: Engine) -> str:
-        """Have a browser show that its walls hold. Returns what is wrong, "" when nothing is."""
+        """Have a browser prove that its walls hold. Returns the fault, or ""."""
         trouble = await self._proved_proxy(engine)
         engine.looks = 0
         if trouble or (self.walls is not None and self.walls.namespace):
@@ -300,7 +300,7 @@ class ChromiumPool:
     async def _proved_proxy(self, engine: Engine) -> str:
         """Send a browser to a listener of ours, which it must not reach.
 
-        The proxy lets nothing out for this page, and must have been asked: a browser that goes nowhere proves nothing.
+        The proxy refuses everything for this page, and must have been asked: an idle browser proves nothing.
         """
         arrived = 0
 
@@ -329,9 +329,9 @@ class ChromiumPool:
         return f"a browser did not go by the proxy{hint}: {engine.why or 'it asked for nothing'}"
 
     def _leading_to(self, port: int) -> Iterator[RenderRequest]:
-        """Yield requests for that port of this machine, by each name that a browser may reach it by."""
+        """Yield requests for that port of this machine, under each name that a browser may reach it by."""
         for host in dict.fromkeys((*self._reached_by(), "127.0.0.1", "localhost")):
-            with suppress(UrlRefused):  # a name that no page could ask for, either
+            with suppress(UrlRefused):  # no page could request that name either
                 url = parse_url(f"http://{host}:{port}/", schemes=("http",))
                 yield RenderRequest(url.text, "", deadline=PROOF_DEADLINE)
 
@@ -339,10 +339,9 @@ class ChromiumPool:
         return () if self._remote is None else (self._remote.reaches,)
 
     async def _proved_silent(self, engine: Engine) -> str:
-        """Have a page send datagrams (WebRTC), which go by no proxy: none may leave.
+        """Have a page try to send datagrams (WebRTC), which bypass proxies: none may leave.
 
-        A whole browser keeps to what its command line says of them in the tabs that can be seen only. Where hidden ones
-        leak, none is hidden.
+        A whole browser applies the flags only to visible tabs. If hidden ones leak, none is hidden.
         """
         for hidden in (True, False):
             engine.hidden = hidden
@@ -358,7 +357,7 @@ class ChromiumPool:
         )
 
     async def _sends(self, engine: Engine) -> bool:
-        """Return whether a page has a way by datagrams. Raises RenderFailed when it can't be told."""
+        """Return whether a page can send datagrams. Raises RenderFailed if that is unknown."""
         here, there = ("127.0.0.1",) * 2 if self._remote is None else (self._remote.listens, self._remote.reaches)
         with await self._datagrams(here) as socket:
             found = await engine.evaluated(_DATAGRAM % (there, int(socket.getsockname()[1])))
@@ -376,7 +375,7 @@ class ChromiumPool:
         self._tell_change()
 
     def _tell_change(self) -> None:
-        """Wake the looks that wait for a browser."""
+        """Wake page views that wait for a browser."""
         self._changed.set()
         self._changed = trio.Event()
 
@@ -400,7 +399,7 @@ class ChromiumPool:
         """Return a browser that takes a page. Raises RenderFailed."""
         while True:
             if lacking := self.lacks():
-                self._wanted.set()  # it may have been mended
+                self._wanted.set()  # it may work by now
                 raise RenderFailed(lacking, blame="local")
             if (engine := self._engine) is not None and not engine.over.is_set():
                 if engine.looks + 1 >= self._most_looks:
@@ -417,7 +416,7 @@ class ChromiumPool:
 
 
 def walls_in_words(walls: Walls | None) -> str:
-    """Return what holds a browser.
+    """Return a browser's confinement as a phrase.
 
     >>> walls_in_words(Walls(True, True))
     'a network of its own, where nothing is but the guarded proxy; and its own sandbox'

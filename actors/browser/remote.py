@@ -1,9 +1,9 @@
-"""A browser elsewhere: found by its address, talked to over a WebSocket, its pages' only way out a gate of ours.
+"""A remote browser: found by its address, driven over a WebSocket; its pages' only way out is a gate of ours.
 
-It is somebody else's process: it is neither started nor ended here, and which walls it has there is not known. What it
-holds for us goes with the connection, because each context is made so that it does.
+It is another party's process: it is neither started nor ended here, and its confinement is unknown. Our pages
+disappear with the connection, because each context is created that way.
 
-The WebSocket is read by `wsproto` alone, without a task beside it: what this line says is what the engine waits for.
+`wsproto` alone reads the WebSocket, without a background task: the engine waits on this line.
 """
 
 from __future__ import annotations
@@ -36,24 +36,24 @@ from actors.egress.forward_proxy import ForwardProxy
 from actors.egress.proxy_gate import ProxyGate
 
 Dial = Callable[[str, int, bool], Awaitable[trio.abc.Stream]]
-"""Opens a stream to a host and port, inside TLS or not. Raises OSError."""
+"""Opens a stream to a host and port, with or without TLS. Raises OSError."""
 Listen = Callable[[str, int], Awaitable[Sequence[trio.SocketListener]]]
 
 UP_WITHIN: Final = 10.0
 CLOSED_WITHIN: Final = 1.0
 MOST_VERSION: Final = 64 << 10
-"""Bytes of the answer that names the browser's WebSocket."""
+"""Bytes of the response that names the browser's WebSocket."""
 NOT_A_NAME: Final = 500
-"""What Chromium answers who asks for it by a name: it takes an address or `localhost`, as pages can rebind names."""
+"""Chromium's answer to a Host that is a name: it accepts an address or `localhost`, as pages can rebind names."""
 _READ: Final = 1 << 18
 _BROKEN: Final = (trio.BrokenResourceError, trio.ClosedResourceError)
 
 
 class RemoteBrowser:
-    """A browser's address, and where the guarded proxy waits for it.
+    """A browser's address, and the guarded proxy's address for it.
 
-    listen_at: host and port of the gate. reached_at: the same as the browser reaches it, "" for no other. most: bytes
-    of one message.
+    listen_at: host and port of the gate. reached_at: the same as the browser reaches it, "" if equal. most: bytes of
+    one message.
     """
 
     def __init__(
@@ -77,16 +77,16 @@ class RemoteBrowser:
 
     @property
     def listens(self) -> str:
-        """The host at which this machine listens for it."""
+        """The local host that listens for it."""
         return self._at[0]
 
     @property
     def reaches(self) -> str:
-        """The host by which it reaches this machine."""
+        """The host name under which it reaches this machine."""
         return self._reached_at.rpartition(":")[0].strip("[]") or self._at[0]
 
     async def start(self, nursery: trio.Nursery, proxy: ForwardProxy) -> RemoteLine:
-        """Return a line to the browser. nursery: where the gate is served, from the first time on. Raises NotUp."""
+        """Return a line to the browser. nursery: serves the gate, from the first call on. Raises NotUp."""
         await self._open_gate(nursery, proxy)
         try:
             with trio.fail_after(UP_WITHIN):
@@ -119,15 +119,15 @@ class RemoteBrowser:
         try:
             await self._gate.listen(listener, proxy)
         finally:
-            self._open = False  # whoever runs the pool again opens it anew
+            self._open = False  # the next run of the pool reopens it
 
     def _hosts(self) -> Sequence[str]:
-        """Return the names by which the browser is asked, one after the other."""
+        """Return the Host values to try, in order."""
         local = () if self._address.tls else (f"localhost:{self._address.port}",)
         return self._address.authority, *local
 
     async def _target(self) -> str:
-        """Return the target of the WebSocket. Raises NotUp and what streams raise."""
+        """Return the target of the WebSocket. Raises NotUp and stream errors."""
         address = self._address
         if not address.asks:
             return with_query(address.path, address.query)
@@ -146,7 +146,7 @@ class RemoteBrowser:
         return target
 
     async def _got(self, host: str, target: str) -> tuple[int, bytes]:
-        """Ask for something; return the status and the body."""
+        """Send a GET; return the status and the body."""
         stream = await self._dial(self._address.host, self._address.port, self._address.tls)
         try:
             asked = h11.Request(method="GET", target=target, headers=[("Host", host), ("Connection", "close")])
@@ -169,7 +169,7 @@ class RemoteBrowser:
             await trio.aclose_forcefully(stream)
 
     async def _connected(self, target: str) -> tuple[trio.abc.Stream, WSConnection]:
-        """Open the WebSocket. Raises NotUp and what streams raise."""
+        """Open the WebSocket. Raises NotUp and stream errors."""
         status = 0
         for host in self._hosts():
             stream = await self._dial(self._address.host, self._address.port, self._address.tls)
@@ -194,7 +194,7 @@ def _hint(status: int) -> str:
 
 
 async def _accepted(stream: trio.abc.Stream, connection: WSConnection) -> int:
-    """Wait for the answer to a handshake; return its status."""
+    """Wait for the response to a handshake; return its status."""
     while True:
         data = await stream.receive_some(_READ)
         if not data:
@@ -208,7 +208,7 @@ async def _accepted(stream: trio.abc.Stream, connection: WSConnection) -> int:
 
 
 def _ended(code: int) -> str:
-    """Return what the code of an end means (RFC 6455, 7.4.1); some stand for ends that were never said."""
+    """Return the meaning of a close code (RFC 6455, 7.4.1); some represent ends without a close frame."""
     if code == CloseReason.ABNORMAL_CLOSURE:
         return "it hung up"
     if code in (CloseReason.PROTOCOL_ERROR, CloseReason.INVALID_FRAME_PAYLOAD_DATA):
@@ -217,7 +217,7 @@ def _ended(code: int) -> str:
 
 
 class RemoteLine:
-    """A line to a browser elsewhere. doors: of the gate. most: bytes of one message."""
+    """A line to a remote browser. doors: of the gate. most: bytes of one message."""
 
     shared = True
 
@@ -241,8 +241,8 @@ class RemoteLine:
             await self._stream.send_all(b"".join(frames))
 
     async def receive(self) -> Sequence[bytes] | None:
-        """Wait for bytes; return the messages that are whole now, None when there will be none. Raises BadMessage,
-        trio.BrokenResourceError, ClosedResourceError.
+        """Wait for bytes; return the complete messages, None at the end. Raises BadMessage, trio.BrokenResourceError,
+        ClosedResourceError.
         """
         if self._last_word:
             return None
@@ -282,12 +282,12 @@ class RemoteLine:
         return self._last_word
 
     async def weigh(self) -> tuple[int, int]:
-        """Return nothing: what it weighs is seen there only."""
+        """Return zeros: a remote browser's memory is unknown."""
         await trio.lowlevel.checkpoint()
         return 0, 0
 
     async def aclose(self) -> None:
-        """Hang up; the browser throws away what it has for us."""
+        """Hang up; the browser discards our pages."""
         with trio.move_on_after(CLOSED_WITHIN, shield=True), suppress(ProtocolError, *_BROKEN):
             async with self._sending:
                 await self._stream.send_all(self._connection.send(CloseConnection(code=1000)))

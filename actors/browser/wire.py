@@ -1,7 +1,7 @@
-"""Chrome's DevTools protocol: JSON messages, on a pipe each ended by a NUL. Pure.
+"""Chrome's DevTools protocol: JSON messages, terminated by NUL on a pipe. Pure.
 
-A command goes out with a number, and its answer comes back with it; an event has none. What belongs to one page carries
-the id of a session that was attached to it.
+A command has a number, and its answer repeats it; an event has none. Messages of one page have the id of the session
+attached to it.
 """
 
 from __future__ import annotations
@@ -13,15 +13,15 @@ from typing import Any, Final, NamedTuple
 import msgspec
 
 MOST_MESSAGE: Final = 96 << 20
-"""Bytes of one message. A page of the largest size that is read, with each of its `<` as six characters, has less."""
+"""Bytes of one message. The largest readable page, with each `<` as six characters, has fewer."""
 
 
 class BadMessage(Exception):
-    """What came is no message of the protocol; the browser is of no more use."""
+    """The input is no message of the protocol; the browser is unusable."""
 
 
 class Command(NamedTuple):
-    """What a browser is told. tag: by which the sender knows the answer, "" when it does not care for one."""
+    """A command to a browser. tag: identifies the answer for the sender, "" if it needs none."""
 
     method: str
     params: Mapping[str, Any] = {}
@@ -30,7 +30,7 @@ class Command(NamedTuple):
 
 
 class Message(NamedTuple):
-    """What a browser says. number: of the command that it answers, 0 for an event. failed: it could not be done."""
+    """A browser's message. number: of the answered command, 0 for an event. failed: the error."""
 
     number: int
     method: str
@@ -64,7 +64,7 @@ def packed(number: int, command: Command) -> bytes:
 
 
 class Pipe:
-    """The texts of messages in a stream of bytes."""
+    """Splits a stream of bytes into messages."""
 
     def __init__(self, most: int = MOST_MESSAGE) -> None:
         self._most = most
@@ -72,7 +72,7 @@ class Pipe:
         self._size = 0
 
     def feed(self, data: bytes) -> Iterator[bytes]:
-        """Take bytes as they come, yield each text that is whole. Raises BadMessage."""
+        """Take bytes as they come, yield each complete text. Raises BadMessage."""
         *whole, rest = data.split(b"\0")
         for part in whole:
             text = b"".join((*self._parts, part))
@@ -86,7 +86,7 @@ class Pipe:
 
 
 def read(text: bytes) -> Message:
-    """Return what a browser's message says. Raises BadMessage."""
+    """Parse a browser's message. Raises BadMessage."""
     try:
         found = _decoded(text)
     except (msgspec.ValidationError, ValueError, RecursionError) as error:
@@ -101,6 +101,6 @@ def _decoded(text: bytes) -> _Wire:
     try:
         return _DECODER.decode(text)
     except (msgspec.DecodeError, UnicodeDecodeError):
-        # A page may write half a character (a lone surrogate) into its text, its address, its dialogs: that is no JSON
-        # for strict readers, and no reason to give up the browser of all others.
+        # A page may write half a character (a lone surrogate) into its text, its address, its dialogs: strict readers
+        # refuse that as JSON, but it is no reason to give up the browser of all other pages.
         return msgspec.convert(json.loads(text), _Wire)

@@ -1,4 +1,4 @@
-"""A browser's codes in words: what it says when a page can't be loaded. Pure."""
+"""Sentences for a browser's load errors. Pure."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def in_words(code: str) -> str:
 
 
 def agent_of(own: str, ours: str) -> str:
-    """Return the User-Agent of a look: the browser's own, which says that nobody sits before it, and who we are.
+    """Return a page view's User-Agent: the browser's own, marked as headless, and our name.
 
     >>> agent_of("Mozilla/5.0 (X11) Chrome/156.0 Safari/537.36", "sanderling/1 (+https://a.example)")
     'Mozilla/5.0 (X11) HeadlessChrome/156.0 Safari/537.36 sanderling/1 (+https://a.example)'

@@ -66,8 +66,7 @@ async def _addresses(url: Url, guard: Guard) -> Sequence[Address]:
 
 
 async def _listens_at(address: Address, world: World, settings: Settings) -> bool:
-    """Return whether this service listens at an address. On all interfaces: loopback and its public
-    name's addresses."""
+    """Return whether this service listens at an address; on all interfaces, also at its public name."""
     here = settings.host
     if address.is_loopback or str(address) == here:
         return True

@@ -61,7 +61,7 @@ class Answer(NamedTuple):
 
 
 def escaped(body: bytes) -> str:
-    """Return what a receiver said so that it can be shown anywhere: nothing in it moves a cursor or hides a letter.
+    r"""Return a receiver's text, safe to show: no character of it moves a cursor or hides a letter.
 
     >>> escaped("fel: å\x1b[31m".encode())
     'fel: å\\x1b[31m'

@@ -93,8 +93,8 @@ class DestinationKind(NamedTuple):
     yields errors in the combination of values, by field. new_secret: makes the signing secret, shown once; None: it
     signs nothing. send: encodes a delivery (an event or a digest, as JSON, by its id), sends it once, and interprets
     the answer. Raises LookFailed without one, UrlRefused. If cancelled, it may or may not have arrived. consent: None
-    if none is needed. limits: of texts for people, who may write templates; None: for programs. speech: the languages
-    for people. in_path: the public values that are part of the path. enrol: returns a public key that a device needs
+    if none is needed. limits: of texts for people, with templates; None: for programs. speech: the languages for
+    people. in_path: the public values that are part of the path. enrol: returns a public key that a device needs
     before it has an address; None if not needed.
     """
 

@@ -1,4 +1,4 @@
-"""The kinds of destinations: those that need code, and one of each messenger's file."""
+"""The kinds of destinations: those with code, and one for each messenger's file."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ NO_MAIL: Final = Mail(None, _nobody, "")
 
 @cache
 def built_in_kinds() -> Kinds:
-    """Return the kinds of the program, read once, where no mail server is set and no device can be told."""
+    """Return the built-in kinds, read once, without a mail server or push key."""
     return kinds_of(built_in(), NO_MAIL)
 
 
 def kinds_of(messengers: Catalogue[Messenger], mail: Mail, push: Push = NO_PUSH, speech: Speech = NO_OTHER) -> Kinds:
-    """Return all kinds by id, in the order in which they are offered. speech: the languages that people are told in."""
+    """Return all kinds by id, in display order. speech: the languages for people."""
     chats = (kind_of(one, speech) for one in sorted(messengers, key=lambda one: one.label.casefold()))
     return {kind.id: kind for kind in (WEBHOOK, email_kind(mail, speech), webpush_kind(push, speech), *chats)}

@@ -1,4 +1,4 @@
-"""The values that a kind asks for: checked when given, kept open or sealed, and hidden in what is told."""
+"""The values of a destination: validated, stored open or sealed, and masked in answers."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ from storage.records.destination import ADDRESS, Destination, Private
 LONGEST: Final = 4_096
 HIDDEN: Final = "[hidden]"
 _SHORTEST = 6
-"""Letters from which on a part of a private value is hidden in what a receiver says."""
+"""Shortest part of a private value that is masked in a receiver's response, in characters."""
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 _CONTROL_BUT_LINES = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029]")
 _PLACE = "body.options"
 
 
 class Values(NamedTuple):
-    """The values of a destination, as it keeps them."""
+    """The values of a destination, as stored."""
 
     options: Mapping[str, str]
     private: Mapping[str, Private]
 
 
 def checked(kind: DestinationKind, given: Mapping[str, str | None], old: Destination | None = None) -> Values:
-    """Return the values of a destination after some are given; None takes one away. Raises Unprocessable.
+    """Return a destination's values after an edit; None removes one. Raises Unprocessable.
 
-    What an error says of a private value never has it.
+    Errors never include a private value.
     """
     fields = {field.name: field for field in kind.fields}
     for name in given:
@@ -69,7 +69,7 @@ def _wrong(
 
 
 def shown_address(kind: DestinationKind, address: str) -> str:
-    """Return what may be seen of an address of a kind.
+    """Return the visible part of an address.
 
     >>> from actors.destination_kinds.webhook.kind import KIND
     >>> shown_address(KIND, "https://hooks.example.com/in")
@@ -82,7 +82,7 @@ def shown_address(kind: DestinationKind, address: str) -> str:
 
 
 def masked(answer: Answer, destination: Destination) -> Answer:
-    """Return an answer without what lets somebody in, which some services repeat in their errors."""
+    """Return an answer without credentials, which some services repeat in their errors."""
     secrets = sorted(_pieces(destination), key=len, reverse=True)
     if not secrets:
         return answer
@@ -96,7 +96,7 @@ def masked(answer: Answer, destination: Destination) -> Answer:
 
 
 def _without_beginning(text: str, secrets: Sequence[str]) -> str:
-    """Return a text that does not end with the beginning of a secret: it may have been cut there."""
+    """Return a text without a secret's beginning at its end, where it may have been cut."""
     for secret in secrets:
         for length in range(len(secret) - 1, _SHORTEST - 1, -1):
             if text.endswith(secret[:length]):
@@ -105,7 +105,7 @@ def _without_beginning(text: str, secrets: Sequence[str]) -> str:
 
 
 def _pieces(destination: Destination) -> set[str]:
-    """Return the private values of a destination, whole and in the parts that are recognised."""
+    """Return a destination's private values, whole and in recognisable parts."""
     pieces: set[str] = set()
     for name, private in destination.private.items():
         value = private.value
@@ -113,7 +113,7 @@ def _pieces(destination: Destination) -> set[str]:
         if name == ADDRESS:
             parts = urlsplit(value)
             pieces |= {*parts.path.split("/"), parts.query, *re.split(r"[=&]", parts.query)}
-        # As basic authentication says it (RFC 7617), whichever of the open values is the user.
+        # As in basic authentication (RFC 7617), with any of the open values as the user.
         for user in destination.options.values():
             pieces.add(base64.b64encode(f"{user}:{value}".encode()).decode())
     pieces |= {quote(piece, safe="") for piece in pieces}

@@ -1,4 +1,4 @@
-"""The message of a destination as its own templates have it, or as it is without any."""
+"""The message of a destination, from its own templates if it has any."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from actors.notification.reading import Notification
 from actors.world import Jail, TaskRefused, WorkerDied, WorkerTooSlow, World
 
 WITHIN: Final = 0.05
-"""Seconds of processor time that a template may take."""
+"""Seconds of processor time for a template."""
 _NOTHING: Final = Notification("", "", (), 0)
 
 
 class TemplateFailed(Exception):
-    """A template could not be filled in; `reason` is for who wrote it."""
+    """A template could not be filled in; `reason` is for its author."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -27,7 +27,7 @@ class TemplateFailed(Exception):
 
 
 async def filled_in(jail: Jail, limits: TextLimits, values: Mapping[str, str], told: Notification) -> Notification:
-    """Return a notification with the title and text of a destination's templates. Raises TemplateFailed."""
+    """Return a notification with the title and text from a destination's templates. Raises TemplateFailed."""
     if not (values.get(MESSAGE) or values.get(MESSAGE_TITLE)):
         return told
     written = msgspec.msgpack.decode(await _call(jail, "write_message", limits, values, told), type=Written)
@@ -35,9 +35,9 @@ async def filled_in(jail: Jail, limits: TextLimits, values: Mapping[str, str], t
 
 
 async def written(world: World, limits: TextLimits, values: Mapping[str, str], told: Notification) -> Notification:
-    """Return a notification as a destination's templates have it.
+    """Return a notification with a destination's templates applied.
 
-    Where these fail, it is as without them, and says so: a message must not be lost for that.
+    If they fail, it is as without them, with a remark: a faulty template must not lose a message.
     """
     try:
         return await filled_in(world.jail, limits, values, told)
@@ -47,7 +47,7 @@ async def written(world: World, limits: TextLimits, values: Mapping[str, str], t
 
 
 async def faults(jail: Jail, limits: TextLimits, values: Mapping[str, str]) -> Mapping[str, str]:
-    """Return what is wrong with a destination's templates, by field: each is tried on an event, a notice, a digest."""
+    """Return errors in a destination's templates, by field: each is tried on an event, a notice, a digest."""
     found = {}
     for name in (MESSAGE_TITLE, MESSAGE):
         if values.get(name):

@@ -1,9 +1,9 @@
-"""Addresses that may be connected to: public unicast ones, and those that the operator opens. Pure.
+"""Permitted addresses: public unicast ones, and those that the operator opens. Pure.
 
 The table is our own, after the IANA special-purpose registries (RFC 6890) and their later additions:
 `ipaddress.is_global` lets NAT64, 6to4, multicast and the old site-local range through. IPv6 is closed by default: only
-2000::/3 is open, less what is listed. An IPv4 address inside an IPv6 one is checked too, because some router on the way
-may take it out.
+2000::/3 is open, less the listed ranges. IPv4 addresses inside IPv6 ones are checked too, because a router on the way
+may extract them.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from actors.errors import UrlRefused
 
 Address = IPv4Address | IPv6Address
 
-# Instance metadata and other cloud-internal services: they hand out credentials to whoever asks. Nothing opens them.
+# Instance metadata and other cloud-internal services: they give credentials to any caller. No setting opens them.
 METADATA = frozenset(
     ip_address(text)
     for text in (
@@ -87,10 +87,9 @@ _LOW = (1 << 32) - 1
 
 
 def check_address(address: str, allowed: Sequence[Network], setting: str = "ALLOW_NETWORKS") -> None:
-    """Raise UrlRefused unless an address is public unicast or in an allowed network; its `rule` starts with `address-`.
+    """Raise UrlRefused unless an address is public unicast or in an allowed network; `rule` starts with `address-`.
 
-    allowed: what the operator opened, by `setting`. Metadata services stay shut, also where they hide inside an IPv6
-    address.
+    allowed: the networks opened by `setting`. Metadata services stay closed, even if embedded in an IPv6 address.
     """
     try:
         found = ip_address(address)
@@ -111,7 +110,7 @@ def check_address(address: str, allowed: Sequence[Network], setting: str = "ALLO
 
 
 def is_public(address: str) -> bool:
-    """Return whether an address is public, whatever the operator has opened."""
+    """Return whether an address is public, regardless of opened networks."""
     try:
         check_address(address, ())
     except UrlRefused:
@@ -120,7 +119,7 @@ def is_public(address: str) -> bool:
 
 
 def classify(address: Address) -> str | None:
-    """Return the name of an address's special class, None for public unicast. Looks at its outer form only."""
+    """Return the name of an address's special class, None for public unicast. Considers its outer form only."""
     if isinstance(address, IPv4Address):
         return next((name for network, name in SPECIAL_V4 if address in network), None)
     name = next((name for network, name in SPECIAL_V6 if address in network), None)
@@ -128,13 +127,13 @@ def classify(address: Address) -> str | None:
 
 
 def embedded(address: IPv6Address) -> Iterator[IPv4Address]:
-    """Yield the IPv4 addresses that an IPv6 address carries: NAT64, 6to4, Teredo, ISATAP, v4-compatible, translated."""
+    """Yield the IPv4 addresses embedded in an IPv6 address: NAT64, 6to4, Teredo, ISATAP, v4-compatible, translated."""
     value = int(address)
     low = IPv4Address(value & _LOW)
     if address in _NAT64 or (value >> 32 == 0 and value > 1) or value >> 32 == 0xFFFF << 16:
         yield low
     elif address in _NAT64_LOCAL:
-        # RFC 6052: behind a /48 around the bits 64 to 71, or at the end when a /96 is cut out of it.
+        # RFC 6052: after a /48 around the bits 64 to 71, or at the end of a /96 within it.
         yield low if int(low) else IPv4Address((value >> 64 & 0xFFFF) << 16 | value >> 40 & 0xFFFF)
     if address.sixtofour is not None:
         yield address.sixtofour

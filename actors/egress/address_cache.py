@@ -1,4 +1,4 @@
-"""The machines that names stand for, as they were last met. Pure."""
+"""The last known addresses of names. Pure."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from collections import OrderedDict
 from collections.abc import Sequence
 
 MOST = 20_000
-"""Names remembered at most; the least lately met is forgotten first."""
+"""Most names; the least recently used goes first."""
 
 
 class AddressCache:
-    """One address of each name, always the same of several."""
+    """One address for each name, always the same of several."""
 
     def __init__(self) -> None:
         self._addresses: OrderedDict[str, str] = OrderedDict()
@@ -19,12 +19,12 @@ class AddressCache:
         return f"<AddressCache of {len(self._addresses)} names>"
 
     def met(self, host: str, addresses: Sequence[str]) -> None:
-        """Take note of a name's addresses."""
+        """Record a name's addresses."""
         self._addresses[host] = min(addresses)
         self._addresses.move_to_end(host)
         if len(self._addresses) > MOST:
             self._addresses.popitem(last=False)
 
     def of(self, host: str) -> str:
-        """Return a name's address, the name itself when it was never met."""
+        """Return a name's address, or the name itself if unknown."""
         return self._addresses.get(host, host)

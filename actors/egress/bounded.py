@@ -1,14 +1,14 @@
-"""trio-websocket's connection, within bounds that a server can't move.
+"""trio-websocket's connection, within bounds that a server can't extend.
 
-The library reads, answers pings and puts whole messages together. What it leaves open is how much a hostile
-server may make us do or keep. Here a message has at most `MESSAGE_LIMIT` bytes in at most `MOST_PARTS` fragments (an
-empty one costs memory too); what brings no message (pings, pongs, fragments) may come in bursts of `BURST` and after
-that `PER_SECOND`; others run after every `SLICE` frames; what waits for `take` is at most `SLICE` messages and at most
-`AHEAD` bytes and one message; what we say is read within `SEND_WITHIN` seconds. The body of a refused handshake is
-never read (`websocket.py` shakes hands). Compression is not offered, so a frame that claims it ends the session.
+The library reads, answers pings and assembles messages, but does not bound the work and memory that a server can
+cause. Here a message has at most `MESSAGE_LIMIT` bytes in at most `MOST_PARTS` fragments (an empty one costs memory
+too); frames without a message (pings, pongs, fragments) may come in bursts of `BURST` and then at `PER_SECOND`; other
+tasks run after every `SLICE` frames; at most `SLICE` messages, and `AHEAD` bytes plus one message, wait for `take`;
+the server must read our frames within `SEND_WITHIN` seconds. A refused handshake's body is never read (`websocket.py`
+shakes hands). Compression is not offered, so a frame that claims it ends the session.
 
-The handlers overridden are private to the library, which is pinned by hash; tests/actors/egress/test_websocket.py names
-them.
+The overridden handlers are private to the library, which is pinned by hash; tests/actors/egress/test_websocket.py
+names them.
 """
 
 from __future__ import annotations
@@ -31,15 +31,15 @@ BURST: Final = 2_000
 PER_SECOND: Final = 100.0
 SLICE: Final = 64
 SEND_WITHIN: Final = 5.0
-"""Seconds for what we say, which is little: a server that does not read it is not there."""
+"""Seconds for our few frames: a server that does not read them is gone."""
 CHUNK: Final = 1 << 16
 AHEAD: Final = CHUNK
 
 
 class BoundedConnection(WebSocketConnection):
-    """A client's connection whose hands are shaken. `heard_at`: when a frame came last. `end`: why the session ended.
+    """A client's connection after the handshake. `heard_at`: time of the last frame. `end`: why the session ended.
 
-    Run `_reader_task` beside it; `take` and `_send` raise ConnectionClosed once it has ended.
+    Run `_reader_task` alongside; `take` and `_send` raise ConnectionClosed once it has ended.
     """
 
     def __init__(self, stream: trio.abc.Stream, connection: WSConnection, subprotocol: str | None) -> None:
@@ -62,11 +62,11 @@ class BoundedConnection(WebSocketConnection):
 
     @property
     def open(self) -> bool:
-        """Return whether both sides may still speak."""
+        """Return whether both sides may still send."""
         return self.end is None and self._wsproto.state is ConnectionState.OPEN
 
     async def take(self) -> list[str | bytes]:
-        """Return what waits, at least one message, waiting only while there is none. Raises ConnectionClosed."""
+        """Return the waiting messages, at least one; block only while there is none. Raises ConnectionClosed."""
         messages = [await self.get_message()]
         with suppress(trio.WouldBlock, trio.EndOfChannel):
             while len(messages) < SLICE:
@@ -104,7 +104,7 @@ class BoundedConnection(WebSocketConnection):
         await super()._handle_pong_event(event)
 
     async def _handle_close_connection_event(self, event: CloseConnection) -> None:
-        """Answer a close. One that the server did not send is wsproto's word on bytes that break the protocol."""
+        """Answer a close. One that the server did not send is wsproto's report of a protocol error."""
         why = event.reason or ""
         if self._wsproto.state is not ConnectionState.OPEN:
             self.end = self.end or closed(int(event.code), event.reason)
@@ -115,7 +115,7 @@ class BoundedConnection(WebSocketConnection):
         await super()._handle_close_connection_event(event)
 
     async def _spend(self) -> None:
-        """Count a frame that brought no message; end the session of a server that sends little else."""
+        """Count a frame without a message; end the session of a server that sends little else."""
         now = self.heard_at = trio.current_time()
         self._allowance = min(BURST, self._allowance + (now - self._allowed_at) * PER_SECOND) - 1
         self._allowed_at = now
@@ -142,7 +142,7 @@ class BoundedConnection(WebSocketConnection):
             with trio.fail_after(SEND_WITHIN):
                 await super()._send(event)
         except ConnectionClosed:
-            await self._send_channel.aclose()  # the library wakes its reader where it has no reason yet only
+            await self._send_channel.aclose()  # the library wakes its reader only while it has no reason yet
             raise
         except trio.TooSlowError:
             self.end = self.end or broken(f"the link is dead: the server has read nothing for {SEND_WITHIN:g} s")
@@ -152,5 +152,5 @@ class BoundedConnection(WebSocketConnection):
 
 
 def size_of(data: str | bytes | bytearray) -> int:
-    """Return how many bytes a message, or a part of one, has in UTF-8."""
+    """Return the size of a message, or a part of one, in UTF-8 bytes."""
     return len(data) if isinstance(data, bytes | bytearray) or data.isascii() else len(data.encode())

@@ -1,4 +1,4 @@
-"""The ends of a WebSocket session, in words, and whose fault each is: RFC 6455, 7.4, and the IANA registry. Pure."""
+"""The ends of a WebSocket session, with a sentence and the fault: RFC 6455, 7.4, and the IANA registry. Pure."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from actors.egress.failures import Blame, LookFailed
 
 _MOST_WORDS: Final = 200
 _ORDERLY: Final = frozenset({1000, 1001, 1005, 1012})
-"""The server has done nothing wrong and takes us back soon: done, going away, no code at all, restarting."""
+"""Ends without a fault, after which the server soon accepts us again: done, going away, no code, restarting."""
 
-# Codes that are not remote-transient. A complaint about what we said (1003, 1007, 1009) won't mend by saying it again.
+# Codes that are not remote-transient. Repeating a rejected message (1003, 1007, 1009) would not help.
 _BLAMES: Final = {
     1003: Blame.REMOTE_PERMANENT,
     1007: Blame.REMOTE_PERMANENT,
@@ -42,9 +42,9 @@ _WORDS: Final = {
 
 
 class SessionOver(LookFailed):
-    """A session that stood has ended. `code` None: without a word from the server.
+    """An open session has ended. `code` None: without a close frame.
 
-    answered: the server spoke last, so the way to it works. orderly: it did nothing wrong in ending the session.
+    answered: the server sent last, so the way to it works. orderly: it ended the session properly.
     """
 
     def __init__(self, blame: Blame, reason: str, *, code: int | None = None, answered: bool = False) -> None:
@@ -55,7 +55,7 @@ class SessionOver(LookFailed):
 
 
 def closed(code: int, reason: str | None) -> SessionOver:
-    """Return the end that a server's close frame is.
+    """Return the end for a server's close frame.
 
     >>> closed(1013, "busy").reason
     'the server closed the session with 1013: it is overloaded and asks to come back later ("busy")'
@@ -67,12 +67,12 @@ def closed(code: int, reason: str | None) -> SessionOver:
 
 
 def broken(reason: str) -> SessionOver:
-    """Return the end of a link that broke or went dead: nobody said anything."""
+    """Return the end of a link that broke or went dead, without a close frame."""
     return SessionOver(Blame.REMOTE_TRANSIENT, reason)
 
 
 def unreadable(reason: str) -> SessionOver:
-    """Return the end of a session whose frames can't be read: what came was not text, or too much of it."""
+    """Return the end of a session with unreadable frames: not text, or too large."""
     return SessionOver(Blame.CONTENT, reason, answered=True)
 
 

@@ -1,16 +1,16 @@
 """Cookies of one origin, as its server renews them (RFC 6265bis). Pure.
 
-A user gives a source the cookies of a browser in which he has signed in. Many sites renew them at each visit, and sign
-out whoever comes with the old ones. So what the origin sets is followed, for that origin only: no cookie ever goes to
-another one, whatever its `Domain` says. A list of public suffixes is not needed for that.
+A user gives a source the cookies of a signed-in browser. Many sites renew them on each visit, and sign out a client
+with the old ones. So the origin's new cookies are tracked, for that origin only: no cookie goes to another one,
+whatever `Domain` it has. That needs no list of public suffixes.
 
-What the user gave has no scope, for a `Cookie` header says none. So whatever the origin sets under the same name
-stands in its place, as it would where the browser knew the scope.
+The user's cookies have no scope, as a `Cookie` header has none. So a cookie that the origin sets under the same name
+replaces the user's, as it would in a browser that knew the scope.
 
-What an answer sets is in doubt until that answer is known to be for who is signed in: a site that shuts somebody out
-often gives him a stranger's cookies. Until then the ones from before are kept beside them.
+New cookies are in doubt until their response is known to be a signed-in one: a site that rejects a client often gives
+it a new visitor's cookies. Until then the previous ones are kept as well.
 
-Bounds: 4 KiB a cookie; 50 cookies and 16 KiB of what was set, beside what the user gave.
+Bounds: 4 KiB a cookie; 50 cookies and 16 KiB of cookies that were set, not counting the user's.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ MOST_OF_ONE: Final = 4096
 """Characters of name and value together (5.6, step 6)."""
 _MOST_ATTRIBUTE: Final = 1024
 _LONGEST: Final = 400 * 86_400_000
-"""Milliseconds for which a cookie lives at most (5.5)."""
+"""Longest life of a cookie, in milliseconds (5.5)."""
 _BLANKS: Final = " \t"
 _CONTROL: Final = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
 _ADDRESS: Final = re.compile(r"[0-9.]+|.*:.*")
@@ -39,9 +39,9 @@ _NUMBER: Final = re.compile(r"-?[0-9]{1,18}")
 
 
 class Cookie(Struct, frozen=True, array_like=True):
-    """domain: what the server named, "" for the host alone. expires: milliseconds, None for a session.
+    """domain: as set by the server, "" for the host alone. expires: milliseconds, None for a session.
 
-    given: the user gave it, or it stands in the place of one that he gave. scoped: the server has said where it goes.
+    given: the user gave it, or it replaces a user's one. scoped: the server has set its scope.
     """
 
     name: str
@@ -61,7 +61,7 @@ Jar = tuple[Cookie, ...]
 
 
 class Doubted(Struct, frozen=True):
-    """What is sent by now, and what was sent before: nobody knows yet which of them is good."""
+    """The current jar and the previous one, while it is unknown which is good."""
 
     jar: Jar
     before: Jar
@@ -72,7 +72,7 @@ _decode = msgspec.json.Decoder(Jar | Doubted).decode
 
 
 class SetCookies(NamedTuple):
-    """What an answer sets, one `Set-Cookie` each. ahead: milliseconds by which its server's clock is before ours."""
+    """A response's `Set-Cookie` lines. ahead: the server's clock minus ours, in milliseconds."""
 
     lines: tuple[str, ...] = ()
     ahead: int = 0
@@ -80,11 +80,11 @@ class SetCookies(NamedTuple):
 
 NOTHING_SET: Final = SetCookies()
 Heard = Callable[[SetCookies, int], None]
-"""Is told what an answer sets, and its status, before anything else of it is read."""
+"""Called with a response's cookies and status before the rest is read."""
 
 
 def set_by(raw: Iterable[tuple[bytes, bytes]], sent: float, wall: float) -> SetCookies:
-    """Return what the headers of an answer set. sent: when it was, by its server's clock; wall: by ours."""
+    """Return the cookies that a response's headers set. sent: its time by the server's clock; wall: by ours."""
     lines = tuple(value.decode("latin-1") for name, value in raw if name.lower() == b"set-cookie")
     return SetCookies(lines[:MOST], round(1000 * (sent - wall))) if lines else NOTHING_SET
 
@@ -100,30 +100,30 @@ def given(header: str) -> Jar:
 
 
 def written(jar: Jar, before: Jar | None = None) -> str:
-    """Return a jar as it is kept. before: what was sent before, as long as nobody knows whether this one is good."""
+    """Return a jar in stored form. before: the previous jar, while this one is in doubt."""
     return _encode(jar if before is None else Doubted(jar, before)).decode()
 
 
 def read(text: str) -> Jar | None:
-    """Return the jar of what was kept; None where there is none, or none that can be read."""
+    """Return the stored jar; None if missing or unreadable."""
     kept = _kept(text)
     return kept.jar if isinstance(kept, Doubted) else kept
 
 
 def doubted(text: str) -> Jar | None:
-    """Return what was sent before the jar of what was kept, None where that jar is known to be good."""
+    """Return the previous jar from stored form, None if the current one is known to be good."""
     kept = _kept(text)
     return kept.before if isinstance(kept, Doubted) else None
 
 
 def settled(text: str) -> str:
-    """Return what is kept once its jar is known to be good."""
+    """Return the stored form once its jar is known to be good."""
     kept = _kept(text)
     return written(kept.jar) if isinstance(kept, Doubted) else text
 
 
 def turned(text: str) -> str:
-    """Return what is kept once its jar was of no use: what was sent before is tried again, where there is a doubt."""
+    """Return the stored form once its jar has failed: the previous one, if any, becomes current."""
     kept = _kept(text)
     return written(kept.before, kept.jar) if isinstance(kept, Doubted) else text
 
@@ -136,7 +136,7 @@ def _kept(text: str) -> Jar | Doubted | None:
 
 
 def header(jar: Jar, url: Url, now: int) -> str:
-    """Return what is sent to a URL of the origin, "" for nothing: longer paths first (5.8.3)."""
+    """Return the `Cookie` header for a URL of the origin, or "": longer paths first (5.8.3)."""
     path = url.target.partition("?")[0]
     fit = [each for each in jar if _is_for(each, path, secure=url.secure) and not _is_over(each, now)]
     fit.sort(key=lambda cookie: -len(cookie.path))
@@ -144,7 +144,7 @@ def header(jar: Jar, url: Url, now: int) -> str:
 
 
 def taken(jar: Jar, url: Url, said: SetCookies, now: int) -> Jar:
-    """Return a jar after an answer of a URL of the origin. What may not be set there is left out."""
+    """Return a jar after a response from a URL of the origin. Invalid cookies are ignored."""
     kept = list(jar)
     for line in said.lines:
         cookie = _parsed(line, url, now, said.ahead)
@@ -154,17 +154,17 @@ def taken(jar: Jar, url: Url, said: SetCookies, now: int) -> Jar:
 
 
 def is_renewed(before: str, after: str) -> bool:
-    """Return whether two jars, as they are kept, send something else: another date alone is none of that."""
+    """Return whether two stored jars send different cookies, ignoring dates."""
     return sends(read(before) or ()) != sends(read(after) or ())
 
 
 def over_since(jar: Jar, now: int) -> int | None:
-    """Return when the newest of those that the user gave was over, by the date that the server had set."""
+    """Return the newest expiry date, already past, of the user's cookies."""
     return max((each.expires for each in jar if each.given and each.expires and each.expires <= now), default=None)
 
 
 def sends(jar: Jar) -> list[tuple[str, str, str, str]]:
-    """Return what a jar sends, and where to: all but its dates."""
+    """Return a jar's cookies and scopes, without dates."""
     return [(each.name, each.value, each.domain, each.path) for each in jar]
 
 
@@ -186,7 +186,7 @@ def _is_over(cookie: Cookie, now: int) -> bool:
 
 
 def _put(kept: list[Cookie], cookie: Cookie, now: int) -> None:
-    """Put a cookie in the place of the one that it renews, or last; take it out where it has expired."""
+    """Replace the cookie that this one renews, or append it; remove it if it has expired."""
     same = [n for n, one in enumerate(kept) if one.name == cookie.name and (not one.scoped or _scope(one, cookie))]
     was_given = any(kept[n].given for n in same)
     for n in reversed(same[1:] if not _is_over(cookie, now) else same):
@@ -205,7 +205,7 @@ def _scope(one: Cookie, other: Cookie) -> bool:
 
 
 def _bounded(kept: Sequence[Cookie], now: int) -> Iterator[Cookie]:
-    """Yield what there is room for: those that are over go first, then the oldest that the user did not give."""
+    """Yield the cookies within the bounds: expired ones go first, then the oldest that the user did not give."""
     room, size = MOST, MOST_BYTES
     stays: set[int] = set()
     by_worth = sorted(enumerate(kept), key=lambda at: (_is_over(at[1], now), not at[1].given, -at[0]))
@@ -220,7 +220,7 @@ def _bounded(kept: Sequence[Cookie], now: int) -> Iterator[Cookie]:
 
 
 def _parsed(line: str, url: Url, now: int, ahead: int) -> Cookie | None:
-    """Return what a `Set-Cookie` sets (5.6, 5.7), None for what is not taken."""
+    """Return the cookie of a `Set-Cookie` (5.6, 5.7), None if it is invalid."""
     if _CONTROL.search(line):
         return None
     pair, *rest = line.split(";")
@@ -252,14 +252,14 @@ def _attribute(text: str) -> tuple[str, str]:
 
 
 def _may_name(host: str, domain: str) -> bool:
-    """Return whether a host may set a cookie for a domain: its own, or one above it that is no top level."""
+    """Return whether a host may set a cookie for a domain: its own, or a parent that is no top level."""
     if domain == host:
         return True
     return "." in domain and host.endswith(f".{domain}") and _ADDRESS.fullmatch(host) is None
 
 
 def _keeps_its_prefix(name: str, *, bare: bool, said: dict[str, str], domain: str) -> bool:
-    """Return whether a name that promises something keeps it (4.1.3); one without a name may not pass for one."""
+    """Return whether a name with a prefix keeps its promise (4.1.3); a nameless cookie may not imitate one."""
     prefix = name.lower()
     if not prefix.startswith(("__secure-", "__host-")):
         return True
@@ -279,7 +279,7 @@ def _default_path(url: Url) -> str:
 
 
 def _expiry(said: dict[str, str], now: int, ahead: int) -> int | None:
-    """Return when a cookie ends, None with the session. A date is meant by the server's clock."""
+    """Return when a cookie ends, None with the session. Dates are by the server's clock."""
     age = said.get("max-age", "")
     if _NUMBER.fullmatch(age):
         return now + min(1000 * int(age), _LONGEST) if int(age) > 0 else 0
@@ -295,7 +295,7 @@ _MONTHS: Final = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep",
 
 
 def cookie_date(text: str) -> float | None:
-    """Return a date as cookies have it (5.1.1), in seconds of the wall clock; None for what is none.
+    """Return a cookie's date (5.1.1), in seconds of the wall clock; None if it is invalid.
 
     >>> cookie_date("Thu, 01-Jan-70 00:01:00 GMT"), cookie_date("1 january 1970 0:1:0"), cookie_date("soon")
     (60.0, 60.0, None)

@@ -1,7 +1,7 @@
 """Content codings, decoded within a bound and in constant memory. Pure.
 
-A library's decoder gives whatever comes out in one piece: 200 KB of gzip become 200 MB at once, and `gzip, gzip` makes
-500 MB of a kilobyte. So: one coding only, output taken in small steps, and a stop at the limit before the next step.
+A library's decoder returns its whole output at once: 200 KB of gzip become 200 MB, and `gzip, gzip` makes 500 MB of a
+kilobyte. So: one coding only, output in small steps, and a stop at the limit before the next step.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ _BINARY = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 _SNIFFED = 1024
 _UNREADABLE = frozenset({"br", "zstd", "compress", "x-compress", "dcb", "dcz", "exi", "pack200-gzip"})
 _FLUSHED = b"\x00\x00\xff\xff"
-"""The end of a message whose compressor goes on."""
+"""The end of a message whose compressor continues."""
 
 
 class BadCoding(Exception):
-    """The body can't be decoded: a sentence. `cut` tells that only its end is missing."""
+    """The body can't be decoded: a sentence. `cut`: only its end is missing."""
 
     def __init__(self, reason: str, *, cut: bool = False) -> None:
         super().__init__(reason)
@@ -35,10 +35,10 @@ class TooLarge(Exception):
 
 
 class Body:
-    """A body as it arrives: `feed` takes wire bytes, `finish` gives the whole of it.
+    """A body as it arrives: `feed` takes wire bytes, `finish` returns the whole body.
 
-    coding: the Content-Encoding header. limit: bytes after decoding; also the most that is taken from the wire.
-    cut: at the limit stop silently instead of raising TooLarge (`full` is then true and nothing more is wanted).
+    coding: the Content-Encoding header. limit: bytes after decoding; also the limit for wire bytes. cut: stop silently
+    at the limit instead of raising TooLarge (`full` is then true and no more input is wanted).
     """
 
     def __init__(self, coding: str, limit: int, *, cut: bool = False) -> None:
@@ -57,14 +57,14 @@ class Body:
         return f"<Body {self._size} of at most {self._limit} bytes, {self.wire} on the wire>"
 
     def wants(self, announced: int) -> bool:
-        """Whether a body announced to have so many bytes on the wire is worth reading."""
+        """Return whether a body with this announced size is worth reading."""
         return self._cut or announced <= self._limit
 
     def feed(self, data: bytes) -> None:
-        """Take bytes of the wire. Raises BadCoding, TooLarge."""
+        """Take wire bytes. Raises BadCoding, TooLarge."""
         self.wire += len(data)
         if self.wire > self._limit and self._inflate is not None:
-            self._stop()  # a stream of empty blocks would otherwise go on for ever
+            self._stop()  # a stream of empty blocks would otherwise never end
         for part in self._decode(data):
             room = self._limit - self._size
             self._parts.append(part[:room])
@@ -75,7 +75,7 @@ class Body:
                 return
 
     def finish(self) -> bytes:
-        """Return the decoded body. Raises BadCoding when the compressed stream has no end."""
+        """Return the decoded body. Raises BadCoding if the compressed stream is incomplete."""
         if self._inflate is not None and self.wire and not self._inflate.eof and not self.full:
             raise BadCoding("the compressed body ends too early", cut=True)
         body = b"".join(self._parts)
@@ -120,7 +120,7 @@ class Body:
 
 
 def inflated(data: bytes, limit: int) -> bytes | None:
-    """Return what gzip, zlib or raw deflate has packed; None for anything else. Raises TooLarge."""
+    """Decompress gzip, zlib or raw deflate; return None for anything else. Raises TooLarge."""
     for bits in (_GZIP,) if data[:2] == b"\x1f\x8b" else (_ZLIB, _RAW):
         inflate = zlib.decompressobj(bits)
         try:
@@ -135,7 +135,7 @@ def inflated(data: bytes, limit: int) -> bytes | None:
 
 
 def _decompressor(coding: str) -> tuple[zlib._Decompress | None, str]:
-    """Return what decodes a coding, None for nothing, and a name in it that we don't know: "utf-8", "none"."""
+    """Return the decoder of a coding, None without one, and an unknown name in it: "utf-8", "none"."""
     names = [name for name in coding.lower().replace(",", " ").split() if name != "identity"]
     known = [name for name in names if name in ("gzip", "x-gzip", "deflate")]
     odd = next((name for name in names if name not in known), "")

@@ -1,8 +1,8 @@
-"""Streams over HTTP/1.1 on the guard's connections: Server-Sent Events and JSON lines, read as fast as they are taken.
+"""Streams over HTTP/1.1 on the guard's connections: Server-Sent Events and JSON lines, read on demand.
 
-Nothing runs beside the reader: while it is busy, TCP pushes back on the server. A server can't be pinged, so a stream
-that brings no byte, not even a comment, for `QUIET` seconds is opened again. Redirects are the caller's to follow:
-each is a request of its own, checked as those of looks are.
+There is no background reader: while the caller is busy, TCP slows the server down. A server can't be pinged, so a
+stream without a byte, not even a comment, for `QUIET` seconds is reopened. The caller follows redirects: each is a
+separate request, checked as those of checks are.
 """
 
 from __future__ import annotations
@@ -31,19 +31,19 @@ from actors.world import World
 ACCEPT = b"text/event-stream, application/x-ndjson;q=0.9, application/jsonl;q=0.9, */*;q=0.1"
 QUIET = 300.0
 AT_ONCE = 64
-"""Events that are handed over in one piece."""
+"""Events returned at once, at most."""
 _CHUNK = 16 << 10
 _MOST_HEAD = 64 << 10
 _CLOSE_GRACE = 1.0
 _GRACE = 1.0
-"""Seconds that a reader who comes back late listens before it calls a stream quiet."""
+"""Seconds that a late reader listens before it calls a stream quiet."""
 _BROKEN = (trio.BrokenResourceError, trio.ClosedResourceError)
 
 
 class EventStream:
-    """The events of one answer, as `Frames` are those of a session.
+    """The events of one response, as `Frames` are those of a session.
 
-    `place`: the id to resume behind what `receive` has returned, None where the server gives none.
+    `place`: the id to resume after, for the events that `receive` has returned; None if the server gives none.
     """
 
     subprotocol: str | None = None
@@ -71,9 +71,9 @@ class EventStream:
         return FramesStatistics(self._received + skipped, skipped, self._size, why)
 
     async def receive(self) -> list[str]:
-        """Return the next events, at least one and few together; none where only the place has moved.
+        """Return the next events, at least one and few together; none if only the place has moved.
 
-        Raises SessionOver when the stream has ended and all before its end is taken. Cancelled, no event is lost.
+        Raises SessionOver when the stream has ended and all earlier events are taken. If cancelled, no event is lost.
         """
         if self._back:
             back, self._back = self._back, []
@@ -92,7 +92,7 @@ class EventStream:
         return texts
 
     def left(self) -> list[str]:
-        """Return what was received and given back, or had come and was not received."""
+        """Return the events that were given back, or had arrived and were not received."""
         texts, self._back = self._back, []
         texts += [text for text, _ in self._ready if text is not None]
         self.place = next((id for _, id in reversed(self._ready) if id is not None), self.place)
@@ -100,11 +100,11 @@ class EventStream:
         return texts
 
     def give_back(self, texts: Sequence[str]) -> None:
-        """Have the next `receive`, or `left`, return these again: whoever received them was cancelled."""
+        """Return these again from the next `receive` or `left`: their receiver was cancelled."""
         self._back += texts
 
     async def send(self, text: str) -> None:
-        """Say nothing: a stream only listens."""
+        """Do nothing: a stream only listens."""
 
     async def _read(self) -> None:
         try:
@@ -141,9 +141,9 @@ async def open_stream(
     heard: Heard | None = None,
     sign: Sign | None = None,
 ) -> AsyncIterator[EventStream]:
-    """Ask for a stream and keep it while the block lasts. Raises LookFailed, and Elsewhere for a redirect.
+    """Request a stream and keep it open during the block. Raises LookFailed, and Elsewhere for a redirect.
 
-    last_id: of the event behind which to resume. given: headers of a user's. heard: is told what the answer sets.
+    last_id: of the event to resume after. given: a user's headers. heard: called with the response's cookies.
     """
     stream: trio.abc.Stream | None = None
     try:
@@ -177,7 +177,7 @@ def _headers(url: Url, settings: Settings, last_id: str, given: Given) -> list[t
 
 
 async def _ask(stream: trio.abc.Stream, connection: h11.Connection, asked: h11.Request) -> h11.Response:
-    """Send the request and return the head of the answer. Raises LookFailed."""
+    """Send the request and return the head of the response. Raises LookFailed."""
     try:
         await stream.send_all((connection.send(asked) or b"") + (connection.send(h11.EndOfMessage()) or b""))
         while True:
@@ -195,7 +195,7 @@ async def _ask(stream: trio.abc.Stream, connection: h11.Connection, asked: h11.R
 
 
 def _checked(url: Url, answer: h11.Response, heard: Heard | None, world: World) -> str:
-    """Return the Content-Type of an answer that is a stream. Raises LookFailed, Elsewhere."""
+    """Return the Content-Type of a streaming response. Raises LookFailed, Elsewhere."""
     raw, status, wall = list(answer.headers.raw_items()), answer.status_code, world.wall()
     headers = collect(raw)
     sets = set_by(raw, sent_at(headers, wall), wall)

@@ -1,4 +1,4 @@
-"""Why a look failed, sorted by whose fault it is; the breakers and the health score act on the class alone.
+"""The reasons of failed checks, sorted by fault; the breakers and the health score act on the class alone.
 
 | class | members | source breaker | host breaker | health |
 |---|---|---|---|---|
@@ -19,7 +19,7 @@ from storage.records.secrecy import without_secrets
 
 
 class Blame(Enum):
-    """Whose fault a failed look is."""
+    """The fault of a failed check."""
 
     REMOTE_TRANSIENT = "remote-transient"
     THROTTLED = "throttled"
@@ -29,16 +29,16 @@ class Blame(Enum):
 
 
 MOST_HOLD = 3600.0
-"""Seconds for which a server's Retry-After is honoured."""
+"""Longest Retry-After that is honoured, in seconds."""
 PLAIN_HOLD = 60.0
-"""Seconds of quiet after a 429 that does not say how long."""
+"""Seconds of quiet after a 429 without a Retry-After."""
 
 
 _RAW = re.compile(r"bytearray\(b(['\"].*['\"])\)", re.DOTALL)
 
 
 def in_words(error: Exception) -> str:
-    """Return what a library says of a peer's bytes, as text: h11 shows a bytearray.
+    """Return a library's error about a peer's bytes, as text: h11 shows a bytearray.
 
     >>> in_words(ValueError("illegal status line: bytearray(b'ICY 200 OK')"))
     "illegal status line: 'ICY 200 OK'"
@@ -47,8 +47,8 @@ def in_words(error: Exception) -> str:
 
 
 class LookFailed(Exception):
-    """A look that brought nothing. `reason` is a sentence, without what is secret in the URLs it names. `retry_after`
-    is the server's order in seconds, if any, and `fresh` for how many seconds its answer may be kept by its own word.
+    """A check without a result. `reason` is a sentence, without secrets of the URLs it names. `retry_after` is the
+    server's request in seconds, if any, and `fresh` the lifetime of its response in seconds.
     """
 
     def __init__(
@@ -69,7 +69,7 @@ class LookFailed(Exception):
 
     @property
     def hold(self) -> float:
-        """For how many seconds a server that throttled us is left alone."""
+        """The seconds of quiet for a server that throttled us."""
         return min(self.retry_after or PLAIN_HOLD, MOST_HOLD)
 
     def __repr__(self) -> str:
@@ -77,7 +77,7 @@ class LookFailed(Exception):
 
 
 class LookRefused(LookFailed):
-    """The guard refuses where a look leads; `refusal` is its word, with the rule. Of the class remote-permanent."""
+    """The guard refuses a check's destination; `refusal` is its error, with the rule. Of the class remote-permanent."""
 
     def __init__(self, refusal: UrlRefused) -> None:
         super().__init__(Blame.REMOTE_PERMANENT, refusal.words)
@@ -85,7 +85,7 @@ class LookRefused(LookFailed):
 
 
 class ReadingStopped(LookFailed):
-    """Reading a body took too much of a worker, which was stopped: what the body is nobody knows."""
+    """Reading a body took too much of a worker, which was stopped: the content is unknown."""
 
     def __init__(self, reason: str, *, too_slow: bool) -> None:
         super().__init__(Blame.CONTENT, reason)
@@ -97,4 +97,4 @@ class NotRendered(LookFailed):
 
 
 class RobotsForbids(LookFailed):
-    """robots.txt forbids the look, or can't be had, which forbids it until it can."""
+    """robots.txt forbids the check, or is unavailable, which forbids it for the time being."""

@@ -1,9 +1,9 @@
-"""The guarded forward proxy: the only way out for a browser, whose every connection the guard opens.
+"""The guarded forward proxy: a browser's only way out; the guard opens its every connection.
 
-It takes CONNECT and the absolute form (RFC 9112, 3.2.2) and nothing else. Each host is read by our one parser, then
-resolved, checked and pinned by the guard like that of any look; the browser resolves no name. A page's traffic is
-counted on its lease; a connection without a lease is refused. Refusals carry a header with the lease's marker, so that
-nobody takes our own answer for a page.
+It accepts CONNECT and the absolute form (RFC 9112, 3.2.2) only. Our one parser reads each host; the guard resolves,
+checks and pins it like that of any check. The browser resolves no name. A page's traffic is counted on its lease; a
+connection without a lease is refused. Refusals carry a header with the lease's marker, which distinguishes them from a
+page.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ REFUSED: Final = b"Sanderling-Refused"
 _HEAD_LIMIT: Final = 64 << 10
 _READ: Final = 64 << 10
 _SHOWN: Final = 60
-"""Characters of what can't be read that are repeated."""
+"""Characters of unreadable input shown in errors."""
 _IDLE: Final = 60.0
-"""Seconds for which a connection of the browser may wait for its next request."""
+"""Seconds that a browser's connection may wait for its next request."""
 _HOP_BY_HOP: Final = frozenset(
     {b"connection", b"keep-alive", b"proxy-connection", b"proxy-authorization", b"proxy-authenticate", b"te"}
     | {b"trailer", b"transfer-encoding", b"upgrade", b"http2-settings", b"sanderling-refused"}
@@ -40,15 +40,15 @@ class _Target(NamedTuple):
     host: str
     port: int
     path: bytes
-    """As it goes into the request line to the host; "" for a tunnel."""
+    """For the request line to the host; "" for a tunnel."""
 
 
 class _Over(Exception):
-    """The exchange can't go on; the connection to the browser is closed."""
+    """The exchange can't continue; the connection to the browser is closed."""
 
 
 class Slot:
-    """A listener of the proxy. What comes in there is on the lease that is there at the time."""
+    """A listener of the proxy. Its connections use the current lease."""
 
     def __init__(self) -> None:
         self._lease: Lease | None = None
@@ -56,7 +56,7 @@ class Slot:
 
     @contextmanager
     def let(self, lease: Lease) -> Iterator[None]:
-        """Serve a page for a while; at the end all its connections are cut."""
+        """Serve a page; at the end cut all its connections."""
         assert self._lease is None, "a slot serves one page at a time"
         self._lease = lease
         try:
@@ -66,7 +66,7 @@ class Slot:
             self.cut()
 
     def cut(self) -> None:
-        """Cut all connections that are under way."""
+        """Cut all open connections."""
         for scope in self._open:
             scope.cancel()
 
@@ -85,13 +85,13 @@ class Slot:
 
 
 class ForwardProxy:
-    """Lets a browser out to where the guard lets it. connect: the guard's; raises UrlRefused, LookFailed, OSError."""
+    """Lets a browser out through the guard. connect: the guard's; raises UrlRefused, LookFailed, OSError."""
 
     def __init__(self, connect: Connect) -> None:
         self._connect = connect
 
     async def listen(self, listener: trio.abc.Listener[trio.abc.Stream], slot: Slot) -> None:
-        """Serve whatever connects to a listener, until cancelled."""
+        """Serve all connections to a listener, until cancelled."""
 
         async def serve(stream: trio.abc.Stream) -> None:
             await slot.serve(self, stream)
@@ -99,18 +99,18 @@ class ForwardProxy:
         await trio.serve_listeners(serve, [listener])
 
     async def serve(self, stream: trio.abc.Stream, lease: Lease, cut: Callable[[], None] = lambda: None) -> None:
-        """Serve one connection until one side has had enough. cut: called when the lease is out of bytes."""
+        """Serve one connection until either side ends it. cut: called when the lease is out of bytes."""
         lease.streams += 1
         try:
             await _Exchanges(self._connect, stream, lease, cut).run()
         except (_Over, h11.ProtocolError, trio.BrokenResourceError, trio.ClosedResourceError):
-            pass  # whoever of the three it was: the connection is of no more use
+            pass  # whichever of the three failed, the connection is unusable
         finally:
             lease.streams -= 1
 
 
 class _Exchanges:
-    """The requests of one connection, one after the other."""
+    """The requests of one connection, in sequence."""
 
     def __init__(self, connect: Connect, stream: trio.abc.Stream, lease: Lease, cut: Callable[[], None]) -> None:
         self._connect, self._stream, self._lease, self._cut = connect, stream, lease, cut
@@ -140,7 +140,7 @@ class _Exchanges:
             self._browser.start_next_cycle()
 
     async def _request(self) -> h11.Request | None:
-        """Return the next request, None when the browser has no more."""
+        """Return the next request, None at the end."""
         with trio.move_on_after(_IDLE):
             event = await self._from_browser()
             return event if isinstance(event, h11.Request) else None
@@ -156,7 +156,7 @@ class _Exchanges:
             self._browser.receive_data(bytes(await self._stream.receive_some(_READ)))
 
     async def _opened(self, target: _Target) -> trio.abc.Stream | Trouble:
-        """Return a connection to where the guard lets this request go, or why there is none."""
+        """Return a connection that the guard permits for this request, or the reason for none."""
         lease, (host, port, _) = self._lease, target
         trouble = lease.admit(host, port)
         if trouble is not None:
@@ -174,7 +174,7 @@ class _Exchanges:
         return lease.note(host, port, trouble)
 
     async def _answer(self, status: int, trouble: Trouble) -> None:
-        """Tell the browser why not. The connection ends with it."""
+        """Send the browser the reason, and end the connection."""
         body = trouble.reason.encode()
         headers = [
             (REFUSED, self._lease.marker.encode()),
@@ -197,7 +197,7 @@ class _Exchanges:
             raise _Over
 
     async def _tunnel(self, host: trio.abc.Stream) -> None:
-        """Carry bytes both ways until one side ends."""
+        """Copy bytes both ways until one side ends."""
         if not isinstance(await self._from_browser(), h11.EndOfMessage):
             raise _Over
         await self._to_browser(h11.Response(status_code=200, headers=[]))
@@ -220,7 +220,7 @@ class _Exchanges:
             nursery.start_soon(carry, host, self._stream)
 
     async def _relay(self, request: h11.Request, target: _Target, stream: trio.abc.Stream) -> None:
-        """Carry one plain request to its host and the answer back, with framing of our own on both sides."""
+        """Relay one plain request and its response, with our own framing on both sides."""
         host = h11.Connection(h11.CLIENT, max_incomplete_event_size=_HEAD_LIMIT)
 
         async def to_host(event: Event) -> None:
@@ -253,7 +253,7 @@ class _Exchanges:
 
 
 def _forwarded(request: h11.Request, target: _Target) -> h11.Request:
-    """Return a browser's request as its host gets it: in origin form, for the host that was checked."""
+    """Return a browser's request in origin form, for the checked host."""
     authority = f"[{target.host}]" if ":" in target.host else target.host
     authority += "" if target.port == 80 else f":{target.port}"
     kept = [(name, value) for name, value in _end_to_end(request.headers) if name.lower() != b"host"]
@@ -263,7 +263,7 @@ def _forwarded(request: h11.Request, target: _Target) -> h11.Request:
 
 
 def _end_to_end(headers: Iterable[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
-    """Return headers without those of one connection (RFC 9110, 7.6.1), and without any that looks like our own."""
+    """Return headers without hop-by-hop ones (RFC 9110, 7.6.1), and without any that looks like our own."""
     pairs = [(bytes(name), bytes(value)) for name, value in headers]
     named = {
         part.strip().lower() for name, value in pairs if name.lower() == b"connection" for part in value.split(b",")
@@ -272,7 +272,7 @@ def _end_to_end(headers: Iterable[tuple[bytes, bytes]]) -> list[tuple[bytes, byt
 
 
 def _read_target(request: h11.Request) -> _Target | Trouble:
-    """Return where a request leads, or why that can't be read. The host is read by `parse_url`, as everywhere."""
+    """Return a request's target, or why it is unreadable. `parse_url` reads the host, as everywhere."""
     text = bytes(request.target).decode("latin-1")
     try:
         if request.method == b"CONNECT":

@@ -1,6 +1,6 @@
-"""Headers that a user gives for requests of ours, as `Name: value`, one a line; and, of a look, a body to be posted.
+"""Headers that a user gives for our requests, as `Name: value`, one a line; and a body to post, for checks.
 
-A look that posts is written as HTTP has it (RFC 9112, 2.1): a first line `POST`, the headers, an empty line, the body.
+A check that posts is written as in HTTP (RFC 9112, 2.1): a first line `POST`, the headers, an empty line, the body.
 All of it is pure.
 """
 
@@ -16,25 +16,25 @@ LOOKS_OWN: Final = re.compile(
     r"(?i)host|connection|keep-alive|content-.*|transfer-encoding|te|trailer|upgrade|expect|accept-encoding|user-agent"
     r"|if-.*|range|proxy-.*"
 )
-"""What a look says itself: who asks is never disguised, and what has changed is asked by our own validators."""
+"""Headers that a check sets itself: it never disguises its sender, and uses its own validators."""
 HANDSHAKES_OWN: Final = re.compile(rf"{LOOKS_OWN.pattern}|sec-websocket-.*")
-"""What the handshake of a WebSocket says itself."""
+"""Headers that a WebSocket's handshake sets itself."""
 
 POST: Final = "POST"
 _MAY_POST: Final = "content-type"
-"""What of our own headers a look that posts says itself."""
+"""The exception for a check that posts."""
 _JSON, _FORM = "application/json", "application/x-www-form-urlencoded"
 
 
 class GivenRequest(NamedTuple):
-    """What a user gives for a look. body: to be posted; None where the look only asks."""
+    """A user's headers for a check. body: to post; None for a GET."""
 
     pairs: tuple[tuple[str, str], ...]
     body: str | None
 
 
 def given_request(text: str) -> GivenRequest:
-    r"""Return headers, and the body if the text begins with a line `POST`; its type is guessed where none is given.
+    r"""Return headers, and the body if the text begins with a line `POST`; a missing content type is guessed.
 
     >>> given_request("Cookie: x=1")
     GivenRequest(pairs=(('Cookie', 'x=1'),), body=None)
@@ -49,7 +49,7 @@ def given_request(text: str) -> GivenRequest:
 
 
 def _parted(text: str) -> tuple[str, str | None]:
-    """Return the headers and the body, None where nothing is posted."""
+    """Return the headers and the body, None for a GET."""
     lines = text.replace("\r\n", "\n").split("\n")
     if lines[0].strip() != POST:
         return "\n".join(lines), None
@@ -58,7 +58,7 @@ def _parted(text: str) -> tuple[str, str | None]:
 
 
 def wrong_request(text: str, own: re.Pattern[str], whose: str) -> Iterator[str]:
-    """Yield what is wrong with what is given for a look; see `wrong_headers`."""
+    """Yield errors in a user's request; see `wrong_headers`."""
     head, body = _parted(text)
     if body is None:
         yield from wrong_headers(head, own, whose)
@@ -82,7 +82,7 @@ def header_pairs(text: str) -> Iterator[tuple[str, str]]:
 
 
 def wrong_headers(text: str, own: re.Pattern[str], whose: str) -> Iterator[str]:
-    """Yield what is wrong with some headers. own: the names that are set by ourselves, by `whose` request."""
+    """Yield errors in headers. own: the names that `whose` request sets itself."""
     seen: set[str] = set()
     pairs = list(header_pairs(text))
     if len(pairs) > MOST_HEADERS:

@@ -1,8 +1,8 @@
-"""The one door: a name becomes addresses once, every address is checked, and one of those is connected to.
+"""The one door: a name is resolved once, every address is checked, and one of those is connected to.
 
-All that leaves goes through `Guard`: looks, redirects, robots.txt, WebSockets, deliveries. A name with one bad answer
-among many is refused as a whole, since who mixes them is rebinding. What was checked is what is connected to: no name
-travels further than here, so there is no second resolution to lie in.
+Everything leaves through `Guard`: checks, redirects, robots.txt, WebSockets, deliveries. A name with one bad address
+among many is refused as a whole, since mixing them is a rebinding attack. The checked address is the one connected to:
+no name goes beyond this point, so there is no second resolution that could differ.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ MOST_ATTEMPTS = 4
 MOST_ADDRESSES = 64
 """More than any honest name has; each costs a check."""
 
-# Our own machine's trouble. EADDRNOTAVAIL: out of local ports. EPERM and EACCES: a local firewall.
+# Errors of our own machine. EADDRNOTAVAIL: out of local ports. EPERM and EACCES: a local firewall.
 _OPENSSL = re.compile(r"^\[SSL(?:: \w+)?\] | \(_ssl\.c:\d+\)$")
 _LOCAL_ERRORS = frozenset(
     {errno.ENETUNREACH, errno.ENETDOWN, errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM, errno.EADDRNOTAVAIL}
@@ -37,14 +37,14 @@ _LOCAL_ERRORS = frozenset(
 
 
 class ZoneSilent(ResolveFailed):
-    """Our resolver works, but the servers of this name's own zone do not answer; that passes by itself."""
+    """Our resolver works, but the servers of the name's zone do not answer; that is temporary."""
 
 
 class Guard:
-    """Resolves, checks and connects. allowed: networks that may be reached although they are not public, by `setting`.
+    """Resolves, checks and connects. allowed: non-public networks that may be reached, by `setting`.
 
-    connect_timeout: seconds for all attempts to connect together; one attempt gets at most 5. inside: reach nothing but
-    those networks. met: is told a name's checked addresses. refused: is told a name that leads inside, and where.
+    connect_timeout: seconds for all attempts to connect together; one attempt gets at most 5. inside: only those
+    networks. met: called with a name's checked addresses. refused: called with a name and the refusal of its address.
     """
 
     def __init__(
@@ -71,14 +71,14 @@ class Guard:
         return f"<Guard, open besides public addresses: {', '.join(map(str, self._allowed)) or 'nothing'}>"
 
     async def check(self, url: Url) -> tuple[str, ...]:
-        """Return the addresses of a URL's host, all of them checked, in the order of trying. Connects to none.
+        """Return the addresses of a URL's host, all checked, in the order of trying. Makes no connection.
 
         Raises UrlRefused, LookFailed (the name does not resolve).
         """
         return await self._addresses(url.host)
 
     async def open(self, url: Url) -> trio.abc.Stream:
-        """Connect to a checked address of a URL's host, through TLS if its scheme says so. Raises as `connect`,
+        """Connect to a checked address of a URL's host, with TLS if its scheme requires it. Raises as `connect`,
         `secure`.
         """
         stream = await self.connect(url.host, url.port)
@@ -87,8 +87,8 @@ class Guard:
     async def connect(
         self, host: str, port: int, judge: Callable[[str, Sequence[str]], None] = lambda host, addresses: None
     ) -> trio.abc.Stream:
-        """Connect to a checked address of a host; when one does not answer, to the next. judge: may raise UrlRefused at
-        a host and all its addresses. Raises LookRefused, LookFailed.
+        """Connect to a checked address of a host, trying one after the other. judge: may raise UrlRefused for a host
+        and its addresses. Raises LookRefused, LookFailed.
         """
         try:
             addresses = await self._addresses(host)
@@ -115,9 +115,9 @@ class Guard:
             return await self._connector.secure(stream, host, alpn)
         except ssl.SSLCertVerificationError as error:
             await trio.aclose_forcefully(stream)
-            words = getattr(error, "verify_message", "") or _words(error)  # absent when it does not come from OpenSSL
+            words = getattr(error, "verify_message", "") or _words(error)  # missing if it does not come from OpenSSL
             raise LookFailed(Blame.REMOTE_PERMANENT, f"the certificate of {host}: {words}") from None
-        except OSError as error:  # SSLError is one
+        except OSError as error:  # includes SSLError
             await trio.aclose_forcefully(stream)
             raise LookFailed(Blame.REMOTE_TRANSIENT, f"TLS with {host} failed: {_words(error)}") from None
         except BaseException:
@@ -152,7 +152,7 @@ class Guard:
 
 
 def _hidden(host: str, refusal: UrlRefused) -> UrlRefused:
-    """Return the refusal of a name without the address that it leads to; that is for the operator alone."""
+    """Return the refusal of a name without its address, which only the operator may see."""
     detail = f"{host} is not public; whoever runs this service finds in its log what would open it"
     return UrlRefused(refusal.rule, detail, f"{host}: {refusal.detail}")
 
@@ -166,7 +166,7 @@ def _is_address(host: str) -> bool:
 
 
 def _interlaced(addresses: Sequence[str]) -> tuple[str, ...]:
-    """Best first as given, but the families in turn (RFC 8305, 4): a broken IPv6 must not use up all attempts."""
+    """Keep the order, but alternate families (RFC 8305, 4): a broken IPv6 must not use up all attempts."""
     first = ":" in addresses[0]
     same = [a for a in addresses if (":" in a) == first]
     other = [a for a in addresses if (":" in a) != first]
@@ -184,7 +184,7 @@ def _unresolved(host: str, error: ResolveFailed) -> LookFailed:
 def _failure(host: str, addresses: Sequence[str], errors: Sequence[OSError]) -> LookFailed:
     local = all(error.errno in _LOCAL_ERRORS for error in errors)
     if local and all(":" in address for address in addresses) and errors[-1].errno == errno.ENETUNREACH:
-        # Without IPv6 here, a host that has nothing else is out of reach for good: no sign that our own line is down.
+        # Without IPv6 here, an IPv6-only host is permanently unreachable: that is no sign of an outage.
         return LookFailed(
             Blame.REMOTE_TRANSIENT, f"{host} has IPv6 addresses only, and there is no way to them from here"
         )
@@ -197,5 +197,5 @@ def _failure(host: str, addresses: Sequence[str], errors: Sequence[OSError]) -> 
 
 
 def _words(error: OSError) -> str:
-    """Return what the system says, of OpenSSL's words without the code before them and the place in its source."""
+    """Return the system's message, without OpenSSL's code and source position."""
     return _OPENSSL.sub("", error.strerror or str(error)) or type(error).__name__

@@ -1,4 +1,4 @@
-"""Headers of responses, read, and of requests, checked. Pure."""
+"""Parsing of response headers, and validation of request headers. Pure."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from email.utils import parsedate_to_datetime
 PRODUCT = "sanderling"
 VERSION = "0.1.0"
 FRESHLY_MADE = 60.0
-"""Seconds within which a Last-Modified is only another word for Date."""
+"""A Last-Modified within this many seconds only repeats Date."""
 _DAY = 86_400.0
 ABSURD_WAIT = 7 * 86_400.0
-"""A Retry-After beyond it is a mistake or a joke, and is not heard."""
+"""A longer Retry-After is a mistake or a joke, and ignored."""
 
 
 def user_agent(contact: str) -> str:
-    """Return the one User-Agent; `contact` tells a site's owner whom to ask.
+    """Return the one User-Agent; `contact` is for site owners.
 
     >>> user_agent("https://example.com/bot"), user_agent("")
     ('sanderling/0.1.0 (+https://example.com/bot)', 'sanderling/0.1.0')
@@ -26,15 +26,13 @@ def user_agent(contact: str) -> str:
 
 
 def delivery_headers(given: Mapping[str, str], size: int) -> list[tuple[bytes, bytes]]:
-    """Return the headers of a POST after Host and User-Agent. Raises ValueError for what can't be sent."""
+    """Return the headers of a POST after Host and User-Agent. Raises ValueError for unsendable characters."""
     raw = [(name.encode(), value.encode("latin-1")) for name, value in given.items()]
     return [*raw, (b"Content-Length", str(size).encode()), (b"Accept-Encoding", b"identity")]
 
 
 def collect(raw: Iterable[tuple[bytes, bytes]]) -> dict[str, str]:
-    """Return headers under lower-case names, repeated ones joined with a comma (RFC 9110, 5.3); Latin-1, loses
-    nothing.
-    """
+    """Return headers under lower-case names, repeated ones joined with a comma (RFC 9110, 5.3); Latin-1, lossless."""
     found: dict[str, str] = {}
     for name, value in raw:
         key, text = name.decode("latin-1").lower(), value.decode("latin-1")
@@ -43,8 +41,7 @@ def collect(raw: Iterable[tuple[bytes, bytes]]) -> dict[str, str]:
 
 
 def retry_after(value: str | None, now: float) -> float | None:
-    """Return the seconds from `now` (see `sent_at`) that a Retry-After header asks for; None for past, absurd or
-    unreadable.
+    """Return a Retry-After in seconds from `now` (see `sent_at`); None if past, absurd or unreadable.
 
     >>> retry_after("120", 0.0), retry_after("Thu, 01 Jan 1970 00:01:00 GMT", 0.0), retry_after("soon", 0.0)
     (120.0, 60.0, None)
@@ -65,7 +62,7 @@ def retry_after(value: str | None, now: float) -> float | None:
 def sent_at(headers: Mapping[str, str], wall: float) -> float:
     """Return when a response was sent by its server's clock (Date), else by ours: `wall`.
 
-    What a server says in dates is meant by its own clock. If ours is an hour ahead, its "until ten past" is past.
+    A server's dates are by its own clock. If ours is an hour ahead, its "until ten past" would seem past.
 
     >>> sent_at({"date": "Thu, 01 Jan 1970 00:01:00 GMT"}, 3600.0), sent_at({}, 3600.0)
     (60.0, 3600.0)
@@ -75,7 +72,7 @@ def sent_at(headers: Mapping[str, str], wall: float) -> float:
 
 
 def max_age(headers: Mapping[str, str]) -> float | None:
-    """Return how many seconds the response stays fresh by its Cache-Control, less its Age; None when it does not say.
+    """Return the seconds that a response stays fresh by Cache-Control, less its Age; None if unspecified.
 
     >>> max_age({"cache-control": "public, max-age=600", "age": "100"}), max_age({"cache-control": "no-cache"})
     (500.0, None)
@@ -94,8 +91,8 @@ def max_age(headers: Mapping[str, str]) -> float | None:
 
 
 def freshness(headers: Mapping[str, str], wall: float) -> float | None:
-    """Return for how many seconds a private cache may keep a response by its own word (RFC 9111, 4.2.1 and 5.2.2): 0
-    for one that is to be asked for each time; None when it does not say.
+    """Return a private cache's lifetime for a response in seconds (RFC 9111, 4.2.1 and 5.2.2): 0 means revalidate;
+    None if unspecified.
 
     >>> freshness({"cache-control": "max-age=600", "age": "100"}, 0.0), freshness({"cache-control": "no-cache"}, 0.0)
     (500.0, 0.0)
@@ -110,15 +107,15 @@ def freshness(headers: Mapping[str, str], wall: float) -> float | None:
         return age
     if "expires" not in headers:
         return None
-    moment = _http_date(headers["expires"])  # what is no date, "0" above all, means the past (5.3)
+    moment = _http_date(headers["expires"])  # an invalid date, especially "0", means the past (5.3)
     return (
         0.0 if moment is None else max(0.0, moment - sent_at(headers, wall) - (_seconds(headers.get("age", "")) or 0.0))
     )
 
 
 def modified(headers: Mapping[str, str], now: float) -> float | None:
-    """Return when the representation changed, in seconds of the wall clock, by its Last-Modified; None for no word, or
-    none to be believed: a page made on request often says that it changed just now (RFC 9110, 8.8.2.2).
+    """Return when the representation changed, in seconds of the wall clock, by Last-Modified; None if missing or not
+    credible: a page made on request often claims to have just changed (RFC 9110, 8.8.2.2).
 
     >>> at = {"last-modified": "Thu, 01 Jan 1970 00:01:00 GMT"}
     >>> modified(at, 1000.0), modified(at, 61.0), modified(at | {"date": "Thu, 01 Jan 1970 00:01:01 GMT"}, 1000.0)
@@ -132,7 +129,7 @@ def modified(headers: Mapping[str, str], now: float) -> float | None:
 
 
 def last_modified(headers: Mapping[str, str], wall: float) -> str | None:
-    """Return Last-Modified as a validator, None for one that lies ahead: nothing would be newer for years.
+    """Return Last-Modified as a validator, None for a future one: nothing would be newer for years.
 
     >>> said = {"last-modified": "Fri, 15 Feb 2041 10:00:00 GMT"}
     >>> last_modified(said, 0.0), last_modified({"last-modified": "then"}, 0.0)
@@ -143,7 +140,7 @@ def last_modified(headers: Mapping[str, str], wall: float) -> str | None:
 
 
 def sendable(value: str | None) -> bytes | None:
-    """Return a stored validator as header bytes; None when it can't be one (a CR, LF or NUL would forge a header)."""
+    """Return a stored validator as header bytes; None if it is invalid (a CR, LF or NUL would forge a header)."""
     if not value or len(value) > 1024 or any((c < " " and c != "\t") or c == "\x7f" or c > "\xff" for c in value):
         return None
     return value.strip().encode("latin-1") or None

@@ -1,7 +1,7 @@
 """Two names of one machine: `site` and `www.site`, when they share an address. Pure.
 
 Two names alone prove nothing (`www.` may be another company's machine, and one may be dead while the other lives), and
-an address alone proves nothing either (a thousand strangers live behind one). Both together do.
+neither does an address alone (a thousand unrelated sites share one). Both together do.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections import OrderedDict
 from collections.abc import Sequence
 
 MOST = 20_000
-"""Names remembered at most; the least lately seen is forgotten first, and is then a host of its own."""
+"""Most names; the least recently seen is forgotten first, and is then a separate host."""
 _PREFIX = "www."
 
 
@@ -25,7 +25,7 @@ class HostAliases:
         return f"<HostAliases {len(self._shared)} pairs among {len(self._addresses)} names>"
 
     def met(self, host: str, addresses: Sequence[str]) -> str | None:
-        """Take note of a name's addresses. Return the name that has just turned out to be only another's twin."""
+        """Record a name's addresses. Return the name that has just turned out to be another's twin."""
         self._addresses[host] = found = frozenset(addresses)
         self._addresses.move_to_end(host)
         bare = host.removeprefix(_PREFIX)
@@ -41,6 +41,6 @@ class HostAliases:
         return _PREFIX + bare if bare in self._shared and not were else None
 
     def one(self, host: str) -> str:
-        """Return the name under which a host is known: its own, or without the `www.` that makes no difference."""
+        """Return the name that a host is known under: its own, or without a `www.` that makes no difference."""
         bare = host.removeprefix(_PREFIX)
         return bare if bare in self._shared else host

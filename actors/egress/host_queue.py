@@ -1,12 +1,12 @@
 """The queue at one host. Pure.
 
-Two lanes. What a person waits for (adding, detecting, checking now) is called first come first served; of all other
-looks, the one whose source was looked at longest ago. So a source that wants less than its share of a crowded host
-gets all that it wants, and those that want more share the rest evenly: max-min fairness, whatever the cadences are
-(Bertsekas and Gallager, Data Networks, 6.5.2). While others wait, the first lane gets at most `IN_A_ROW` turns before
-one of the second, so whoever adds sources by the thousand stops no watching.
+There are two lanes. Requests that a person waits for (adding, detecting, checking now) are served first come, first
+served; of all other checks, the one whose source was checked longest ago goes first. So a source that wants less than
+its share of a crowded host gets all that it wants, and the others share the rest evenly: max-min fairness, for any
+cadences (Bertsekas and Gallager, Data Networks, 6.5.2). While others wait, the first lane gets at most `IN_A_ROW`
+turns before one of the second, so adding thousands of sources does not stop watching.
 
-A source waits for one turn at a time, so a queue is no longer than its host's sources and the questions under way.
+A source waits for one turn at a time, so a queue is at most as long as its host's sources and pending requests.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ _NOWHERE: Final = 0
 
 @dataclass(frozen=True, slots=True)
 class Ticket:
-    """Who asks for a turn. name: of the source, "" for nobody's. last: when it was looked at last, by a clock that all
-    claims share. asked: somebody waits for it. steps: notes what happens on its way; None: nobody wants to know. own:
-    it is the source's actor that asks, which is stopped when the source is changed.
+    """A request for a turn. name: of the source, "" for none. last: the time of its last check, by a clock shared by
+    all tickets. asked: a person waits for it. steps: records the trace; None without one. own: the request of the
+    source's actor, which is stopped when the source is edited.
     """
 
     name: str = ""
@@ -39,12 +39,12 @@ class Ticket:
 
 
 ASKED: Final = Ticket(asked=True)
-"""The claim of a question about a URL that is no source yet."""
+"""The ticket of a request about a URL that is no source yet."""
 
 
 @dataclass(slots=True, eq=False)
 class Waiter:
-    """A place in a queue. call: what its owner wants to be done when its turn has come."""
+    """A place in a queue. call: called when its turn has come."""
 
     claim: Ticket
     call: Callable[[], None]
@@ -52,11 +52,11 @@ class Waiter:
 
 
 _Lane = list[tuple[float, int, Waiter]]
-"""A heap. An entry counts while its waiter has the number in it; leaving and moving leave one behind that does not."""
+"""A heap. An entry counts while its waiter has the same number; leaving and moving leave a stale one behind."""
 
 
 class Queue:
-    """Who waits at one host. Joining, leaving and calling cost the logarithm of its length; a place, all of it."""
+    """The waiters at one host. Joining, leaving and calling cost the logarithm of its length; a place, all of it."""
 
     def __init__(self) -> None:
         self._asked: _Lane = []
@@ -72,7 +72,7 @@ class Queue:
         return f"<Queue of {self._waiting}, {sum(1 for _ in _waiting(self._asked))} of them asked for>"
 
     def join(self, waiter: Waiter) -> None:
-        """Give a place, behind those of the same lane that come before."""
+        """Add a waiter after earlier ones of its lane."""
         self._waiting += 1
         self._numbers += 1
         waiter.number = self._numbers
@@ -80,7 +80,7 @@ class Queue:
         heapq.heappush(self._asked if waiter.claim.asked else self._others, (key, waiter.number, waiter))
 
     def leave(self, waiter: Waiter) -> None:
-        """Give up a place; nothing when it has been called already."""
+        """Remove a waiter; a no-op if it has been called."""
         if waiter.number == _NOWHERE:
             return
         self._waiting -= 1
@@ -89,7 +89,7 @@ class Queue:
             self._asked, self._others = sorted(_waiting(self._asked)), sorted(_waiting(self._others))
 
     def next(self) -> Waiter | None:
-        """Take out whose turn it is; None when nobody waits."""
+        """Remove and return the next waiter; None if there is none."""
         asked, others = _headed(self._asked), _headed(self._others)
         lane = others if others and (not asked or self._streak >= IN_A_ROW) else asked
         self._streak = self._streak + 1 if others and lane is asked else 0
@@ -101,7 +101,7 @@ class Queue:
         return waiter
 
     def hurry(self, name: str) -> bool:
-        """Move a source that waits to the lane of what is asked for; return whether it waits."""
+        """Move a waiting source to the requested lane; return whether it waits."""
         found = next((waiter for _, _, waiter in self._entries() if waiter.claim.name == name), None)
         if found is not None and not found.claim.asked:
             self.leave(found)
@@ -110,7 +110,7 @@ class Queue:
         return found is not None
 
     def before(self, name: str) -> int:
-        """Return how many wait before a source, lanes taken one after the other; 0 when it does not wait."""
+        """Return how many wait before a source, counting the lanes in sequence; 0 if it does not wait."""
         place = 0
         for lane in (self._asked, self._others):
             for _, _, waiter in sorted(_waiting(lane)):
@@ -120,7 +120,7 @@ class Queue:
         return 0
 
     def absorb(self, other: Queue) -> None:
-        """Take over all who wait in another queue, in their order."""
+        """Take over another queue's waiters, in their order."""
         for _, _, waiter in sorted(other._asked) + sorted(other._others):
             if waiter.number != _NOWHERE:
                 other.leave(waiter)
@@ -136,7 +136,7 @@ def _waiting(lane: _Lane) -> Iterator[tuple[float, int, Waiter]]:
 
 
 def _headed(lane: _Lane) -> _Lane:
-    """Drop what no longer counts from the head of a lane."""
+    """Drop stale entries from the head of a lane."""
     while lane and lane[0][-1].number != lane[0][1]:
         heapq.heappop(lane)
     return lane

@@ -1,8 +1,8 @@
-"""The host of a URL in its one spelling: an IPv4 or IPv6 address, or a name in ASCII. Pure.
+"""The normalized host of a URL: an IPv4 or IPv6 address, or a name in ASCII. Pure.
 
-`inet_aton` and its heirs read `127.1`, `0x7f.1`, `017700000001` and `2130706433` as addresses, and Unicode has
-dozens of ways to write digits and dots. Here an address has one spelling, and a name must survive IDNA 2008 (RFC
-5891) unmapped.
+`inet_aton` and its successors read `127.1`, `0x7f.1`, `017700000001` and `2130706433` as addresses, and Unicode has
+dozens of ways to write digits and dots. Here an address has one spelling, and a name must pass IDNA 2008 (RFC 5891)
+unmapped.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _OTHER_DOTS = "\u3002\uff0e\uff61\u2024\ufe52\u00b7"
 
 
 def read_host(text: str) -> str:
-    """Return a host in its one spelling, an IPv6 address without its brackets. Raises UrlRefused."""
+    """Return a normalized host, an IPv6 address without its brackets. Raises UrlRefused."""
     if text.startswith("["):
         return _read_ipv6(text)
     if "%" in text:
@@ -29,7 +29,7 @@ def read_host(text: str) -> str:
     if any(dot in text for dot in _OTHER_DOTS):
         raise UrlRefused("url-host", f"{text[:60]!r} has a dot that is not the ASCII one")
     name = _to_ascii(text)
-    name = name.removesuffix(".")  # the root's own dot: another spelling of the same name
+    name = name.removesuffix(".")  # the root's dot: another spelling of the same name
     if not name:
         raise UrlRefused("url-host-empty", "the host is missing")
     if _NUMBER.fullmatch(name.rpartition(".")[2]):
@@ -40,7 +40,7 @@ def read_host(text: str) -> str:
 
 
 def _read_ipv4(text: str) -> str:
-    """Whatever ends in a number is an address (as browsers hold it), and is one in dotted decimal only."""
+    """Read a host that ends in a number as an address (as browsers do), in dotted decimal only."""
     try:
         address = str(IPv4Address(text))
     except AddressValueError:

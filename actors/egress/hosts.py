@@ -1,12 +1,11 @@
-"""Politeness to hosts: whose turn it is, how fast, how many at once, and when a host is left alone.
+"""Politeness to hosts: turns, rate, concurrency, and rests.
 
-All sources of a host stand in one queue (`turns`), so 10,000 of them share its rate fairly. A host that asked for
-quiet (429, 503) or that fails for several of its sources is not queued for at all: `turn` refuses at once, and says for
-how long, so that nobody holds a place anywhere while waiting for a host that rests. One leader then probes for all. A
-name and its twin with `www.` are one host, once they are seen to share an address: whatever was known of either of
-them holds for both from then on.
+All sources of a host share one queue (`host_queue`), so 10,000 of them share its rate fairly. A host that asked for
+quiet (429, 503), or that fails for several of its sources, has no queue: `turn` refuses at once with the remaining
+time, so that no task holds a slot anywhere while a host rests. Then one leader probes for all. A name and its `www.`
+twin are one host once they are seen to share an address: the state of both is merged.
 
-Take the turn *before* any other bound (looks at once): whoever waits here waits by the host's clock.
+Take the turn *before* any other limit (concurrent checks): a wait here is by the host's clock.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ from supervision.breaker import Breaker, BreakerRule, Probe, Wait
 FAILURES_TO_OPEN = 5
 SOURCES_TO_OPEN = 2
 MOST_CRAWL_DELAY = 300.0
-"""A longer Crawl-delay counts as this: at that pace a host's few pages are still looked at within the hour."""
+"""Longest Crawl-delay: at that pace a host's few pages are still checked within the hour."""
 
 MEMORY = 3600.0
 """Seconds that a host's failures and Crawl-delay are remembered after its last turn."""
@@ -39,8 +38,8 @@ _FORGET_AT_ONCE = 4
 
 
 class HostOpen(LookFailed):
-    """The host is resting; nothing was asked of it and nothing counts against the source. `retry_after` is in
-    seconds. failing: it rests because it failed, not because it asked for quiet.
+    """The host is resting; no request was made and nothing counts against the source. `retry_after` is in seconds.
+    failing: it rests because it failed, not because it asked for quiet.
     """
 
     def __init__(self, host: str, wait: float, *, failing: bool = False) -> None:
@@ -64,12 +63,12 @@ class _Host:
     queue: Queue = field(default_factory=Queue)
     next_at: float = 0.0
     crawl_delays: dict[str, float] = field(default_factory=dict)
-    """Seconds by origin: http and https, and twins, have a robots.txt each, and the strictest counts for the host."""
+    """Seconds by origin: http and https, and twins, each have a robots.txt, and the strictest counts for the host."""
     breaker: Breaker = field(default=Breaker())
     failing: tuple[str, ...] = ()
-    """Sources of the failures in a row, each once, at most as many as open it."""
+    """Sources of the failures in a row, each once, at most as many as open the breaker."""
     called: int = 0
-    """Who has left the queue and waits for the pace; no more than one, but for a moment after twins have met."""
+    """Waiters that have left the queue and wait for the pace; at most one, except briefly after a merge of twins."""
     busy: int = 0
     used_at: float = 0.0
     became: _Host | None = None
@@ -95,18 +94,18 @@ class Hosts:
         self._interval = 1.0 / settings.host_rate
         self._rule = BreakerRule(threshold=FAILURES_TO_OPEN, probe=settings.look_timeout + 5.0)
         self._chance = world.chance("hosts")
-        self._known: OrderedDict[str, _Host] = OrderedDict()  # least lately used first
+        self._known: OrderedDict[str, _Host] = OrderedDict()  # least recently used first
         self._twins = HostAliases()
         self._inside: set[str] = set()
-        """Names in opened networks. Bound: those there are."""
+        """Names in opened networks. Bound: their number."""
         self._asking: dict[str, trio.Event | None] = {}
-        """Sources whose actors have requests under way, and what is set at their end, where somebody waits for it."""
+        """Sources whose actors have requests under way, and the event set at their end, if a task waits for it."""
 
     def __repr__(self) -> str:
         return f"<Hosts {self.statistics()}>"
 
     def statistics(self) -> HostStatistics:
-        """Return a picture of now. Walks over all hosts in memory."""
+        """Return current figures. Loops over all hosts in memory."""
         now = trio.current_time()
         states = self._known.values()
         return HostStatistics(
@@ -118,10 +117,10 @@ class Hosts:
 
     @asynccontextmanager
     async def turn(self, host: str, claim: Ticket = Ticket()) -> AsyncIterator[None]:  # noqa: B008  # frozen
-        """Wait for a turn at a host; inside, one request may be made. Raises HostOpen when the host is resting.
+        """Wait for a turn at a host; the block may make one request. Raises HostOpen when the host is resting.
 
-        Say `succeeded` or `failed` inside the block: a probe that ends without a word counts as failed.
-        Cancelled while waiting, the place in the queue is given up and nothing is used up.
+        Call `succeeded` or `failed` inside the block: a probe that ends without either counts as failed. If cancelled
+        while waiting, the place in the queue is given up and nothing is used up.
         """
         began = 0.0 if claim.steps is None else trio.current_time()
         state = self._of(host)
@@ -145,32 +144,32 @@ class Hosts:
             state = state.now()
             state.used_at = trio.current_time()
             if probing and state.breaker.phase is breaker.Phase.HALF_OPEN:
-                # It ended without a word about the host (a local trouble, a cancellation): let another one probe soon.
+                # It ended without a verdict on the host (a local fault, a cancellation): let another one probe soon.
                 self._fail(state)
 
     def hurry(self, host: str, source: str) -> bool:
-        """Let a source that waits here go before all that nobody asked for; return whether it waits."""
+        """Move a waiting source ahead of all unrequested checks; return whether it waits."""
         state = self._known.get(self._twins.one(host))
         return state is not None and state.queue.hurry(source)
 
     async def wait_heard(self, source: str) -> None:
-        """Wait until no request of a source's actor is under way: whatever the host wishes is known then."""
+        """Wait until a source's actor has no request under way, so that the host's wishes are known."""
         if source in self._asking:
             heard = self._asking[source] or trio.Event()
             self._asking[source] = heard
             await heard.wait()
 
     def before(self, host: str, source: str) -> int:
-        """Return how many wait for a host before a source; 0 when it does not wait. Walks over who waits there."""
+        """Return how many wait for a host before a source; 0 if it does not wait. Loops over the queue."""
         state = self._known.get(self._twins.one(host))
         return 0 if state is None else state.queue.before(source)
 
     def is_inside(self, host: str) -> bool:
-        """Return whether a host was last met in a network that the operator has opened."""
+        """Return whether a host was last seen in a network that the operator has opened."""
         return host in self._inside
 
     def met(self, host: str, addresses: Sequence[str]) -> None:
-        """Take note of a name's addresses. If its twin has one of them, they are one host from now on."""
+        """Record a name's addresses. If it shares one with its twin, merge the two."""
         if all(map(is_public, addresses)):
             self._inside.discard(host)
         else:
@@ -179,19 +178,19 @@ class Hosts:
             self._merge(old, self._of(gone))
 
     def crawl_delay(self, host: str, seconds: float | None, origin: str = "") -> None:
-        """Set the time between two requests that an origin's robots.txt asks for; it only ever slows its host down."""
+        """Set the Crawl-delay of an origin's robots.txt; it only ever slows its host down."""
         delays, wish = self._of(host).crawl_delays, min(max(seconds or 0.0, 0.0), MOST_CRAWL_DELAY)
         delays.pop(origin or host, None)
         if wish:
             delays[origin or host] = wish
 
     def hold(self, host: str, seconds: float) -> None:
-        """Leave a host alone for so many seconds, as it asked for. Who waits already is refused when his turn comes."""
+        """Leave a host alone for this many seconds, on its request. Waiting tasks are refused at their turn."""
         state = self._of(host)
         state.breaker = breaker.hold(state.breaker, trio.current_time() + seconds)
 
     def failed(self, host: str, source: str) -> None:
-        """Take note that a source's look failed by the host's own passing fault (remote-transient)."""
+        """Record that a source's check failed by the host's transient fault (remote-transient)."""
         state = self._of(host)
         if source not in state.failing and len(state.failing) < SOURCES_TO_OPEN:
             state.failing += (source,)
@@ -201,11 +200,11 @@ class Hosts:
             and count >= FAILURES_TO_OPEN
             and len(state.failing) < SOURCES_TO_OPEN
         ):
-            return  # one source's fault may be that source's own; its own breaker sees to it
+            return  # a single source's fault is left to that source's breaker
         self._fail(state)
 
     def succeeded(self, host: str) -> None:
-        """Take note that a host answered, in whatever way."""
+        """Record that a host answered at all."""
         state = self._known.get(self._twins.one(host))
         if state is not None and (state.breaker.failures or state.breaker.phase is not breaker.Phase.CLOSED):
             state.breaker = Breaker(held=state.breaker.held)
@@ -213,12 +212,12 @@ class Hosts:
             state.failing = ()
 
     def forgive(self) -> None:
-        """Forget all failures, as they turned out to be our own; what hosts have asked for still holds."""
+        """Forget all failures, which turned out to be our own; requested holds remain."""
         for state in self._known.values():
             state.breaker, state.failing = Breaker(held=state.breaker.held), ()
 
     def resting(self, host: str) -> float:
-        """Return how many seconds a host will still be left alone; 0 when it is not."""
+        """Return the remaining seconds of a host's rest; 0 without one."""
         state = self._known.get(self._twins.one(host))
         return 0.0 if state is None else _rest(state.breaker, trio.current_time())
 
@@ -234,7 +233,7 @@ class Hosts:
         return isinstance(permit, Probe)
 
     async def _wait_turn(self, host: str, state: _Host, claim: Ticket, probing: bool) -> None:
-        """Wait for a place and until the last request is long enough ago; then the host is busy. Raises HostOpen."""
+        """Wait for a slot and for the pace; then the host is busy. Raises HostOpen."""
         turn = trio.Event()
         waiter = Waiter(claim, turn.set)
         state.queue.join(waiter)
@@ -258,13 +257,13 @@ class Hosts:
             self._call(state)
 
     def _call(self, state: _Host) -> None:
-        """Let the next one out of the queue, to wait for the pace, if there is a place for him."""
+        """Call the next waiter to wait for the pace, if there is a slot."""
         if state.called == 0 and state.busy < self._parallel and (waiter := state.queue.next()) is not None:
             state.called += 1
             waiter.call()
 
     def _merge(self, old: _Host, into: _Host) -> None:
-        """Let one host go on as another, with whatever each of them was known for: the stricter holds."""
+        """Merge one host into another; the stricter state holds."""
         old.became = into
         into.queue.absorb(old.queue)
         into.next_at = max(into.next_at, old.next_at)
@@ -286,7 +285,7 @@ class Hosts:
         return state
 
     def _forget(self) -> None:
-        """Forget a few hosts that are out of use; more are forgotten than come, so memory follows what is in use."""
+        """Forget a few unused hosts; more are forgotten than added, so memory follows use."""
         now = trio.current_time()
         for host in [host for host, _ in zip(self._known, range(_FORGET_AT_ONCE), strict=False)]:
             state = self._known[host]
@@ -306,7 +305,7 @@ def _is_failing(state: Breaker) -> bool:
 
 
 def _worse(one: Breaker, other: Breaker) -> Breaker:
-    """Return the breaker that is further from letting calls through, with the longer hold of the two."""
+    """Return the stricter breaker, with the longer hold of the two."""
     order = (breaker.Phase.CLOSED, breaker.Phase.HALF_OPEN, breaker.Phase.OPEN)
     worse = max(one, other, key=lambda b: (order.index(b.phase), b.until, b.failures))
     return replace(worse, held=max(one.held, other.held))

@@ -1,9 +1,9 @@
-"""Looks and deliveries over HTTP/1.1: polite requests, bounded answers, and failures sorted by whose fault they are.
+"""Checks and deliveries over HTTP/1.1: polite requests, bounded responses, and failures sorted by fault.
 
-A look follows at most five redirects, each through the guard again; never from https to http. Its deadline covers
-everything, names and redirects included. No cookies of its own, no proxy, nothing from the environment, and no
-credentials but the headers that its caller gives, the user's or cookies of the same check; the caller hears what an
-answer sets as soon as its head is here.
+A check follows at most five redirects, each through the guard again; never from https to http. Its deadline covers
+everything, names and redirects included. The client has no cookies, proxy or environment, and no credentials but its
+caller's headers: the user's, or cookies of the same check. The caller gets a response's cookies as soon as its head
+has arrived.
 """
 
 from __future__ import annotations
@@ -46,18 +46,18 @@ MOST_REDIRECTS = 5
 ACCEPT = "application/rss+xml, application/atom+xml, application/feed+json, text/html;q=0.9, */*;q=0.8"
 POST_TIMEOUT = 15.0
 LINES_END_WITHIN = 2.0
-"""Seconds after its head within which JSON lines of unknown length must end; else they are a stream."""
+"""Seconds after the head for JSON lines of unknown length to end; else they are a stream."""
 POST_READ_LIMIT = 16 << 10
 
 
 @dataclass(frozen=True, slots=True)
 class FetchedResponse:
-    """An answer of status 200 or 304.
+    """A response of status 200 or 304.
 
     url: the final one. headers: under lower-case names. body: decoded; empty for a 304. retry_after, max_age: seconds
-    from now, None when not said. wire_bytes: of the body. hops: the URLs asked before the final one. rendered: how a
-    browser has shown the page whose mark-up is the body; None when it is as it was sent. cookies: the source's own
-    cookies after it, as they are kept; "" when none were renewed.
+    from now, None if unspecified. wire_bytes: of the body. hops: the URLs before the final one. rendered: the
+    browser's details of the page in the body; None for a page as sent. cookies: the source's cookies after the
+    response, in stored form; "" if none were renewed.
     """
 
     url: str
@@ -78,7 +78,7 @@ class FetchedResponse:
 
 @dataclass(frozen=True, slots=True)
 class _FetchRequest:
-    """What a look asks for, at whatever URL its redirects lead to."""
+    """The parameters of a fetch, at any URL that its redirects lead to."""
 
     first: Url
     etag: bytes | None
@@ -94,27 +94,25 @@ class _FetchRequest:
     heard: Heard | None = None
 
     def posts(self, url: Url) -> bool:
-        """Whether a body is posted to a URL, which only its own origin gets."""
+        """Return whether to post the body to a URL: only at its own origin."""
         return self.posted is not None and url.origin == self.first.origin
 
     def conditional(self, url: Url) -> bool:
-        """Whether the validators may be sent to a URL: they tell who asks, so they go only to where they came from."""
+        """Return whether to send the validators to a URL: they identify the client, so only to their origin."""
         if self.posts(url):
-            return False  # a condition is for what is asked (RFC 9110, 13.1)
+            return False  # conditions are for safe requests (RFC 9110, 13.1)
         if self.etag is None and self.last_modified is None:
             return False
         return url.text == self.validated if self.validated else url.origin == self.first.origin
 
 
 Sign = Callable[[str, Url], Awaitable[Sequence[tuple[str, str]]]]
-"""Headers that sign a look: of a method and a URL."""
+"""Returns headers that sign a request, by method and URL."""
 POSTED_ELSEWHERE = "it sends a request with a body elsewhere, which is not repeated there: name that address"
 
 
 class Elsewhere(Exception):
-    """A redirect leads on, by another request, to which politeness owes a turn of its own. hops: the URLs asked so
-    far.
-    """
+    """A redirect to another request, which takes a separate turn. hops: the URLs requested so far."""
 
     def __init__(self, url: Url, hops: tuple[str, ...]) -> None:
         super().__init__(url.text)
@@ -123,7 +121,7 @@ class Elsewhere(Exception):
 
 
 class StreamFound(LookFailed):
-    """The answer is a stream, which does not end. content_type: its word. url: the final one."""
+    """The response is an endless stream. content_type: as received. url: the final one."""
 
     def __init__(self, url: Url, content_type: str) -> None:
         says = f"type lost: it is a stream now ({content_type[:100]}); add it anew, as push"
@@ -133,19 +131,17 @@ class StreamFound(LookFailed):
 
 
 class _NoCookies(CookieJar):
-    """httpx fills a jar even when nothing is ever sent from it, and it would grow for as long as the service runs."""
+    """Stays empty: httpx fills a jar even if nothing is ever sent from it, and it would grow without bound."""
 
     def extract_cookies(self, response: object, request: object) -> None:
-        """Take none."""
+        """Ignore all cookies."""
 
 
 class HttpClient:
-    """The one HTTP client. `aclose` it at the end; a request cut by that, or by a cancellation, closes its
-    connection.
-    """
+    """The one HTTP client. Call `aclose` at the end; a request cut by that, or cancelled, closes its connection."""
 
     def __init__(self, world: World, settings: Settings, guard: Guard, sign: Sign | None = None) -> None:
-        """sign: looks over https are signed with it."""
+        """sign: signs checks over https."""
         self._world = world
         self.sign = sign
         self._timeout = settings.look_timeout
@@ -155,7 +151,7 @@ class HttpClient:
         self._client = httpx.AsyncClient(
             transport=self._transport,
             trust_env=False,
-            timeout=httpx.Timeout(None),  # the deadline of the whole look is ours
+            timeout=httpx.Timeout(None),  # our deadline covers the whole check
             cookies=_NoCookies(),
         )
 
@@ -163,7 +159,7 @@ class HttpClient:
         return f"<HttpClient over {self._transport!r}>"
 
     async def aclose(self) -> None:
-        """Close all connections. Used again it opens new ones, since the tree may restart what owns it."""
+        """Close all connections. Later use opens new ones, since the tree may restart the owner."""
         await self._transport.aclose()
 
     async def get(
@@ -183,14 +179,14 @@ class HttpClient:
         steps: LookSteps | None = None,
         heard: Heard | None = None,
     ) -> FetchedResponse:
-        """Return the answer at a URL, redirects followed, when its status is 200, or 304 to a conditional request.
+        """Return the response at a URL after redirects, if its status is 200, or 304 to a conditional request.
 
-        etag, last_modified: validators of an earlier answer; sent to `validated`, the URL that gave them (an earlier
+        etag, last_modified: validators of an earlier response; sent to `validated`, the URL that gave them (an earlier
         `FetchedResponse.url`), or without that to the origin of `url`. limit: bytes of body instead of the setting's;
-        with `cut` a larger body is cut there instead of refused. stay: raise Elsewhere at a redirect; go on there with
-        its `hops`, which count. given: headers of a user's, which no redirect takes to another origin. posted: a body
-        of a user's, which is posted, and taken nowhere else. steps: notes each request. heard: is told what each answer
-        sets. Raises LookFailed for everything else.
+        with `cut` a larger body is cut there instead of refused. stay: raise Elsewhere at a redirect; continue with
+        its `hops`, which count. given: a user's headers, which no redirect takes to another origin. posted: a user's
+        body, which is posted, and never sent elsewhere. steps: records each request. heard: called with each
+        response's cookies. Raises LookFailed for everything else.
         """
         wish = _FetchRequest(
             url,
@@ -213,10 +209,10 @@ class HttpClient:
             raise LookFailed(Blame.REMOTE_TRANSIENT, f"not done after {self._timeout:g} s") from None
 
     async def post(self, url: Url, headers: Mapping[str, str], body: bytes, method: PostMethod = "POST") -> PostResult:
-        """POST a body and return the answer, whatever its status; redirects are not followed. At most 15 s in all.
+        """POST a body and return the response of any status; redirects are not followed. At most 15 s in all.
 
-        Raises LookFailed when there is no answer, ValueError for headers that can't be sent. Once the status is
-        known, a response that is long, slow or cut only ends the reading.
+        Raises LookFailed without a response, ValueError for unsendable headers. Once the status is known, a long, slow
+        or cut response only ends the reading.
         """
         start = trio.current_time()
         raw = delivery_headers(headers, len(body))
@@ -255,7 +251,7 @@ class HttpClient:
             url = found
 
     async def _ask(self, wish: _FetchRequest, url: Url, start: float, hops: tuple[str, ...]) -> FetchedResponse | Url:
-        """Ask one URL; return the answer, or where it redirects to."""
+        """Request one URL; return the response, or its redirect's target."""
         conditional, posts = wish.conditional(url), wish.posts(url)
         method, asked = "POST" if posts else "GET", _look_headers(wish, url, conditional)
         if self.sign is not None and url.secure:
@@ -340,7 +336,7 @@ def _look_headers(wish: _FetchRequest, url: Url, conditional: bool) -> list[tupl
 
 def _target(url: Url, location: str) -> Url:
     with suppress(UnicodeError):
-        location = location.encode("latin-1").decode()  # raw UTF-8, which browsers encode as such
+        location = location.encode("latin-1").decode()  # raw UTF-8, which browsers percent-encode
     return join(url, location)
 
 
@@ -352,7 +348,7 @@ def _moved_to(url: Url, headers: Mapping[str, str]) -> str:
 
 
 def redirect(url: Url, location: str) -> Url:
-    """Return where a redirect leads. Raises LookFailed."""
+    """Return the target of a redirect. Raises LookFailed."""
     try:
         target = _target(url, location)
     except UrlRefused as refusal:
@@ -385,7 +381,7 @@ async def _read(response: httpx.Response, body: Body, headers: Mapping[str, str]
 
 
 async def _read_some(response: httpx.Response) -> bytes:
-    """Read a little of what a receiver says. What comes is taken as it is: the status is what counts."""
+    """Read the beginning of a receiver's response, as it comes: only the status matters."""
     taken = bytearray()
 
     def take(part: bytes) -> bool:
@@ -398,10 +394,10 @@ async def _read_some(response: httpx.Response) -> bytes:
 
 
 async def _pump(response: httpx.Response, take: Callable[[bytes], bool]) -> None:
-    """Hand over the parts of a body until `take` has enough; then close the connection. Raises LookFailed.
+    """Pass the parts of a body on until `take` has enough; then close the connection. Raises LookFailed.
 
-    Under the response lie five async generators, one in the other, and leaving the loop would leave the inner four to
-    the garbage collector. So it is run to its end, which a closed connection makes come at once.
+    The response is built on five nested async generators, and leaving the loop would leave the inner four to the
+    garbage collector. So the loop runs to its end, which a closed connection brings at once.
     """
     enough = False
     try:

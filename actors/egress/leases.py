@@ -1,7 +1,7 @@
-"""A rendered page's share of the forward proxy: what it may still ask for, and what became of what it asked.
+"""A rendered page's share of the forward proxy: its remaining requests and bytes, and their outcomes.
 
-A page is a stranger's program: it may ask a thousand times, for a gigabyte, at any port of any host. A lease counts
-requests and bytes, and when one of them is used up nothing more is let out. Pure.
+A page is untrusted code: it may make a thousand requests, for a gigabyte, to any port of any host. A lease counts
+requests and bytes, and at either limit all further ones are refused. Pure.
 """
 
 from __future__ import annotations
@@ -15,27 +15,27 @@ from actors.errors import UrlRefused
 
 WEB_PORTS: Final = frozenset({80, 443})
 MOST_TROUBLES: Final = 200
-"""Hosts whose trouble is remembered; of a page that asks more, the first ones count."""
+"""Hosts whose trouble is remembered, the first ones of a page."""
 MOST_STREAMS: Final = 128
-"""Connections of one page at once. A browser opens 32 through a proxy, and more for WebSockets only."""
+"""Connections of one page at once. A browser opens 32 through a proxy, and more only for WebSockets."""
 
 USER: Final = "sanderling"
-"""Whose password a page's secret is, where a gate asks for one."""
+"""The user name that goes with a page's secret, if a gate asks for one."""
 
 Cause = Literal["refused", "remote", "local"]
 
 
 class Trouble(NamedTuple):
-    """Why the proxy did not let a request through, or could not. cause: whose fault, as RenderFailed has it."""
+    """Why a request did not get through the proxy. cause: the fault, as in RenderFailed."""
 
     cause: Cause
     reason: str
 
 
 class Lease:
-    """One page's share of the proxy. marker: a word that no page knows, which tells our own answers from a host's.
+    """One page's share of the proxy. marker: a secret word that distinguishes our own answers from a host's.
 
-    ports: that may be asked besides 80 and 443. host: the page's own.
+    ports: allowed in addition to 80 and 443. host: the page's own.
     """
 
     def __init__(
@@ -43,7 +43,7 @@ class Lease:
     ) -> None:
         self.marker, self._host = marker, host
         self._inside: frozenset[str] | None = None
-        """The addresses that the own host had first, if all are in opened networks; None before it was asked."""
+        """The first addresses of the own host, if all are in opened networks; None before the first request."""
         self._most_requests, self._most_bytes = most_requests, most_bytes
         self._ports = WEB_PORTS | frozenset(ports)
         self._troubles: OrderedDict[tuple[str, int], Trouble] = OrderedDict()
@@ -55,7 +55,7 @@ class Lease:
 
     @property
     def spent(self) -> str:
-        """Which limit is reached, in words; "" while there is room."""
+        """The reached limit, as a sentence; "" below both."""
         if self.wire_bytes >= self._most_bytes:
             return f"the page asked for more than {self._most_bytes:,} bytes"
         if self.requests >= self._most_requests:
@@ -64,11 +64,11 @@ class Lease:
 
     @property
     def out_of_bytes(self) -> bool:
-        """Whether what is under way must be cut, too."""
+        """Whether open connections must be cut, too."""
         return self.wire_bytes >= self._most_bytes
 
     def admit(self, host: str, port: int) -> Trouble | None:
-        """Count a request; return why it must not go out, None when it may be tried."""
+        """Count a request; return why it is refused, None if it may be tried."""
         if self.spent:
             return self.note(host, port, Trouble("refused", self.spent))
         self.requests += 1
@@ -78,10 +78,10 @@ class Lease:
         return None
 
     def judge(self, host: str, addresses: Sequence[str]) -> None:
-        """Raise UrlRefused unless the page may reach a host: public ones, and its own where that is not.
+        """Raise UrlRefused unless the page may reach a host: public ones, and its own if that is internal.
 
-        The addresses that the own host has first stay its own, until it has a public one, as a name that moves inside
-        would have a stranger's page act there.
+        The first addresses of the own host stay its own until it has a public one. Otherwise a name that moves inside
+        would let a stranger's page act there.
         """
         inside = frozenset(address for address in addresses if not is_public(address))
         if host == self._host and (self._inside is None or len(inside) < len(addresses)):
@@ -91,16 +91,16 @@ class Lease:
             raise UrlRefused("address-inside", detail)
 
     def note(self, host: str, port: int, trouble: Trouble) -> Trouble:
-        """Remember what became of a request to a host; return it."""
+        """Record and return the trouble of a request."""
         self.refused += trouble.cause == "refused"
         if (host, port) in self._troubles or len(self._troubles) < MOST_TROUBLES:
             self._troubles[host, port] = trouble
         return trouble
 
     def count(self, size: int) -> None:
-        """Count bytes of the wire, of both directions."""
+        """Count bytes on the wire, in both directions."""
         self.wire_bytes += size
 
     def trouble(self, host: str, port: int) -> Trouble | None:
-        """Return what last became of a request to a host that did not get through."""
+        """Return the last trouble of a request to a host."""
         return self._troubles.get((host, port))

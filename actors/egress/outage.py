@@ -1,13 +1,13 @@
-"""Is it us? Many hosts that fail at once mean that our own line is down, and that none of them is to blame. Pure.
+"""Outage detection: many hosts that fail at once mean that our own uplink is down, and none is at fault. Pure.
 
-Whose word counts is decided before (`line`): that of hosts which have answered at some time.
+The caller (`uplink`) only passes on hosts that have answered at some time.
 
-Down, when within 60 seconds at least half of at least 20 distinct hosts failed, or when 5 hosts failed by local
-faults and no more than that succeeded (a name whose own zone is broken can look like a silent resolver; five such
-names among thousands of good looks are no outage). Up again, when hosts succeed: 3 of them, and more than fail. After
-five minutes one is enough, for there may be no three that live: then it was many dead hosts, not us. Hosts that
-failed during an outage are no evidence for the next one until they have answered again, or dead ones would make one
-after the other.
+The uplink is down when within 60 seconds at least half of at least 20 distinct hosts failed, or when 5 hosts failed by
+local faults and no more than that succeeded (a name with a broken zone can look like a silent resolver; five such
+names among thousands of successes are no outage). It is up again when 3 hosts succeed, and the conditions no longer
+hold. After five minutes one success is enough, as there may be no three live hosts: then many hosts were dead, not us.
+Hosts that failed during an outage do not count towards the next one until they have answered again; otherwise dead
+ones would cause one outage after the other.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from enum import Enum
 
 WINDOW = 60.0
 MOST_HOSTS = 4096
-"""Hosts remembered at most; the oldest word goes first. Beyond that many a minute a sample is as good."""
+"""Most hosts; the oldest goes first. With more a minute, a sample is as good."""
 
 HOSTS_TO_JUDGE = 20
 FAILING_SHARE = 0.5
@@ -27,7 +27,7 @@ PATIENCE = 300.0
 
 
 class Word(Enum):
-    """What the last look at a host said about the way to it."""
+    """The result of the last request to a host."""
 
     ANSWERED = "answered"
     FAILED = "failed"
@@ -35,7 +35,7 @@ class Word(Enum):
 
 
 class Turn(Enum):
-    """What a new word changed."""
+    """The change after a new result."""
 
     NOTHING = "nothing"
     WENT_DOWN = "went down"
@@ -43,7 +43,7 @@ class Turn(Enum):
 
 
 class Outage:
-    """The last word of each host within the window, and what follows of them. One word costs the same however many."""
+    """The last result of each host within the window, and the verdict. The cost of a result is constant."""
 
     def __init__(self) -> None:
         self._words: OrderedDict[str, tuple[float, Word]] = OrderedDict()  # oldest first
@@ -59,11 +59,11 @@ class Outage:
 
     @property
     def down(self) -> bool:
-        """Whether our own line is held to be down: breakers and scores are then frozen."""
+        """Whether our uplink is considered down: breakers and scores are then frozen."""
         return self.down_since is not None
 
     def heard(self, host: str, word: Word, now: float) -> Turn:
-        """Take a host's word and return what it changed. `now`: seconds of a monotonic clock."""
+        """Take a host's result and return the change. `now`: seconds of a monotonic clock."""
         self._forget(host)
         if word is Word.ANSWERED:
             self._dead.pop(host, None)

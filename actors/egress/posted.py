@@ -1,4 +1,4 @@
-"""The answer to a POST, whatever it says. Pure."""
+"""The response to a POST, of any status. Pure."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ PostMethod = Literal["POST", "PUT", "GET"]
 
 @dataclass(frozen=True, slots=True)
 class PostResult:
-    """What came of a POST. body: its beginning, as it was on the wire. retry_after: seconds from now.
+    """The response to a POST. body: its beginning, undecoded. retry_after: seconds from now.
 
-    moved_to: the address that a redirect names, "" for none.
+    moved_to: the target of a redirect, "" for none.
     """
 
     status: int

@@ -1,7 +1,7 @@
-"""A gate before the forward proxy, where others can come to its port: who has a page's secret is on that page's lease.
+"""A gate for the forward proxy, if others can reach its port: a page's secret selects that page's lease.
 
-The secret comes as the password of HTTP's Basic scheme (RFC 7617), in `Proxy-Authorization`. Each connection shows it
-once, with its first request; one that does not is told that it must (407), and cut.
+The secret is the password of HTTP's Basic scheme (RFC 7617), in `Proxy-Authorization`. Each connection shows it once,
+with its first request; a connection without it gets a 407 and is cut.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from actors.egress.forward_proxy import ForwardProxy, Slot
 from actors.egress.leases import USER, Lease
 
 HEAD_WITHIN: Final = 10.0
-"""Seconds that a connection has for its first request."""
+"""Seconds for a connection's first request."""
 MOST_STRANGERS: Final = 256
-"""Connections at once that have not shown a secret; more are cut."""
+"""Concurrent connections without a secret so far; more are cut."""
 _HEAD_LIMIT: Final = 64 << 10
 _READ: Final = 16 << 10
 _WANTED: Final = (
@@ -31,11 +31,11 @@ _WANTED: Final = (
 
 
 class ProxyGate:
-    """Who may come in now, and on whose lease."""
+    """The secrets that are valid now, and their leases."""
 
     def __init__(self) -> None:
         self._slots: dict[bytes, Slot] = {}
-        """By what a browser shows for it. Bound: pages that are shown at once."""
+        """By the header's value. Bound: concurrent pages."""
         self._strangers = 0
 
     def __repr__(self) -> str:
@@ -43,7 +43,7 @@ class ProxyGate:
 
     @contextmanager
     def let(self, secret: str, lease: Lease) -> Iterator[None]:
-        """Serve a page for a while; at the end its secret opens nothing, and all its connections are cut."""
+        """Serve a page; at the end its secret becomes invalid, and all its connections are cut."""
         shown = b"Basic " + b64encode(f"{USER}:{secret}".encode())
         slot = self._slots[shown] = Slot()
         try:
@@ -53,7 +53,7 @@ class ProxyGate:
             del self._slots[shown]
 
     async def listen(self, listener: trio.abc.Listener[trio.abc.Stream], proxy: ForwardProxy) -> None:
-        """Serve whatever connects to a listener, until cancelled."""
+        """Serve all connections to a listener, until cancelled."""
         await trio.serve_listeners(partial(self.serve, proxy), [listener])
 
     async def serve(self, proxy: ForwardProxy, stream: trio.abc.Stream) -> None:
@@ -67,13 +67,13 @@ class ProxyGate:
                 with trio.move_on_after(HEAD_WITHIN):
                     await stream.send_all(_WANTED)
         except (trio.BrokenResourceError, trio.ClosedResourceError):
-            pass  # whoever it was is gone
+            pass  # the peer is gone
         finally:
             with trio.move_on_after(1, shield=True):
                 await trio.aclose_forcefully(stream)
 
     async def _head(self, stream: trio.abc.Stream) -> bytes:
-        """Return what comes up to the end of the first head; b"" of one that is too long, too late or not whole."""
+        """Return the bytes up to the end of the first head, or more; b"" if it is too long, late or incomplete."""
         if self._strangers >= MOST_STRANGERS:
             return b""
         self._strangers += 1
@@ -101,7 +101,7 @@ class ProxyGate:
 
 
 class _Begun(trio.abc.Stream):
-    """A stream of which something has been read: that comes first."""
+    """A stream with bytes that were already read; they come first."""
 
     def __init__(self, stream: trio.abc.Stream, read: bytes) -> None:
         self._stream, self._read = stream, read

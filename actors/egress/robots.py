@@ -1,9 +1,9 @@
-"""robots.txt (RFC 9309): what a site allows us, and how slowly it wants us.
+"""robots.txt (RFC 9309): permissions, and Crawl-delay.
 
-4xx means that all is allowed; a site that can't be reached forbids all until it can, except where an older copy is
-known. A copy, and a 4xx as well, serves for as long as the answer says itself (RFC 9111), from ten minutes to 24 hours;
-where it says nothing, 24 hours. 500 KiB of it count. One fetch at a time for an origin; who asks
-meanwhile shares it. A long file is read by a worker, once for each URL: nobody who is watched may hold the loop.
+4xx allows everything; an unreachable site forbids everything for the time being, unless an older copy is known. A
+copy, or a 4xx, is valid for its own lifetime (RFC 9111), from ten minutes to 24 hours; by default 24 hours. The first
+500 KiB count. There is one fetch at a time for an origin; concurrent callers share it. A worker reads a long file,
+once for each URL: no watched site may block the loop.
 """
 
 from __future__ import annotations
@@ -31,22 +31,22 @@ SIZE_LIMIT = 500 << 10
 LONGEST = 24 * 3600.0
 SHORTEST = 600.0
 RETRY = 300.0
-"""Seconds before an origin that could not be reached is asked again."""
+"""Seconds before an unreachable origin is asked again."""
 
 SHORT = 8 << 10
-"""Bytes of a file that is read in the loop, in a few milliseconds."""
+"""Largest file that is read in the loop, in a few milliseconds; bytes."""
 READ_WITHIN = 10.0
 """Seconds of a worker's processor time for one URL."""
 MOST_SAID = 100
-"""URLs of an origin whose verdicts are kept."""
+"""Cached verdicts of one origin."""
 MOST_ORIGINS = 2000
 MOST_BYTES = 8 << 20
-"""Bounds of the cache; the least lately used go first."""
+"""Bounds of the cache; the least recently used go first."""
 
 
 @dataclass(frozen=True, slots=True)
 class RobotsVerdict:
-    """Whether a URL may be fetched. crawl_delay: seconds, None when not said. why: a sentence. blame: None when
+    """Whether a URL may be fetched. crawl_delay: seconds, None if unspecified. why: a sentence. blame: None if
     allowed.
     """
 
@@ -56,17 +56,17 @@ class RobotsVerdict:
     blame: Blame | None = None
 
     def refusal(self) -> LookFailed:
-        """Return the failed look that a forbidden URL is."""
+        """Return a forbidden URL as a failed check."""
         assert self.blame is not None
         return RobotsForbids(self.blame, self.why)
 
 
 @dataclass(slots=True)
 class _Site:
-    """What is known of an origin.
+    """The state of an origin.
 
-    text: the rules for us; none allow all. said: by URL, whether they allow it, and their Crawl-delay. unreachable: why
-    nothing is known instead.
+    text: the rules for us; none allow everything. said: verdict and Crawl-delay by URL. unreachable: why there is no
+    copy.
     """
 
     lock: trio.Lock
@@ -92,9 +92,9 @@ class Robots:
         return f"<Robots {len(self._sites)} origins, {self._bytes >> 10} KiB>"
 
     async def verdict(self, url: Url, claim: Ticket = ASKED) -> RobotsVerdict:
-        """Return whether a URL may be fetched. Raises LookFailed of class local or content, and HostOpen: nobody knows.
+        """Return whether a URL may be fetched. Raises HostOpen, LookFailed of class local or content, if unknown.
 
-        To be asked before taking a turn at the host: fetching robots.txt takes a turn of its own.
+        Call it before taking a turn at the host: fetching robots.txt takes a separate turn.
         """
         site = self._sites.get(url.origin)
         if site is None:
@@ -121,7 +121,7 @@ class Robots:
         await self._learn(site, found.body, url, _lifetime(freshness(found.headers, self._wall()), LONGEST))
 
     async def _fetch(self, url: Url, claim: Ticket) -> FetchedResponse:
-        """Return a robots.txt, from whatever host its redirects lead to (RFC 9309, 2.3.1.2), each in its own turn."""
+        """Return a robots.txt from any host that its redirects lead to (RFC 9309, 2.3.1.2), each in its own turn."""
         hops: tuple[str, ...] = ()
         while True:
             try:
@@ -156,11 +156,11 @@ class Robots:
         if error.blame is Blame.LOCAL or isinstance(error, HostOpen):
             raise error
         if error.status is not None and 300 <= error.status < 500:
-            # "Unavailable" (2.3.1.3), as are redirects without an end (2.3.1.2).
+            # "Unavailable" (2.3.1.3); so are endless redirects (2.3.1.2).
             silent = SHORTEST if error.blame is Blame.THROTTLED else LONGEST
             await self._learn(site, b"", url, _lifetime(error.fresh, silent))
             return
-        # Out of reach, it is asked for again soon, whatever an error's page says of itself: nothing may be fetched.
+        # Unreachable: retry soon, ignoring an error page's lifetime, since nothing may be fetched.
         site.until = trio.current_time() + max(RETRY, min(error.retry_after or 0.0, LONGEST))
         site.unreachable = error.reason
 
@@ -178,7 +178,7 @@ class Robots:
         site.until = trio.current_time() + lifetime
 
     async def _read(self, body: bytes, url: Url) -> RobotsReading:
-        """Judge a URL by a file. Raises LookFailed of class content when no worker can."""
+        """Judge a URL by a file. Raises LookFailed of class content if no worker can."""
         asked = RobotsRequest(body, PRODUCT, url.sent)
         if len(body) <= SHORT:
             return read_robots(asked)
@@ -201,7 +201,7 @@ class Robots:
 
 
 def _lifetime(said: float | None, silent: float) -> float:
-    """Return for how many seconds a copy serves (2.4). said: by its own word. silent: where it has none."""
+    """Return the seconds that a copy is valid (2.4). said: its own lifetime. silent: the default."""
     return silent if said is None else min(max(said, SHORTEST), LONGEST)
 
 

@@ -1,4 +1,4 @@
-"""The real Resolver and Connector: the system's resolver in threads of its own, TCP and TLS by Trio.
+"""The real Resolver and Connector: the system's resolver in its own threads, TCP and TLS by Trio.
 
 `sanderling/real_world.py` makes one of each. Names go to the resolver only, addresses to the connector only.
 """
@@ -25,10 +25,10 @@ _NO_SUCH_NAME = frozenset({socket.EAI_NONAME, getattr(socket, "EAI_NODATA", sock
 
 
 class SystemResolver:
-    """Asks `getaddrinfo`, at most 8 names at once, each for at most 10 seconds.
+    """Calls `getaddrinfo`, for at most 8 names at once, each for at most 10 seconds.
 
-    A thread that hangs in a dead resolver can't be cancelled and keeps its slot until it returns. Because the slots
-    are the resolver's own, 120 dead lookups hold up other names but no other thread work of the process.
+    A thread that hangs in a dead resolver can't be cancelled and keeps its slot until it returns. The resolver has its
+    own slots, so 120 dead lookups delay other names but no other thread work of the process.
     """
 
     def __init__(self, *, threads: int = RESOLVER_THREADS, timeout: float = RESOLVE_TIMEOUT) -> None:
@@ -58,9 +58,7 @@ class SystemResolver:
         return list(dict.fromkeys(str(entry[4][0]) for entry in found))
 
     def _silent(self, reason: str, before: int) -> ResolveFailed:
-        """Sort a failure without an answer: while other names were answered, it is that name's own servers that
-        fail.
-        """
+        """Sort a failure without an answer: if other names were answered meantime, this name's servers failed."""
         if self._successes > before:
             return ZoneSilent(reason, local=False)
         return ResolveFailed(reason, local=True)
@@ -76,9 +74,9 @@ def public_trust() -> ssl.SSLContext:
 
 
 def trusting(file: str) -> Callable[[], ssl.SSLContext]:
-    """Return what makes a context like `public_trust`, which trusts the authorities in a PEM file, too.
+    """Return a factory of contexts as in `public_trust` that also trust the authorities in a PEM file.
 
-    The file is read now, once. Raises OSError, and ValueError when it holds no certificate of an authority.
+    The file is read now, once. Raises OSError, and ValueError if it has no certificate of an authority.
     """
     with open(file, encoding="ascii", errors="replace") as opened:
         text = opened.read()
@@ -99,8 +97,8 @@ def trusting(file: str) -> Callable[[], ssl.SSLContext]:
 
 
 class TcpConnector:
-    """Opens TCP connections to addresses, and TLS inside them. trust: makes a TLS context; called once for each
-    ALPN.
+    """Opens TCP connections to addresses, and TLS inside them. trust: makes a TLS context; called
+    once for each ALPN.
     """
 
     def __init__(self, trust: Callable[[], ssl.SSLContext] = public_trust) -> None:
@@ -117,7 +115,7 @@ class TcpConnector:
             sock.close()
             if error.errno is None:
                 raise
-            raise OSError(error.errno, os.strerror(error.errno)) from None  # Trio's words have a tuple in them
+            raise OSError(error.errno, os.strerror(error.errno)) from None  # Trio's message includes a tuple
         except BaseException:
             sock.close()
             raise
@@ -129,13 +127,13 @@ class TcpConnector:
         try:
             await secured.do_handshake()
         except trio.BrokenResourceError as error:
-            if isinstance(error.__cause__, OSError):  # ssl.SSLError is one
+            if isinstance(error.__cause__, OSError):  # includes ssl.SSLError
                 raise error.__cause__ from None
             raise ConnectionResetError("the connection broke during the handshake") from None
         return secured
 
     def _context(self, alpn: tuple[str, ...]) -> ssl.SSLContext:
-        """One context for each choice of protocols, as the choice is kept in the context. Loading the trust is slow."""
+        """Return one context for each choice of protocols, which a context stores. Loading the trust is slow."""
         context = self._contexts.get(alpn)
         if context is None:
             context = self._contexts[alpn] = self._trust()

@@ -1,4 +1,4 @@
-"""The meaning of an HTTP status for a look: the table of `failures.py`, status by status. Pure."""
+"""The meaning of an HTTP status for a check: the table of `failures.py`, status by status. Pure."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 
 
 def is_redirect(status: int) -> bool:
-    """Whether a status sends one elsewhere, when it comes with a Location."""
+    """Return whether a status is a redirect, given a Location."""
     return status in _REDIRECTS
 
 
 def failure(status: int, retry_after: float | None, fresh: float | None = None) -> LookFailed:
-    """Return the failure that a final status is, unless it is 200 or a wanted 304; the others are in seconds."""
+    """Return the failure for a final status other than 200 or a requested 304; times are in seconds."""
     blame, reason = _blame(status, retry_after), f"answered {_name(status)}"
     return LookFailed(blame, reason, status=status, retry_after=retry_after, fresh=fresh)
 
@@ -27,7 +27,7 @@ def _blame(status: int, retry_after: float | None) -> Blame:
     if status in _PERMANENT:
         return Blame.REMOTE_PERMANENT
     if 200 <= status < 300:
-        return Blame.CONTENT  # an answer, but none with a body to read
+        return Blame.CONTENT  # a response, but none with a body to read
     return Blame.REMOTE_TRANSIENT
 
 

@@ -1,4 +1,4 @@
-"""The lines of an HTTP stream, put together to events: Server-Sent Events (WHATWG HTML, 9.2) and JSON lines. Pure."""
+"""Parses the lines of an HTTP stream into events: Server-Sent Events (WHATWG HTML, 9.2) and JSON lines. Pure."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ CONTENT_TYPES: Final[Mapping[str, Kind]] = {
 }
 SPOKEN: Final[Mapping[Kind, str]] = {"sse": "Server-Sent Events", "lines": "JSON lines"}
 MOST_SIZE: Final = 1 << 20
-"""Bytes of an event, and of a line."""
+"""Largest event, and line, in bytes."""
 MOST_ID: Final = 1_000
 _PINGS: Final = frozenset(("ping", "heartbeat", "keepalive", "keep-alive", "hb"))
 _DIGITS = re.compile(r"\d{1,9}")
 
 
 def kind_of(content_type: str) -> Kind | None:
-    """Return what kind of stream a Content-Type names.
+    """Return the kind of stream for a Content-Type.
 
     >>> kind_of("Text/Event-Stream; charset=utf-8"), kind_of("application/x-ndjson"), kind_of("text/html")
     ('sse', 'lines', None)
@@ -33,25 +33,25 @@ def kind_of(content_type: str) -> Kind | None:
 
 
 class NamedText(str):
-    """The text of an event whose stream says of what kind it is."""
+    """The text of an event with the name that its stream gave it."""
 
     name = ""
 
 
 def name_of(text: str) -> str:
-    """Return the kind of an event by its stream's own word, "" for none."""
+    """Return the name of an event from its stream, or ""."""
     return text.name if isinstance(text, NamedText) else ""
 
 
 class StreamEvent(NamedTuple):
-    """An event. text: None for one that only moves the id. id: the one to resume behind it, None for none."""
+    """An event. text: None for one that only moves the id. id: to resume after it, None without one."""
 
     text: str | None
     id: str | None
 
 
 class StreamLines:
-    """What has come of one stream: `feed` takes bytes, and gives the events that are complete.
+    """The parser of one stream: `feed` takes bytes, and yields complete events.
 
     `skipped` counts events that were too large. `retry`: seconds before the next connection, as the server wishes.
     """
@@ -71,7 +71,7 @@ class StreamLines:
         return f"<StreamLines of {SPOKEN[self._kind]}, {self._rest_size} bytes ahead>"
 
     def feed(self, data: bytes) -> Iterator[StreamEvent]:
-        """Take bytes as they come."""
+        """Take bytes, and yield complete events."""
         if self._kind == "sse" and data:
             begins, self._after_cr = int(self._after_cr and data[:1] == b"\n"), data[-1:] == b"\r"
             data = data[begins:]
@@ -83,12 +83,12 @@ class StreamLines:
                 yield event
 
     def end(self) -> Iterator[StreamEvent]:
-        """Take the end of a stream that is complete: its last line may lack its end. An SSE event may not."""
+        """Take the end of a complete stream: its last line may lack a line break. An SSE event may not."""
         if self._kind == "lines":
             yield from self.feed(b"\n")
 
     def _lines(self, data: bytes) -> Iterator[bytes]:
-        """Yield the lines that are complete; what is too large of one is forgotten as it comes."""
+        """Yield complete lines; lines that are too large are dropped as they arrive."""
         # In JSON lines a CR is white space, and only LF ends a line.
         lines = data.splitlines(keepends=True) if self._kind == "sse" else data.split(b"\n")
         tail = lines.pop() if self._kind == "lines" or (lines and lines[-1][-1:] not in {b"\n", b"\r"}) else b""
@@ -135,7 +135,7 @@ class StreamLines:
             case b"retry" if _DIGITS.fullmatch(text):
                 self.retry = int(text) / 1000
             case _:
-                pass  # a comment, which is a sign of life, or a field of a later standard
+                pass  # a comment, as a sign of life, or a field of a later standard
         return None
 
     def _dispatch(self) -> StreamEvent | None:

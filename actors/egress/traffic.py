@@ -1,4 +1,4 @@
-"""All ways out in one bundle, as sources and deliveries are given it."""
+"""All ways out in one bundle, for sources and deliveries."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ _CLOSE_GRACE = 5.0
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SendingOutlet:
-    """An Outlet with private networks of its own. deliver, dial: with TLS. deliver_plain, dial_plain: without, to those
-    networks and nowhere else. machines: where it has sent.
+    """An Outlet with separate private networks. deliver, dial: with TLS. deliver_plain, dial_plain: without, to those
+    networks only. machines: the addresses of recent destinations.
     """
 
     dial: Guard
@@ -43,15 +43,14 @@ class SendingOutlet:
         return self.machines.of(host)
 
     async def aclose(self) -> None:
-        """Close all connections."""
         await self.deliver.aclose()
         await self.deliver_plain.aclose()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Egress(SendingOutlet):
-    """The outlet of deliveries, and more. http, guard: for watching. callbacks: for the hub's subscribers, strangers.
-    line: our own, as all looks together know it; whoever looks asks it before and tells it after.
+    """The outlet of deliveries, and more. http, guard: for watching. callbacks: for the hub's subscribers, all
+    strangers. line: the state of our uplink from all checks; each consults it first and reports to it afterwards.
     """
 
     world: World
@@ -90,17 +89,17 @@ class Egress(SendingOutlet):
         """Close all connections, within 5 seconds even when cancelled."""
         with trio.move_on_after(_CLOSE_GRACE, shield=True):
             await self.http.aclose()
-            await SendingOutlet.aclose(self)  # super() does not know a class that slots have made anew
+            await SendingOutlet.aclose(self)  # super() does not know the class that slots recreated
             await self.callbacks.aclose()
 
 
 def tell_refusal(world: World, host: str, refusal: UrlRefused) -> None:
-    """Log where a name leads that the guard refuses: who asked for it is told the rule alone."""
+    """Log the internal address of a refused name; the caller only learns the rule."""
     world.log("egress.refused", host=host, rule=refusal.rule, says=refusal.inside)
 
 
 def build_egress(world: World, settings: Settings, sign: Sign | None = None) -> Egress:
-    """Return the ways out of a World. sign: looks are signed with it."""
+    """Return the ways out of a World. sign: signs checks."""
     hosts = Hosts(world, settings)
     refused = partial(tell_refusal, world)
     guard = Guard(world.resolver, world.connector, settings.watch_networks(), met=hosts.met, refused=refused)

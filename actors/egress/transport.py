@@ -1,7 +1,7 @@
-"""The real httpx on our own ground: its requests go through httpcore's pool, whose every connection the guard opens.
+"""httpx over the guard: its requests go through httpcore's pool, and the guard opens each connection.
 
-httpx can't be given httpcore's `network_backend`, so this is a transport of our own around the same pool. The request
-line and the host come from our `Url`, never from httpx's parser: two parsers of one URL must not be able to disagree.
+httpx does not accept httpcore's `network_backend`, so this is our own transport around the same pool. The request line
+and the host come from our `Url`, never from httpx's parser: two parsers of one URL must not be able to disagree.
 """
 
 from __future__ import annotations
@@ -19,14 +19,12 @@ from actors.egress.guard import Guard
 from actors.egress.url import Url
 
 MOST_IDLE = 32
-"""Idle connections kept in all. The pool looks at each of them for every request, and a source's next look is far
-away.
-"""
+"""Idle connections in all. The pool scans them for every request, and a source's next check is far away."""
 
 
 class GuardedTransport(httpx.AsyncBaseTransport):
-    """An httpx transport for requests that carry our Url in `extensions["url"]`, and in `extensions["trace"]`, if they
-    have that, who is told of each step (httpcore calls it).
+    """An httpx transport for requests with our Url in `extensions["url"]`, and optionally a callback for httpcore's
+    steps in `extensions["trace"]`.
 
     The response's headers are in its `extensions["headers"]`, as pairs of bytes.
     """
@@ -44,23 +42,22 @@ class GuardedTransport(httpx.AsyncBaseTransport):
         return f"<GuardedTransport {len(self._pool.connections)} connections>"
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
-        """Send a request. Raises LookFailed for trouble on the network, ValueError for a request that can't be sent."""
+        """Send a request. Raises LookFailed for network errors, ValueError for a request that can't be sent."""
         url = request.extensions["url"]
         assert isinstance(url, Url)
         try:
             response = await _send(self._pool, url, request)
         except _Stale:
-            # The server gave up an idle connection as we took it. All that we send may be sent again (RFC 9110, 9.2.2):
-            # looks by their nature, deliveries by their webhook-id.
+            # The server closed an idle connection as we used it. All our requests may be repeated (RFC 9110, 9.2.2):
+            # checks are safe, and deliveries have their webhook-id.
             response = await _send(self._pool, url, request)
         assert isinstance(response.stream, AsyncIterable)
-        # httpx gets no headers: it would follow a Location in thought, by its own parser, which raises at some of them.
+        # httpx gets no headers: it would parse a Location with its own parser, which raises for some of them.
         return httpx.Response(
             response.status, stream=_Stream(response.stream), extensions={"headers": response.headers}
         )
 
     async def aclose(self) -> None:
-        """Close all connections."""
         await self._pool.aclose()
 
 
@@ -84,7 +81,7 @@ async def _send(pool: httpcore.AsyncConnectionPool, url: Url, request: httpx.Req
 
 
 class _Body:
-    """A request's body in one part. The libraries' own are async generators, which a cancellation leaves half-way."""
+    """A request's body in one part. The libraries' own are async generators, which a cancellation leaves unfinished."""
 
     def __init__(self, content: bytes) -> None:
         self._parts = [content] if content else []
@@ -99,7 +96,7 @@ class _Body:
 
 
 class _Stale(LookFailed):
-    """An idle connection turned out to be closed; whatever was sent on it has not been answered."""
+    """An idle connection turned out to be closed; nothing sent on it has been answered."""
 
 
 def _broken(error: httpcore.RemoteProtocolError) -> LookFailed:
@@ -107,7 +104,7 @@ def _broken(error: httpcore.RemoteProtocolError) -> LookFailed:
 
 
 class _Stream(httpx.AsyncByteStream):
-    """A response's body as it comes from the wire."""
+    """A response's body from the wire."""
 
     def __init__(self, inner: Any) -> None:
         self._inner = inner
@@ -145,12 +142,12 @@ class _Network(httpcore.AsyncNetworkBackend):
 
 
 class _Connection(httpcore.AsyncNetworkStream):
-    """One connection to a checked address. Deadlines are the caller's: one for the whole look."""
+    """One connection to a checked address. The caller sets one deadline for the whole check."""
 
     def __init__(self, guard: Guard, stream: trio.abc.Stream) -> None:
         self._guard = guard
         self._stream = stream
-        self._kept = False  # an answer came before the last write
+        self._kept = False  # a response came before the last write
         self._answered = False
 
     async def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
@@ -177,7 +174,7 @@ class _Connection(httpcore.AsyncNetworkStream):
         return kind(Blame.REMOTE_TRANSIENT, "the connection was reset")
 
     async def aclose(self) -> None:
-        # By force, which never waits: httpcore shields this call without a deadline, and TLS would wait for the peer.
+        # By force, without waiting: httpcore shields this call without a deadline, and TLS would wait for the peer.
         await trio.aclose_forcefully(self._stream)
 
     async def start_tls(
@@ -187,7 +184,7 @@ class _Connection(httpcore.AsyncNetworkStream):
         return _Connection(self._guard, await self._guard.secure(self._stream, server_hostname.strip("[]")))
 
     def get_extra_info(self, info: str) -> Any:
-        if info == "is_readable":  # of an idle connection: that the server has closed it
+        if info == "is_readable":  # for an idle connection: the server has closed it
             return _is_readable(self._stream)
         return None
 

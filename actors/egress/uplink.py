@@ -1,12 +1,11 @@
-"""Our own line to the world: who looks tells it how that went, and asks it before looking again.
+"""The monitor of our own uplink: each check reports its result here, and consults it before the next.
 
-Only hosts that have answered before speak about it: one that never has says nothing but that it is no good name. What
-somebody names just now (to add it, to try it out) does not speak either, nor what the guard refuses: else whoever may
-name URLs could have the watching held.
+Only hosts that have answered before count: one that never has may just be a bad name. URLs that a user has just
+entered do not count either, nor refusals by the guard; otherwise anyone who may enter URLs could put watching on hold.
 
-While the line is down, a failure is nobody's but ours: it counts as local, which opens no breaker and moves no
-score. A refusal by the guard stays one. Looks then pause, but for one host every few seconds that is tried, or the
-return would go unnoticed. On the return, whoever paused is given a moment within `SPREAD`, so that it is no stampede.
+While the uplink is down, every failure is ours: it counts as local, which opens no breaker and lowers no score. A
+refusal by the guard stays one. Checks then pause, except that every few seconds one host is tried, or the recovery
+would go unnoticed. After the recovery, each paused check gets a time within `SPREAD`, to avoid a stampede.
 """
 
 from __future__ import annotations
@@ -24,31 +23,30 @@ from actors.egress.outage import Outage, Turn, Word
 PROBE_EVERY = 5.0
 SPREAD = 600.0
 MOST_KNOWN = 65_536
-"""Hosts remembered at most that have answered; the one heard longest ago goes first. A sample of so many is as good."""
+"""Most hosts that have answered; the least recent one goes first. That many are a sufficient sample."""
 _PATIENCE = 60.0
-"""Seconds after which who waits behind another source of the same host sees whether that one is still there."""
+"""Seconds after which a task that waits behind another of the same host checks whether that one still exists."""
 
 
 class UplinkMonitor:
-    """What all looks together say about our own line. log: as in `World`. on_return: called when it is up again."""
+    """The state of our uplink from all checks. log: as in `World`. on_return: called when it is up again."""
 
     def __init__(self, log: Callable[..., None], on_return: Callable[[], None] = lambda: None) -> None:
         self._outage = Outage()
         self._log = log
         self._on_return = on_return
         self._back = trio.Event()
-        self._trials: dict[str, float] = {}  # by host: when it is tried next while the line is down
+        self._trials: dict[str, float] = {}  # by host: its next trial while the uplink is down
         self._next_trial = 0.0
-        self._known: OrderedDict[str, None] = OrderedDict()  # hosts that have answered, the last heard last
+        self._known: OrderedDict[str, None] = OrderedDict()  # hosts that have answered, the most recent last
         self.returned_at = -math.inf
-        """When it last came back, by Trio's clock."""
+        """When it last recovered, by Trio's clock."""
 
     def __repr__(self) -> str:
         return f"<UplinkMonitor {self._outage!r}>"
 
     @property
     def down(self) -> bool:
-        """Whether the line is held to be down."""
         return self._outage.down
 
     @property
@@ -57,22 +55,19 @@ class UplinkMonitor:
         return self._outage.down_since
 
     def knows(self, host: str) -> None:
-        """Take note that a host answered in an earlier life of the service."""
+        """Record that a host answered in an earlier run of the service."""
         self._known[host] = None
         self._known.move_to_end(host)
         if len(self._known) > MOST_KNOWN:
             self._known.popitem(last=False)
 
     def answered(self, host: str) -> None:
-        """Take note that a host answered, in whatever way."""
+        """Record that a host answered at all."""
         self.knows(host)
         self._heard(host, Word.ANSWERED)
 
     def failed(self, host: str, failure: LookFailed, *, asked: bool = False) -> LookFailed:
-        """Take note of a failed request, and return what it counts as: itself, or a local one while we are to blame.
-
-        asked: somebody waits for it, who may have named the host.
-        """
+        """Record that a host answered at all."""
         word = _word(failure)
         if word is Word.ANSWERED:
             self.answered(host)
@@ -83,9 +78,9 @@ class UplinkMonitor:
         return LookFailed(Blame.LOCAL, f"while our own line was down: {failure.reason}", status=failure.status)
 
     async def clearance(self, host: str, draw: float) -> float:
-        """Wait while the line is down. Return 0 when a look may be made now, else in how many seconds.
+        """Wait while the uplink is down. Return 0 if a check may be made now, else the seconds to wait.
 
-        0 while the line is down makes this look a trial. `draw` is in [0, 1).
+        0 while the uplink is down makes this check a trial. `draw` is in [0, 1).
         """
         while self.down:
             now = trio.current_time()
@@ -115,7 +110,10 @@ class UplinkMonitor:
 
 
 def _word(failure: LookFailed) -> Word | None:
-    """Return what a failure says of the way to its host; None when nothing was asked of it."""
+    """Wait while the uplink is down. Return 0 if a check may be made now, else the seconds to wait.
+
+    0 while the uplink is down makes this check a trial. `draw` is in [0, 1).
+    """
     if isinstance(failure, HostOpen | LookRefused):
         return None
     if failure.blame is Blame.LOCAL:

@@ -1,8 +1,8 @@
-"""URLs: one parser makes the only host string that anyone uses. Pure.
+"""URLs: one parser makes the only host string that the program uses. Pure.
 
-Two parsers that read one URL differently are how address guards are bypassed: one is asked where the URL leads, the
-other goes there. So whatever is not plain RFC 3986 is refused here, the result has one spelling only, and nothing
-downstream parses a URL again: the resolver, the Host header, TLS and the cookie-less origin rules all take `Url.host`.
+Address guards are bypassed when two parsers read one URL differently: one decides where the URL leads, the other goes
+there. So anything but plain RFC 3986 is refused here, the result has one spelling only, and no later step parses a URL
+again: the resolver, the Host header, TLS and the cookie-less origin rules all take `Url.host`.
 
 `parse_url(parse_url(x).text) == parse_url(x)` for every x that is not refused (a property test).
 """
@@ -21,7 +21,7 @@ LENGTH_LIMIT = 2048
 
 DEFAULT_PORTS = {"http": 80, "https": 443, "ws": 80, "wss": 443}
 
-# Ports from 1024 up at which something else than the web is known to listen, and may take a request for its own
+# Ports from 1024 up where a service other than the web is known to listen, which may misread a request as its own
 # protocol.
 NON_WEB_PORTS = frozenset(
     {1080, 1433, 1434, 1521, 1719, 1720, 1723, 1883, 2049, 2181, 2375, 2376, 2377, 2379, 2380, 3128, 3306, 3389, 3659}
@@ -47,11 +47,11 @@ _UNRESERVED = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz012
 
 @dataclass(frozen=True, slots=True)
 class Url:
-    """An absolute URL in its one spelling.
+    """A normalized absolute URL.
 
-    text: the whole of it. host: lower-case ASCII, an IPv6 address without brackets. port: never absent.
-    target: path and query, percent-encoded, as they go into the request line. route: a fragment by which a page's
-    script knows what to show (`#/prices`, `#!prices`), "" for any other: it tells two pages apart, and is never sent.
+    text: the whole of it. host: lower-case ASCII, an IPv6 address without brackets. port: never absent. target: path
+    and query, percent-encoded, for the request line. route: a fragment that a page's script interprets (`#/prices`,
+    `#!prices`), "" for any other: it distinguishes two pages, and is never sent.
     """
 
     text: str
@@ -63,23 +63,23 @@ class Url:
 
     @property
     def sent(self) -> str:
-        """What is asked for: all but the route."""
+        """The requested URL: all but the route."""
         return self.text.removesuffix(self.route)
 
     @property
     def authority(self) -> str:
-        """Host and, unless it is the scheme's own, port, as in a Host header."""
+        """Host and, unless it is the default, port, as in a Host header."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         return host if self.port == DEFAULT_PORTS[self.scheme] else f"{host}:{self.port}"
 
     @property
     def origin(self) -> str:
-        """Scheme, host and port: what credentials and validators must not leave (RFC 6454)."""
+        """Scheme, host and port: the boundary for credentials and validators (RFC 6454)."""
         return f"{self.scheme}://{self.authority}"
 
     @property
     def secure(self) -> bool:
-        """Whether TLS is spoken."""
+        """Whether it uses TLS."""
         return self.scheme in ("https", "wss")
 
     def __str__(self) -> str:
@@ -87,7 +87,7 @@ class Url:
 
 
 def parse_url(text: str, *, schemes: Sequence[str] = ("http", "https", "ws", "wss")) -> Url:
-    """Return the one spelling of an absolute URL. Raises UrlRefused, whose `rule` starts with `url-`."""
+    """Return a normalized absolute URL. Raises UrlRefused, whose `rule` starts with `url-`."""
     _check_characters(text)
     scheme, authority, path, query, fragment = _split(text)
     if scheme is None or authority is None:
@@ -96,10 +96,10 @@ def parse_url(text: str, *, schemes: Sequence[str] = ("http", "https", "ws", "ws
 
 
 def join(base: Url, reference: str) -> Url:
-    """Return what a reference found at `base` (a link, a Location header) leads to (RFC 3986, 5.2). Raises UrlRefused.
+    """Resolve a reference found at `base` (a link, a Location header; RFC 3986, 5.2). Raises UrlRefused.
 
-    More lenient than `parse_url` in one point, as links are written by hand: spaces around it are dropped, and spaces
-    in its path are encoded.
+    More lenient than `parse_url` in one point, as links are written by hand: surrounding spaces are dropped, and
+    spaces in its path are encoded.
     """
     reference = reference.strip(" ").replace(" ", "%20")
     _check_characters(reference)
@@ -183,7 +183,7 @@ def _read_port(scheme: str, text: str) -> int:
 
 
 def _encode(text: str, outside: re.Pattern[str]) -> str:
-    """RFC 3986, 6.2.2: upper-case hexadecimals, nothing encoded that need not be, everything that must be."""
+    """Normalize by RFC 3986, 6.2.2: upper-case hexadecimals, and only necessary encoding."""
 
     def escape(found: re.Match[str]) -> str:
         if found[1] is None:
@@ -198,7 +198,7 @@ def _encode(text: str, outside: re.Pattern[str]) -> str:
 
 
 def _remove_dots(path: str) -> str:
-    """RFC 3986, 5.2.4. A `..` above the root stays at the root."""
+    """Remove dot segments (RFC 3986, 5.2.4). A `..` above the root stays at the root."""
     kept: list[str] = []
     segments = path.split("/")[1:] if path.startswith("/") else path.split("/")
     for segment in segments:

@@ -1,12 +1,12 @@
-"""WebSocket sessions (RFC 6455) over the guard's streams: whole messages in, a failure with its blame at the end.
+"""WebSocket sessions (RFC 6455) over the guard's streams: whole messages, and a failure with its blame at the end.
 
-A session is a connection of trio-websocket with bounds (`bounded.py`). Its reader is little ahead of whoever calls
-`receive`, so a caller that is busy pushes back on the server by TCP. A link whose
-other end has vanished looks like a quiet one: a ping goes every 20 seconds, and a link that brings nothing at all for
-20 seconds after one is dead. That is found within 60 seconds of its last sign of life.
+A session is a connection of trio-websocket with bounds (`bounded.py`). Its reader is only little ahead of the caller
+of `receive`, so a busy caller slows the server down through TCP. A link whose other end has vanished looks like a
+quiet one: a ping goes out every 20 seconds, and a link with no data at all for 20 seconds after one is dead. Detection
+takes at most 60 seconds.
 
-Redirects of a handshake are not followed, as in browsers: no server can count on it, and where a push source is
-should be what its record says.
+Redirects of a handshake are not followed, as in browsers: no server can rely on it, and a push source's record should
+have its real URL.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ FRAME_LIMIT = MESSAGE_LIMIT
 PING_EVERY = 20.0
 SIGN_WITHIN = 20.0
 _GRACE = 1.0
-"""Seconds that a reader who comes back late listens before it calls a link dead: the sign may lie unread."""
+"""Seconds that a late reader listens before it calls a link dead: the pong may be unread."""
 _CLOSE_GRACE = 1.0
 MOST_LEFT = 4 << 20
 """Bytes of messages that are kept while a session is being closed."""
@@ -53,12 +53,12 @@ _BROKEN = (trio.BrokenResourceError, trio.ClosedResourceError)
 
 
 Given = Sequence[tuple[bytes, bytes]]
-"""Headers by name."""
+"""Header names and values."""
 
 
 @dataclass(frozen=True, slots=True)
 class FramesStatistics:
-    """Counts of what was taken; `skipped` messages could not be read, the last one for `why`. `size` is in bytes."""
+    """Counts of received messages; `skipped` ones could not be read, the last one for `why`. `size` is in bytes."""
 
     received: int
     skipped: int
@@ -67,7 +67,7 @@ class FramesStatistics:
 
 
 class Frames:
-    """The messages of one session. `receive` until it raises; one reader only."""
+    """The messages of one session. Call `receive` until it raises; one reader only."""
 
     def __init__(self, stream: trio.abc.Stream, connection: BoundedConnection) -> None:
         self._stream = stream
@@ -89,7 +89,7 @@ class Frames:
         return FramesStatistics(self._received, self._skipped, self._size, self._why)
 
     async def run(self) -> None:
-        """Read until the session is closed, also while others are cancelled: what the server says last is taken."""
+        """Read until the session is closed, even during cancellation, to take the server's last messages."""
         try:
             with self._reading:
                 await self._connection._reader_task()
@@ -97,30 +97,30 @@ class Frames:
             self._read.set()
 
     async def receive(self) -> list[str]:
-        """Return the next messages, at least one and few together, waiting only while there are none.
+        """Return the next messages, at least one and few together; block only while there are none.
 
-        Text, or bytes that are UTF-8, also when compressed; other bytes are counted and skipped. Raises SessionOver
-        when the session has ended and all messages before its end are taken. Cancelled, no message is lost.
+        Text, or UTF-8 bytes, even compressed; other bytes are counted and skipped. Raises SessionOver when the session
+        has ended and all earlier messages are taken. If cancelled, no message is lost.
         """
         while True:
             if texts := self._texts(self._waiting or await self._next()):
                 return texts
 
     def left(self) -> list[str]:
-        """Return what was not taken when the session was closed: at most `MOST_LEFT` bytes, and what was read ahead."""
+        """Return messages not taken when the session was closed: at most `MOST_LEFT` bytes, plus those read ahead."""
         left, self._left = self._left, []
         return left
 
     def give_back(self, texts: Sequence[str]) -> None:
-        """Have `left` return these as well: whoever received them was cancelled."""
+        """Return these from `left` as well: their receiver was cancelled."""
         self._left += texts
 
     async def send(self, text: str) -> None:
-        """Send a message. If the server does not take it, the session has ended, as `receive` says."""
+        """Send a message. If the server does not take it, the session has ended, as `receive` reports."""
         await self._say(TextMessage(data=text))
 
     async def aclose(self) -> None:
-        """Say good-bye, wait a second at most for the answer, and close the stream."""
+        """Send a close frame, wait at most a second for the reply, and close the stream."""
         with trio.move_on_after(_CLOSE_GRACE, shield=True), suppress(ConnectionClosed):
             if self._connection.open:
                 await self._connection._send(CloseConnection(code=1000))
@@ -130,7 +130,7 @@ class Frames:
             await self._read.wait()
             await trio.aclose_forcefully(self._stream)
             with suppress(ConnectionClosed):
-                await self._take_on(MOST_LEFT)  # what was read ahead, if the server closed first or would not be told
+                await self._take_on(MOST_LEFT)  # messages read ahead, if the server closed first or did not reply
 
     async def _take_on(self, most: int) -> None:
         until = self._size + most
@@ -138,7 +138,7 @@ class Frames:
             self._left += self._texts(self._waiting or await self._connection.take())
 
     async def _next(self) -> list[str | bytes]:
-        """Wait for messages, pinging meanwhile. Raises SessionOver when the session has ended, or the link is dead."""
+        """Wait for messages, with pings. Raises SessionOver when the session has ended, or the link is dead."""
         connection = self._connection
         while True:
             now, asked = trio.current_time(), self._unanswered()
@@ -157,12 +157,12 @@ class Frames:
                 raise broken(f"the link is dead: no pong within {SIGN_WITHIN:g} s")
 
     def _unanswered(self) -> float | None:
-        """Return when we pinged, unless something came since."""
+        """Return when the last ping was sent, unless a frame has come since."""
         asked = self._asked
         return None if asked is None or self._connection.heard_at >= asked else asked
 
     async def _say(self, event: Event) -> None:
-        """Send whole, even when cancelled: half a frame would spoil all that follows. `receive` tells what failed."""
+        """Send a whole frame, even when cancelled: half a frame would corrupt the rest. `receive` reports failures."""
         with trio.move_on_after(SEND_WITHIN + _GRACE, shield=True), suppress(ConnectionClosed):
             if self._connection.open:
                 await self._connection._send(event)
@@ -194,7 +194,7 @@ class Frames:
 
 
 def _text_of(message: bytes) -> tuple[str, int]:
-    """Return a binary message as text, and its size unpacked. Raises UnicodeDecodeError, TooLarge."""
+    """Return a binary message as text, and its unpacked size. Raises UnicodeDecodeError, TooLarge."""
     try:
         return message.decode(), len(message)
     except UnicodeDecodeError:
@@ -214,10 +214,10 @@ async def open_websocket(
     given: Given = (),
     heard: Heard | None = None,
 ) -> AsyncIterator[Frames]:
-    """Open a session and keep it while the block lasts. Raises LookFailed (with `status`, if it was refused).
+    """Open a session and keep it open during the block. Raises LookFailed (with `status`, if it was refused).
 
-    `subprotocols` are offered in this order. given: headers of a user's. heard: is told what the answer to the
-    handshake sets, also of one that is refused. Leaving the block closes the session politely, within 2 seconds.
+    `subprotocols` are offered in this order. given: a user's headers. heard: called with the cookies of the
+    handshake's response, even a refusal. Leaving the block closes the session politely, within 2 seconds.
     """
     frames = await _open(url, guard, settings, world, _Offer(subprotocols, given, heard))
     try:
@@ -234,7 +234,7 @@ async def open_websocket(
 
 
 class _Offer(NamedTuple):
-    """What a handshake offers: subprotocols and headers; and who is told what its answer sets."""
+    """A handshake's subprotocols and headers, and the callback for cookies."""
 
     subprotocols: Sequence[str]
     given: Given
@@ -242,7 +242,7 @@ class _Offer(NamedTuple):
 
 
 async def _open(url: Url, guard: Guard, settings: Settings, world: World, offer: _Offer) -> Frames:
-    """Connect and shake hands within the time of a look. Raises LookFailed."""
+    """Connect and shake hands within a check's time limit. Raises LookFailed."""
     stream: trio.abc.Stream | None = None
     subprotocols, given, heard = offer
     try:
@@ -267,7 +267,7 @@ async def _open(url: Url, guard: Guard, settings: Settings, world: World, offer:
 async def _shake(
     stream: trio.abc.Stream, connection: WSConnection, asked: Request
 ) -> AcceptConnection | RejectConnection:
-    """Send the request, return the answer to it; what the server has sent after that stays in `connection`."""
+    """Send the request and return the response; further data stays in `connection`."""
     try:
         await stream.send_all(connection.send(asked))
         while True:
@@ -288,7 +288,7 @@ async def _shake(
 
 
 def _tell(answer: AcceptConnection | RejectConnection, heard: Heard | None, world: World) -> None:
-    """Tell what an answer sets, if it sets anything."""
+    """Pass on a response's cookies, if any."""
     raw, status = (
         (answer.extra_headers, 101) if isinstance(answer, AcceptConnection) else (answer.headers, answer.status_code)
     )
@@ -305,7 +305,7 @@ async def _drop(stream: trio.abc.Stream | None) -> None:
 
 
 def _refused(answer: RejectConnection, world: World) -> LookFailed:
-    """Return what an answer other than 101 means."""
+    """Return the failure for a response other than 101."""
     headers, status = collect(answer.headers), answer.status_code
     found = failure(status, retry_after(headers.get("retry-after"), sent_at(headers, world.wall())))
     if is_redirect(status):

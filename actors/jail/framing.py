@@ -1,17 +1,17 @@
 """Frames between the service and a worker: a length, a kind and a payload. Pure.
 
-frame    = length (u32, of what follows) kind (u8) payload
+frame    = length (u32, of the rest) kind (u8) payload
 
 With the parent of all workers, by a pair of sockets:
 HELLO    = build id                            parent -> service, once it has loaded everything
-FORK     = nothing; beside it two descriptors  service -> parent: the worker's socket, and where it complains
+FORK     = nothing, with two descriptors       service -> parent: the worker's socket, and its stderr
 FORKED   = process id (u32)                    parent -> service, at once
 KILL     = process id                          service -> parent
 ENDED    = process id, exit code (i32)         parent -> service; minus the signal that ended it
 
 With a worker, by its own socket:
 LIMITS   = limits as JSON                      service -> worker, once
-HELLO    = build id, a line feed, what the jail lacks (a few words, "" when it is whole)   worker -> service, once
+HELLO    = build id, a line feed, missing confinement (a few words, "" if complete)   worker -> service, once
 TASK     = deadline in ms of processor time (u32), length of the task's name (u8), name, request
 answer   = resident memory in KiB (u32), then for DONE the result, for REFUSED and FAILED a sentence
 """
@@ -27,7 +27,7 @@ from enum import IntEnum
 from actors.build import BUILD
 
 FRAME_LIMIT = 96 << 20
-"""A body's largest setting is 64 MiB; a frame that claims more is not one of ours."""
+"""The largest body setting is 64 MiB; a frame that claims more is invalid."""
 
 PROTOCOL = 3
 _HEAD = struct.Struct(">IB")
@@ -38,7 +38,7 @@ _END = struct.Struct(">Ii")
 
 
 class Kind(IntEnum):
-    """What a frame is."""
+    """The kind of a frame."""
 
     LIMITS = 1
     HELLO = 2
@@ -53,7 +53,7 @@ class Kind(IntEnum):
 
 
 class BadFrame(Exception):
-    """These bytes are no frames of this protocol."""
+    """The bytes are no frames of this protocol."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,17 +66,17 @@ class Task:
 
 
 def build_id() -> bytes:
-    """Return what both sides must agree on: a worker of another build (an upgrade under our feet) is not talked to."""
+    """Return the id that both sides must share, so that an upgrade can't mix builds."""
     return f"sanderling-jail/{PROTOCOL} python/{sys.version_info[0]}.{sys.version_info[1]} build/{BUILD}".encode()
 
 
 def hello_frame(lacks: str) -> bytes:
-    """Return a worker's first word."""
+    """Return a worker's first frame."""
     return frame(Kind.HELLO, build_id(), b"\n", lacks.encode())
 
 
 def read_hello(payload: bytes) -> tuple[bytes, str]:
-    """Return the build id in a HELLO frame's payload, and what the jail lacks."""
+    """Return the build id in a HELLO frame's payload, and the missing confinement."""
     build, _, lacks = payload.partition(b"\n")
     return build, lacks.decode(errors="replace")
 
@@ -107,12 +107,12 @@ def pid_frame(kind: Kind, pid: int) -> bytes:
 
 
 def read_pid(payload: bytes) -> int:
-    """Return whom a FORKED or KILL frame is about."""
+    """Return the process id in a FORKED or KILL frame."""
     return int(_PID.unpack(payload)[0])
 
 
 def ended_frame(pid: int, code: int) -> bytes:
-    """Return the frame that says how a worker ended."""
+    """Return the frame for a worker's end."""
     return frame(Kind.ENDED, _END.pack(pid, code))
 
 
@@ -127,20 +127,20 @@ def answer_frame(kind: Kind, memory_kib: int, result: bytes) -> bytes:
 
 
 def read_answer(payload: bytes) -> tuple[int, bytes]:
-    """Return resident memory in KiB and the result, of an answer's payload. Raises BadFrame."""
+    """Return the resident memory in KiB and the result in an answer's payload. Raises BadFrame."""
     if len(payload) < _ANSWER.size:
         raise BadFrame("an answer without its head")
     return _ANSWER.unpack_from(payload)[0], payload[_ANSWER.size :]
 
 
 class Frames:
-    """Puts frames together from bytes as they arrive."""
+    """Assembles frames from bytes as they arrive."""
 
     def __init__(self) -> None:
         self._buffer = bytearray()
 
     def feed(self, data: bytes) -> Iterator[tuple[Kind, bytes]]:
-        """Take bytes and yield the frames that are complete. Raises BadFrame."""
+        """Take bytes and yield complete frames. Raises BadFrame."""
         self._buffer += data
         while len(self._buffer) >= _HEAD.size:
             length, kind = _HEAD.unpack_from(self._buffer)

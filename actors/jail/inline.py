@@ -1,6 +1,4 @@
-"""The Jail port without processes: tasks run in the loop. For simulations and tests, where all must be
-deterministic.
-"""
+"""The Jail port without processes: tasks run in the loop. For simulations and tests, which must be deterministic."""
 
 from __future__ import annotations
 
@@ -13,7 +11,7 @@ from supervision import Child
 
 
 class InlineJail:
-    """Runs tasks where they are called. tasks: by name; None takes the product's. Deadlines are not kept."""
+    """Runs tasks in the caller's loop. tasks: by name; None: the product's. Ignores deadlines."""
 
     def __init__(self, tasks: Mapping[str, Callable[[bytes], bytes]] | None = None) -> None:
         self._tasks = tasks
@@ -28,19 +26,17 @@ class InlineJail:
         await child.stopping.wait()
 
     def lacks(self) -> str:
-        """Return "": nothing hostile is read here."""
+        """Return "": no hostile bytes are read here."""
         return ""
 
     async def call(self, task: str, request: bytes, *, deadline: float | None = None) -> bytes:
-        """Run a task. Raises WorkerDied (whatever else it raises), TaskRefused. Cancellation is seen before it
-        starts.
-        """
+        """Run a task. Raises WorkerDied (for any other error), TaskRefused. Cancellation is only checked first."""
         await trio.lowlevel.checkpoint()
         self.calls += 1
         tasks = self._known()
         try:
             return tasks[task](request)
-        except Exception as error:  # what would have ended a worker; the loop must see what it would see then
+        except Exception as error:  # a worker would have died; the caller must see the same
             reason = getattr(error, "reason", None)
             if type(error).__name__ == "ContentError" and isinstance(reason, str):
                 raise TaskRefused(reason) from None

@@ -1,8 +1,8 @@
-"""Landlock, by ctypes: from now on this process opens, makes, runs and deletes nothing, and binds and connects no TCP.
+"""Landlock, by ctypes: afterwards this process can't open, create, run or delete a file, nor bind or connect TCP.
 
-An empty rule set handles every right that the running kernel knows and allows none of them. It holds for C code, for
-threads and children, and for good; what is open already stays so. Linux 5.13 and later, where it is switched on.
-Numbers and bits are those of the kernel's `linux/landlock.h`; all architectures have them alike.
+An empty rule set handles every right that the running kernel knows and allows none of them. It applies to C code,
+threads and children, permanently; open files stay open. Needs Linux 5.13 or later, with Landlock enabled. Numbers and
+bits are from the kernel's `linux/landlock.h`, equal on all architectures.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _CREATE: Final = 444
 _RESTRICT: Final = 446
 _VERSION: Final = 1
 _FILES: Final = {1: 13, 2: 14, 3: 15, 5: 16}
-"""From which version of the interface on how many rights to files there are: one bit each, the lowest first."""
+"""Number of file rights by interface version: one bit each, from the lowest."""
 _NETWORK: Final = 4
 """From this version on: binding and connecting TCP, two bits."""
 _SCOPES: Final = 6
@@ -24,7 +24,7 @@ _SCOPES: Final = 6
 
 
 def forbid_everything(libc: ctypes.CDLL) -> str:
-    """Take every right that Landlock knows. Returns what stands against it, or "". Wants no_new_privs."""
+    """Give up every right that Landlock knows. Returns the obstacle, or "". Needs no_new_privs."""
     version = _call(libc, _CREATE, None, 0, _VERSION)
     if version < 1:
         return _reason()
@@ -39,7 +39,7 @@ def forbid_everything(libc: ctypes.CDLL) -> str:
 
 
 def _attributes(version: int) -> bytes:
-    """Return the kernel's `landlock_ruleset_attr` with all that this version handles."""
+    """Return the kernel's `landlock_ruleset_attr` with everything that this version handles."""
     files = max(bits for since, bits in _FILES.items() if since <= version)
     words = [(1 << files) - 1]
     if version >= _NETWORK:

@@ -1,4 +1,4 @@
-"""The process that workers are forked from, as the service sees it. Its own side is `parent.py`."""
+"""The service's side of the process that workers are forked from. The process's own side is `parent.py`."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _REAP_WITHIN = 5.0
 
 
 class Nursery:
-    """A running parent. `over` is set once no more workers come from it."""
+    """A running parent. `over` is set once it makes no more workers."""
 
     def __init__(self, process: trio.Process, control: trio.socket.SocketType) -> None:
         self._process, self._control = process, control
@@ -41,7 +41,6 @@ class Nursery:
 
     @property
     def pid(self) -> int:
-        """The process id."""
         return self._process.pid
 
     async def up(self) -> None:
@@ -53,7 +52,7 @@ class Nursery:
             raise WorkerDied(f"a worker of another build: {self._greeting[:100]!r}, not {build_id()!r}")
 
     async def fork(self) -> WorkerProcess:
-        """Return a new worker, which nobody has greeted. Raises OSError, WorkerDied."""
+        """Return a new worker, before its greeting. Raises OSError, WorkerDied."""
         talk, its_talk = trio.socket.socketpair()
         complain, its_complaints = trio.socket.socketpair()
         try:
@@ -75,7 +74,7 @@ class Nursery:
     async def _ask_for_one(self, *descriptors: int) -> int:
         """Return a new worker's process id. Raises WorkerDied.
 
-        It is not cut short by a cancellation: the next would be taken for this one.
+        Cancellation does not interrupt it; otherwise the next caller would get this worker.
         """
         beside = [(trio.socket.SOL_SOCKET, trio.socket.SCM_RIGHTS, array.array("i", descriptors))]
         try:
@@ -87,17 +86,17 @@ class Nursery:
             raise WorkerDied(await self.cause()) from None
 
     def tend(self, nursery: trio.Nursery) -> None:
-        """Take its words and its complaints in tasks of this nursery, which also has those of its workers."""
+        """Read its messages and stderr in tasks of this nursery, which also runs its workers' tasks."""
         self._tasks = nursery
         nursery.start_soon(self.listen)
         nursery.start_soon(self.drain)
 
     def look_after(self, run: Callable[[WorkerProcess], Awaitable[None]], worker: WorkerProcess) -> None:
-        """Run something beside a worker for as long as it lives; it is cancelled with the parent."""
+        """Run a task for a worker's lifetime; it is cancelled with the parent."""
         self._tasks.start_soon(run, worker)
 
     async def listen(self) -> None:
-        """Take its words until it is gone; then `over` is set. Runs beside it."""
+        """Read its messages until it is gone; then set `over`. Runs in the background."""
         try:
             with self._forked, suppress(OSError, BadFrame, trio.ClosedResourceError):
                 while data := await self._control.recv(_READ):
@@ -107,7 +106,7 @@ class Nursery:
             self.over.set()
             self._up.set()
             for worker in self._workers.values():
-                worker.has_ended(-signal.SIGKILL)  # the kernel ends them with their parent
+                worker.has_ended(-signal.SIGKILL)  # the kernel kills them with their parent
 
     def _take(self, kind: Kind, payload: bytes) -> None:
         if kind is Kind.HELLO:
@@ -121,20 +120,20 @@ class Nursery:
                 worker.has_ended(code)
 
     async def drain(self) -> None:
-        """Read what it complains about. Runs beside it."""
+        """Read its stderr. Runs in the background."""
         assert self._process.stderr is not None
         await self._complaints.drain(self._process.stderr)
 
     def kill(self) -> None:
-        """End it now, and with it its workers. Never waits."""
+        """Kill it and its workers now. Never waits."""
         if self._process.returncode is None:
             self._process.kill()
         self.over.set()
 
     async def bury(self) -> None:
-        """Have it end its workers and itself, wait until the system has let go of it, and close its socket and pipe."""
+        """Have it end its workers and itself, wait for the system to release it, and close its socket and pipe."""
         self.over.set()
-        with suppress(OSError):  # it is gone already
+        with suppress(OSError):  # it is already gone
             self._control.shutdown(trio.socket.SHUT_WR)
         with trio.move_on_after(_END_WITHIN, shield=True):
             await self._process.wait()
@@ -154,7 +153,7 @@ class Nursery:
         return "the parent of the workers does not answer"
 
     def _end(self, pid: int) -> None:
-        """Have a worker killed. A word so short is taken at once, or the parent is not listening any more."""
+        """Have a worker killed. Such a short message is written at once, unless the parent has stopped listening."""
         try:
             sent = os.write(self._control.fileno(), pid_frame(Kind.KILL, pid))
         except OSError:
@@ -164,14 +163,14 @@ class Nursery:
 
 
 async def start(command: Sequence[str], environment: Mapping[str, str]) -> Nursery:
-    """Start a parent. Raises OSError. It inherits nothing but its socket, a pipe for complaints, and this directory."""
+    """Start a parent. Raises OSError. It inherits only its socket, a pipe for stderr, and this directory."""
     ours, theirs = trio.socket.socketpair()
     try:
         os.set_blocking(theirs.fileno(), True)
         process = await trio.lowlevel.open_process(
             list(command),
             stdin=theirs.fileno(),
-            stdout=subprocess.PIPE,  # nobody reads it: /dev/null is a file, and a bare root has none
+            stdout=subprocess.PIPE,  # not read: /dev/null is a file, and a bare root has none
             stderr=subprocess.PIPE,
             env=dict(environment),
         )
@@ -188,9 +187,9 @@ async def start(command: Sequence[str], environment: Mapping[str, str]) -> Nurse
 async def ask_one_worker(
     command: Sequence[str], environment: Mapping[str, str], memory: int, tasks: Sequence[Task]
 ) -> tuple[Sequence[bytes], WorkerProcess]:
-    """Have a single worker, with a parent of its own, do some tasks. Returns the results, and what it was.
+    """Run tasks in a single worker with its own parent. Returns the results and the worker.
 
-    Raises OSError, and whatever `WorkerProcess.ask` raises.
+    Raises OSError, and all errors of `WorkerProcess.ask`.
     """
     results: list[bytes] = []
     failure: Exception | None = None

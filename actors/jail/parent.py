@@ -1,8 +1,8 @@
-"""The process that all workers are made from: it has loaded the parsers, reads nothing hostile, and forks when told.
+"""The parent of all workers: it has loaded the parsers, reads no hostile bytes, and forks on request.
 
-A worker that is forked is up in milliseconds and shares the memory of everything that was loaded. It takes its jail
-after the fork (`worker.py`). This process has one thread, keeps no descriptor of a worker, and is the only one that
-knows when a worker has ended; it ends with the service, whose socket is its standard input, and its workers with it.
+A forked worker is up in milliseconds and shares the memory of everything that was loaded. It enters its jail after the
+fork (`worker.py`). This process has one thread, keeps no descriptor of a worker, and alone learns when a worker has
+ended; it ends with the service, whose socket is its standard input, and its workers with it.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _DESCRIPTORS: Final = 256
 
 
 def product_tasks() -> Tasks:
-    """Return the tasks of the product, ready for use. Slow: it imports the parsers."""
+    """Return the product's tasks, ready for use. Slow: it imports the parsers."""
     from actors.jail.tasks import TASKS, warm  # noqa: PLC0415
 
     warm()
@@ -37,15 +37,15 @@ def product_tasks() -> Tasks:
 def main(load: Callable[[], Tasks] = product_tasks) -> int:
     """Fork workers for the service at standard input until it is gone. Returns the exit code."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole group; the service decides about us
-    os.dup2(2, 1)  # a library that prints has nowhere else to go
+    os.dup2(2, 1)  # a library that prints has no other output
     tasks = load()
     gc.collect()
-    gc.freeze()  # else the first collection in a worker would write to every page that it shares
+    gc.freeze()  # else the first collection in a worker would write to every shared page
     return Parent(socket.socket(fileno=os.dup(0)), tasks).rule()
 
 
 class Parent:
-    """Forks, kills and buries workers. control: the service."""
+    """Forks, kills and reaps workers. control: the service."""
 
     def __init__(self, control: socket.socket, tasks: Tasks) -> None:
         self._control, self._tasks = control, tasks
@@ -55,9 +55,9 @@ class Parent:
         self._passed: list[int] = []
 
     def rule(self) -> int:
-        """Do as told until the service is gone. Returns the exit code."""
+        """Serve until the service is gone. Returns the exit code."""
         os.set_blocking(self._waker, False)
-        signal.signal(signal.SIGCHLD, lambda *_: None)  # a handler, for without one nobody is woken
+        signal.signal(signal.SIGCHLD, lambda *_: None)  # without a handler there is no wakeup
         signal.set_wakeup_fd(self._waker, warn_on_full_buffer=False)
         self._control.sendall(frame(Kind.HELLO, build_id()))
         try:
@@ -73,7 +73,7 @@ class Parent:
         return 0
 
     def _heard(self) -> bool:
-        """Wait for a word of the service, or the end of a worker. False when the service is gone."""
+        """Wait for a message of the service, or the end of a worker. False when the service is gone."""
         ready, _, _ = select.select([self._control.fileno(), self._woken], [], [])
         if self._woken in ready:
             os.read(self._woken, _READ)
@@ -85,7 +85,7 @@ class Parent:
             if kind is Kind.FORK:
                 self._fork()
             elif kind is Kind.KILL and (pid := read_pid(payload)) in self._workers:
-                os.kill(pid, signal.SIGKILL)  # it is ours and not yet buried, so the number is still its own
+                os.kill(pid, signal.SIGKILL)  # it is ours and not yet reaped, so the number is still its own
         return bool(data)
 
     def _fork(self) -> None:
@@ -101,7 +101,7 @@ class Parent:
         self._control.sendall(pid_frame(Kind.FORKED, pid))
 
     def _be_worker(self, talk: int, complain: int, parent: int) -> NoReturn:
-        """Serve tasks as the process that was just made, which leaves from here and nowhere else."""
+        """Serve tasks as the new process; the child's code ends here."""
         code = 1
         try:
             signal.set_wakeup_fd(-1)
@@ -111,13 +111,13 @@ class Parent:
             os.closerange(3, _DESCRIPTORS)
             if sys.platform == "linux":
                 ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
-            if os.getppid() == parent:  # else it has ended before we could ask to be told
+            if os.getppid() == parent:  # else it has ended before we could ask for its death signal
                 code = serve(self._tasks)
         finally:
             os._exit(code)
 
     def _bury(self) -> None:
-        """Let the system forget workers that have ended, and say how."""
+        """Reap ended workers, and report how they ended."""
         while self._workers:
             pid, status = os.waitpid(-1, os.WNOHANG)
             if pid == 0:

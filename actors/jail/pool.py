@@ -1,9 +1,9 @@
-"""All workers: forked from one parent when they are needed, first come first served, and gone when nobody calls.
+"""All workers: forked from one parent on demand, first come, first served, and ended when idle.
 
-The parent (`nursery.py`) has the parsers loaded; a fork of it is up in milliseconds and shares its memory, so a worker
-that hangs, dies or is worn is not missed. When nobody has called for a while the parent ends, and all with it: what
-remains of the jail is nothing, and the next call waits for a start (a second of importing parsers, more on a small
-board). Nothing here reads the bytes that go through.
+The parent (`nursery.py`) has the parsers loaded; its forks are up in milliseconds and share its memory, so a worker
+that hangs, dies or is worn is easily replaced. After a time without calls the parent and all workers end; the next
+call waits for a start (a second of importing parsers, more on a small board). This module never parses the bytes that
+it passes on.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ from supervision import Backoff, Child
 from supervision.backoff import next_streak, wait_before
 
 START_WITHIN = 20.0
-"""Importing the parsers on a busy machine takes seconds; a parent that needs longer will not come."""
+"""Importing the parsers on a busy machine takes seconds; a parent that needs longer will not come up."""
 
 HOPELESS = 3
-"""So many starts in a row that failed, and calls are refused instead of waiting for the next."""
+"""After this many failed starts in a row, calls are refused instead of waiting for the next."""
 
 
 @dataclass(frozen=True, slots=True)
 class JailStatistics:
-    """alive: workers that are up. free: of these, without a task. waiting: calls. started: workers. parents: how often
-    the parent was started. lacks: what the jail of the newest worker has not. trouble: why none starts.
+    """alive: running workers. free: of these, idle ones. waiting: calls. started: workers. parents: starts of the
+    parent. lacks: the newest worker's missing confinement. trouble: why none starts.
     """
 
     alive: int
@@ -49,11 +49,11 @@ class JailStatistics:
 class ProcessJail:
     """The Jail port over processes.
 
-    command: starts the parent (`[sys.executable, "-m", "sanderling", "worker"]`). environment: all that it sees of
-    it; a frozen build may need some. workers: calls at once. memory: bytes of address space of each. deadline: seconds
-    of processor time, for calls that name none. idle: seconds without a call after which nothing is kept. demanded: a
-    worker that the kernel does not hold is not used. calls_each, resident_kib: a worker that reached one of them is
-    replaced, against slow leaks. draw: uniform in [0, 1), for the waits between failed starts.
+    command: starts the parent (`[sys.executable, "-m", "sanderling", "worker"]`). environment: its whole environment;
+    a frozen build may need some. workers: concurrent calls. memory: bytes of address space of each. deadline: default
+    seconds of processor time. idle: seconds without a call before all processes end. demanded: an unconfined worker is
+    not used. calls_each, resident_kib: a worker at either limit is replaced, because of slow leaks. draw: uniform in
+    [0, 1), for the waits between failed starts.
     """
 
     def __init__(
@@ -87,7 +87,7 @@ class ProcessJail:
         self._idle = idle
         self._parent: Nursery | None = None
         self._free: list[WorkerProcess] = []
-        """Bound: as many as may be called at once, for each came from a call, and the first."""
+        """Bound: the number of concurrent calls, plus the first worker."""
         self._wanted, self._changed = trio.Event(), trio.Event()
         self._called_at = -math.inf
         self._alive = self._calls = self._killed = self._started = self._parents = 0
@@ -111,24 +111,24 @@ class ProcessJail:
         )
 
     def lacks(self) -> str:
-        """Return what the kernel does not do for the jail, in a few words; "" when it is whole."""
+        """Return the missing confinement, in a few words; "" if complete."""
         return self._lacks
 
     async def run(self, child: Child) -> None:
-        """Keep the parent alive while it is wanted, until stopped. Ready when a first worker was up.
+        """Keep the parent alive while it is needed, until stopped. Ready once a first worker was up.
 
-        When this ends, so have all workers.
+        At the end no worker runs.
         """
-        self._wanted.set()  # once without a call: whether workers start at all, and what holds them, is told early
+        self._wanted.set()  # once without a call, to report early whether workers start, and their confinement
         async with trio.open_nursery() as nursery:
             nursery.start_soon(self._keep, child.ready)
             await child.stopping.wait()
             nursery.cancel_scope.cancel()
 
     async def call(self, task: str, request: bytes, *, deadline: float | None = None) -> bytes:
-        """Run a task. The deadline is processor time of its worker; beside it stands a wide one by the clock.
+        """Run a task. The deadline is its worker's processor time; a generous wall-clock limit applies as well.
 
-        Both count from when a worker is free for it. Waits while there is no `run`.
+        Both count from when a worker is free. Waits while `run` is not active.
 
         Raises WorkerDied, WorkerTooSlow, TaskRefused. If cancelled, the worker is killed and replaced.
         """
@@ -155,10 +155,10 @@ class ProcessJail:
                 self._give_back(worker)
 
     async def _take(self) -> WorkerProcess:
-        """Return a worker that is free, or a new one. Raises WorkerDied."""
+        """Return a free worker, or a new one. Raises WorkerDied."""
         while True:
             while self._free:
-                worker = self._free.pop()  # the newest used: its memory is warm, and the others are seen to be idle
+                worker = self._free.pop()  # the most recent one: its memory is warm, and idle ones show
                 if worker.alive:
                     return worker
             if self._parent is not None and not self._parent.over.is_set():
@@ -169,7 +169,7 @@ class ProcessJail:
             await self._changed.wait()
 
     def _give_back(self, worker: WorkerProcess) -> None:
-        """Keep a worker if it answered and is not worn; else end it. No await, so nothing cuts it short."""
+        """Keep a worker if it answered and is not worn; else end it. Without await, so that it can't be interrupted."""
         self._called_at = trio.current_time()
         if worker.in_step and worker.alive and not self._worn(worker):
             self._free.append(worker)
@@ -181,7 +181,7 @@ class ProcessJail:
         return worker.calls >= self._calls_each or worker.memory_kib >= self._resident_kib
 
     async def _new(self, parent: Nursery) -> WorkerProcess:
-        """Return a new worker that can be asked. Raises WorkerDied."""
+        """Return a new worker, ready for tasks. Raises WorkerDied."""
         try:
             worker = await parent.fork()
         except OSError as error:
@@ -196,7 +196,7 @@ class ProcessJail:
         return worker
 
     async def _see_out(self, worker: WorkerProcess) -> None:
-        """Be with a worker until it is over, and bury it."""
+        """Tend a worker until it is over, and bury it."""
         self._alive += 1
         try:
             async with trio.open_nursery() as nursery:
@@ -208,7 +208,7 @@ class ProcessJail:
             await worker.bury()
 
     async def _keep(self, ready: Callable[[], None]) -> None:
-        """Keep the parent: start it when it is wanted, rest if it failed to start, again."""
+        """Keep the parent: start it on demand, back off after a failed start, and repeat."""
         streak = 0
         while True:
             await self._wanted.wait()
@@ -220,7 +220,7 @@ class ProcessJail:
                 await trio.sleep(wait_before(self._backoff, streak, self._draw()))
 
     async def _live(self, ready: Callable[[], None]) -> str:
-        """One parent's life. Returns "" when it was idle, else why it ended."""
+        """Run one parent. Returns "" when it was idle, else why it ended."""
         try:
             parent = await start(self._command, self._environment)
         except OSError as error:
@@ -255,7 +255,7 @@ class ProcessJail:
         self._tell_change()
 
     async def _until_idle(self, parent: Nursery) -> None:
-        """Return when nobody has called for a while. Raises WorkerDied when the parent ends by itself."""
+        """Return after an idle period. Raises WorkerDied if the parent ends by itself."""
         while not parent.over.is_set():
             busy = self._limiter.borrowed_tokens > 0
             left = self._idle if busy else self._called_at + self._idle - trio.current_time()

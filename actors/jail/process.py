@@ -1,4 +1,4 @@
-"""One worker process as the service sees it: asked one task at a time, and killed without regret."""
+"""The service's side of one worker process: it gets one task at a time, and may be killed at any moment."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _REAP_WITHIN = 5.0
 
 
 class Complaints:
-    """What a process says on standard error, of which the end is kept."""
+    """The end of a process's standard error."""
 
     def __init__(self) -> None:
         self._text = b""
@@ -32,13 +32,13 @@ class Complaints:
                 self._text = (self._text + data)[-STDERR_KEPT:]
 
     def last(self) -> str:
-        """Return what it said last, as one short line."""
+        """Return its last line, shortened."""
         lines = self._text.decode(errors="replace").strip().splitlines()
         return lines[-1][:200] if lines else ""
 
 
 class WorkerProcess:
-    """A running worker. `over` is set once it is of no more use; whoever had it forked then buries it with `bury`.
+    """A running worker. `over` is set once it is unusable; its owner then calls `bury`.
 
     end: asks its parent to kill it.
     """
@@ -64,16 +64,16 @@ class WorkerProcess:
 
     @property
     def in_step(self) -> bool:
-        """Whether its last question was answered; else what it says next would answer the wrong one."""
+        """Whether its last request was answered; otherwise its next answer would belong to the wrong one."""
         return not self._asking
 
     @property
     def alive(self) -> bool:
-        """Whether it can be asked: nobody killed it, and it has not ended by itself."""
+        """Whether it accepts tasks: neither killed nor ended."""
         return not self.over.is_set()
 
     async def greet(self, memory: int) -> None:
-        """Set its limits and wait until it can be asked; then `lacks` says what its jail has not. Raises WorkerDied.
+        """Set its limits and wait until it is ready; then `lacks` has its missing confinement. Raises WorkerDied.
 
         If cancelled, kill it.
         """
@@ -91,7 +91,7 @@ class WorkerProcess:
         self.calls += 1
         self._asking = True
         kind, payload = await self._exchange(task_frame(task))
-        self._asking = kind is Kind.FAILED  # that was its last word
+        self._asking = kind is Kind.FAILED  # that was its last message
         self.memory_kib, result = read_answer(payload)
         match kind:
             case Kind.DONE:
@@ -102,24 +102,24 @@ class WorkerProcess:
                 raise WorkerDied(f"{task.name}: {result.decode(errors='replace')}")
 
     def kill(self) -> None:
-        """End it. Never waits; it is buried by whoever had it forked."""
+        """Kill it. Never waits; its owner buries it."""
         if not self._ended.is_set():
             self._end(self.pid)
         self.over.set()
 
     def has_ended(self, code: int) -> None:
-        """Take its parent's word that it is gone. code: of its exit, or minus the signal."""
+        """Record its end, reported by its parent. code: of its exit, or minus the signal."""
         self._code = code
         self._ended.set()
         self.over.set()
 
     async def drain(self) -> None:
-        """Read what it complains about, keeping only the end; set `over` when it closes. Runs beside the worker."""
+        """Read its stderr, keeping only the end; set `over` when it closes. Runs in the background."""
         await self._complaints.drain(self._complain)
         self.over.set()
 
     async def bury(self) -> None:
-        """Kill it, wait until the system has let go of it, and close its sockets."""
+        """Kill it, wait for the system to release it, and close its sockets."""
         self.kill()
         with trio.move_on_after(_REAP_WITHIN, shield=True):
             await self._ended.wait()

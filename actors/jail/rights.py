@@ -1,11 +1,11 @@
-"""Rights that a worker gives up for good before its first task, and the watch over what it does after that.
+"""The rights that a worker gives up permanently before its first task, and the audit of its later actions.
 
-Four layers, from the outside in. The limits are the system's: memory, open files, no growing file. Landlock
-(`landlock.py`) and a filter of system calls (`seccomp.py`) are the kernel's and hold for C code too: a parser that was
-taken over opens no file, reaches no network and starts nothing. Where the kernel has them not, or a container refuses
-them, the worker says so in its first word. The watch sees what Python does (PEP 578): a file opened, a socket made or a
-process started ends the worker on the spot, for no parser of ours has a reason to, and that should be heard of. And
-nothing is imported any more: `tasks.py` has it all.
+There are four layers, from the outside in. The limits are the system's: memory, open files, no growing file. Landlock
+(`landlock.py`) and a filter of system calls (`seccomp.py`) are the kernel's and apply to C code too: a compromised
+parser can't open a file, reach a network or start a process. If the kernel lacks them, or a container refuses them,
+the worker's first frame reports that. An audit hook sees Python's actions (PEP 578): opening a file, making a socket
+or starting a process ends the worker at once, since no parser of ours has a reason to. And imports are disabled:
+`tasks.py` has loaded everything.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ from actors.jail.landlock import forbid_everything
 from actors.jail.seccomp import filter_calls
 
 PROMISE_BROKEN: Final = 86
-"""The exit code of a worker that did what it must not."""
+"""The exit code of a worker that did something forbidden."""
 
 _PR_SET_DUMPABLE, _PR_SET_NO_NEW_PRIVS = 4, 38
 _WATCHED: Final = ("socket.", "subprocess.", "os.", "pty.", "ctypes.dlopen", "urllib.", "shutil.", "tempfile.")
 _HARMLESS: Final = frozenset({"builtins.id", "array.__new__", "import", "compile", "exec", "marshal.loads"})
-"""What parsers do by the thousand; let pass first, the watch costs about 1 % of reading a feed."""
+"""Frequent events of parsers; skipped first, the hook costs about 1 % of reading a feed."""
 
 
 def shut_in(limits: Mapping[str, int]) -> str:
     """Give up rights. limits: `memory`, bytes of address space; `files`, how many may be open at once.
 
-    Returns what the kernel did not take, as a few words, or "" when all holds.
+    Returns the missing confinement in a few words, or "".
     """
     for kind, value in (
         (resource.RLIMIT_AS, limits["memory"]),
@@ -48,7 +48,7 @@ def shut_in(limits: Mapping[str, int]) -> str:
 
 
 def _ask_kernel() -> str:
-    """Have the kernel hold this process. Returns what it does not."""
+    """Have the kernel confine this process. Returns the missing confinement."""
     if sys.platform != "linux":
         _lower(resource.RLIMIT_NPROC, 0)
         return f"no Landlock and no seccomp on {sys.platform}"
@@ -60,7 +60,7 @@ def _ask_kernel() -> str:
         filter_calls(libc),
     )  # the filter forbids Landlock's calls
     if seccomp:
-        _lower(resource.RLIMIT_NPROC, 0)  # root is exempt, and threads go with it; the filter tells them apart
+        _lower(resource.RLIMIT_NPROC, 0)  # root is exempt, and this also forbids threads; the filter distinguishes them
     lacks = {"Landlock": landlock, "seccomp": seccomp}
     return ", ".join(f"no {what} ({why})" for what, why in lacks.items() if why)
 
@@ -72,7 +72,7 @@ def _lower(kind: int, value: int) -> None:
 
 
 class _Nothing:
-    """Finds no module. The kernel would refuse the file as well; this is an ImportError, which libraries expect."""
+    """Finds no module. The kernel would refuse the file as well, but libraries expect an ImportError."""
 
     def find_spec(self, name: str, path: object = None, target: object = None) -> NoReturn:
         raise ModuleNotFoundError(f"a worker imports nothing once it has started: {name}", name=name)
@@ -83,7 +83,7 @@ def _watch(event: str, given: tuple[Any, ...]) -> None:
         return
     if event == "open":
         if isinstance(given[0], int):
-            return  # it is open already
+            return  # it is already open
     elif not event.startswith(_WATCHED):
         return
     os.write(2, f"a worker must not do this: {event} {given!r}"[:300].encode(errors="replace") + b"\n")

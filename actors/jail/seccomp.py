@@ -1,8 +1,8 @@
-"""A seccomp filter, by ctypes: the few system calls that reading bytes, memory and threads need, and no other.
+"""A seccomp filter, by ctypes: it allows the few system calls for reading bytes, memory and threads, and no other.
 
-What is not in the table answers EPERM: opening anything, sockets, running programs, other processes, tracing, io_uring,
-and whatever the kernel learns next. Code can't be added either: memory is never made executable. The kernel runs the
-filter before each call, so it holds for C code, for threads, and for good.
+Calls outside the table return EPERM: opening files, sockets, running programs, other processes, tracing, io_uring, and
+future calls. Code can't be added either: memory is never made executable. The kernel runs the filter before each call,
+so it applies to C code, to threads, and permanently.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _CLONE_THREAD, _PROT_EXEC = 0x10000, 4
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """An architecture: its name for the kernel's audit, and the numbers of its calls."""
+    """An architecture: its name for the kernel's audit, and its call numbers."""
 
     audit: int
     calls: dict[str, int]
@@ -63,11 +63,11 @@ MACHINES: Final = {
     "aarch64": Machine(0xC00000B7, _table(_AARCH64)),
 }
 Condition = tuple[int, int, int]
-"""Which argument, which of its 64 bits, and what they must be."""
+"""The argument's index, the relevant bits of its 64, and their required value."""
 
 
 def filter_calls(libc: ctypes.CDLL) -> str:
-    """Put the filter on. Returns what stands against it, or "". Wants no_new_privs."""
+    """Install the filter. Returns the obstacle, or "". Needs no_new_privs."""
     name = os.uname().machine
     machine = MACHINES.get(name)
     if machine is None or sys.maxsize < 1 << 32:
@@ -81,18 +81,18 @@ def filter_calls(libc: ctypes.CDLL) -> str:
 
 
 def program(machine: Machine, pid: int) -> bytes:
-    """Return the filter for a machine as the kernel reads it (classic BPF, 8 bytes a step). pid: of this process."""
+    """Return the filter for a machine in the kernel's format (classic BPF, 8 bytes a step). pid: of this process."""
     limited = _conditions(pid)
     steps = [
         _step(_LOAD, _ARCHITECTURE_AT),
         _step(_EQUAL, machine.audit, 1, 0),
         _step(_RETURN, _KILL),
         _step(_LOAD, _NUMBER_AT),
-        _step(_AT_LEAST, _X32, 0, 1),  # the other set of numbers that x86-64 has: a way round every table
+        _step(_AT_LEAST, _X32, 0, 1),  # x86-64's other set of numbers, a way round every table
         _step(_RETURN, _KILL),
     ]
     for name, number in machine.calls.items():
-        # Its flags lie in memory, where no filter sees them; without it the C library takes `clone`.
+        # Its flags are in memory, where no filter sees them; without it the C library uses `clone`.
         answer = _ERROR | _ENOSYS if name == "clone3" else _ALLOW
         block = [*_checked(limited.get(name, ())), _step(_RETURN, answer)]
         steps += [_step(_EQUAL, number, 0, len(block)), *block]
@@ -111,7 +111,7 @@ def _conditions(pid: int) -> dict[str, Sequence[Condition]]:
 
 
 def _checked(conditions: Sequence[Condition]) -> list[bytes]:
-    """Return steps that answer EPERM unless all conditions hold. Arguments are read in halves of 32 bits."""
+    """Return steps that return EPERM unless all conditions hold. Arguments are read in halves of 32 bits."""
     steps = []
     for argument, bits, wanted in conditions:
         for half in (0, 1):

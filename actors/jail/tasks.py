@@ -1,9 +1,9 @@
-"""All that a worker can be asked. Slow to import: the parsers come along."""
+"""All tasks of a worker. Slow to import, as it imports the parsers."""
 
 from __future__ import annotations
 
 import codecs
-import xml.sax.expatreader  # noqa: F401  # named in a string by the library of feeds
+import xml.sax.expatreader  # noqa: F401  # the feed library names it in a string
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from encodings import aliases
@@ -38,16 +38,16 @@ _LATE = (
     *("pypdf._codecs._codecs", "pypdf._codecs.core_font_metrics", "pypdf._configuration", "pypdf._text_extraction"),
     *("pypdf.filters", "pypdf.generic._image_inline", "pypdf.xmp"),
 )
-"""Modules that a library imports in its functions."""
+"""Modules that libraries import in functions."""
 
 
 def warm() -> None:
-    """Load what is loaded when it is first used, for later nothing can be opened: codecs, and what parsers fetch late.
+    """Load everything that is normally loaded on first use, as a worker opens no files: codecs, and late imports.
 
-    Done once in the process that all workers are made from, it is also memory that they share.
+    Done once in the parent of all workers, it also becomes memory that they share.
     """
     for name in (*aliases.aliases.values(), *_WITHOUT_ALIAS.split()):
-        with suppress(LookupError):  # some are of other systems
+        with suppress(LookupError):  # some belong to other systems
             codecs.lookup(name)
     for name in _LATE:
         import_module(name)

@@ -1,10 +1,10 @@
-"""The worker's side: one task after the other, on hostile bytes, with as few rights as a process can cheaply have.
+"""The worker's side: runs task after task on hostile bytes, with as few rights as a process can cheaply have.
 
-Its limits come in the first frame and hold before the first task (`rights`): address space, open files, no file may
-grow, no core, no new privileges, and by the kernel's word nothing is opened, connected, run or forked any more.
-Each task has its processor time, and the kernel ends the worker that has used it up, also in the middle of C code. An
-alarm by the clock stands behind the service's own: a worker whose service was killed must not stay. It knows no
-secrets: its environment is empty, and it is given nothing but the bytes of the task.
+Its limits come in the first frame and apply before the first task (`rights`): address space, open files, no growing
+file, no core, no new privileges, and the kernel forbids opening, connecting, running and forking. Each task has a
+limit of processor time, and the kernel ends a worker that exceeds it, even in C code. A wall-clock alarm backs up the
+service's own, so that a worker whose service was killed does not stay. It knows no secrets: its environment is empty,
+and it gets only the bytes of the task.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _ALARM_SLACK = 5.0
 
 
 def serve(tasks: Tasks) -> int:
-    """Serve tasks at the socket that is descriptor 0 until it ends. Returns the exit code."""
+    """Serve tasks at the socket in descriptor 0 until it ends. Returns the exit code."""
     talk = open(0, "r+b", buffering=0, closefd=False)  # noqa: SIM115  # for as long as the process lives
     frames = _frames(talk)
     first, limits = next(frames, (Kind.FAILED, b""))
@@ -47,18 +47,16 @@ def serve(tasks: Tasks) -> int:
 
 
 def perform(task: Task, tasks: Tasks) -> tuple[Kind, bytes]:
-    """Run one task. A refusal is the task's own word; anything else that it raises is a failure, and the worker's
-    last.
-    """
+    """Run one task. ContentError is a refusal; any other exception is a failure, and ends the worker."""
     seconds = task.deadline_ms / 1000
-    signal.setitimer(signal.ITIMER_PROF, seconds)  # SIGPROF, which nobody handles, is the end
+    signal.setitimer(signal.ITIMER_PROF, seconds)  # SIGPROF has no handler, so it ends the process
     signal.setitimer(signal.ITIMER_REAL, wall_limit(seconds) + _ALARM_SLACK)
     try:
         return Kind.DONE, tasks[task.name](task.request)
     except MemoryError:
         return Kind.FAILED, b"out of memory"
     except Exception as error:
-        # The class of refusals is recognised by its shape, so that this module need not import the parsers' room.
+        # Refusals are recognised by the shape of their class, so that this module need not import the parsers' room.
         reason = getattr(error, "reason", None)
         if type(error).__name__ == "ContentError" and isinstance(reason, str):
             return Kind.REFUSED, reason[:_REASON_LIMIT].encode(errors="replace")
@@ -69,14 +67,14 @@ def perform(task: Task, tasks: Tasks) -> tuple[Kind, bytes]:
 
 
 def resident_kib(statm: int | None) -> int:
-    """Return the memory that this process holds now; its highest mark where the system does not tell."""
+    """Return this process's current memory, or its peak if the system does not report that."""
     if statm is None:
         return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return int(os.pread(statm, 100, 0).split()[1]) * (resource.getpagesize() >> 10)
 
 
 def _open_statm() -> int | None:
-    """Open what tells of this process's memory: once, for later it opens nothing."""
+    """Open the file with this process's memory usage now, as it can't open files later."""
     try:
         return os.open("/proc/self/statm", os.O_RDONLY)
     except OSError:

@@ -31,8 +31,7 @@ _TOKEN = 20
 
 
 class Mail(NamedTuple):
-    """The way out for mail. login: called for each session, as tokens expire; None without one. public: our own
-    address."""
+    """The way out for mail. login: called for each session, as tokens expire; or None. public: our own address."""
 
     server: MailServer | None
     login: Callable[[], Awaitable[Login | None]]
@@ -87,7 +86,7 @@ def email_kind(mail: Mail, speech: Speech = NO_OTHER) -> DestinationKind:
 
 
 def _needed(mail: Mail) -> MailServer:
-    """Return the server. Raises LookFailed: the setting may have been removed since the destination was made."""
+    """Return the server. Raises LookFailed if the setting has been removed since."""
     if mail.server is None:
         raise LookFailed(Blame.LOCAL, "no mail server is set any more: see mail_server in docs/mail.md")
     return mail.server

@@ -39,8 +39,7 @@ class _Refused(Exception):
 
 
 class Session:
-    """One session, used by `transmit`. `stream` is the current one: plain, or inside TLS. secure: wraps a stream in
-    TLS."""
+    """One session, used by `transmit`. `stream`: the current one, plain or TLS. secure: wraps a stream in TLS."""
 
     def __init__(self, stream: trio.abc.Stream, secure: Secure) -> None:
         self.stream = stream

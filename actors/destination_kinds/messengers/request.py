@@ -1,9 +1,9 @@
-"""The request that a messenger's file makes of a notification. Pure.
+"""The request of a notification, as a messenger's file describes it. Pure.
 
-A value is text with names in braces. A text that is one name alone takes the kind of its value: `{recipients}` of a
-field with several values is a list, `{priority:int}` a number. What comes out empty is left out, so that fields that a
-person left empty do not appear, nor a table whose names are all empty. Values never become structure: JSON is encoded
-after they are filled in, parts of a path are percent-encoded, and a header can't hold a line break.
+A value is text with names in braces. A text that is a single name takes the type of its value: `{recipients}` of a
+field with several values is a list, `{priority:int}` a number. Empty results are left out, so optional fields
+disappear, and a table whose names are all empty, too. Values never become structure: JSON is encoded after they are
+filled in, parts of a path are percent-encoded, and a header can't hold a line break.
 """
 
 from __future__ import annotations
@@ -44,11 +44,11 @@ KNOWN: Final = frozenset(
         "sign",
     }
 )
-"""The names that every notification has a value for; a file's fields are the others."""
+"""Names with a value for every notification; the others are a file's fields."""
 
 
 class MessengerRequest(NamedTuple):
-    """One request, ready to be sent. url, headers and body may hold what lets somebody in."""
+    """One request, ready to send. url, headers and body may hold credentials."""
 
     method: PostMethod
     url: str
@@ -59,7 +59,7 @@ class MessengerRequest(NamedTuple):
 def request_of(
     messenger: Messenger, address: str, values: Mapping[str, str], notification: Notification, now: Millis
 ) -> MessengerRequest:
-    """Return the request that tells of a notification; `values` are those of the destination's fields."""
+    """Return the request of a notification; `values` are those of the destination's fields."""
     shape = messenger.request
     known = _values(messenger, values, notification) | _signed(shape.sign, values.get("secret", ""), now)
     many = {field.name for field in messenger.fields if field.many}
@@ -98,7 +98,7 @@ def _values(messenger: Messenger, values: Mapping[str, str], notification: Notif
 
 
 def _signed(scheme: Scheme, secret: str, now: Millis) -> dict[str, str]:
-    """Return timestamp and signature as two services ask for them, of robots that check one."""
+    """Return timestamp and signature, as two services require of signed robots."""
     if not scheme or not secret:
         return {}
     timestamp = str(now if scheme == "dingtalk" else now // 1000)
@@ -114,7 +114,7 @@ def quoted(text: str) -> str:
 
 
 def _url(address: str, path: str, query: Mapping[str, str]) -> str:
-    """Return an address with a path and a query added to what it has."""
+    """Return an address with a path and a query added."""
     base, _, given = address.partition("?")
     whole = base.rstrip("/") + path if path else base
     said = "&".join(filter(None, (given, urlencode({name: value for name, value in query.items() if value}))))
@@ -126,23 +126,23 @@ def _text(template: str, known: Mapping[str, str], each: Callable[[str], str] = 
 
 
 def _number(text: str) -> int | None:
-    """Return a whole number, None for what is none: a file may ask for one without a pattern."""
+    """Return a whole number, None for anything else: a file may ask for one without a pattern."""
     return int(text) if re.fullmatch(r"-?[0-9]{1,9}", text) else None
 
 
 def _ascii(text: str) -> str:
-    """Return a value as a header can hold it."""
+    """Return a value in a form that a header can hold."""
     return one_line(text).encode("ascii", "replace").decode()
 
 
 def _says(template: str, known: Mapping[str, str]) -> bool:
-    """Whether a value has something to say: it has no names, or one of them is not empty."""
+    """Return whether a value has content: it has no names, or one of them is not empty."""
     names = [found[1] for found in PLACEHOLDER.finditer(template)]
     return not names or any(known.get(name) for name in names)
 
 
 def _filled(template: Any, known: Mapping[str, str], many: set[str]) -> Any:
-    """Return a tree with its names filled in, None for what came out empty."""
+    """Return a tree with its names filled in, None for empty parts."""
     if not template:
         return template
     if isinstance(template, dict):

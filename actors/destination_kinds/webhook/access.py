@@ -1,4 +1,4 @@
-"""The headers by which a receiver lets a delivery in: bearer token, basic authentication, and free ones. Pure."""
+"""The headers that authenticate a delivery: bearer token, basic authentication, and free ones. Pure."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _OURS = re.compile(
 
 
 def access_headers(values: Mapping[str, str]) -> dict[str, str]:
-    """Return the headers by which a receiver lets a delivery in: of a token, of a name and password, and free ones."""
+    """Return the headers for a token, a name and password, and free ones."""
     headers = dict(header_pairs(values.get("headers", "")))
     if token := values.get("token"):
         headers["Authorization"] = f"Bearer {token}"
@@ -25,7 +25,7 @@ def access_headers(values: Mapping[str, str]) -> dict[str, str]:
 
 
 def check_access(values: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """Yield what is wrong, by field (RFC 7617: a user name holds no colon)."""
+    """Yield errors, by field (RFC 7617: a user name has no colon)."""
     if ":" in values.get("username", ""):
         yield "username", "a user name has no colon"
     if values.get("token") and (values.get("username") or values.get("password")):

@@ -1,7 +1,7 @@
 """CloudEvents 1.0.2, structured JSON mode: an envelope around an event or a digest. Pure.
 
-https://github.com/cloudevents/spec/blob/v1.0.2/cloudevents/spec.md and `formats/json-format.md` beside it. `data` is
-byte for byte the body of a delivery without the envelope, so the events' own signatures hold.
+https://github.com/cloudevents/spec/blob/v1.0.2/cloudevents/spec.md and `formats/json-format.md`. `data` is byte for
+byte the body of a delivery without the envelope, so the events' own signatures hold.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ EVENT, NOTICE, DIGEST = "sanderling.event", "sanderling.notice", "sanderling.dig
 
 
 class Envelope(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The context attributes, and what they are about. `id` is the `webhook-id`: of two alike one is a repetition."""
+    """The context attributes and the data. `id` is the `webhook-id`, equal for duplicates."""
 
     specversion: str
     id: str
@@ -29,7 +29,7 @@ class Envelope(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class _Delivered(msgspec.Struct, frozen=True):
-    """The fields of an event or a digest that the attributes are made of."""
+    """The fields of an event or a digest that become attributes."""
 
     schema: str = msgspec.field(name="$schema", default="")
     source_id: str = ""

@@ -1,4 +1,4 @@
-"""One signed POST, and what its answer means (Standard Webhooks)."""
+"""One signed POST, and the meaning of its response (Standard Webhooks)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def new_secret(world: World) -> str:
 
 
 def signed_headers(destination: Destination, webhook_id: str, body: bytes, world: World) -> dict[str, str]:
-    """Return the headers of an attempt. Timestamp and signature are of this moment, id and body are not."""
+    """Return the headers of an attempt. Timestamp and signature are new each time, id and body are not."""
     now = world.now()
     timestamp = now // 1000
     return {

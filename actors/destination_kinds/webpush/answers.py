@@ -1,4 +1,4 @@
-"""The meaning of a push service's answer (RFC 8030, 5 to 8; RFC 8292, 4.2). Pure."""
+"""The meaning of a push service's response (RFC 8030, 5 to 8; RFC 8292, 4.2). Pure."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _MEANINGS: Final[dict[int, tuple[Verdict | None, str]]] = {
 
 
 def answer_of(posted: PostResult) -> Answer:
-    """Return what became of a message: 201 says that the push service has it, not that the device does."""
+    """Return the outcome of a message: 201 means that the push service has it, not the device."""
     said, status = escaped(posted.body), posted.status
     answer = Answer(status, posted.latency_ms, retry_after=posted.retry_after, said=said)
     if answer.delivered:

@@ -11,26 +11,26 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from actors.destination_kinds.webpush.points import point, private_key, public_half
 
 RECORD: Final = 4096
-"""Bytes of the one record; no push service has to take a larger body (RFC 8030, 7.2)."""
+"""Bytes of the one record; push services need not accept a larger body (RFC 8030, 7.2)."""
 SALT: Final = 16
 AUTH: Final = 16
 _TAG, _LAST = 16, b"\x02"
 _HEAD: Final = SALT + 4 + 1 + 65
 LONGEST: Final = RECORD - _HEAD - _TAG - len(_LAST)
-"""Bytes of a text that go into a body of one record: 3,993."""
+"""Longest text for a body of one record, in bytes: 3,993."""
 
 
 class Device(NamedTuple):
-    """What a browser's subscription says of itself: its public key (`p256dh`, 65 bytes) and `auth` (16)."""
+    """The keys of a browser's subscription: its public key (`p256dh`, 65 bytes) and `auth` (16)."""
 
     public: bytes
     auth: bytes
 
 
 def encrypted(text: bytes, device: Device, secret: bytes, salt: bytes) -> bytes:
-    """Return the body of a push message. secret, salt: a key and 16 bytes that were drawn for this one message.
+    """Return the body of a push message. secret, salt: a key and 16 bytes drawn for this one message.
 
-    Raises ValueError for a text that is too long, and for a key that is none.
+    Raises ValueError for a text that is too long, and for an invalid key.
     """
     ours = private_key(secret)
     public = public_half(ours)
@@ -40,7 +40,7 @@ def encrypted(text: bytes, device: Device, secret: bytes, salt: bytes) -> bytes:
 
 
 def encoded(text: bytes, key: bytes, salt: bytes, key_id: bytes = b"") -> bytes:
-    """Return a text in one record of `aes128gcm`. Raises ValueError for one that is too long."""
+    """Return a text in one record of `aes128gcm`. Raises ValueError if it is too long."""
     if len(text) > LONGEST:
         raise ValueError(f"{len(text)} bytes, and {LONGEST} are the most")
     content_key = _derived(salt, key, b"Content-Encoding: aes128gcm\x00", 16)

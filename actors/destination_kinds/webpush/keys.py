@@ -1,4 +1,4 @@
-"""The key by which push services know this service: made once, when a device asks for it first, and kept sealed."""
+"""This service's key for push services: made once, when the first device needs it, and stored sealed."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _ADDRESS = re.compile(r"[^\s@:/]+@[^\s@:/]+")
 
 
 class Push(NamedTuple):
-    """How devices are told. contact: as in `vapid.py`."""
+    """How to reach devices. contact: as in `vapid.py`."""
 
     key: Callable[[], Awaitable[PushKey]]
     contact: str
@@ -30,7 +30,7 @@ NO_PUSH = Push(_nowhere, "")
 
 
 def push_of(world: World, storage: Storage, settings: Settings) -> Push:
-    """Return how devices are told by a service."""
+    """Return a service's way to reach devices."""
     known: PushKey | None = None
 
     async def key() -> PushKey:
@@ -43,8 +43,8 @@ def push_of(world: World, storage: Storage, settings: Settings) -> Push:
 
 
 async def _made(world: World, storage: Storage) -> PushKey:
-    """Make the key, unless another node does at the same time; return the one that there is then."""
-    from actors.destination_kinds.webpush import points  # noqa: PLC0415  (11 MB, only where a device is told)
+    """Make the key, unless another node does so at the same time; return the stored one."""
+    from actors.destination_kinds.webpush import points  # noqa: PLC0415  (11 MB, only for devices)
 
     secret = points.drawn_secret(world.entropy(points.DRAWN))
     public = points.spelled(points.public_half(points.private_key(secret)))
@@ -55,7 +55,7 @@ async def _made(world: World, storage: Storage) -> PushKey:
 
 
 def contact_of(settings: Settings) -> str:
-    """Return how a push service's people reach the owner, as RFC 8292 has it; "" where the settings do not say.
+    """Return the owner's contact for push services, as in RFC 8292; "" without one in the settings.
 
     >>> contact_of(Settings(contact="anna@example.com")), contact_of(Settings(base_url="https://news.example.com"))
     ('mailto:anna@example.com', 'https://news.example.com')

@@ -1,4 +1,4 @@
-"""The row of the kind `webpush`: what a browser gives, and how a device is told."""
+"""The row of the kind `webpush`: the browser's values, and the sending to a device."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from actors.world import World
 from storage.records.destination import WEBPUSH, Destination
 
 TTL: Final = 86_400
-"""Seconds for which a push service keeps what a device that is off is told."""
+"""Seconds that a push service stores messages for a device that is off."""
 URGENCY: Final = "normal"
 _TOPIC: Final = 32
-"""Letters of base64url (RFC 8030, 5.4); hexadecimal digits are some."""
+"""Letters of base64url (RFC 8030, 5.4); hexadecimal digits are a subset."""
 _FIELDS: Final = (
     KindField(
         name="p256dh",
@@ -52,7 +52,7 @@ _FIELDS: Final = (
 
 
 def webpush_kind(push: Push, speech: Speech = NO_OTHER) -> DestinationKind:
-    """Return the kind of destination that a device is."""
+    """Return the kind for devices."""
 
     async def enrol() -> str:
         return (await push.key()).public
@@ -65,7 +65,7 @@ def webpush_kind(push: Push, speech: Speech = NO_OTHER) -> DestinationKind:
         url = parse_url(destination.address, schemes=("http", "https"))
         text = payload_of(told, place, voice, code)
         headers, message = await _sealed(push, destination, url.origin, text, world)
-        # A repetition of a delivery takes the place of the first, if the device has not been told of that yet.
+        # A repeated delivery replaces the first, if the device has not received that yet.
         headers["Topic"] = hashlib.sha256(id.encode()).hexdigest()[:_TOPIC]
         poster = outlet.deliver if url.secure else outlet.deliver_plain
         return answer_of(await poster.post(url, headers, message))
@@ -97,7 +97,7 @@ def webpush_kind(push: Push, speech: Speech = NO_OTHER) -> DestinationKind:
 async def _sealed(
     push: Push, destination: Destination, origin: str, text: bytes, world: World
 ) -> tuple[dict[str, str], bytes]:
-    """Return the headers and the body of one push message. Raises LookFailed where there can be no key."""
+    """Return the headers and the body of one push message. Raises LookFailed if there can be no key."""
     from actors.destination_kinds.webpush import encryption, points, vapid  # noqa: PLC0415  (see the folder's preface)
 
     values, key = destination.values, await push.key()

@@ -1,4 +1,4 @@
-"""The text that a device is sent: JSON for the service worker of the dashboard, small enough for one message. Pure."""
+"""The payload for a device: JSON for the dashboard's service worker, small enough for one message. Pure."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from actors.notification.reading import TEST, Notification
 from actors.notification.speech import ENGLISH, Voice
 
 LIMITS: Final = TextLimits(text=1_400, title=120, unit="bytes")
-"""A phone shows four lines. In JSON a letter takes two bytes at most for one of its own (`\\"`), and a title's
-letters four: so that all fits into a record however it is written.
+r"""A phone shows four lines. JSON at most doubles a letter (`\"`), and a title's letters take up to four bytes: so a
+payload always fits into a record.
 """
 
 
 class Payload(msgspec.Struct, frozen=True):
-    """A notification. url: a path of the dashboard, opened at a click. tag: of two alike, the newer is shown."""
+    """A notification. url: a path of the dashboard, opened by a click. tag: equal ones replace each other."""
 
     title: str
     body: str
@@ -28,7 +28,7 @@ class Payload(msgspec.Struct, frozen=True):
 
 
 def payload_of(told: Notification, place: str, voice: Voice = ENGLISH, language: str = "en") -> bytes:
-    """Return what is encrypted. place: the path of what is no event of the stream: a digest's, a test's."""
+    """Return the text to encrypt. place: the path for a digest or a test, which is no event of the stream."""
     item = told.items[0] if told.items else None
     if item is not None and TEST in item.tags:
         title, body = voice.say("A test notification"), voice.say("This is how this device is told.")
@@ -40,6 +40,6 @@ def payload_of(told: Notification, place: str, voice: Voice = ENGLISH, language:
 
 
 def _body(told: Notification) -> str:
-    """Return the text without the links of its last lines, as a click leads there."""
+    """Return the text without links in its last lines, since a click opens them."""
     items = tuple(item._replace(link="") for item in told.items)
     return message_of(told._replace(items=items, service=""), LIMITS)

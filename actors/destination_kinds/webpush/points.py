@@ -1,4 +1,4 @@
-"""P-256: keys from what the World draws, and the spelling that browsers give keys in. Pure."""
+"""P-256: keys from the World's entropy, and the browsers' encoding of keys. Pure."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 CURVE: Final = SECP256R1()
 _ORDER: Final = 0xFFFFFFFF00000000FFFFFFFFFFFFFFFFBCE6FAADA7179E84F3B9CAC2FC632551
 DRAWN: Final = 40
-"""Bytes of chance for a key: 64 bits more than it has, so that none is likelier than another (FIPS 186-5, A.2.1)."""
+"""Bytes of entropy for a key: 64 bits more than it has, so that all are equally likely (FIPS 186-5, A.2.1)."""
 SIZE: Final = 32
 
 
@@ -37,7 +37,7 @@ def public_half(key: EllipticCurvePrivateKey | EllipticCurvePublicKey) -> bytes:
 
 
 def point(encoded: bytes) -> EllipticCurvePublicKey:
-    """Return the public key of 65 bytes. Raises ValueError for what is not on the curve: it would give secrets away."""
+    """Return the public key from 65 bytes. Raises ValueError for a point off the curve, which would leak secrets."""
     if len(encoded) != 1 + 2 * SIZE:
         raise ValueError("not an uncompressed point")
     return EllipticCurvePublicKey.from_encoded_point(CURVE, encoded)
@@ -49,7 +49,7 @@ def spelled(data: bytes) -> str:
 
 
 def read(text: str) -> bytes:
-    """Return what base64url says, with padding or without. Raises ValueError."""
+    """Decode base64url, with or without padding. Raises ValueError."""
     bare = text.rstrip("=")
     try:
         return base64.b64decode(bare + "=" * (-len(bare) % 4), altchars=b"-_", validate=True)

@@ -1,4 +1,4 @@
-"""The word by which a push service knows who sends: a signed token for its origin (RFC 8292). Pure."""
+"""The sender's identification for a push service: a signed token for its origin (RFC 8292). Pure."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from storage.records.push_key import PushKey
 
 _HOUR: Final = 3_600
 _GOOD_FOR: Final = 12 * _HOUR
-"""Seconds; a day is the most."""
+"""Seconds; a day is the limit."""
 _HEAD: Final = spelled(b'{"typ":"JWT","alg":"ES256"}')
 
 
@@ -27,8 +27,8 @@ class _Claims(msgspec.Struct, frozen=True, omit_defaults=True):
 def authorization(key: PushKey, origin: str, at: int, contact: str) -> str:
     """Return the value of the header `Authorization` at a moment, in seconds since 1970.
 
-    contact: a URL of https or mailto by which the service's owner is reached, "" without one. Within an hour it is the
-    same, as the signature draws no chance (RFC 6979): push services keep what they have checked.
+    contact: an https or mailto URL of the service's owner, "" without one. The value is the same for an hour, as the
+    signature is deterministic (RFC 6979): push services cache verified tokens.
     """
     claims = _Claims(origin, at - at % _HOUR + _GOOD_FOR, contact)
     said = f"{_HEAD}.{spelled(msgspec.json.encode(claims))}"
