@@ -65,9 +65,7 @@ class Pruner:
         self._coverage_days = settings.coverage_days
         self._picture_age = Millis(round(settings.screenshot_days * _DAY_MS))
         self._picture_room = room_of_pictures(settings)
-        self._giving = (
-            False  # space back, over several rounds; it stops at a lower share of free space than it starts at
-        )
+        self._giving = False  # space back, in rounds; it stops at a lower share of free space than it starts at
         self.doubt = ""
         """Why the clock is doubted, as a sentence; empty while it is trusted."""
         self._trust = Trust(millis_of(found) if found else None, trio.current_time())

@@ -1,6 +1,6 @@
 """A catalogue: the records of the built-in files, and those of a user's folder.
 
-Read once, at start. A bad file of a user hides no good one; a bad built-in one is our own bug and ends the start.
+Read once, at start. A user's bad file hides no good one; a bad built-in one is our own bug and stops the start.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ BUILT_IN = "built in"
 
 
 class Named(Protocol):
-    """A record with the id that it is known by."""
+    """A record with an id."""
 
     @property
     def id(self) -> str: ...
@@ -31,7 +31,7 @@ N = TypeVar("N", bound=Named)
 
 
 class Entry(NamedTuple, Generic[N]):
-    """A record and where it is from: `built in`, or the name of a file."""
+    """A record and its origin: `built in`, or the name of a file."""
 
     record: N
     origin: str
@@ -62,7 +62,7 @@ class Catalogue(Generic[N]):
 
 
 class Reader(NamedTuple, Generic[N]):
-    """The reading of one sort of file. noun: as errors call it. read: raises BadFile."""
+    """The reader of one sort of file. noun: for errors. read: raises BadFile."""
 
     noun: str
     package: str
@@ -71,13 +71,13 @@ class Reader(NamedTuple, Generic[N]):
 
     @cache  # noqa: B019  readers are constants
     def built_in(self) -> Catalogue[N]:
-        """Return the records that the program has. Raises BadFile, which is a bug of ours."""
+        """Return the built-in records. Raises BadFile, which is a bug of ours."""
         found = sorted(files(self.package).joinpath(self.folder).iterdir(), key=lambda item: item.name)
         texts = ((item.name, item.read_text("utf-8")) for item in found if item.name.endswith(".toml"))
         return Catalogue([Entry(self.read(text, name), BUILT_IN) for name, text in texts])
 
     def with_folder(self, folder: Path) -> Catalogue[N]:
-        """Return the built-in records and those of a folder's *.toml files. Raises OSError when it can't be listed."""
+        """Return the built-in records and those of a folder's *.toml files. Raises OSError if it can't be listed."""
         entries = {entry.record.id: entry for entry in self.built_in().entries()}
         flaws: list[Flaw] = []
         paths = sorted(path for path in folder.iterdir() if path.suffix == ".toml" and not path.name.startswith("."))
@@ -98,7 +98,7 @@ class Reader(NamedTuple, Generic[N]):
         return Catalogue(list(entries.values()), flaws)
 
     def _text_of(self, path: Path) -> str:
-        """Return what a file holds. Raises BadFile for one that can't be read."""
+        """Return a file's text. Raises BadFile if it can't be read."""
         try:
             with path.open("rb") as file:
                 data = file.read(LARGEST + 1)

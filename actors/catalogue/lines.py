@@ -1,8 +1,8 @@
-"""The line of a TOML file in which something stands. Pure.
+"""The line of a place in a TOML file. Pure.
 
-The TOML parser of the standard library tells the line of a mistake in the syntax only. For a mistake in the meaning the
-line is looked up afterwards, by the headers of tables and the names before the equals signs. That finds what is written
-as the documentation writes it; for anything more artful it gives the nearest line that it is sure of.
+The standard library's TOML parser only reports lines of syntax errors. For a semantic error the line is found
+afterwards, by table headers and the names before equals signs. That works for files written as documented; for
+anything more elaborate it returns the nearest certain line.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ _STEP = re.compile(r"([\w-]+)|\[(\d+)\]")
 
 
 def line_of(text: str, place: str) -> int:
-    """Return the line, from 1, of a place such as `sources[1].url`; that of its table when it is not in there.
+    r"""Return the line, from 1, of a place such as `sources[1].url`, or that of its table if it is missing.
 
-    >>> line_of('id = "a"\\n[[sources]]\\nurl = "x"\\n[[sources]]\\ntype = "html"', "sources[1].type")
+    >>> line_of('id = "a"\n[[sources]]\nurl = "x"\n[[sources]]\ntype = "html"', "sources[1].type")
     5
     """
     steps = [name or int(number) for name, number in _STEP.findall(place)]
@@ -37,5 +37,5 @@ def line_of(text: str, place: str) -> int:
 
 
 def _leads_to(table: tuple[str, int], name: str, steps: Sequence[str | int]) -> bool:
-    """Whether `name` in a table is the place, or holds it."""
+    """Return whether `name` in a table is the place, or contains it."""
     return steps[:1] == [name] if not table[0] else steps[:3] == [*table, name]

@@ -1,4 +1,4 @@
-"""Reading of a TOML file: the record that it holds, or what is wrong with it: where, why, and what to do. Pure."""
+"""Parsing of a TOML file into a record, or errors with place, reason and remedy. Pure."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _SYNTAX = re.compile(r"(?P<says>.*) \(at (?:line (?P<line>\d+), column (?P<colum
 
 
 class Flaw(NamedTuple):
-    """One thing that is wrong with a file; line 0 is the file as a whole."""
+    """One mistake in a file; line 0 is the file as a whole."""
 
     file: str
     line: int
@@ -29,7 +29,7 @@ class Flaw(NamedTuple):
 
 
 class BadFile(Exception):
-    """A file holds no record; `flaws` are all that was found, in the order of the lines."""
+    """A file has no valid record; `flaws` are all mistakes, in the order of the lines."""
 
     def __init__(self, flaws: Sequence[Flaw]) -> None:
         super().__init__("; ".join(map(str, flaws)))
@@ -43,10 +43,10 @@ def read_file(
     check: Callable[[T], Iterable[tuple[str, str]]],
     choices: Mapping[str, str] = {},
 ) -> T:
-    """Return the record that a file holds; `file` is its name for the errors. Raises BadFile.
+    """Return a file's record; `file` is its name for errors. Raises BadFile.
 
-    check: yields the places and sentences of what is wrong with a record of the right shape. choices: what may be
-    written in a table, by its name, for values that are none of it.
+    check: yields places and sentences for mistakes in a record of the right shape. choices: the permitted values in a
+    table, by its name, for errors.
     """
     try:
         tree = tomllib.loads(text)
@@ -64,7 +64,7 @@ def read_file(
 
 
 def syntax_flaw(message: str, text: str, file: str) -> Flaw:
-    """Return the flaw of a text that is no TOML, of what the parser says."""
+    """Return the flaw for the parser's message about invalid TOML."""
     found = _SYNTAX.fullmatch(message)
     line = int(found["line"]) if found and found["line"] else len(text.splitlines())
     at = f" at column {found['column']}" if found and found["column"] else " at its end"
@@ -72,7 +72,7 @@ def syntax_flaw(message: str, text: str, file: str) -> Flaw:
 
 
 def _explained(message: str, choices: Mapping[str, str]) -> tuple[str, str]:
-    """Return the place and the sentence of a message of msgspec."""
+    """Return the place and the sentence for a message of msgspec."""
     found = _AT.fullmatch(message)
     assert found is not None  # the expression matches every text
     place, says = (found["path"] or "").lstrip("."), found["says"]

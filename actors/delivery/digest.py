@@ -4,9 +4,9 @@ Windows cover all of time without a gap: quarters of an hour and hours of UTC, o
 zone. At a clock change such a day has 23 or 25 hours; a skipped hour means the moment of the change, a repeated one
 its first occurrence.
 
-An event belongs to the window in which it became due, by the wall clock of that moment. A window is frozen as soon as
-the clock is past its end, whichever way the clock has stepped. The rows then in the outbox are in this digest; later
-ones of the same window get another. Each row is in one digest only, since frozen rows have left the outbox.
+A row's window is the one around its due time, by the wall clock of that moment. A window is frozen as soon as the
+clock is past its end, whichever way the clock has stepped. The rows then in the outbox are in this digest; later ones
+of the same window get another. Each row is in one digest only, since frozen rows have left the outbox.
 """
 
 from __future__ import annotations

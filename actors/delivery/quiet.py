@@ -1,4 +1,4 @@
-"""Quiet hours, in which instant deliveries wait. Pure."""
+"""Quiet hours: instant deliveries wait until they end. Pure."""
 
 from __future__ import annotations
 

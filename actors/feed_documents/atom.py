@@ -12,7 +12,6 @@ _TOMBSTONES = "http://purl.org/atompub/tombstones/1.0"
 
 
 def atom(feed: FeedPage) -> bytes:
-    """Return the document of a page of a feed."""
     root = Element(
         "feed", {"xmlns": "http://www.w3.org/2005/Atom"} | ({"xmlns:at": _TOMBSTONES} if feed.deleted else {})
     )

@@ -1,4 +1,4 @@
-"""An entry of a feed, of an event, and the feed around it. Pure.
+"""An entry of a feed from an event, and the feed around it. Pure.
 
 Texts are inert.
 """
@@ -24,9 +24,9 @@ MOST_TAGS: Final = 30
 
 
 class FeedEntry(NamedTuple):
-    """One event. id: its own. link: an absolute http(s) URL, or "". html: what changed, or the text.
+    """One event. id: its own. link: an absolute http(s) URL, or "". html: the difference, or the text.
 
-    published, updated: RFC 3339 in UTC; when it was published as its source says, and when it was told.
+    published, updated: RFC 3339 in UTC; the source's date, and the time of the event.
     """
 
     id: str
@@ -41,7 +41,7 @@ class FeedEntry(NamedTuple):
 
 
 class DeletedEntry(NamedTuple):
-    """An event that is published no more (RFC 6721): its id, and when that was said."""
+    """An event that was retracted (RFC 6721): its id, and when."""
 
     id: str
     when: str
@@ -50,10 +50,9 @@ class DeletedEntry(NamedTuple):
 class FeedPage(NamedTuple):
     """One page of a feed (RFC 5005, 3), the newest entry first.
 
-    id: of the feed, the same for ever. page: the address of the same as a page for people. here, first, older: the
-    addresses of this document, of the newest one, and of the one with older entries ("": there are none).
-    hub: the address where a reader can ask to be told (WebSub), "" for none. updated: of the newest entry, or of the
-    feed itself.
+    id: of the feed, constant. page: the URL of the same for people. here, first, older: the URLs of this document, of
+    the newest one, and of the one with older entries ("" without any). hub: the WebSub hub's URL, "" without one.
+    updated: of the newest entry, or of the feed itself.
     """
 
     id: str
@@ -69,7 +68,7 @@ class FeedPage(NamedTuple):
 
 
 class _Event(msgspec.Struct, frozen=True):
-    """What else an entry needs of an event. All may be absent: the log holds events of other versions."""
+    """Further fields of an event for its entry. All may be missing: the log has events of other versions."""
 
     author: str = ""
     tags: tuple[str, ...] = ()
@@ -83,7 +82,7 @@ _decode = msgspec.json.Decoder(_Event).decode
 
 
 def entry_of(id: str, body: bytes) -> FeedEntry:
-    """Return the entry of an event, given as its wire JSON. Raises msgspec.MsgspecError when it is none."""
+    """Return the entry of an event, given as its wire JSON. Raises msgspec.MsgspecError if it is invalid."""
     event = _decode(body)
     (item,) = notification_of(id, body).items
     told = _moment(event.emitted_at)
@@ -107,7 +106,7 @@ def _html(content: str) -> str:
 
 
 def _shown(tag: str) -> str:
-    """Return a tag as readers know it: labels and categories as bare words; "" for those of the service itself."""
+    """Return a tag as readers know it: labels and categories as bare words; "" for the service's own."""
     space, _, value = tag.partition(":")
     if space in OWN_NAMESPACES:
         return ""
@@ -115,7 +114,7 @@ def _shown(tag: str) -> str:
 
 
 def _moment(text: str | None) -> str:
-    """Return a moment in the one spelling, "" for none and for what is none."""
+    """Return a moment in the one spelling, "" if missing or invalid."""
     try:
         return rfc3339(parse_rfc3339(text)) if text else ""
     except (ValueError, OverflowError):

@@ -1,4 +1,4 @@
-"""The formats of feeds, by the ending of their addresses."""
+"""The formats of feeds, by the ending of their URLs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from actors.feed_documents.entry import FeedPage
 
 
 class FeedFormat(NamedTuple):
-    """A format: its name for people, its media type, and what writes it."""
+    """A format: its label, media type, and writer."""
 
     label: str
     media: str

@@ -1,4 +1,4 @@
-"""JSON Feed 1.1. Pure. It has no way to say that an entry is gone."""
+"""JSON Feed 1.1. Pure. It has no tombstones."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ _VERSION = "https://jsonfeed.org/version/1.1"
 
 
 def json_feed(feed: FeedPage) -> bytes:
-    """Return the document of a page of a feed."""
     told: dict[str, Any] = {
         "version": _VERSION,
         "title": feed.title,

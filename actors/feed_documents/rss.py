@@ -1,6 +1,6 @@
-"""RSS 2.0 (the Advisory Board's specification, 2.0.11), paged as RFC 5005 pages it, by Atom's links. Pure.
+"""RSS 2.0 (the Advisory Board's specification, 2.0.11), paged by Atom links as in RFC 5005. Pure.
 
-It has no way to say that an entry is gone.
+It has no tombstones.
 """
 
 from __future__ import annotations
@@ -22,7 +22,6 @@ _SPACES = {
 
 
 def rss(feed: FeedPage) -> bytes:
-    """Return the document of a page of a feed."""
     root = Element("rss", _SPACES)
     channel = element_in(root, "channel")
     element_in(channel, "title", feed.title)
@@ -54,5 +53,5 @@ def _item(channel: Element, feed: FeedPage, entry: FeedEntry) -> None:
 
 
 def _date(moment: str) -> str:
-    """Return a moment as RFC 822 has it, with a year of four figures."""
+    """Return a moment in RFC 822's format, with a four-digit year."""
     return format_datetime(datetime.fromtimestamp(parse_rfc3339(moment) / 1000, UTC), usegmt=True)

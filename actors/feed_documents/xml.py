@@ -1,4 +1,4 @@
-"""XML of feeds, written by the standard library, which escapes what is text and leaves in what XML forbids. Pure."""
+"""XML of feeds, by the standard library, which escapes text but lets forbidden characters through. Pure."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from xml.etree.ElementTree import Element, SubElement, tostring
 
 _FORBIDDEN = re.compile("[^\\t\\n\\r\\x20-\\ud7ff\\ue000-\\ufdcf\\ufdf0-\\ufffd\\U00010000-\\U0010ffff]")
-"""XML 1.0, 2.2, and the rest of what it discourages among Unicode's noncharacters of the first plane."""
+"""XML 1.0, 2.2, and the first plane's other noncharacters, which it discourages."""
 
 
 def sound(text: str) -> str:

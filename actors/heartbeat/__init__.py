@@ -1,1 +1,1 @@
-"""Signs of life: to a monitor elsewhere (`monitor`), and as signed events in the log (`beat`, `beating`)."""
+"""Heartbeats: to an external monitor (`monitor`), and as signed events in the log (`beat`, `beating`)."""

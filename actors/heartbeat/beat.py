@@ -1,8 +1,8 @@
-"""A heartbeat: a signed event that says in the log, at even times, that the service did its work. Pure.
+"""A heartbeat: a signed event that reports at regular times that the service works. Pure.
 
-Each one names the one before it and counts on, so whoever has two of them knows whether one is missing between. The log
-is what is remembered: after a restart the next one comes when it was due, or at once when that has passed. By a clock
-that was set back nothing was due yet, and silence would look like a failure: then one comes at once, too.
+Each one names the previous one and its number, so a reader with two of them knows whether one is missing between. The
+log is the only memory: after a restart the next one comes at its due time, or at once if that has passed. If the clock
+was set back, one comes at once too, since the silence would look like a failure.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ TAG: Final = "kind:heartbeat"
 
 
 class Last(NamedTuple):
-    """The newest heartbeat in the log: its position, id, number, and when it was due and emitted."""
+    """The newest heartbeat in the log: its position, id, number, and its due and emitted times."""
 
     seq: Seq = START
     id: str | None = None
@@ -32,7 +32,7 @@ class Last(NamedTuple):
 
 
 class Work(NamedTuple):
-    """What the service does. since: when this process began. looks: that ended since `looks_since`; others: sources."""
+    """The service's work. since: the start of this process. looks: checks since `looks_since`; others: sources."""
 
     since: Millis
     looks: int
@@ -43,8 +43,8 @@ class Work(NamedTuple):
 
 
 class Moment(NamedTuple):
-    """When a heartbeat is written: it was due at `due`. head: the id of the newest event. skipped: heartbeats that were
-    due before it while the process stood still.
+    """The time of a heartbeat, which was due at `due`. head: the id of the newest event. skipped: earlier ones that
+    were due while the process was suspended.
     """
 
     due: Millis
@@ -64,7 +64,7 @@ _told = msgspec.json.Decoder(_Told)
 
 
 def last_of(event: Stored | None) -> Last:
-    """Return what the newest heartbeat says, for the next one."""
+    """Return the newest heartbeat's fields, for the next one."""
     if event is None:
         return Last()
     told = _told.decode(event.body)
@@ -73,7 +73,7 @@ def last_of(event: Stored | None) -> Last:
 
 
 def due_in(last: Last, every: Millis, now: Millis) -> Millis:
-    """Return in how many milliseconds the next heartbeat is due; 0: now, or it is overdue."""
+    """Return the milliseconds until the next heartbeat is due; 0: now, or overdue."""
     if last.seq == START or last.at > now:
         return Millis(0)
     return Millis(max(0, min(every, last.due + every - now)))

@@ -1,8 +1,8 @@
-"""Writes heartbeats to the log, for whoever asks for them: `beat` says when one is due and what it says.
+"""Writes heartbeats to the log, on request: `beat` decides when, and their content.
 
-As the sign to a monitor, one is withheld while the service does not do its work: silence is the alarm. What the log has
-decides, never memory: after an answer that did not come, and where another node may have written, the newest one is
-read again. It is committed only while it follows that one, so none comes twice.
+As with the monitor, none is written while the service does not work: silence is the alarm. The log decides, never
+memory: after a missing answer, and where another node may have written, the newest heartbeat is read again. A new one
+is committed only as its successor, so none comes twice.
 """
 
 from __future__ import annotations
@@ -24,13 +24,14 @@ from storage.records.source import Harvest
 from supervision import Child, Mailbox, Unanswered
 
 AGAIN = 5.0
-"""Seconds until it is asked again whether all is well, and after a write that may have failed."""
+"""Seconds until readiness is tested again, and after a write that may have failed."""
 ANSWERS_WITHIN = 30.0
 """Seconds for one write."""
 
 
 class HeartbeatWriter:
-    """See above. every: seconds. readiness: what must hold, by name; "" is well. sources: watched, failing, paused."""
+    """Writes heartbeats. every: seconds. readiness: checks by name; "" means healthy. sources: watched, failing,
+    paused."""
 
     def __init__(
         self,
@@ -53,7 +54,6 @@ class HeartbeatWriter:
         return f"<HeartbeatWriter every {self._every / 1000:g} s>"
 
     async def run(self, child: Child) -> None:
-        """Write heartbeats until cancelled."""
         while True:
             try:
                 last = last_of(await self._storage.log.heartbeat())
@@ -64,7 +64,7 @@ class HeartbeatWriter:
                 await trio.sleep(AGAIN)
 
     async def _on_from(self, child: Child, last: Last) -> None:
-        """Write one that is due, and the next ones by a clock that nobody sets, until another one has written.
+        """Write a due heartbeat, and the next ones by a monotonic clock, until another node has written one.
 
         Raises StorageError, Unanswered, trio.TooSlowError.
         """
@@ -75,7 +75,7 @@ class HeartbeatWriter:
                 child.note(f"withheld: {withheld}"[:200])
                 due = trio.current_time() + AGAIN
                 continue
-            # Nothing is written afterwards for a time in which the process stood still.
+            # No heartbeat is written later for a time when the process was suspended.
             skipped = int((trio.current_time() - due) / (self._every / 1000))
             due += skipped * self._every / 1000
             late = round(1000 * (trio.current_time() - due))
@@ -87,7 +87,7 @@ class HeartbeatWriter:
             due += self._every / 1000
 
     async def _write(self, last: Last, due: Millis, skipped: int) -> Last | None:
-        """Commit the next heartbeat and return it; None when the log has another newest one than `last`."""
+        """Commit the next heartbeat and return it; None if `last` is no longer the newest one in the log."""
         looks, now = self._world.metrics.looks.total(), self._world.now()
         work = Work(self._began, round(looks - self._counted), self._counted_at, *self._sources())
         moment = Moment(due, now, self._every, await self._head(), skipped)

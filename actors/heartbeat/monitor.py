@@ -1,8 +1,8 @@
-"""A sign of life to a monitor elsewhere: an address is asked now and then for as long as this service does its work.
+"""Heartbeats for an external monitor: regular requests to a URL while this service works.
 
-Who watches the watcher: a machine that is off tells nobody. The monitor (Healthchecks, Uptime Kuma, Better Stack and
-their like) tells of a sign that did not come. It does not come either while the service is not ready, is drained, or
-stops; and it is late by one interval at most.
+A machine that is off can't notify anyone. The monitor (Healthchecks, Uptime Kuma, Better Stack and similar) reports a
+missing heartbeat. None is sent while the service is not ready, is drained, or stops; the delay is at most one
+interval.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from actors.world import World
 from supervision import Child
 
 AGAIN = 5.0
-"""Seconds until a sign that did not arrive is sent again, once, and until it is asked again whether all is well."""
+"""Seconds until a failed heartbeat is repeated, once, and until readiness is tested again."""
 
 
 class Heartbeat:
-    """See above. every: seconds. readiness: what must hold, by name; "" is well."""
+    """Sends heartbeats. every: seconds. readiness: checks by name; "" means healthy."""
 
     def __init__(
         self, world: World, poster: Poster, url: Url, every: float, readiness: Callable[[], Mapping[str, str]]
@@ -36,8 +36,8 @@ class Heartbeat:
         return f"<Heartbeat to {self._url.host} every {self._every:g} s>"
 
     async def run(self, child: Child) -> None:
-        """Send signs until cancelled, at even times."""
-        due = trio.current_time() + min(AGAIN, self._every / 2)  # the parts that start after this one come up meanwhile
+        """Send heartbeats until cancelled, at regular times."""
+        due = trio.current_time() + min(AGAIN, self._every / 2)  # later parts need time to start
         while True:
             await trio.sleep_until(due)
             withheld = next((says for says in self._readiness().values() if says), "")
@@ -54,7 +54,7 @@ class Heartbeat:
         return await self._sent()
 
     async def _sent(self) -> str:
-        """Send a sign; return why it did not arrive, "" when it did."""
+        """Send a heartbeat; return why it failed, or ""."""
         try:
             answer = await self._poster.post(self._url, {}, b"", "GET")
         except (LookFailed, LookRefused, UrlRefused) as error:
@@ -62,7 +62,7 @@ class Heartbeat:
         return "" if answer.status // 100 == 2 else f"it answered {answer.status}"
 
     def _tell(self, child: Child, outcome: str, says: str) -> None:
-        """Count it; log what changes. The address may be a secret: it is named by its host."""
+        """Count it; log changes. The URL may be a secret, so only its host is shown."""
         self._world.metrics.heartbeats.add(outcome)
         child.note(f"{outcome}: {says}"[:200] if says else "the last sign arrived")
         if says != self._said:

@@ -1,4 +1,4 @@
-"""Several nodes on one storage: who is inside, and what is whose.
+"""Several nodes on one storage: membership and ownership.
 
-`ownership.py` says what is this node's, `membership.py` beats for it. A node alone owns everything.
+`ownership.py` computes this node's share, `membership.py` sends its heartbeats. A node alone owns everything.
 """

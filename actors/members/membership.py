@@ -1,8 +1,8 @@
-"""The actor that beats for this node: it keeps it inside, and parks it when it can't.
+"""The actor that beats for this node: it keeps it a member, and parks it when it can't.
 
-With each beat it hears whether somebody wants that no node makes looks, and what others have taken of rate limits.
-A node that could not beat for a second less than a lease makes no looks: others may think that it is gone, and look
-themselves. Once it beats again it goes on, or finds that it was put out, and knocks.
+With each beat it learns whether all nodes are drained, and the others' usage of rate limits. A node that could not
+beat for a second less than a lease makes no checks: others may consider it gone and take over its sources. Once it
+beats again it continues, or finds that it was removed, and rejoins.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ from storage.records.times import rfc3339
 from supervision import Child
 
 EVERY = 1.0
-"""Seconds between two beats, a fifth more or less."""
+"""Seconds between beats, a fifth more or less."""
 PARKED_AFTER = LEASE - 1
 LEAVE_WITHIN = 3.0
-"""Seconds that leaving may take: after these the others wait for the lease to end."""
+"""Seconds that leaving may take; after that the others wait for the lease to end."""
 
 
 class _Gate(Protocol):
@@ -38,7 +38,7 @@ class _Gate(Protocol):
 
 
 class Membership:
-    """See above. `says` is told to the others with each beat; `gate` lets looks be made."""
+    """The member's actor. `says` is sent to the others with each beat; `gate` permits checks."""
 
     def __init__(
         self,
@@ -62,7 +62,7 @@ class Membership:
         return f"<Membership of {self._members.me}{', parked' if self._parked else ''}>"
 
     def silence(self) -> str:
-        """Return for how long the database has not answered, as a sentence; empty while all is well."""
+        """Return how long the database has not answered, as a sentence; empty while healthy."""
         if self._beaten_at is None:
             return "it has not joined the other nodes yet"
         if not (self._failing or self._parked):
@@ -82,7 +82,7 @@ class Membership:
                     break
                 await self._beat()
             nursery.cancel_scope.cancel()
-        # Nothing beats any more: a late beat would let this node in again, for a whole lease.
+        # No task beats any more: a late beat would readmit this node for a whole lease.
         with trio.move_on_after(LEAVE_WITHIN, shield=True):
             try:
                 await self._members.leave()
@@ -90,7 +90,7 @@ class Membership:
                 self._world.log("members.leave_failed", level="warning", error=str(error))
 
     async def _beat(self) -> None:
-        asked = trio.current_time()  # the lease begins before the answer is here
+        asked = trio.current_time()  # the lease begins before the answer arrives
         try:
             view = await self._members.beat(self._told())
         except STANDSTILL as error:

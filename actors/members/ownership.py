@@ -1,8 +1,8 @@
-"""This node's share of the work: rendezvous hashing over the members that are inside.
+"""This node's share of the work: rendezvous hashing over the current members.
 
-The owner of a key is the member with the highest hash of member and key: pure, the same at all nodes, and when one of n
-members leaves only its own 1/n moves. Ownership is for courtesy and economy: two nodes may think for a moment that
-they own one thing, and no promise rests on it. What they write is compared with what they began with.
+The owner of a key is the member with the highest hash of member and key: pure, equal at all nodes, and when one of n
+members leaves only its own 1/n moves. Ownership is for courtesy and economy: two nodes may both believe for a moment
+that they own a thing, and no guarantee depends on it. Their writes are compared with the state they started from.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ NOBODY: Final = View(-1, 0.0, ())
 
 
 def owner(working: Sequence[str], key: str) -> str:
-    """Return the member that owns a key, "" when nobody is there to own it."""
+    """Return the member that owns a key, "" without members."""
     return max(working, key=partial(_weight, key), default="")
 
 
@@ -48,7 +48,7 @@ class Ownership:
 
     @property
     def me(self) -> str | None:
-        """This member's name; None when there are no others."""
+        """This member's name; None for a node alone."""
         return self._me
 
     @property
@@ -58,14 +58,14 @@ class Ownership:
 
     @property
     def view(self) -> View:
-        """Who is inside, as far as this node knows."""
+        """The current members, as far as this node knows."""
         return self._view
 
     def take(self, view: View) -> None:
-        """Go by another view from now on. One that is older than the present changes nothing."""
+        """Use another view from now on. An older one changes nothing."""
         if self._me is None or view.number < self._view.number:
             return
-        moved, self._view = view.number > self._view.number, view  # what members say is newer at any number
+        moved, self._view = view.number > self._view.number, view  # members' status is newer at any number
         if moved:
             self._working = view.working()
             self._shards = bytes(owner(self._working, f"shard/{shard}") == self._me for shard in range(SHARDS))
@@ -77,7 +77,7 @@ class Ownership:
         return self._me is None or owner(self._working, key) == self._me
 
     def watches(self, source: Source) -> bool:
-        """Return whether a source is this node's to watch: by the host that is asked, so that one node asks it."""
+        """Return whether a source is this node's to watch: by its host, so that only one node fetches from it."""
         if self._me is None:
             return True
         return (
@@ -87,13 +87,13 @@ class Ownership:
         )
 
     async def wait_moved(self, known: int) -> int:
-        """Wait until the view has another number than the known one; return that."""
+        """Wait until the view's number differs from the known one; return the new one."""
         while self._view.number == known:
             await self._moved.wait()
         return self._view.number
 
     async def during(self, key: str, run: Callable[[], Awaitable[None]], *, mine: bool = True) -> None:
-        """Run for as long as a key is this node's, or with `mine` False another's; the end of that cancels the run."""
+        """Run while a key is this node's, or with `mine` False another's; cancel the run when that ends."""
         if self._me is None:
             if mine:
                 await run()

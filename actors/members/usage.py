@@ -1,7 +1,7 @@
-"""Rate limits over all nodes: each hears what the others have let pass, about a second late.
+"""Rate limits over all nodes: each learns the others' admitted requests, about a second late.
 
-Each beat tells how much each of those who asked lately took here, counted since it was first noted. The others charge
-the difference to their own buckets. A client may so exceed its rate by what it sends to other nodes within a beat.
+Each beat has the counts of recent clients at this node, from when they were first recorded. The others charge the
+difference to their own buckets. So a client may exceed its rate by its requests to other nodes within a beat.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from hashlib import blake2b
 from storage.records.member import View
 
 TOLD = 256
-"""Most counts that a beat tells: those of who asked last."""
+"""Most counts in a beat, of the most recent clients."""
 KEPT = 60.0
-"""Seconds for which somebody who does not ask any more is told of."""
+"""Seconds until an inactive client is dropped."""
 
 
 class Usage:
-    """See above. Who asks is told to the other nodes as a hash."""
+    """The usage of all nodes. Clients are sent as hashes."""
 
     def __init__(self, *, shared: bool = False) -> None:
         self._shared = shared
@@ -31,11 +31,11 @@ class Usage:
         return f"<Usage told={len(self._taken)} owed={len(self._owed)}>"
 
     def owed(self, who: str) -> int:
-        """Return what somebody took elsewhere since this was asked last."""
+        """Return a client's usage at other nodes since the last call."""
         return self._owed.pop(_name(who), 0) if self._owed else 0
 
     def took(self, who: str, now: float) -> None:
-        """Note that somebody took one here."""
+        """Count a client's request here."""
         if not self._shared:
             return
         name = _name(who)
@@ -45,13 +45,13 @@ class Usage:
             self._taken.popitem(last=False)
 
     def told(self, now: float) -> Mapping[str, int]:
-        """Return what the other nodes are to hear."""
+        """Return the counts for the other nodes."""
         while self._taken and next(iter(self._taken.values()))[1] < now - KEPT:
             self._taken.popitem(last=False)
         return {name: count for name, (count, _) in self._taken.items()}
 
     def hear(self, view: View, me: str) -> None:
-        """Take in what the others have told. What one told before this node knew it is nobody's debt."""
+        """Take the other nodes' counts. Counts from before this node knew a member are not charged."""
         before, self._heard = self._heard, {}
         for member in view.members:
             if member.id == me or not member.inside:
@@ -62,7 +62,7 @@ class Usage:
                 continue
             for name, count in taken.items():
                 was = known.get(name, 0)
-                more = count - was if count >= was else count  # a count that was forgotten begins anew
+                more = count - was if count >= was else count  # a dropped count restarts
                 if more:
                     self._owed[name] = self._owed.get(name, 0) + more
         while len(self._owed) > len(view.members) * TOLD:

@@ -15,7 +15,7 @@ class OutboxGrew:
 
 @dataclass(frozen=True, slots=True)
 class TestDelivery:
-    """Send one sample now; the answer says how it went."""
+    """Send one sample now; the answer has the result."""
 
     reply: Reply[TestResult]
 

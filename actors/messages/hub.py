@@ -1,4 +1,4 @@
-"""Messages to the hub (WebSub): wishes to subscribe. Nothing here does anything."""
+"""Messages to the hub (WebSub): subscription requests. Records only."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import Literal
 
 @dataclass(frozen=True, slots=True)
 class Intent:
-    """A wish to subscribe or to end that, which its callback has yet to confirm.
+    """A request to subscribe or unsubscribe, which its callback has yet to confirm.
 
-    topic: the address of the feed, of which the rest is a part. lease: seconds. secret: None for none.
-    client: the network address of who wished it.
+    topic: the URL of the feed, which contains the rest. lease: seconds. secret: None without one. client: the
+    requester's network address.
     """
 
     mode: Literal["subscribe", "unsubscribe"]
@@ -25,7 +25,7 @@ class Intent:
     client: str
 
     def __repr__(self) -> str:
-        """Name the wish without its addresses, which let somebody in, and its secret."""
+        """Show the request without its URLs, which are credentials, and its secret."""
         return f"Intent({self.mode!r}, {self.publication!r}, {self.ending!r})"
 
 

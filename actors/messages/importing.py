@@ -1,4 +1,4 @@
-"""Messages between the importer and those who ask it to add a whole list of sources. Nothing here does anything."""
+"""Messages to the importer of lists of sources. Records only."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from supervision import Reply
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """What became of one line of a list. `says`: the evidence for what it is, or why it is not watched."""
+    """One line of a list. `says`: the evidence of its type, or why it is not watched."""
 
     line: FeedLine
     status: Literal["waiting", "new", "there", "failed"] = "waiting"
     source: SourceId | None = None
     says: str = ""
     full: bool = False
-    """The library has no room for more."""
+    """The number of sources is at its limit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,14 +33,14 @@ class Importing:
     rows: tuple[Imported, ...] = ()
 
     def counts(self) -> dict[str, int]:
-        """Return how many lines have which status."""
+        """Return how many lines have each status."""
         names = ("waiting", "new", "there", "failed")
         return {name: sum(row.status == name for row in self.rows) for name in names}
 
 
 @dataclass(frozen=True, slots=True)
 class BeginImport:
-    """Add these, one after the other. Fails with Conflict while another list is being added."""
+    """Add these lines. Fails with Conflict while another list is being added."""
 
     lines: Sequence[FeedLine]
     reply: Reply[Importing]
@@ -48,14 +48,14 @@ class BeginImport:
 
 @dataclass(frozen=True, slots=True)
 class ShowImport:
-    """Return how the import goes, or how the last one went; None when there was none since the start."""
+    """Return the current or last import; None without one since the start."""
 
     reply: Reply[Importing | None]
 
 
 @dataclass(frozen=True, slots=True)
 class StopImport:
-    """Add no more of the list; what is under way may be added yet."""
+    """Stop the import; lines under way may still be added."""
 
     reply: Reply[None]
 

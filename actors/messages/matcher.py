@@ -9,7 +9,7 @@ from supervision import Reply
 
 @dataclass(frozen=True, slots=True)
 class LogGrew:
-    """There are new events: read on. Many may stand for one, and one for many."""
+    """There are new events. One message may cover several events, and one event cause several messages."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,9 +13,9 @@ from supervision import Reply
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """Commit this harvest. The answer, given after the commit, is its events in order.
+    """Commit this harvest. The answer, sent after the commit, is its events in order.
 
-    looked: it comes of a look, or of a hop, which begins its trace by itself.
+    looked: it is from a check, or a hop, which begins its own trace.
     """
 
     harvest: Harvest
@@ -25,11 +25,11 @@ class Record:
 
 @dataclass(frozen=True, slots=True)
 class SaveStates:
-    """Save states that no harvest carries (a breaker opened, a hold), and cookies; with the next group commit."""
+    """Save states without a harvest (a breaker opened, a hold), and cookies; with the next group commit."""
 
     states: Sequence[SourceState]
     heard: Callable[[bool], None] | None = None
-    """Is told whether they are stored; of a crash nobody tells."""
+    """Called with whether they are stored; never after a crash."""
     jars: Sequence[StoredJar] = ()
 
 

@@ -1,7 +1,7 @@
-"""Users' requests about sources, on the wire and on the way to the registry: one struct for both. Pure.
+"""Users' requests about sources, for the wire and for the registry: one struct for both. Pure.
 
-A field of a request that is also one of the record (`storage/records/source.py`) goes there by its name; nothing on the
-way lists it.
+Fields that the record (`storage/records/source.py`) has under the same name are copied generically; no code lists
+them.
 """
 
 from __future__ import annotations
@@ -188,7 +188,7 @@ ManagedBy = Annotated[Managed | None, Meta(description="The files that describe 
 
 
 def as_typed(text: str) -> str:
-    """Return the URL that somebody means who types or pastes one: blanks go, `feed:` and no scheme are https.
+    """Return the URL that a typed or pasted text means: blanks are dropped, `feed:` and a missing scheme become https.
 
     >>> as_typed(" feed://a.example/x"), as_typed("feed:http://a.example/"), as_typed("b.example:8080/x")
     ('https://a.example/x', 'http://a.example/', 'https://b.example:8080/x')
@@ -285,7 +285,7 @@ class TagSettings(Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def says_nothing(self) -> bool:
-        """Whether no setting is in it."""
+        """Whether it has no setting."""
         return replace(self, managed=UNSET) == TagSettings()
 
 
@@ -313,12 +313,12 @@ class DetectRequest(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def settings_of(request: NewSource | SourcePatch) -> dict[str, Any]:
-    """Return what a request sets of a source, by the names of the record's fields; a schedule in seconds."""
+    """Return a request's settings of a source, under the record's field names; a schedule in seconds."""
     return _in_seconds(given(request, Source))
 
 
 def defaults_of(request: TagSettings) -> dict[str, Any]:
-    """Return what a request sets of a tag's defaults, as `settings_of` does."""
+    """Return a request's settings of a tag's defaults, as `settings_of` does."""
     return _in_seconds(given(request, TagDefaults))
 
 

@@ -30,9 +30,9 @@ from supervision import Reply
 class AddSource:
     """Classify a URL and watch it. Fails with UrlRefused, Unprocessable (not watchable), Overloaded, LibraryFull.
 
-    mark: tags that are the service's own; the source gets them also when it is watched already. With `verify="later"` a
-    URL that can't be looked at now is added, too; never one that the guard or robots.txt refuses. by: who asks. reads:
-    whether who asks may read sources, so that the first look may borrow headers.
+    mark: the service's own tags, also added to an existing source. With `verify="later"` an unreachable URL is added
+    too, but never one that the guard or robots.txt refuses. by: the caller. reads: the caller may read sources, so the
+    first check may borrow headers.
     """
 
     new: NewSource
@@ -44,9 +44,9 @@ class AddSource:
 
 @dataclass(frozen=True, slots=True)
 class DetectUrl:
-    """Classify without adding, and show what watching would tell. Fails as AddSource does.
+    """Classify without adding, and preview. Fails as AddSource does.
 
-    reads: who asks may read sources; only then are headers borrowed, at the lender's own origin.
+    reads: the caller may read sources; only then are headers borrowed, at the lender's own origin.
     """
 
     request: DetectRequest
@@ -56,7 +56,7 @@ class DetectUrl:
 
 @dataclass(frozen=True, slots=True)
 class PreviewSource:
-    """Show what another part of a source's page would be, as the page is now.
+    """Preview another part of a source's current page.
 
     Fails with NotFound, Unprocessable (no page, no CSS, nothing matches), TooSoon, Overloaded.
     """
@@ -69,7 +69,7 @@ class PreviewSource:
 
 @dataclass(frozen=True, slots=True)
 class PickFromUrl:
-    """Show the blocks of a URL's page to choose from, without adding it. `reads`, failures: as of DetectUrl."""
+    """Return the blocks of a URL's page to choose from, without adding it. `reads`, failures: as for DetectUrl."""
 
     request: DetectRequest
     wish: PickWish
@@ -79,7 +79,7 @@ class PickFromUrl:
 
 @dataclass(frozen=True, slots=True)
 class PickFromSource:
-    """Show the blocks of a source's page to choose from, as it is now. Fails as PreviewSource does."""
+    """Return the blocks of a source's current page to choose from. Fails as PreviewSource does."""
 
     source: SourceId
     wish: PickWish
@@ -88,9 +88,9 @@ class PickFromSource:
 
 @dataclass(frozen=True, slots=True)
 class EditSource:
-    """Change a source; its actor starts anew with the same memory. Fails with NotFound, Unprocessable, Stale.
+    """Edit a source; its actor restarts with the same memory. Fails with NotFound, Unprocessable, Stale.
 
-    by: who asks.
+    by: the caller.
     """
 
     source: SourceId
@@ -102,7 +102,7 @@ class EditSource:
 
 @dataclass(frozen=True, slots=True)
 class Teach:
-    """Take blocks of a page, by their texts, into the source's noise, or out of it. Fails as EditSource does."""
+    """Add blocks of a page, by their texts, to the source's learned churn, or remove them. Fails as EditSource does."""
 
     source: SourceId
     texts: tuple[str, ...]
@@ -112,7 +112,7 @@ class Teach:
 
 @dataclass(frozen=True, slots=True)
 class DeleteSource:
-    """Stop watching, and forget after a rest (`RESTS`); the events stay. Fails with NotFound, Stale."""
+    """Stop watching, and delete the source after a rest (`RESTS`); its events stay. Fails with NotFound, Stale."""
 
     source: SourceId
     reply: Reply[None]
@@ -121,9 +121,7 @@ class DeleteSource:
 
 @dataclass(frozen=True, slots=True)
 class RestoreSource:
-    """Have a deleted source back that still rests. Fails with NotFound, Conflict (its URL is watched again),
-    LibraryFull.
-    """
+    """Restore a resting deleted source. Fails with NotFound, Conflict (its URL is watched again), LibraryFull."""
 
     source: SourceId
     reply: Reply[SourceView]
@@ -131,7 +129,7 @@ class RestoreSource:
 
 @dataclass(frozen=True, slots=True)
 class CheckNow:
-    """Look now; the answer is when the look is due. Fails with NotFound, Conflict (paused), TooSoon."""
+    """Check now; the answer is the due time. Fails with NotFound, Conflict (paused), TooSoon."""
 
     source: SourceId
     reply: Reply[Millis]
@@ -139,7 +137,7 @@ class CheckNow:
 
 @dataclass(frozen=True, slots=True)
 class ShowPractice:
-    """Return the practice sources that there are; with `start`, make those that lack. Fails with Conflict."""
+    """Return the practice sources; with `start`, make the missing ones. Fails with Conflict."""
 
     reply: Reply[Sequence[SourceView]]
     start: bool = False
@@ -147,7 +145,7 @@ class ShowPractice:
 
 @dataclass(frozen=True, slots=True)
 class ChangePractice:
-    """Change a practice document, which is made if it lacks, and look at it at once. Fails with TooSoon, Conflict."""
+    """Change a practice document, made if missing, and check it at once. Fails with TooSoon, Conflict."""
 
     what: What
     reply: Reply[PracticeChange]
@@ -162,7 +160,7 @@ class EndPractice:
 
 @dataclass(frozen=True, slots=True)
 class DescribeSource:
-    """Return one source as it is now. Fails with NotFound."""
+    """Return one source's current view. Fails with NotFound."""
 
     source: SourceId
     reply: Reply[SourceView]
@@ -170,9 +168,9 @@ class DescribeSource:
 
 @dataclass(frozen=True, slots=True)
 class ExplainSource:
-    """Say why a text was not told, or how the last looks went when there is none. Fails with NotFound.
+    """Explain why a text was not reported, or without one, how the last checks went. Fails with NotFound.
 
-    look: look again now too, if politeness allows.
+    look: also check now, if politeness allows.
     """
 
     source: SourceId
@@ -183,9 +181,9 @@ class ExplainSource:
 
 @dataclass(frozen=True, slots=True)
 class ShowTold:
-    """Show a page as it was last told; None of what is no page, or has not been read. Fails with NotFound.
+    """Return a page as last reported; None for other tiers or an unread page. Fails with NotFound.
 
-    values: with the values that stand in it, which a worker reads.
+    values: include its current values, which a worker reads.
     """
 
     source: SourceId
@@ -195,7 +193,7 @@ class ShowTold:
 
 @dataclass(frozen=True, slots=True)
 class ExamineSource:
-    """Say what a source's score is made of, and why the next look is when it is. Fails with NotFound."""
+    """Explain a source's score and the time of its next check. Fails with NotFound."""
 
     source: SourceId
     reply: Reply[SourceExamination]
@@ -203,10 +201,10 @@ class ExamineSource:
 
 @dataclass(frozen=True, slots=True)
 class ListSources:
-    """Return a page of sources, worst health first: by flag, score and id after the given place, which a page gave.
+    """Return a page of sources, worst health first: by flag, score and id after the given place,
+    from an earlier page.
 
-    where: only these. All sources are walked over for a rare one, and for another order (`sort`), with turns for
-    everybody else.
+    where: a filter. A rare filter, or another order (`sort`), loops over all sources, in slices.
     """
 
     limit: int
@@ -218,10 +216,10 @@ class ListSources:
 
 @dataclass(frozen=True, slots=True)
 class SetTagDefaults:
-    """Set what sources with a tag inherit, all of it, or take it away (None); the answer is what the tag has then.
+    """Set all that sources with a tag inherit, or remove it (None); the answer is the tag's new defaults.
 
-    All its sources follow by then, and each plans its next look anew. Fails with Unprocessable, Stale, NotFound
-    (nothing to take away), Conflict (no room). by: who asks.
+    By then all its sources have them, and each replans its next check. Fails with Unprocessable, Stale, NotFound
+    (nothing to remove), Conflict (too many). by: the caller.
     """
 
     tag: str
@@ -274,17 +272,17 @@ OfOneSource = (
     | ShowTold
     | Teach
 )
-"""Questions that name a source."""
+"""Messages that name a source."""
 
 
 @dataclass(frozen=True, slots=True)
 class LookNow:
-    """Look as soon as politeness allows."""
+    """Check as soon as politeness allows."""
 
 
 @dataclass(frozen=True, slots=True)
 class SettingsChanged:
-    """Plan the next look anew: what the source inherits is something else now."""
+    """Replan the next check: the inherited settings have changed."""
 
 
 SourceMessage = LookNow | SettingsChanged

@@ -1,4 +1,4 @@
-"""Views that actors answer with: a source as it is now, the reasons, pages of a list. Pure."""
+"""Views in actors' answers: a current source, reasons, pages of a list. Pure."""
 
 from __future__ import annotations
 
@@ -16,14 +16,13 @@ from storage.records.value import StandingValues
 ReasonKind = Literal[
     "told", "withheld", "due", "failed", "known", "furniture", "outside", "there", "absent", "unasked", "look"
 ]
-"""What is known: it was told; seen and withheld; is there now and will be weighed; could not be read; is there now and
-no news; stands in furniture, or outside of what is watched; was there at the first look; is not there; nobody asked for
-it (push); how a look went."""
+"""The finding: reported; withheld; present and due; failed to read; present and known; in furniture, or outside the
+watched part; there at the first check; absent; not requested (push); a check's result."""
 
 
 @dataclass(frozen=True, slots=True)
 class TestResult:
-    """What became of a test delivery."""
+    """The result of a test delivery."""
 
     result: str
     status_code: int | None
@@ -35,9 +34,9 @@ class TestResult:
 
 @dataclass(frozen=True, slots=True)
 class PushView:
-    """What a push source's connections have brought since the service started. `connected_since` None: there is none.
+    """The totals of a push source's connections since the service started. `connected_since` None: not connected.
 
-    Each frame counts once more: as admitted, a duplicate, filtered (nobody wants it) or unreadable.
+    Each frame also counts as admitted, duplicate, filtered (matches no query) or unreadable.
     """
 
     connected_since: Millis | None = None
@@ -52,20 +51,20 @@ class PushView:
 
 @dataclass(frozen=True, slots=True)
 class SourceView:
-    """A source as it is at this moment: what was asked for, and the live memory of its actor."""
+    """A current source: its settings, and the live memory of its actor."""
 
     source: Source
     hot: SourceRuntime
     overdue: bool = False
     queue_position: int = 0
-    """How many looks wait for its host before its own; 0 when none does, or when it does not wait."""
+    """How many checks wait for its host before its own; 0 without any, or if it does not wait."""
     push: PushView | None = None
     headers_from: SourceId | None = None
-    """The source with whose headers it is looked at, if not with its own."""
+    """The lender of its headers, if they are not its own."""
     inheriting: Source | None = None
-    """The source with what it inherits of its tags; see `actors/inheriting.py`. None: nothing."""
+    """The source with settings inherited from tags; see `actors/inheriting.py`. None: nothing."""
     private: bool = False
-    """What it tells is for its owner: it is checked with headers, or in an opened network."""
+    """Its events are for its owner: it is checked with headers, or in an opened network."""
 
     @property
     def effective(self) -> Source:
@@ -74,7 +73,6 @@ class SourceView:
 
     @property
     def state(self) -> SourceState:
-        """How it is now."""
         return state_of(self.source, self.hot, overdue=self.overdue)
 
 
@@ -88,7 +86,7 @@ class AddedSource:
 
 @dataclass(frozen=True, slots=True)
 class TeachResult:
-    """The answer to Teach: how many of the blocks were new to the source's noise, or were taken out of it."""
+    """The answer to Teach: how many blocks were added to the learned churn, or removed."""
 
     view: SourceView
     blocks: int
@@ -96,7 +94,7 @@ class TeachResult:
 
 @dataclass(frozen=True, slots=True)
 class PracticeChange:
-    """The answer to ChangePractice: the source, and what was changed, as a sentence."""
+    """The answer to ChangePractice: the source, and the change as a sentence."""
 
     view: SourceView
     says: str
@@ -104,7 +102,7 @@ class PracticeChange:
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """One thing that is known about a source or a text in it, as a sentence; `event` is the id of the event meant."""
+    """One fact about a source or a text in it, as a sentence; `event` is the id of the related event."""
 
     kind: ReasonKind
     says: str
@@ -114,7 +112,7 @@ class Reason:
 
 
 class ToldBlock(NamedTuple):
-    """A text of a page. row, column: where it stands in a table. aside: it is furniture, or a control."""
+    """A text of a page. row, column: its place in a table. aside: it is furniture, or a control."""
 
     text: str
     heading: bool
@@ -125,10 +123,10 @@ class ToldBlock(NamedTuple):
 
 
 class ToldPage(NamedTuple):
-    """A page as it was last told, in its order.
+    """A page as last reported, in its order.
 
-    more: of how many blocks only the keys are kept. untold: how many came or went since and were not told.
-    standing: its values, if these were asked for.
+    more: blocks with stored keys only. untold: blocks that came or went since, unreported. standing: its
+    values, if requested.
     """
 
     blocks: Sequence[ToldBlock]
@@ -139,7 +137,7 @@ class ToldPage(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class SourceExplanation:
-    """The answer to ExplainSource: what is known, what answers best first, and how the watching stands."""
+    """The answer to ExplainSource: the reasons, best first, and the state of watching."""
 
     view: SourceView
     reasons: Sequence[Reason]
@@ -148,7 +146,7 @@ class SourceExplanation:
 
 @dataclass(frozen=True, slots=True)
 class HealthPart:
-    """One of the things that a score is made of: the part of it that is left (1.0: it costs nothing), and why."""
+    """One factor of a score: its value (1.0 costs nothing) and the reason."""
 
     cause: Cause
     left: float
@@ -157,8 +155,8 @@ class HealthPart:
 
 @dataclass(frozen=True, slots=True)
 class SourceExamination:
-    """The answer to ExamineSource. `next_look`: why it is when it is. `gap`: seconds from one change to the next, None
-    when too little is known.
+    """The answer to ExamineSource. `next_look`: the reason for its time. `gap`: seconds between changes, None if
+    unknown.
     """
 
     view: SourceView
@@ -169,7 +167,7 @@ class SourceExamination:
 
 @dataclass(frozen=True, slots=True)
 class SourcePage:
-    """A page of sources; `next_after` is None at the end. `census`: how many of all are in which state."""
+    """A page of sources; `next_after` is None at the end. `census`: how many of all are in each state."""
 
     views: Sequence[SourceView]
     next_after: tuple[int, float, str, int] | None

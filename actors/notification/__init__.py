@@ -1,5 +1,5 @@
-"""Notifications: what a person reads of an event, a digest or a notice, in the letters of any service. Pure.
+"""Notifications: the text of an event, a digest or a notice for people, in any service's markup. Pure.
 
-`reading.py` makes a notification of what is delivered, `inert.py` takes out of a page's words what could act by itself,
-`dialects.py` says how a service marks text up, and `fitting.py` makes the text, cut to a service's limit.
+`reading.py` makes a notification of a delivery, `inert.py` removes characters that act by themselves, `dialects.py`
+defines a service's markup, and `fitting.py` makes the text, cut to a service's limit.
 """

@@ -1,6 +1,6 @@
-"""Dialects: how a service marks text up, and what has to be escaped so that a page's words do nothing there. Pure.
+"""Dialects: a service's markup, and the escapes that make a page's text harmless there. Pure.
 
-A dialect is a row of the table: its escape, and how strong text, links, what came and what went are written.
+A dialect is a row of the table: its escape, and how strong text, links, insertions and deletions are written.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ _MENTION = re.compile(r"@(?=\S|\Z)")
 _CALLS = re.compile(r"[@<](?=\S|\Z)|&(?=#?\w+;|#?\w*\Z)")
 _OPENS = re.compile(r"\{(?=[{%#]|\Z)")
 _WORD_JOINER = "\u2060"
-"""Without width and without a place to break: it parts a mark from what it would mark, and nobody sees it."""
+"""Without width and without a break: it separates a mark from its text, invisibly."""
 
 
 class Dialect(NamedTuple):
-    """One way to mark text up. All but `escape`, `address` and `link` take text that is escaped.
+    """One kind of markup. All but `escape`, `address` and `link` take escaped text.
 
-    address: of a URL that stands by itself, or inside markup that somebody writes around it.
+    address: for a URL on its own, or inside markup that a user writes around it.
     """
 
     escape: Callable[[str], str]
@@ -37,7 +37,7 @@ class Dialect(NamedTuple):
 
 
 def _markdown(text: str) -> str:
-    """Return text in which no mark marks, no letter begins a list, a tag or an entity, and nobody is called."""
+    """Return text without effective marks, lists, tags, entities or mentions."""
     marked = _MARKS.sub(r"\\\g<0>", text)
     return _CALLS.sub(rf"\g<0>{_WORD_JOINER}", _FIRST.sub(rf"{_WORD_JOINER}\1", marked))
 
@@ -48,7 +48,7 @@ def _address(url: str) -> str:
 
 
 def _bare(url: str) -> str:
-    """Return a URL in which nothing marks and nobody is called: the letters are written in another way (RFC 3986)."""
+    """Return a URL without working marks or mentions: the characters are percent-encoded (RFC 3986)."""
     return "".join(f"%{ord(letter):02X}" if letter in "*_~@" else letter for letter in _address(url))
 
 
@@ -61,13 +61,13 @@ def _plain(text: str) -> str:
 
 
 def _slack(text: str) -> str:
-    """Return text as mrkdwn shows it, by its three escapes; marks are parted from their words."""
+    """Return text for mrkdwn, by its three escapes; marks are separated from their words."""
     escaped = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     return re.sub(r"[*_~`]", rf"{_WORD_JOINER}\g<0>{_WORD_JOINER}", _MENTION.sub(f"@{_WORD_JOINER}", escaped))
 
 
 def _jinja(text: str) -> str:
-    """Return text that a Jinja template shows as it is: nothing opens, not where two values meet either."""
+    """Return text that a Jinja template shows unchanged: nothing opens, even where two values meet."""
     return _OPENS.sub(f"{{{_WORD_JOINER}", text)
 
 
@@ -83,7 +83,7 @@ _TAGS: Final = Dialect(
     came=lambda text: f"+ {text}",
     went=lambda text: f"- <s>{text}</s>",
 )
-"""The few tags of HTML that chats take."""
+"""The few HTML tags that chats accept."""
 _PLAIN: Final = Dialect(
     escape=_plain,
     strong=_plain,

@@ -1,7 +1,7 @@
-"""The text of a notification in a dialect, no longer than a service takes. Pure.
+"""The text of a notification in a dialect, within a service's limit. Pure.
 
-It is made line by line. What does not fit is cut at a word, and a last line says how much is left out and where the
-rest is. Room for that line is kept from the start, so a text is never longer than its limit.
+It is made line by line. Longer text is cut at a word, and a last line says how much is left out and links to the rest.
+Space for that line is reserved from the start, so a text never exceeds its limit.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from actors.notification.reading import LONGEST_LINE, DiffLine, Notification, No
 from actors.notification.speech import ENGLISH, Words
 
 _WORTH = 24
-"""Letters of a line below which it is left out rather than cut."""
+"""Shortest part of a line worth keeping, in characters; shorter ones are dropped."""
 _ARROW = " → "
 _BREAK = re.compile(r"<br ?/?>|</p>", re.IGNORECASE)
 _TAG = re.compile(r"</?[a-z][^<>]*>", re.IGNORECASE)
 
 
 class _Part(NamedTuple):
-    """One line: its plain text, how it is marked up once it is escaped, and whether it begins an event."""
+    """One line: its plain text, its markup after escaping, and whether it begins an event."""
 
     text: str
     marked: Callable[[str], str]
@@ -33,19 +33,19 @@ class _Part(NamedTuple):
 
 
 def title_of(notification: Notification, most: int) -> str:
-    """Return the title in plain words, cut to so many characters."""
+    """Return the title as plain text, cut to `most` characters."""
     return cut(notification.title, most)
 
 
 def message_of(notification: Notification, limits: TextLimits) -> str:
-    """Return the text that is sent: that of the destination's template, or the usual one."""
+    """Return the text to send: from the destination's template, or the default."""
     if notification.written:
         return notification.written
     return text_of(notification, limits.dialect, limits.text, limits.unit, titled=limits.titled)
 
 
 def plain_of(notification: Notification, limits: TextLimits) -> str:
-    """Return the text that is sent, without marks, for those who are shown no others."""
+    """Return the text to send without markup, for services that show none."""
     if notification.written and limits.dialect in ("html", "telegram", "card"):
         return unescape(_TAG.sub("", _BREAK.sub("\n", notification.written)))
     if notification.written:
@@ -54,15 +54,15 @@ def plain_of(notification: Notification, limits: TextLimits) -> str:
 
 
 def difference_of(item: NotificationItem) -> str:
-    """Return the lines of an event's difference as HTML, whole, and how many more there are."""
+    """Return the whole difference of an event as HTML, and how many lines are missing."""
     return "".join(f"<p>{line}</p>" for line in difference_lines(item, DIALECTS["html"]))
 
 
 def difference_lines(
     item: NotificationItem, dialect: Dialect, longest: int = LONGEST_LINE * 2, words: Words = ENGLISH.words
 ) -> list[str]:
-    """Return the lines of an event's difference, marked up, each of so many letters at most, and how many more there
-    are.
+    """Return the lines of an event's difference, marked up, each at most `longest` characters, and how many are
+    missing.
     """
     parts = [_difference(line, dialect) for line in item.lines]
     lines = [part.marked(dialect.escape(cut(part.text, longest))) for part in parts]
@@ -81,10 +81,10 @@ def text_of(
     whole = dialect.line.join([*(part.marked(dialect.escape(part.text)) for part in parts), *page])
     if measure(whole) <= most:
         return whole
-    # The line that says what is left out is never longer than this one.
+    # The line about omissions is never longer than this one.
     note = _last(notification, dialect, left=10**9)
     room = most - measure(dialect.line.join(["", *note]))
-    if room < 0:  # not even the link has room
+    if room < 0:  # not even the link fits
         return _fitting(notification.title, most, measure, dialect.escape)
     lines: list[str] = []
     used = 0
@@ -105,7 +105,7 @@ def text_of(
 
 
 def _fitting(text: str, room: int, measure: Callable[[str], int], marked: Callable[[str], str]) -> str:
-    """Return the longest beginning of a text, cut at a word, that has room once it is marked up; "" for too little."""
+    """Return the longest beginning of a text, cut at a word, that fits once marked up; "" if too little does."""
     low, high = 0, min(len(text), max(0, room))
     while low < high:
         middle = (low + high + 1) // 2
@@ -117,7 +117,7 @@ def _fitting(text: str, room: int, measure: Callable[[str], int], marked: Callab
 
 
 def _left(notification: Notification, left: list[_Part]) -> int:
-    """Return how much of a notification is left out: events of a digest, lines of an event."""
+    """Return how much is left out: events of a digest, lines of an event."""
     if notification.is_digest:
         return sum(part.begins for part in left) + notification.total - len(notification.items)
     return len(left) + sum(item.more for item in notification.items)
@@ -144,7 +144,7 @@ def _entry(item: NotificationItem, dialect: Dialect, words: Words) -> _Part:
     said = f"{item.title}: {item.summary}" if item.summary else item.title
     if not item.link:
         return _Part(said, dialect.came, begins=True)
-    # The address is no part of what may be cut: a link that is cut leads elsewhere.
+    # The URL is never cut: a cut link leads elsewhere.
     return _Part(said, lambda text: f"{text} {dialect.link(words.page.lower(), item.link)}", begins=True)
 
 
@@ -156,7 +156,7 @@ def _difference(line: DiffLine, dialect: Dialect) -> _Part:
 
 
 def _last(notification: Notification, dialect: Dialect, left: int) -> list[str]:
-    """Return the last lines: what is left out, and where the whole is."""
+    """Return the last lines: the omissions, and a link to the whole."""
     lines, digest = [], notification.is_digest
     more = notification.total - len(notification.items) if digest else sum(item.more for item in notification.items)
     if left or more:

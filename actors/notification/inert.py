@@ -1,8 +1,8 @@
-"""Inert text: the words of a page without what acts by itself where they are shown. Pure.
+"""Inert text: a page's text without characters that act by themselves. Pure.
 
-Controls forge headers and move cursors, overrides of direction show a text that is not there (UAX #9, Trojan Source),
-letters without width hide one text in another, and noncharacters end a document of XML. Joiners stay: Persian, Hindi
-and family emoji need them. So do isolates that are closed again, which keep a text of two directions in order.
+Controls forge headers and move cursors, direction overrides show a different text (UAX #9, Trojan Source), zero-width
+characters hide one text in another, and noncharacters end an XML document. Joiners stay: Persian, Hindi and family
+emoji need them. So do closed isolates, which keep a text of two directions in order.
 """
 
 from __future__ import annotations
@@ -21,21 +21,21 @@ _EMPTY_LINES = re.compile(r"\n[ \t]*(?:\n[ \t]*)+")
 
 
 def paragraphs(text: str) -> str:
-    """Return a text with its line breaks, each a line feed, and at most one empty line in a row.
+    r"""Return a text with line feeds as its only line breaks, and at most one empty line in a row.
 
-    >>> paragraphs("one\\r\\ntwo\\x07\\n\\n\\n\\nthree \\u202eeerht")
-    'one\\ntwo\\n\\nthree eerht'
+    >>> paragraphs("one\r\ntwo\x07\n\n\n\nthree \u202eeerht")
+    'one\ntwo\n\nthree eerht'
     """
-    if text.isprintable():  # as nearly all are: nothing of this is printable, but for the space
+    if text.isprintable():  # as nearly all are: of these characters only the space is printable
         return text.strip()
     sound = _ACTING.sub("", _BREAKS.sub("\n", text.encode("utf-8", "replace").decode("utf-8")))
     return _closed(_EMPTY_LINES.sub("\n\n", sound).strip())
 
 
 def one_line(text: str) -> str:
-    """Return a text as one line.
+    r"""Return a text as one line.
 
-    >>> one_line("Sale\\r\\nBcc: everyone@example.com")
+    >>> one_line("Sale\r\nBcc: everyone@example.com")
     'Sale Bcc: everyone@example.com'
     """
     if text.isprintable():
@@ -44,8 +44,7 @@ def one_line(text: str) -> str:
 
 
 def cut(text: str, most: int) -> str:
-    """Return a text of at most so many characters, cut at a word if it has to be, and said so by an ellipsis. A letter
-    keeps its accents.
+    """Return a text of at most `most` characters, cut at a word if possible, with an ellipsis. Letters keep accents.
 
     >>> cut("The fare of the ferry", 12), cut("Donaudampfschiff", 8), cut("short", 8)
     ('The fare of…', 'Donauda…', 'short')

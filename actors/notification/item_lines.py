@@ -1,4 +1,4 @@
-"""The two lines of an event in a list: whose it is and its title, then what it says. Every list asks here. Pure."""
+"""The two lines of an event in a list: source and title, then the summary. All lists use this. Pure."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ LONGEST: Final = 120
 
 
 class ListedEvent(Struct):
-    """The part of an event that a list shows; whatever another version left out is empty."""
+    """The part of an event that a list shows; fields missing in another version are empty."""
 
     id: str = ""
     source_id: str = ""
@@ -31,7 +31,7 @@ class ListedEvent(Struct):
 
     @property
     def kind(self) -> str:
-        """Its tier, or the notice that it is."""
+        """Its tier, or its notice type."""
         return self.alert_type.replace("_", " ") or self.source_type
 
     @property
@@ -40,8 +40,8 @@ class ListedEvent(Struct):
 
 
 class ItemLines(NamedTuple):
-    """source: its name, else its host. summary: of a page's change the change, of other events the beginning of their
-    text; "" where that is the title.
+    """source: its name, else its host. summary: for a page the change, for other events the beginning of the text; ""
+    if equal to the title.
     """
 
     source: str
@@ -50,7 +50,7 @@ class ItemLines(NamedTuple):
 
 
 def lines_of(event: ListedEvent, name: str = "") -> ItemLines:
-    """Return the two lines of an event. name: what its source is called; its host stands where that is the title."""
+    """Return the two lines of an event. name: its source's; replaced by the host if it equals the title."""
     text = cut(one_line(event.content[: 4 * LONGEST]), LONGEST)
     title = event.title or text or event.url or "(no title)"
     summary = event.summary if event.is_change else text
@@ -59,7 +59,7 @@ def lines_of(event: ListedEvent, name: str = "") -> ItemLines:
 
 
 def listed(event: Mapping[str, Any]) -> ListedEvent:
-    """Return what a list shows of an event that is decoded already; a field of another type counts as empty."""
+    """Return a list's fields of a decoded event; a field of another type counts as empty."""
     texts = {name: value for name in ListedEvent.__struct_fields__ if isinstance(value := event.get(name), str)}
     return ListedEvent(**texts, diff=Raw(b"{}") if event.get("diff") else Raw())
 

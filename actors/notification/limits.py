@@ -1,4 +1,4 @@
-"""The limits of a service: how long texts may be there, and how they are marked up."""
+"""The limits of a service: the length of texts, and their markup."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MEASURES: Final[dict[Unit, Callable[[str], int]]] = {
 class TextLimits(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """`text` counts in `unit`, `title` in characters.
 
-    titled: the title is the first line of the text, as the service has no place for one.
+    titled: the title is the first line of the text, as the service has no separate one.
     """
 
     dialect: DialectName = "plain"

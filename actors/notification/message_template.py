@@ -1,9 +1,9 @@
-"""A message template: a user's own text of a message, in the language of Jinja, filled in with what is told.
+"""A message template: a user's own message text, in Jinja's language, filled in with a notification.
 
-It runs in a worker, with so little processor time and output that one which loops harms nobody. Of the language there
-is what puts values into text: no calls, no macros, no imports, none of the operators that make a text of any length.
-What a page wrote is escaped where it is put into the text, whatever filters it went through: markup stands in the
-template alone. Templates that others than the user wrote are not read here.
+It runs in a worker with little processor time and output, so endless loops are harmless. Only the part of the language
+that puts values into text is supported: no calls, macros or imports, and no operators that make a text of any length.
+A page's text is escaped where it enters the output, after all filters: only the template has markup. Templates are
+only the user's own.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from actors.notification.reading import DiffLine, KindLine, Notification, Notifi
 MOST_OUT: Final = 8 << 10
 """Bytes of a text."""
 LEAST_ROOM: Final = 40
-"""Letters of a value below which it is not cut any more."""
+"""A value is not cut below this, in characters."""
 _ACTING: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e]")
 _STOP: Final = 4 * MOST_OUT
 _LANGUAGE: Final = (
@@ -89,13 +89,13 @@ TESTS: Final = ("defined", "divisibleby", "eq", "even", "ge", "gt", "in", "le", 
 _OF_LOOPS: Final = frozenset({"index", "index0", "first", "last", "length", "revindex", "previtem", "nextitem"})
 _ATTRIBUTES: Final = PARTS | _OF_LOOPS | frozenset(OF_EVENTS)
 _MOST_HELD: Final = 16 * MOST_OUT
-"""Letters and members of one value while a template is filled in."""
+"""Characters and members of one value during filling in."""
 _MOST_MADE: Final = 64 * _MOST_HELD
-"""Letters that one filter could make of what it is given."""
+"""Characters that one filter could make of its input."""
 _TOO_MUCH: Final = "it can't be filled in: a value becomes too long"
 _ENDLESS: Final = "it can't be filled in: a number is too large"
 
-# A line that holds a tag alone makes no line of text: its end moves into the tag, so that lines keep their numbers.
+# A line with only a tag makes no line of text: its end moves into the tag, so that line numbers stay.
 _ALONE: Final = re.compile(r"^[ \t]*(\{[%#](?:(?![%#]\}).)*?)([-+]?[%#]\})[ \t]*\n", re.MULTILINE)
 
 
@@ -109,16 +109,16 @@ class WriteRequest(Struct, frozen=True):
 
 
 class Written(Struct, frozen=True):
-    """What templates made, each "" where there is none: a text in the dialect of the limits, a title in plain words."""
+    """The templates' output, each "" without one: a text in the dialect of the limits, a plain title."""
 
     text: str
     title: str
 
 
 def write(asked: WriteRequest) -> Written:
-    """Fill templates in. Raises ContentError, in words for who wrote them.
+    """Fill templates in. Raises ContentError, with a sentence for their author.
 
-    What is too long is made once more, of shorter values.
+    A text that is too long is made again from shorter values.
     """
     text = _fitting(asked) if asked.template else ""
     title = ""
@@ -137,7 +137,7 @@ def _fitting(asked: WriteRequest) -> str:
     room = min(limits.text, MOST_OUT)
     while room >= LEAST_ROOM:
         made = _filled(template, values_of(asked.notification, limits, room))
-        # What a literal says in escapes: half a letter, or what moves a cursor. The rest is the user's own affair.
+        # Literals may have escapes for half a letter, or for cursor movements. The rest is up to the user.
         text = _ACTING.sub("", made.encode("utf-8", "replace").decode()).strip()
         text = text.replace("\n", dialect.line)
         if measure(text) <= limits.text and len(text.encode()) <= MOST_OUT:
@@ -158,7 +158,7 @@ def check(template: str, title: str, limits: TextLimits) -> None:
 
 
 def _filled(template: Template, values: Mapping[str, Any]) -> str:
-    """Return what a template makes, or as much as says that it is too long. Raises ContentError."""
+    """Return a template's output, or its beginning if that is already too long. Raises ContentError."""
     made, length = [], 0
     try:
         for piece in template.generate(values):
@@ -174,7 +174,7 @@ def _filled(template: Template, values: Mapping[str, Any]) -> str:
 
 
 def _compiled(source: str, escape: Callable[[str], str]) -> Template:
-    """Return a template whose every value is escaped where it becomes text. Raises ContentError."""
+    """Return a template whose every value is escaped when it becomes text. Raises ContentError."""
 
     def said(value: Any) -> str:
         if isinstance(value, Marked):
@@ -203,7 +203,7 @@ def _compiled(source: str, escape: Callable[[str], str]) -> Template:
 
 
 class _Environment(ImmutableSandboxedEnvironment):
-    """No attribute but those that a template may name is reached, whatever a filter is given; and no function."""
+    """Allows only the attributes open to templates, even inside filters; and no functions."""
 
     intercepted_binops = frozenset({"+", "-", "/"})
 
@@ -216,7 +216,7 @@ class _Environment(ImmutableSandboxedEnvironment):
 
 
 class _Joined(NodeTransformer):
-    """Has `a ~ b` done by a filter, so that the bounds of these hold."""
+    """Turns `a ~ b` into a filter, so that the bounds of filters apply."""
 
     def visit_Concat(self, node: nodes.Concat) -> nodes.Node:  # noqa: N802  # Jinja's name
         parts = nodes.List([self.visit(each) for each in node.nodes], lineno=node.lineno)
@@ -224,11 +224,11 @@ class _Joined(NodeTransformer):
 
 
 def _filter(run: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a filter that is given and makes no more than the bounds allow, and leaves nothing to be made later."""
+    """Return a filter with bounded input and output that leaves nothing lazy."""
 
     @wraps(run)
     def bounded(*given: Any, **named: Any) -> Any:
-        # A separator or a replacement may come as often as the text has letters.
+        # A separator or a replacement may be repeated as often as the text has letters.
         if prod(_size(_bounded(each)) or 1 for each in (*given, *named.values())) > _MOST_MADE:
             raise ContentError(_TOO_MUCH)
         made = run(*given, **named)
@@ -238,7 +238,7 @@ def _filter(run: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _bounded(value: Any) -> Any:
-    """Return a value. Raises ContentError: it is too large, or a number without end."""
+    """Return a value. Raises ContentError if it is too large, or an infinite number."""
     if isinstance(value, float) and not isfinite(value):
         raise ContentError(_ENDLESS)
     if _size(value) > _MOST_HELD:
@@ -247,7 +247,7 @@ def _bounded(value: Any) -> Any:
 
 
 def _size(value: Any) -> int:
-    """Return how many letters and members a value has, counted no further than the bound."""
+    """Return the characters and members of a value, counted up to the bound."""
     if isinstance(value, str):
         return len(value)
     size = 1
@@ -260,7 +260,7 @@ def _size(value: Any) -> int:
 
 
 def _check(tree: nodes.Template) -> None:
-    """Raise ContentError for what is not of the language, or a name that there is not."""
+    """Raise ContentError for unsupported language, or an unknown name."""
     for node in tree.find_all((nodes.Node,)):
         if not isinstance(node, _LANGUAGE):
             line = f"line {node.lineno}: " if node.lineno else ""
@@ -282,7 +282,7 @@ def _check(tree: nodes.Template) -> None:
 
 
 def _named(node: nodes.Node) -> Sequence[str]:
-    """Return the attributes that a part of a template names, itself or for a filter."""
+    """Return the attributes that a node names, itself or for a filter."""
     if isinstance(node, nodes.Getattr):
         return [node.attr]
     if isinstance(node, nodes.Keyword) and node.key == "attribute":

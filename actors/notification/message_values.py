@@ -1,6 +1,6 @@
-"""The values of a message template: names for what a notification says. Pure.
+"""The values of a message template: names for the parts of a notification. Pure.
 
-What a page wrote is plain here, and escaped where it is put into the text. `Marked` is what is marked up already.
+A page's text is plain here, and escaped when it enters the output. `Marked` is already marked up.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ T = TypeVar("T")
 
 
 class Marked(str):
-    """Text in the dialect of its service. Whatever is made of it (a part, a sum) is plain text again."""
+    """Text in the dialect of its service. Anything derived from it (a part, a sum) is plain text again."""
 
     __slots__ = ()
 
@@ -43,7 +43,7 @@ OF_EVENTS: Final[dict[str, str]] = {
     "id": "the id of the event",
     "notice": "of a notice of the service its type, such as `source_failing`; empty of other events",
 }
-"""Each value of one event, and what it is. Of a digest they are those of its first event."""
+"""Each value of one event, with its description. For a digest: of its first event."""
 OF_MESSAGES: Final[dict[str, str]] = {
     "text": "the whole text that is sent without a message template, marked up",
     "count": "how many events the message is of: 1, more of a digest",
@@ -56,7 +56,7 @@ PARTS: Final = frozenset({"before", "after", "place", "kind", "label"})
 
 
 def values_of(notification: Notification, limits: TextLimits, room: int) -> dict[str, Any]:
-    """Return the values of a notification by name. No text among them is longer than `room`, nor all of a list."""
+    """Return the values of a notification by name. No text is longer than `room`, nor a whole list."""
     events = [_event(item, limits, room, notification.words) for item in notification.items]
     first = events[0] if events else dict.fromkeys(OF_EVENTS, "")
     return first | {
@@ -103,7 +103,7 @@ def _address(url: str, dialect: Dialect) -> Marked:
 
 
 def _as_many(texts: Iterable[T], room: int, size: Callable[[T], int]) -> list[T]:
-    """Return the first of these as far as they have room together; one at least."""
+    """Return the first items that fit together; at least one."""
     found: list[T] = []
     for text in texts:
         room -= size(text)

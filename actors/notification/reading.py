@@ -1,6 +1,6 @@
-"""A notification: what a person reads of what is delivered, in plain words. Pure.
+"""A notification: the readable content of a delivery, as plain text. Pure.
 
-Every text in it is inert, one line each but for `content`; a dialect need only escape its own marks.
+Every text in it is inert, one line each except `content`; a dialect need only escape its own marks.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ from actors.notification.speech import ENGLISH, Voice, Words
 from storage.records.event import Change, Context, Contexts
 
 TEST: Final = "kind:test"
-"""The tag of the event of a test delivery."""
+"""The tag of a test delivery's event."""
 LONGEST_TITLE: Final = 300
 LONGEST_LINE: Final = 2_000
 LONGEST_CONTENT: Final = 8_000
 MOST_LINES: Final = 60
-"""Lines of a difference that are made; a service's own limit mostly cuts earlier."""
+"""Lines of a difference; a service's own limit mostly cuts earlier."""
 S = TypeVar("S", bound=msgspec.Struct)
 Sign = Literal["+", "-", "~"]
 
 
 class DiffLine(NamedTuple):
-    """One text that came (+), went (-) or was altered (~, from `before` to `after`); `place` is where it stands."""
+    """One text that was inserted (+), deleted (-) or altered (~, from `before` to `after`); `place` is its location."""
 
     sign: Sign
     before: str
@@ -37,7 +37,7 @@ class DiffLine(NamedTuple):
 
 
 class KindLine(NamedTuple):
-    """A change by its kind, with what it is of, as it stood on the page; "" for a side that is not there."""
+    """A change by its kind, with its label, as on the page; "" for a missing side."""
 
     kind: str
     label: str
@@ -46,9 +46,9 @@ class KindLine(NamedTuple):
 
 
 class NotificationItem(NamedTuple):
-    """One event. content: the beginning of an entry's text, where there is no difference to show.
+    """One event. content: the beginning of an entry's text, if there is no difference to show.
 
-    source: its id. more: how many lines of the difference are not here. link: an absolute http(s) URL or "".
+    source: its id. more: lines of the difference that are missing here. link: an absolute http(s) URL or "".
     """
 
     id: str
@@ -69,9 +69,9 @@ class NotificationItem(NamedTuple):
 
 
 class Notification(NamedTuple):
-    """One delivery. total: how many events it is of, more than `items` perhaps. service: the address of this
-    service, "" when it is not known. written: the text as the destination's message template has it, in its dialect; ""
-    without one. remark: what is to be said of the message itself. words: ours, in the language of who reads it.
+    """One delivery. total: its number of events, possibly more than `items`. service: this service's URL, "" if
+    unknown. written: the text from the destination's message template, in its dialect; "" without one. remark: a note
+    on the message itself. words: our texts, in the reader's language.
     """
 
     id: str
@@ -86,7 +86,7 @@ class Notification(NamedTuple):
 
 
 class _Event(msgspec.Struct, frozen=True):
-    """The fields of an event that people read. All may be absent: a row of another version must not stop a delivery."""
+    """The readable fields of an event. All may be missing: a row of another version must not stop a delivery."""
 
     schema: str = msgspec.field(name="$schema", default="")
     id: str = ""
@@ -130,9 +130,9 @@ class _Digest(msgspec.Struct, frozen=True):
 
 
 def notification_of(id: str, body: bytes, voice: Voice = ENGLISH) -> Notification:
-    """Return what a person reads of an event, a notice or a digest, given as its wire JSON.
+    """Return the notification of an event, a notice or a digest, given as its wire JSON.
 
-    What a page wrote stays as it is; the rest is said by `voice`.
+    A page's text stays as it is; `voice` translates the rest.
     """
     digest = _read(body, _Digest)
     if not digest.destination_id:
@@ -143,7 +143,7 @@ def notification_of(id: str, body: bytes, voice: Voice = ENGLISH) -> Notificatio
 
 
 def digest_of(id: str, bodies: Iterable[bytes | msgspec.Raw], count: int, voice: Voice = ENGLISH) -> Notification:
-    """Return what a person reads of many events; `count`: how many there are, more than these perhaps."""
+    """Return the notification of many events; `count`: their number, possibly more than these."""
     events = [_read(raw, _Event) for raw in bodies]
     items = tuple(_item(event, voice) for event in events)
     count = max(count, len(items))
@@ -153,7 +153,7 @@ def digest_of(id: str, bodies: Iterable[bytes | msgspec.Raw], count: int, voice:
 
 
 def _read(body: bytes | msgspec.Raw, shape: type[S]) -> S:
-    """Return what is known of a body, nothing of one in a shape of another version: that must not stop a delivery."""
+    """Decode a body, or return an empty one for another version's shape, which must not stop a delivery."""
     try:
         return msgspec.json.decode(body, type=shape)
     except (msgspec.MsgspecError, UnicodeDecodeError):
@@ -161,7 +161,7 @@ def _read(body: bytes | msgspec.Raw, shape: type[S]) -> S:
 
 
 def _item(event: _Event, voice: Voice) -> NotificationItem:
-    if event.alert_type or TEST in event.tags:  # the service's own words
+    if event.alert_type or TEST in event.tags:  # the service's own texts
         ours = {name: voice.say(getattr(event, name)) for name in ("title", "summary", "content")}
         event = msgspec.structs.replace(event, **ours)
     host = urlsplit(event.source_url).hostname or "" if _is_web(event.source_url) else ""
@@ -188,7 +188,7 @@ def _item(event: _Event, voice: Voice) -> NotificationItem:
 
 
 def _kinds(raw: msgspec.Raw) -> tuple[KindLine, ...]:
-    """Return changes by kind, none of those in a shape of another version."""
+    """Return changes by kind, none for another version's shape."""
     try:
         changes = msgspec.json.decode(raw, type=list[_TypedChange])
     except (msgspec.MsgspecError, UnicodeDecodeError):
@@ -200,7 +200,7 @@ def _kinds(raw: msgspec.Raw) -> tuple[KindLine, ...]:
 
 
 def _lines(diff: _Diff) -> tuple[tuple[DiffLine, ...], int]:
-    """Return the lines of a difference, what was altered first, and how many there are beside these."""
+    """Return the lines of a difference, alterations first, and how many are left out."""
     found = [
         DiffLine("~", _told(change.before), _told(change.after), _place(change.context)) for change in diff.changed
     ]
@@ -217,7 +217,7 @@ def _at(contexts: tuple[Context, ...], at: int) -> Context | UnsetType:
 
 
 def _place(context: Context | UnsetType) -> str:
-    """Return where a text stands, in the words of the page."""
+    """Return a text's location, in the page's own words."""
     if context is UNSET:
         return ""
     return one_line(" › ".join(filter(None, (context.heading, context.row, context.column))))
@@ -232,5 +232,5 @@ def _is_web(url: str) -> bool:
 
 
 def _service(event: _Event) -> str:
-    """Return the address of the service, which every event names in its schema."""
+    """Return the service's URL, which every event has in its schema."""
     return event.schema.partition("/schemas/")[0] if "/schemas/" in event.schema and _is_web(event.schema) else ""

@@ -1,8 +1,8 @@
-"""The words of ours around what a message tells, in the language of who reads it. Pure.
+"""Our own texts around a message's content, in the reader's language. Pure.
 
-Nothing here knows a language: whoever puts the service together brings one (`Speech`), as rooms import one way. What a
-page wrote stays as it is. A worker that fills in a template has the words with the notification (`Words`), so it reads
-no catalogue.
+This module knows no language: the composition root supplies one (`Speech`), as rooms import one way. A page's text
+stays as it is. A worker that fills in a template gets the texts with the notification (`Words`), so it reads no
+catalogue.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 
 
 class Words(NamedTuple):
-    """The words of a message. separator: between the thousands of a whole number."""
+    """The texts of a message. separator: between the thousands of a whole number."""
 
     event: str = "%(count)s event"
     events: str = "%(count)s events"
@@ -30,7 +30,7 @@ class Words(NamedTuple):
     separator: str = ","
 
     def left_out(self, count: int, *, events: bool) -> str:
-        """Return the line that says how much there is beside what is shown.
+        """Return the line about omitted lines or events.
 
         >>> Words().left_out(1200, events=False), Words().left_out(1, events=True)
         ('… and 1,200 more lines', '… and 1 more event')
@@ -57,7 +57,7 @@ def _as_it_is(text: str) -> str:
 
 
 class Voice(NamedTuple):
-    """How one reader is spoken to. say: a text or a sentence of ours in their language, as it is if that has none."""
+    """One reader's language. say: translates a text or a sentence of ours, or returns it unchanged."""
 
     words: Words = Words()
     say: Callable[[str], str] = _as_it_is
@@ -67,10 +67,10 @@ ENGLISH: Final = Voice()
 
 
 class Speech(NamedTuple):
-    """The languages that messages can have.
+    """The languages of messages.
 
-    codes: those that a destination may choose. default: of those that chose none. say, separator: given a code, a text
-    of ours in that language, and what stands between thousands.
+    codes: those that a destination may choose. default: for those without a choice. say, separator: given a code, a
+    text of ours in that language, and its thousands separator.
     """
 
     codes: tuple[str, ...] = ("en",)
@@ -79,7 +79,7 @@ class Speech(NamedTuple):
     separator: Callable[[str], str] = lambda code: ","
 
     def voice(self, code: str) -> Voice:
-        """Return how a reader is spoken to who chose a language, or none ("")."""
+        """Return the voice for a chosen language, or for none ("")."""
         code = code if code in self.codes else self.default
 
         def say(text: str) -> str:

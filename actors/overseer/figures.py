@@ -1,7 +1,7 @@
-"""Figures that are read off the running service when somebody asks, beside those that are counted as things happen.
+"""Figures computed from the running service on demand, in addition to the counters.
 
-Each costs the same for any number of sources; what a walk over all of them finds is from the watchman's last round,
-half a minute old at most.
+Each costs the same for any number of sources; totals over all sources are from the overdue monitor's last round, at
+most half a minute old.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ BREAKERS = ("closed", "open", "half-open")
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A figure by its labels. counts: it only grows, but for a restart of what counts it."""
+    """A figure by its labels. counts: it only grows, except when its counter restarts."""
 
     name: str
     says: str
@@ -124,5 +124,5 @@ class Figures:
 
 
 def _each(found: Mapping[N, int], names: Iterable[N]) -> Values:
-    """Return a value for each name, 0 where nothing was found: a series that comes and goes can't be drawn."""
+    """Return a value for each name, 0 by default: an intermittent series can't be drawn."""
     return {(name,): found.get(name, 0) for name in names}

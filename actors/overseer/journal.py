@@ -1,4 +1,4 @@
-"""The newest changes of states and the newest log lines, each in a ring with numbers to go on from."""
+"""The newest changes of states and the newest log lines, each in a ring with consecutive numbers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ CHANGES, LINES = 1000, 2000
 
 
 class Ring(Generic[T]):
-    """At most `most` items, the oldest go first. Each has a number, one more than the one before it, from 1 on."""
+    """At most `most` items, the oldest go first. Numbers are consecutive, from 1 on."""
 
     def __init__(self, most: int) -> None:
         self._items: deque[T] = deque(maxlen=most)
@@ -25,7 +25,7 @@ class Ring(Generic[T]):
         self.last += 1
 
     def after(self, number: int) -> list[tuple[int, T]]:
-        """Return what is held after a number, oldest first, with its numbers."""
+        """Return the items after a number, oldest first, with their numbers."""
         first = self.last - len(self._items) + 1
         skip = max(0, number - first + 1)
         return [(first + index, item) for index, item in enumerate(self._items) if index >= skip]
@@ -39,7 +39,7 @@ class Ring(Generic[T]):
 
 @dataclass(frozen=True, slots=True)
 class StateTurn:
-    """The part of the tree at `path` went from one state to another; `error` is the first line of its crash, if any."""
+    """The part of the tree at `path` changed its state; `error` is the first line of its crash, if any."""
 
     at: Millis
     path: str
@@ -49,18 +49,18 @@ class StateTurn:
 
 
 Line = Mapping[str, Any]
-"""A log line as it was written: `ts`, `level`, `event`, `actor` where it is known, and other fields, safe to show."""
+"""A log line as written: `ts`, `level`, `event`, `actor` if known, and other fields, safe to show."""
 
 
 class Journal:
-    """Both rings. Made before the log is, which writes into it."""
+    """Both rings. Made before the log, which writes into it."""
 
     def __init__(self) -> None:
         self.changes: Ring[StateTurn] = Ring(CHANGES)
         self.lines: Ring[Line] = Ring(LINES)
 
     def lines_of(self, actor: str, after: int, limit: int) -> list[tuple[int, Line]]:
-        """Return the newest `limit` lines after a number of an actor and of those below it; "" is everybody."""
+        """Return the newest `limit` lines after a number, of an actor and those below it; "" means all."""
         found = [
             (number, line)
             for number, line in self.lines.after(after)

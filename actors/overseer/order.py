@@ -1,8 +1,7 @@
-"""The tree in an order, and through a filter: made so seldom that it stays a small part of the time, and shared by all
-who page through it.
+"""The tree, sorted and filtered: recomputed rarely enough to cost little, and shared by all readers of its pages.
 
-It holds paths only. With 100,000 sources it takes some tenths of a second, a slice at a time; a row is made when its
-page is looked at, from the records as they are then.
+It holds paths only. With 100,000 sources it takes some tenths of a second, in slices; rows are made when their page is
+viewed, from the records at that time.
 """
 
 from __future__ import annotations
@@ -17,17 +16,17 @@ import trio
 from actors.overseer.rows import KEYS, WELL, Key, Row, Sort, badness, wanted
 
 REST = 20
-"""An order is kept for so many times as long as it took to make, and for a second at least."""
+"""An order is kept for this many times its computing time, and for at least a second."""
 AT_LEAST = 1.0
 MOST = 8
-"""Orders kept; each is as many pointers as it has rows."""
+"""Orders kept; each has a pointer for each row."""
 
 
 class Asked(NamedTuple):
-    """Which rows are wanted, and in which order.
+    """A filter and an order of rows.
 
-    tree: each part is followed by what it supervises, of `open` all of it, of `troubled` what is not well, of others
-    nothing; the parts stay in their order of start while the worst come first. A filter opens all.
+    tree: each part is followed by its children: all for a part in `open`, unhealthy ones for `troubled`, none for
+    others; parts stay in start order if the worst come first. A filter opens all.
     """
 
     sort: Sort = "worst"
@@ -40,14 +39,14 @@ class Asked(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """Paths in an order. until: the moment of Trio's clock up to which it is good enough."""
+    """Sorted paths. until: the end of their validity, by Trio's clock."""
 
     paths: Sequence[str]
     until: float
 
 
 class Orders:
-    """rows: makes the rows of the whole tree, a slice at a time, each slice to be dropped before the next."""
+    """rows: makes the rows of the whole tree, slice by slice; drop each slice before the next."""
 
     def __init__(self, rows: Callable[[], Iterator[Sequence[Row]]]) -> None:
         self._rows = rows
@@ -55,7 +54,7 @@ class Orders:
         self._making = trio.Lock()
 
     async def get(self, asked: Asked) -> Sequence[str]:
-        """Return the paths of all rows that a filter admits, in an order."""
+        """Return the paths of all rows that a filter admits, sorted."""
         async with self._making:
             kept = self._kept.get(asked)
             if kept is None or kept.until <= trio.current_time():
@@ -69,7 +68,7 @@ class Orders:
             return kept.paths
 
     def forget(self) -> None:
-        """Make every order anew when it is next asked for: something was done that people expect to see."""
+        """Recompute every order on its next use: an action's effect should show."""
         self._kept.clear()
 
     async def _made(self, asked: Asked) -> Sequence[str]:
@@ -95,7 +94,8 @@ class Orders:
 
 
 class _Ranks:
-    """Paths of rows, to be sorted. Of the worst first only what is not well is: the others keep their places."""
+    """Paths of rows, to be sorted. With the worst first, only unhealthy ones are sorted: the others
+    keep their places."""
 
     def __init__(self, asked: Asked) -> None:
         self._worst, self._reverse = asked.sort == "worst", asked.reverse
@@ -105,7 +105,6 @@ class _Ranks:
         self._idle: list[str] = []
 
     def add(self, row: Row) -> None:
-        """Take a row."""
         if not self._worst:
             self._keyed.append((self._key(row), row.path))
         elif (how := badness(row)).rank < WELL:

@@ -1,4 +1,4 @@
-"""The view over the whole service, and the acts on its parts. Reads records in memory, and waits for no actor."""
+"""The view over the whole service, and the actions on its parts. Reads records in memory and waits for no actor."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ STATES: dict[State, PartState] = {
     State.ENDED: "ended",
 }
 _CALM = ("ok", "new", "overdue")
-"""States of a source that give way to its being on hold."""
+"""States of a source that its hold overrides."""
 _MANY = ("sources", "destinations")
-"""The parts whose children come and go."""
+"""The parts with a varying number of children."""
 
 
 @dataclass(frozen=True, slots=True)
 class Whole:
-    """A row with all that is known of its part; status is None when it has no task, source when it is none."""
+    """A row with everything known about its part; status is None without a task, source if it is no source."""
 
     row: Row
     status: Status | None
@@ -52,7 +52,7 @@ class Whole:
 
 
 class Overseer:
-    """root: the tree's supervisor, there once the tree is. The rest are the sets of what comes and goes."""
+    """root: the tree's supervisor, available once the tree is. The others hold the dynamic parts."""
 
     def __init__(
         self,
@@ -83,23 +83,23 @@ class Overseer:
     # --- looking -------------------------------------------------------------------------------------------------
 
     async def page(self, asked: Asked, start: int, limit: int) -> tuple[list[Row], int]:
-        """Return some rows from a position on, as they are now, and how many there are in all."""
+        """Return the current rows from a position on, and the total number of rows."""
         paths = await self._orders.get(asked)
         rows = (self._find(path) for path in paths[start : start + limit])
         return [row for row in rows if row is not None], len(paths)
 
     def some(self, paths: Sequence[str]) -> list[Row]:
-        """Return the rows at these paths as they are now, without those that are gone."""
+        """Return the current rows at these paths, without those that are gone."""
         found = (self._find(path) for path in paths)
         return [row for row in found if row is not None]
 
     def examined(self, source: Source, settings: Settings) -> SourceExamination:
-        """Return what a source's score is made of, and why its next look is when it is. Raises NotFound."""
+        """Return the composition of a source's score and the reason for its next check's time. Raises NotFound."""
         view = self._table.describe(source.id)
         return examined(view, limits_of(view.effective, settings), self._world.now())
 
     def whole(self, path: str) -> Whole:
-        """Return all that is known of a part. Raises NotFound."""
+        """Return everything known about a part. Raises NotFound."""
         row = self._find(path)
         if row is None:
             raise NotFound(f"There is no {path} in the tree.")
@@ -110,15 +110,15 @@ class Overseer:
         return Whole(row, status, source, hot, crashes)
 
     def census(self) -> Mapping[Flag, int]:
-        """Return how many sources have each flag of health."""
+        """Return the number of sources with each flag of health."""
         return self._table.census()
 
     def source_states(self) -> Mapping[SourceState, int]:
-        """Return how many sources are in each state, worst first."""
+        """Return the number of sources in each state, worst first."""
         return self._table.states()
 
     def states(self) -> Mapping[str, Mapping[str, int]]:
-        """Return how many actors of sources and of destinations are in each state."""
+        """Return the number of actors of sources and of destinations in each state."""
         found = {}
         for name, many in (("sources", self._sources), ("destinations", self._destinations)):
             now = many.statistics()
@@ -133,32 +133,32 @@ class Overseer:
         return found
 
     def known_sources(self) -> int:
-        """Return how many sources there are, paused ones too."""
+        """Return the number of sources, including paused ones."""
         return len(self._table)
 
     def sources_at_work(self) -> tuple[int, int, int]:
-        """Return how many sources are watched, how many of them fail or rest, and how many are paused."""
+        """Return the number of watched sources, of failing or resting ones among them, and of paused ones."""
         states = self.source_states()
         paused = states.get("paused", 0)
         return self.known_sources() - paused, states.get("failing", 0) + states.get("resting", 0), paused
 
     def queues(self) -> Mapping[str, int]:
-        """Return how many messages wait in the mailbox of each fixed part that has one."""
+        """Return the number of messages in the mailbox of each fixed part that has one."""
         boxes = ((child.spec.id, child.spec.mailbox) for child in self._root().children)
         return {name: box.statistics().depth for name, box in boxes if box is not None}
 
     def parts(self) -> list[Row]:
-        """Return the parts that are always there, in their order of start."""
+        """Return the fixed parts in their start order."""
         return [self._part(child) for child in self._root().children]
 
     def moment(self, at: float) -> Millis:
-        """Return the wall clock's time of a moment of Trio's."""
+        """Convert a Trio time to the wall clock."""
         return Millis(self._world.now() + round(1000 * (at - trio.current_time())))
 
     # --- acting --------------------------------------------------------------------------------------------------
 
     def restart(self, path: str) -> None:
-        """Begin another life of a part. Returns at once. Raises NotFound, Conflict, Stopping."""
+        """Restart a part. Returns at once. Raises NotFound, Conflict, Stopping."""
         child = self._running(path)
         if "/" in path:
             child.renew()
@@ -167,7 +167,7 @@ class Overseer:
         self._orders.forget()
 
     def release(self, path: str) -> None:
-        """End a quarantine, or the rest after a crash. Raises NotFound, Conflict."""
+        """End a quarantine or a backoff. Raises NotFound, Conflict."""
         child = self._running(path)
         if child.resumes is None:
             raise Conflict(f"{path} is {child.state}: only what is in quarantine or backoff can be released.")
@@ -175,10 +175,7 @@ class Overseer:
         self._orders.forget()
 
     async def drain(self, on: bool) -> None:
-        """Let nobody look any more, or everybody again, on all nodes; what was found is delivered all the same.
-
-        Raises Unavailable.
-        """
+        """Stop or resume looks on all nodes; deliveries go on. Raises Unavailable."""
         await self._members.drain(on=on)
         if on:
             self.gate.close()
@@ -187,14 +184,14 @@ class Overseer:
         self._orders.forget()
 
     def seen(self, change: Change) -> None:
-        """Take a change of a state into the journal."""
+        """Add a state change to the journal."""
         loud = change.new in (State.BACKOFF, State.QUARANTINED)
         error = first_line(str(change.crash)) if loud and change.crash is not None else ""
         path = change.path.partition("/")[2]
         self.journal.changes.add(StateTurn(self.moment(change.at), path, str(change.old), str(change.new), error))
 
     def source_of(self, path: str) -> Source:
-        """Return the source at a path. Raises NotFound, and Conflict for what is none."""
+        """Return the source at a path. Raises NotFound, or Conflict if it is no source."""
         live = self._live(path)
         if live is None:
             if self._find(path) is None:
@@ -203,7 +200,7 @@ class Overseer:
         return live.source
 
     def changed(self) -> None:
-        """Hear that something was done to a source: orders are made anew."""
+        """Invalidate the orders after an action on a source."""
         self._orders.forget()
 
     # --- rows ----------------------------------------------------------------------------------------------------
@@ -247,7 +244,7 @@ class Overseer:
         return self._row(child, path, "", "part", STATES[child.state], below=self._below(path))
 
     def _below(self, path: str) -> Below | None:
-        """Return what a part supervises: of sources counted all the time, of destinations by a walk over them."""
+        """Return the summary of a part's children: of sources from counters, of destinations from a walk over them."""
         if path not in _MANY:
             return None
         many = self._sources if path == "sources" else self._destinations

@@ -1,6 +1,6 @@
-"""A row of the tree: one part, source or destination in a few short fields; how bad it looks, and what a filter takes.
+"""A row of the tree: one part, source or destination in a few short fields, with its rank for sorting, and filters.
 
-Pure, but for the records that it is handed.
+Pure, except for the records passed in.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _ROTTEN, _DEGRADED, _UNEASY, WELL = 4, 5, 6, 7
 
 
 class Below(NamedTuple):
-    """What a part supervises that comes and goes: how many, and the worst of their states."""
+    """The dynamic children of a part: their number, and the worst of their states."""
 
     total: int
     worst: PartState
@@ -47,11 +47,11 @@ class Below(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One line of the tree. path: below the root. name: the URL of a source or a destination, else empty. title: what
-    a source is called, if it is called anything.
+    """One line of the tree. path: below the root. name: the URL of a source or destination, else empty. title: the
+    name of a source, if any.
 
-    error: the first line of what went wrong last, cut. next: when it does something by itself next. pace: seconds
-    between a source's looks as things are. trail: its last looks, as they are stored.
+    error: the first line of the last error, truncated. next: time of its next own action. pace: the current interval
+    between a source's checks in seconds. trail: its last checks in stored form.
     """
 
     path: str
@@ -73,22 +73,22 @@ class Row:
 
     @property
     def waiting(self) -> int | None:
-        """How many messages wait for it; None without a mailbox."""
+        """The number of waiting messages; None without a mailbox."""
         return None if self.box is None else self.box.statistics().depth
 
     @property
     def handled(self) -> int | None:
-        """How many messages it has taken since it was made; None without a mailbox."""
+        """The number of messages received since the mailbox was made; None without one."""
         return None if self.box is None else self.box.statistics().received
 
     @property
     def well(self) -> bool:
-        """Whether nobody needs to look here first."""
+        """Whether the row needs no attention first."""
         return badness(self).rank >= WELL
 
 
 class Badness(NamedTuple):
-    """What rows are sorted by, worst first."""
+    """The sort key for the worst first."""
 
     rank: int
     health: float
@@ -96,7 +96,7 @@ class Badness(NamedTuple):
 
 
 def badness(row: Row) -> Badness:
-    """Return how bad a row looks: its state first, then its health."""
+    """Return the badness of a row, from its state and then its health."""
     rank = _RANK[row.state]
     if rank in (_UNEASY, WELL) and row.flag in ("rotten", "degraded"):
         rank = _ROTTEN if row.flag == "rotten" else _DEGRADED
@@ -104,7 +104,7 @@ def badness(row: Row) -> Badness:
 
 
 def worst_of(states: Sequence[PartState]) -> PartState:
-    """Return the state that a person should look at first; ok of none.
+    """Return the state that needs attention first; ok for none.
 
     >>> worst_of(["ok", "resting", "failing"]), worst_of([])
     ('failing', 'ok')
@@ -126,13 +126,13 @@ KEYS: Final[Mapping[Sort, Callable[[Row], Key]]] = {
     "next": lambda row: _LAST if row.next is None else row.next,
     "error": lambda row: (not row.error, row.error),
 }
-"""What rows are sorted by, lowest first: what somebody sorts for comes at the top."""
+"""Sort keys, lowest first: the interesting end of each column is at the top."""
 
 
 def first_line(text: str | None) -> str:
-    """Return the first line of an error as plain text without secrets: it may come from a hostile page.
+    r"""Return the first line of an error as plain text without secrets: it may come from a hostile page.
 
-    >>> first_line('ParseError: \\x1b[31mbad\\nand more')
+    >>> first_line('ParseError: \x1b[31mbad\nand more')
     'ParseError: ?[31mbad'
     """
     line = (text or "").strip().partition("\n")[0].rstrip()
@@ -143,7 +143,7 @@ def first_line(text: str | None) -> str:
 
 @dataclass(frozen=True, slots=True)
 class RowFilter:
-    """A filter: all of its parts must hold, and of several of one qualifier any."""
+    """A filter: all parts must match, and any of several values of one qualifier."""
 
     words: tuple[str, ...] = ()
     qualified: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -165,8 +165,8 @@ QUALIFIERS = ("state", "host", "tag", "kind")
 
 
 def wanted(text: str) -> RowFilter:
-    """Return a filter: words that path, name, title or error contain, and `state:`, `host:`, `tag:`, `kind:` with a
-    beginning (of the flag of health too), a part of the host, a part of a tag, and a beginning.
+    """Return a filter: words contained in path, name, title or error, and `state:` (a prefix, also of the health flag),
+    `host:` (a part), `tag:` (a part), `kind:` (a prefix).
 
     >>> found = wanted("state:quar state:rest shop host:example.org")
     >>> found.words, dict(found.qualified)

@@ -1,4 +1,4 @@
-"""The practice documents by name: where they are, what they are at a step, and what a step has changed in words."""
+"""The practice documents by name: their addresses, their content at a step, and the text about a step."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ PATH = "/practice/"
 
 
 class Document(NamedTuple):
-    """How one of them is served. at: its bytes at a step. says: what that step has changed, for steps from 1 on."""
+    """One practice document. at: its bytes at a step. says: that step's change, for steps from 1 on."""
 
     media: str
     at: Callable[[int], bytes]
@@ -36,5 +36,5 @@ def address(base_url: str, what: What) -> str:
 
 
 def named(url: str) -> What:
-    """Return which document a practice source's URL is of."""
+    """Return the document of a practice source's URL."""
     return "feed" if url.endswith(PATH + "feed") else "page"

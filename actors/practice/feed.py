@@ -1,4 +1,4 @@
-"""The practice feed: the ferry's notices as RSS, the newest first; each step adds one."""
+"""The practice feed: the ferry's notices as RSS, newest first; each step adds one."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ _AT_FIRST: Final = 3
 
 
 def at(step: int) -> bytes:
-    """Return the feed after so many changes."""
+    """Return the feed at a step."""
     newest = _AT_FIRST + step - 1
     items = "\n".join(map(_item, range(newest, max(0, newest + 1 - _SHOWN) - 1, -1)))
     return _FEED.format(items=items).encode()
 
 
 def says(step: int) -> str:
-    """Return what a step has changed.
+    """Return the text about a step's change.
 
     >>> says(1)
     'An entry was added, in French.'

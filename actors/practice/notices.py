@@ -1,4 +1,4 @@
-"""The ferry's notices, in several languages: notices of the page and entries of the feed, without end."""
+"""The ferry's notices in several languages, an endless series for the page and the feed."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 
 
 class Notice(NamedTuple):
-    """One of them. tongue: the language's name; language: its code."""
+    """One notice. tongue: the language's name; language: its code."""
 
     language: str
     tongue: str
@@ -27,7 +27,7 @@ _LINES: Final = (
 
 
 def notice(number: int) -> Notice:
-    """Return the notice of a number, from 0 on; no two are alike.
+    """Return the notice with a number, from 0 on; no two are alike.
 
     >>> notice(0).title, notice(1).tongue, notice(0).language == notice(8).language
     ('Sailing 101 is moved', 'Swedish', True)

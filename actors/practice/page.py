@@ -1,7 +1,7 @@
-"""The practice page: a ferry's fares, notices and opening hours, one thing of which changes with each step.
+"""The practice page: a ferry's fares, notices and opening hours. Each step changes one of them.
 
-In turn a fare, the list of notices, and a sentence. No state of it ever comes back: a page that returns to what it was
-is no news to the service, and rightly so.
+A fare, the list of notices and a sentence take turns. No state ever repeats: the service rightly reports no change for
+a page that returns to an earlier state.
 """
 
 from __future__ import annotations
@@ -12,16 +12,16 @@ from typing import Final
 from actors.practice.notices import notice
 
 _FARES: Final = (("Single, adult", 1800), ("Day ticket, adult", 3100), ("Bicycle", 650))
-"""Names, and prices in cents at the start."""
+"""Names, and initial prices in cents."""
 _STRIDE, _SPREAD = 37, 101
-"""Steps of 3.70 modulo 10.10: a hundred and one different prices before one comes again."""
+"""Steps of 3.70 modulo 10.10: a hundred and one different prices before one repeats."""
 _SHOWN: Final = 5
 _AT_FIRST: Final = 3
-"""Notices that are there from the start."""
+"""Initial notices."""
 
 
 def at(step: int) -> bytes:
-    """Return the page after so many changes."""
+    """Return the page at a step."""
     fares = "\n".join(f"        <li>{name}: {_price(index, step)} euro</li>" for index, (name, _) in enumerate(_FARES))
     items = "\n".join(
         f'        <li lang="{told.language}">{escape(told.text)}</li>'
@@ -31,7 +31,7 @@ def at(step: int) -> bytes:
 
 
 def says(step: int) -> str:
-    """Return what a step has changed.
+    """Return the text about a step's change.
 
     >>> says(1), says(3)
     ('The fare "Single, adult" went from 18.00 to 21.70 euro.', 'The office closes at 17:35 instead of 17:00.')
@@ -48,7 +48,7 @@ def says(step: int) -> str:
 
 
 def _price(index: int, step: int) -> str:
-    """Return a fare: every third step moves one, each of them in turn."""
+    """Return a fare: every third step changes one of them, in turn."""
     moves = (step + 2) // 3
     own = (moves + len(_FARES) - 1 - index) // len(_FARES)
     cents = _FARES[index][1] + own * _STRIDE % _SPREAD * 10

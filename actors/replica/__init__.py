@@ -1,4 +1,4 @@
-"""The replica: a copy of the database in a folder, from which another machine can take over.
+"""The replica: a copy of the database in a folder for another machine to take over from.
 
-`parts.py` says what lies there and how it is read; `shipper.py` is the actor that puts it there.
+`parts.py` defines the objects in it and reads them; `shipper.py` is the actor that writes them.
 """

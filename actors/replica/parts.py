@@ -1,14 +1,14 @@
-"""The objects of a replica: their names, and how each is made and read. Pure.
+"""The objects of a replica: their names, writing and reading. Pure.
 
-    owner                       whose it is: the instance, and a number that rises with each take-over
-    current                     the newest chain that is whole, how far it was told, and when
-    chain-<time>-<chance>/copy/<number>       the database as it was when the chain began, in parts
-    chain-<time>-<chance>/whole               says that all parts of the copy are there
-    chain-<time>-<chance>/change/<number>     what was committed since, from 1
+    owner                       the instance, and a number that rises with each take-over
+    current                     the newest complete chain, its last change, and the time
+    chain-<time>-<chance>/copy/<number>       the database at the chain's start, in parts
+    chain-<time>-<chance>/whole               present once all parts of the copy are
+    chain-<time>-<chance>/change/<number>     the commits since, from 1
 
-Each record and each change carries a MAC by a key derived from the master key. A record's covers its name, `whole` has
-the SHA-256 of each part, and the MAC of a change covers that of the change before it. So a gap, a mix of two chains, a
-torn file and what somebody else wrote are all found. Who may write there can delete, or put an earlier state back.
+Each record and each change carries a MAC by a key derived from the master key. A record's MAC covers its name, `whole`
+has the SHA-256 of each part, and a change's MAC covers that of the previous change. So a gap, a mix of two chains, a
+torn file and foreign data are all detected. Anyone with write access can still delete, or restore an earlier state.
 """
 
 from __future__ import annotations
@@ -45,11 +45,11 @@ _PAGE_SIZES = frozenset(1 << power for power in range(9, 17))
 
 
 class BadPart(Exception):
-    """An object is not what it should be: torn, altered, of another chain. The sentence says which and how."""
+    """An object is invalid: torn, altered, or of another chain. The sentence gives the object and the defect."""
 
 
 class Owner(Struct, frozen=True):
-    """Whose replica it is. by: the machine that wrote this, to be shown."""
+    """The owner of a replica. by: the machine that wrote this, for display."""
 
     id: int
     number: int
@@ -58,7 +58,7 @@ class Owner(Struct, frozen=True):
 
 
 class Current(Struct, frozen=True):
-    """The chain to be read, its newest change, and when that was all there was."""
+    """The chain to read, its newest change, and the time when that was everything."""
 
     chain: str
     change: int
@@ -66,7 +66,7 @@ class Current(Struct, frozen=True):
 
 
 class Whole(Struct, frozen=True):
-    """The copy at the beginning of a chain. parts: the SHA-256 of each, unpacked, in hex."""
+    """The copy at the start of a chain. parts: the SHA-256 of each, unpacked, in hex."""
 
     size: int
     schema: int
@@ -76,7 +76,7 @@ class Whole(Struct, frozen=True):
 
 
 class ReadChange(NamedTuple):
-    """A change, when it was read from the log, and the hash that the next one begins with."""
+    """A change, the time of its reading from the log, and the hash for the next change."""
 
     change: Change
     at: Millis
@@ -84,7 +84,7 @@ class ReadChange(NamedTuple):
 
 
 def chain_name(at: Millis, drawn: int) -> str:
-    """Return the name of a new chain: names sort as they were made."""
+    """Return the name of a new chain: names sort by creation."""
     return f"{CHAIN}-{at:013}-{drawn & 0xFFFFFFFF:08x}"
 
 
@@ -101,7 +101,7 @@ def change_name(chain: str, number: int) -> str:
 
 
 def start_of(chain: str) -> bytes:
-    """Return the hash that the first change of a chain begins with."""
+    """Return the initial hash for the first change of a chain."""
     return hashlib.sha256(chain.encode()).digest()
 
 
@@ -112,7 +112,7 @@ def written_record(name: str, record: Struct, key: bytes) -> bytes:
 
 
 def key_that_made(body: bytes, name: str, keys: Iterable[bytes]) -> bytes:
-    """Return which of these keys a record was made with. Raises BadPart."""
+    """Return which of these keys signed a record. Raises BadPart."""
     mac, _, rest = body.partition(b"\n")
     for key in keys:
         if compare_digest(mac, _mac_of_record(name, rest, key)):
@@ -121,13 +121,13 @@ def key_that_made(body: bytes, name: str, keys: Iterable[bytes]) -> bytes:
 
 
 def read_owner(body: bytes, key: bytes) -> Owner:
-    """Return who owns a replica. Raises BadPart."""
+    """Return the owner of a replica. Raises BadPart."""
     return _read(body, Owner, OWNER, key)
 
 
 def claimed_owner(body: bytes) -> tuple[Owner | None, bool]:
-    """Return who owns a replica by a record without a MAC that holds, None where it is none, and whether an earlier
-    version may have written it.
+    """Return the owner in a record without a valid MAC (None if malformed), and whether an earlier version may have
+    written it.
     """
     hash, _, rest = body.partition(b"\n")
     try:
@@ -138,12 +138,12 @@ def claimed_owner(body: bytes) -> tuple[Owner | None, bool]:
 
 
 def read_current(body: bytes, key: bytes) -> Current:
-    """Return what a replica says of itself. Raises BadPart."""
+    """Return the replica's record of its current chain. Raises BadPart."""
     return _read(body, Current, CURRENT, key)
 
 
 def read_whole(body: bytes, name: str, key: bytes) -> Whole:
-    """Return what a copy says of itself. Raises BadPart."""
+    """Return a copy's record. Raises BadPart."""
     whole = _read(body, Whole, name, key)
     if whole.size < 0 or len(whole.parts) != -(-whole.size // PART):
         raise BadPart(f"{name}: its parts are not as many as its size asks for")
@@ -164,7 +164,7 @@ def read_part(body: bytes, hash: str, name: str) -> bytes:
 
 
 def packed_change(change: Change, before: bytes, at: Millis, key: bytes) -> tuple[bytes, bytes]:
-    """Return a change as an object, and the hash that the next one begins with."""
+    """Return a change as an object, and the hash for the next change."""
     pages = b"".join(_NUMBER.pack(number) + page for number, page in sorted(change.pages.items()))
     rest = _HEAD.pack(at, change.size, len(change.pages)) + zlib.compress(pages, _LEVEL)
     hash = _mac(before + rest, key)
@@ -172,7 +172,7 @@ def packed_change(change: Change, before: bytes, at: Millis, key: bytes) -> tupl
 
 
 def read_change(body: bytes, before: bytes, name: str, key: bytes) -> ReadChange:
-    """Return a change that follows what has the hash `before`. Raises BadPart."""
+    """Return the change that follows the one with the hash `before`. Raises BadPart."""
     hash, rest = body[:_HASH], body[_HASH:]
     if not compare_digest(_mac(before + rest, key), hash) or len(rest) < _HEAD.size:
         raise BadPart(f"{name}: has another MAC than it says, or does not follow the change before it")

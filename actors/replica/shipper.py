@@ -1,4 +1,4 @@
-"""The actor that keeps the replica: a copy of the database, then each change as it is committed.
+"""The actor that maintains the replica: a copy of the database, then each change once committed.
 
 The service never waits for it. While the replica can't be written, the shipper retries and the write-ahead log grows;
 past a limit the shipper gives up the chain and begins a new one later. It also begins one at each start, and when the
@@ -46,14 +46,14 @@ from storage.records.times import rfc3339
 from supervision import Child
 
 IDLE = 4
-"""Looks at what was committed after which an idle service says that there is nothing new."""
+"""Rounds between two updates of the `current` record."""
 FIRST_WITHIN = 5.0
-"""Seconds that a start waits to hear who owns the replica."""
+"""Seconds for the owner check at a start."""
 AGAIN = (0.5, 30.0)
-"""Seconds between two tries where the replica is away: at first, and at most."""
+"""Seconds between two tries while the replica is unavailable: initial and maximum."""
 MOST_CHANGES = 20_000
 LEAST_CHANGED = 64 << 20
-"""Bytes of changes before a new chain begins, however small the copy is."""
+"""Bytes of changes before a new chain starts, however small the copy is."""
 FOREIGN = (
     "it holds the replica of another instance, or of this one before a restore: choose an empty folder, or delete "
     "what is in it"
@@ -64,20 +64,20 @@ UNFINISHED = "; {} copies in a row were not finished: no standby can begin with 
 
 
 class _Foreign(Exception):
-    """The replica is another's."""
+    """The replica belongs to another instance."""
 
 
 class _Superseded(Exception):
-    """Another has taken over."""
+    """Another machine has taken over."""
 
 
 _ENDING = (_Foreign, ChainBroken, BadPart, *STANDSTILL)
-"""What ends all chains; a new one begins later."""
+"""Errors that end all chains; a new one starts later."""
 
 
 @dataclass(slots=True)
 class _Chain:
-    """One chain while it grows. at: when it began. bytes: the size of its changes. whole: its copy is there."""
+    """One growing chain. at: its start time. bytes: the size of its changes. whole: its copy is complete."""
 
     name: str
     begun: Begun
@@ -124,7 +124,7 @@ class Shipper:
         origin = await self._origin()
         with trio.move_on_after(FIRST_WITHIN):
             await self._look_at_owner_once(origin)
-        if self._gone:  # nothing else of the service begins
+        if self._gone:  # nothing else of the service starts
             await child.stopping.wait()
             return
         child.ready()
@@ -146,7 +146,7 @@ class Shipper:
                 await child.stopping.wait()
 
     async def _ends(self, child: Child, says: str) -> None:
-        """Give up all chains; a new one begins later."""
+        """Abandon all chains; a new one starts later."""
         if self._chains:
             self._unfinished = 0 if any(chain.whole for chain in self._chains) else self._unfinished + 1
         if self._unfinished > 1:
@@ -156,7 +156,8 @@ class Shipper:
         self._chains.clear()
         await self._shipping.end()
 
-    # --- who owns it -------------------------------------------------------------------------------------------------
+    # --- ownership
+    # ----------------------------------------------------------------------------------------------------
 
     async def _origin(self) -> Origin:
         while True:
@@ -194,7 +195,7 @@ class Shipper:
             higher = claimed.number > origin.number
             if higher or not earlier:
                 self._alarms(f"{error}; the service goes on; check who may write there")
-            return higher  # what it claims stays to be seen
+            return higher  # an unproven claim
         if owner.id != origin.id:
             raise _Foreign(FOREIGN)
         if owner.number > origin.number:
@@ -220,7 +221,7 @@ class Shipper:
     # --- shipping ----------------------------------------------------------------------------------------------------
 
     async def _chain_by_chain(self, child: Child, origin: Origin) -> None:
-        """Ship until stopped. Raises what ends all chains."""
+        """Ship until stopped. Raises the errors that end all chains."""
         self._failed = None
         async with trio.open_nursery() as nursery:
             try:
@@ -228,7 +229,7 @@ class Shipper:
             except (_Superseded, *_ENDING) as error:
                 self._failed = error
             nursery.cancel_scope.cancel()
-        if self._failed is not None:  # as it is, and in no group
+        if self._failed is not None:  # outside any exception group
             raise self._failed
 
     async def _rounds(self, child: Child, origin: Origin, nursery: trio.Nursery) -> None:
@@ -257,7 +258,7 @@ class Shipper:
         await self._tell(now=last)
 
     async def _ship(self, nursery: trio.Nursery) -> None:
-        """Put all that was committed."""
+        """Write all commits so far."""
         while True:
             at = self._world.now()
             found = await self._shipping.next()
@@ -306,7 +307,7 @@ class Shipper:
         chain.whole = True
         self._chains = self._chains[self._chains.index(chain) :]
         self._world.log("replica.chain", chain=chain.name, bytes=chain.begun.size)
-        with suppress(ObjectsAway):  # the next round tells, the next chain deletes
+        with suppress(ObjectsAway):  # the next round and the next chain retry
             await self._tell(now=True)
             await self._delete_before(chain.name)
 
@@ -328,7 +329,7 @@ class Shipper:
             self._well(at)
 
     async def _until_it_is_there(self, name: str, body: bytes) -> None:
-        """Put an object, again and again while the replica is away and the chain can still be told on."""
+        """Write an object, with retries while the replica is unavailable and the chain can still continue."""
         wait = AGAIN[0]
         while True:
             try:
@@ -340,7 +341,7 @@ class Shipper:
             wait = min(wait * 2, AGAIN[1])
 
     def _is_away(self, error: ObjectsAway) -> None:
-        """Note it. Raises ChainBroken once that has lasted too long."""
+        """Note the failure. Raises ChainBroken once it has lasted too long."""
         self._fails(str(error))
         if broken := self._shipping.broken():
             raise ChainBroken(broken) from None
@@ -359,5 +360,5 @@ class Shipper:
 
 
 def _outgrown(chain: _Chain) -> bool:
-    """Return whether a chain's changes take so much more than its copy that a new chain is cheaper to follow."""
+    """Return whether a chain's changes exceed its copy by so much that a new chain is cheaper to restore from."""
     return chain.whole and (chain.number > MOST_CHANGES or chain.bytes > max(LEAST_CHANGED, chain.begun.size))

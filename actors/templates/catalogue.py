@@ -1,4 +1,4 @@
-"""All templates that can be instantiated: the built-in ones, and those of a user's folder."""
+"""All templates: the built-in ones, and those of a user's folder."""
 
 from __future__ import annotations
 

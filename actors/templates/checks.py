@@ -1,6 +1,6 @@
-"""Checks of a template beyond the types of its fields. Pure.
+"""Checks of a template beyond its field types. Pure.
 
-Each check yields where it looked, as `sources[1].url`, and what to do about it.
+Each check yields the place, as `sources[1].url`, and the remedy.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from storage.records.tiers import TIERS, Tier
 
 Found = Iterator[tuple[str, str]]
 CHANNELS = (*TIERS, "alerts")
-"""Channels of the service itself, whose names neither a template nor an alert may take."""
+"""The service's own channels: no template or alert may use these names."""
 
 
 def check(template: Template) -> Found:
-    """Yield all that is wrong with a template."""
+    """Yield all errors of a template."""
     if template.id in CHANNELS:
         yield "id", f"{template.id} is a channel of the service itself: choose another id"
     yield from _check_parameters(template)

@@ -1,7 +1,7 @@
-"""A bare domain, as a caller fills it in: a public name without scheme, port or path. Pure.
+"""A bare domain from a caller: a public name without scheme, port or path. Pure.
 
-The value becomes the host of a URL, so whatever two parsers might read differently is refused here, with a word about
-what to write instead. What it resolves to is the guard's business.
+The value becomes the host of a URL, so anything that two parsers might read differently is refused here, with a hint.
+Its resolution is the guard's business.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ from actors.egress.hostname import read_host
 from actors.errors import UrlRefused
 
 _TOGETHER = frozenset(("LATIN", "CJK", "HIRAGANA", "KATAKANA", "KATAKANA-HIRAGANA", "HANGUL", "BOPOMOFO"))
-"""Scripts that one word may be written in together (UTS 39, 5.2, highly restrictive)."""
+"""Scripts allowed together in one word (UTS 39, 5.2, highly restrictive)."""
 
 
 class NoDomain(ValueError):
-    """It is no bare domain; the message is a sentence without its subject."""
+    """Not a bare domain; the message is a sentence without its subject."""
 
 
 def read_domain(text: str) -> str:
-    """Return a domain in its one spelling: ASCII (IDNA 2008), lower case, no dot at the end. Raises NoDomain.
+    """Return a domain in normal form: ASCII (IDNA 2008), lower case, no dot at the end. Raises NoDomain.
 
     >>> read_domain("Bücher.Example.")
     'xn--bcher-kva.example'
@@ -67,7 +67,7 @@ def _check_characters(text: str) -> None:
 
 
 def _check_script(label: str) -> None:
-    """Refuse what looks like another name because its letters are of different scripts."""
+    """Refuse a label that may imitate another name by mixing scripts."""
     if not label.startswith("xn--"):
         return
     shown = idna.decode(label)

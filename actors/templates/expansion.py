@@ -1,4 +1,4 @@
-"""From a template and its values to the sources that it attaches. Pure."""
+"""The expansion of a template and its values into sources to attach. Pure."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SAMPLE_BASE = "https://registry.example"
 
 
 class PlannedSource(NamedTuple):
-    """A source that is to be attached. `url` is in its one spelling; `tags` include the template's own."""
+    """A source to attach. `url` is normalized; `tags` include the template's own."""
 
     url: str
     host: str
@@ -41,7 +41,7 @@ def expand(template: Template, values: Values, registry_base: str) -> tuple[Plan
 
 
 def try_out(template: Template, key: str, value: str) -> None:
-    """Fill a value into every URL that has its name, with samples beside it. Raises UrlRefused."""
+    """Fill a value into every URL with its name, and samples into the rest. Raises UrlRefused."""
     texts = {**samples(template), key: value}
     for pattern in template.sources:
         if key in names_in(pattern.url):
@@ -71,5 +71,5 @@ def _fill(template: Template, pattern: Pattern, texts: Mapping[str, str], regist
 
 
 def _encoded(parameter: Parameter, value: str) -> str:
-    """A domain is ASCII already; of a string nothing may end the part of the URL that it stands in."""
+    """Encode a value: a domain is ASCII already; a string must not end its part of the URL."""
     return value if parameter.type == "domain" else quote(value, safe="")

@@ -1,9 +1,9 @@
-"""Attaches the sources of a template, and the alerts that it suggests.
+"""The attaching of a template's sources and suggested alerts.
 
-Nothing is remembered of an instantiation but what it has made: sources are found again by their URLs, alerts by the key
-that is stored with them. So the same call, repeated, raced or cut off by a crash, ends in the same library, and each
-call does what is left to do. The registry adds the sources, with all the politeness that it has for anyone's; here they
-are only asked for a few at once, hosts in turn, and not for longer than a client waits.
+Only the results of an instantiation are stored: sources are recognized by their URLs, alerts by their stored key. So
+the same call, repeated, concurrent or interrupted by a crash, leads to the same library, and each call does the rest.
+The registry adds the sources with its usual politeness; this module only limits the parallel requests and the total
+time, and takes hosts in turn.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ from storage.interface import Storage
 from supervision import Mailbox, Reply, Stopping, Unanswered
 
 AT_ONCE = 16
-"""Sources asked for at once, by all calls together: half of what the registry handles at once."""
+"""Parallel requests for all calls together: half of the registry's own limit."""
 WITHIN = 20.0
-"""Seconds for the sources; with those for the alerts less than the half minute after which clients give up."""
+"""Seconds for the sources; with the alerts' limit, less than the half minute after which clients give up."""
 
 
 class Templates:
-    """What can be instantiated, and the doing of it. `registry_base` is the setting of this name."""
+    """The templates and their instantiation. `registry_base` is the setting of this name."""
 
     def __init__(
         self,
@@ -54,7 +54,7 @@ class Templates:
         self._suggesting = Suggesting(world, storage.alerts)
 
     async def preview(self, template: Template, values: Values, *, only: Sequence[str] | None = None) -> Foreseen:
-        """Return what an instantiation would find and make. Asks nobody but the storage. Raises UrlRefused."""
+        """Return the expected result of an instantiation. Reads the storage only. Raises UrlRefused."""
         sources = []
         for wanted in self._planned(template, values, only):
             known = await self._sources.by_url(wanted.url)
@@ -64,11 +64,10 @@ class Templates:
     async def instantiate(
         self, template: Template, values: Values, *, alerts: bool, only: Sequence[str] | None = None
     ) -> Report:
-        """Attach what is not yet attached, and report on all of it. Takes 25 seconds at most.
+        """Attach missing sources, and report on all. Takes 25 seconds at most.
 
-        only: the URLs of those that are meant. Cancelled, it leaves what was done by then, and the next call finishes
-        it. Raises UrlRefused and BadParameters, before anything is done. The matcher is not told of the alerts: that is
-        left to the caller.
+        only: the URLs of the chosen sources. If cancelled, the work so far stays, and the next call finishes it.
+        Raises UrlRefused and BadParameters before any change. The caller must notify the matcher of the alerts.
         """
         sources = await self._attach_all(self._planned(template, values, only))
         attached = tuple(outcome.source for outcome in sources if outcome.source is not None)
@@ -77,7 +76,7 @@ class Templates:
         return report
 
     def _planned(self, template: Template, values: Values, only: Sequence[str] | None) -> Sequence[PlannedSource]:
-        """Return the sources that are meant. Raises UrlRefused; BadParameters for one that does not come of them."""
+        """Return the chosen sources. Raises UrlRefused; BadParameters for a URL outside the expansion."""
         every = expand(template, values, self._registry_base)
         if only is None:
             return every

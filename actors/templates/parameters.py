@@ -1,4 +1,4 @@
-"""Parameters of a template as a caller gives them: checked, each value in its one spelling. Pure."""
+"""Parameters of a template as a caller gives them: checked, each value normalized. Pure."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _SHOWN = 60
 
 
 class Wrong(NamedTuple):
-    """One thing that is wrong: where (`params.domain[1]`), why, and what was there."""
+    """One error: the place (`params.domain[1]`), the reason, and the value."""
 
     place: str
     says: str
@@ -29,7 +29,7 @@ class Wrong(NamedTuple):
 
 
 class BadParameters(DomainError):
-    """What was given does not fill in the template (400)."""
+    """The parameters do not fit the template (400)."""
 
     def __init__(self, wrong: Sequence[Wrong]) -> None:
         more = f" (and {len(wrong) - 1} more)" if len(wrong) > 1 else ""
@@ -38,9 +38,9 @@ class BadParameters(DomainError):
 
 
 def described(template: Template) -> str:
-    """Return what a template takes as JSON Schema (2020-12), as text.
+    """Return a template's parameters as JSON Schema (2020-12), as text.
 
-    It says names, counts and lengths; what a domain is, only `read_parameters` knows.
+    It covers names, counts and lengths; domains are checked by `read_parameters` only.
     """
     taken = {parameter.key: _described(parameter) for parameter in template.parameters}
     schema = {"$schema": DIALECT, "type": "object", "additionalProperties": False, "required": list(taken)}
@@ -59,7 +59,7 @@ def _described(parameter: Parameter) -> dict[str, object]:
 
 
 def read_parameters(template: Template, given: Mapping[str, object]) -> Values:
-    """Return the values of all parameters, each value once. Raises BadParameters, which names everything wrong."""
+    """Return the values of all parameters, each value once. Raises BadParameters with all errors."""
     names = [parameter.key for parameter in template.parameters]
     takes = f"it takes {', '.join(names)}" if names else f"{template.id} takes none"
     wrong = [
@@ -97,7 +97,7 @@ def _values(template: Template, parameter: Parameter, given: object, wrong: list
 
 
 def _value(template: Template, parameter: Parameter, given: object) -> str:
-    """Return a value in its one spelling. Raises ValueError."""
+    """Return a normalized value. Raises ValueError."""
     if not isinstance(given, str):
         raise ValueError("must be a string")
     value = read_domain(given) if parameter.type == "domain" else _read_string(given)

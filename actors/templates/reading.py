@@ -14,5 +14,5 @@ _CHOICES = {
 
 
 def read_template(text: str, file: str) -> Template:
-    """Return the template that a file holds; `file` is its name for the errors. Raises BadFile."""
+    """Return the template in a file; `file` is its name for the errors. Raises BadFile."""
     return read_file(text, file, Template, check, _CHOICES)

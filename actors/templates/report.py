@@ -1,4 +1,4 @@
-"""The report of an instantiation, done or tried. Records only; `api/v1/templates.py` has the wire's words."""
+"""The report of an instantiation or its preview. Records only; `api/v1/templates.py` has the API's wording."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ LATE = "timeout: it was not done in time; call again, and the rest is done"
 
 @dataclass(frozen=True, slots=True)
 class SourceOutcome:
-    """One source. failed: `reason` says why. full: it failed because no more sources may be watched."""
+    """One source. failed: `reason` explains it. full: it failed because the library is full."""
 
     wanted: PlannedSource
     status: Literal["attached_new", "attached_existing", "failed"]
@@ -28,7 +28,7 @@ class SourceOutcome:
 
 @dataclass(frozen=True, slots=True)
 class AlertOutcome:
-    """One suggested alert. name: as its owner may have changed it. count: its sources, 0 for the whole library."""
+    """One suggested alert. name: its current name, maybe edited. count: its sources, 0 for the whole library."""
 
     name: str
     status: Literal["created", "exists", "failed"]
@@ -39,7 +39,7 @@ class AlertOutcome:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What became of all of it, sources and alerts in the template's order."""
+    """The results for all sources and alerts, in the template's order."""
 
     sources: Sequence[SourceOutcome]
     alerts: Sequence[AlertOutcome]
@@ -53,14 +53,14 @@ class Report:
 
     @property
     def late(self) -> bool:
-        """Whether something was not done in time, and may be done by the next call."""
+        """Whether something ran out of time and is left for the next call."""
         reasons = [source.reason for source in self.sources] + [alert.reason for alert in self.alerts]
         return LATE in reasons
 
 
 @dataclass(frozen=True, slots=True)
 class Foreseen:
-    """What an instantiation would find: each source with its id if it is watched already, alerts by their keys."""
+    """The expected result: each source with its id if it is watched already, alerts by their keys."""
 
     sources: Sequence[tuple[PlannedSource, SourceId | None]]
     alerts: Mapping[str, Alert]

@@ -1,4 +1,4 @@
-"""The alerts that a template suggests: made once, found again by their key, and growing with what is attached."""
+"""A template's suggested alerts: created once, recognized by their key, and extended with newly attached sources."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ GROWN_UP = f"an alert names at most {MOST_SOURCES} sources: make another one ove
 
 
 class Suggesting:
-    """Makes alerts for templates, for one call after the other, so that two of them do not make the same one twice."""
+    """Creates alerts for templates, one call at a time, so that no two calls create the same one."""
 
     def __init__(self, world: World, alerts: Alerts) -> None:
         self._world, self._alerts = world, alerts
         self._locks = KeyedLocks()
 
     async def known(self, template: Template) -> Mapping[str, Alert]:
-        """Return the alerts that a template has made, by the keys of its suggestions."""
+        """Return a template's existing alerts, by the keys of its suggestions."""
         return _of(template, await self._alerts.all())
 
     async def suggest(self, template: Template, sources: Sequence[SourceId]) -> Sequence[AlertOutcome]:
-        """Have all suggested alerts over these sources too. What has failed, or is late, says so."""
+        """Create or extend all suggested alerts for these sources. Failed or late ones carry a reason."""
         found: list[AlertOutcome] = []
         why = LATE
         with trio.move_on_after(WITHIN):
@@ -80,7 +80,7 @@ class Suggesting:
         return AlertOutcome(alert.name, "created", alert.id, len(sources))
 
     async def _grown(self, alert: Alert, sources: Sequence[SourceId]) -> Alert | None:
-        """Return the alert with these sources too, if they find room in it; None when it has just been deleted."""
+        """Return the alert extended by these sources, if they fit; None if it has just been deleted."""
         if _covers(alert, sources):
             return alert
         now = self._world.now()
@@ -93,7 +93,7 @@ def _of(template: Template, alerts: Sequence[Alert]) -> Mapping[str, Alert]:
 
 
 def _covers(alert: Alert, sources: Sequence[SourceId]) -> bool:
-    """Whether an alert is over all these sources by their ids, or over the whole library."""
+    """Return whether an alert covers all these sources, by their ids or by covering the whole library."""
     return alert.scope.everywhere or set(sources) <= set(alert.source_ids)
 
 

@@ -1,4 +1,4 @@
-"""A template as its file holds it. Pure."""
+"""A template in the form of its file. Pure."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from storage.records.alert import Matching
 from storage.records.tiers import SourceType
 
 MOST_SOURCES = 100
-"""Sources that one instantiation may attach at most, whatever the values."""
+"""Maximum sources of one instantiation, for any values."""
 REGISTRY_BASE = "registry_base"
-"""The one name between braces that is a setting of the service, and no parameter."""
+"""The one name between braces that is a setting, not a parameter."""
 
 Line = Annotated[str, Meta(min_length=1, max_length=200)]
 Slug = Annotated[str, Meta(pattern=r"^[a-z0-9][a-z0-9-]{0,62}$(?!\n)")]
@@ -21,7 +21,7 @@ Count = Annotated[int, Meta(ge=1, le=50)]
 
 
 class Parameter(Struct, frozen=True, forbid_unknown_fields=True):
-    """What a caller fills in: from `min` to `max` values. A domain is bare (`domain.py`), a string is free text."""
+    """A parameter for the caller: from `min` to `max` values. A domain is bare (`domain.py`), a string is free text."""
 
     key: Key
     type: Literal["domain", "string"]
@@ -32,7 +32,7 @@ class Parameter(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Pattern(Struct, frozen=True, forbid_unknown_fields=True):
-    """A source. Its URL, and its tags, may hold `{key}` for the value of a parameter."""
+    """A source. Its URL and tags may contain `{key}` for the value of a parameter."""
 
     url: Annotated[str, Meta(min_length=1, max_length=2048)]
     type: SourceType
@@ -40,7 +40,7 @@ class Pattern(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Suggestion(Struct, frozen=True, forbid_unknown_fields=True):
-    """An alert over the sources that the template attaches. `key` finds it again, so it must never change."""
+    """An alert over the template's sources. `key` identifies it, so it must never change."""
 
     key: Slug
     name: Line
@@ -51,7 +51,7 @@ class Suggestion(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Template(Struct, frozen=True, forbid_unknown_fields=True):
-    """A template. Its `version` grows with each change of what it attaches."""
+    """A template. Its `version` rises with each change to its contents."""
 
     id: Slug
     version: Annotated[int, Meta(ge=1, le=1_000_000)]
@@ -64,9 +64,9 @@ class Template(Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def tag(self) -> str:
-        """The tag of the sources that it has attached, and so of their events."""
+        """The tag of its sources, and so of their events."""
         return f"template:{self.id}"
 
     def alert_key(self, suggestion: Suggestion) -> str:
-        """Return what is stored with the alert that is made of a suggestion."""
+        """Return the stored key of the alert for a suggestion."""
         return f"{self.id}/{suggestion.key}"

@@ -1,12 +1,12 @@
-"""Ids of traces and spans, made of what the records hold. Pure.
+"""Ids of traces and spans, computed from the records. Pure.
 
-The trace of a look is named by the source and the moment of the look, which each event of the look carries, signed, as
-`source_id` and `fetched_at`. What no look has found (a frame of a push source, a notice of the service itself) has a
-trace of its own, named by the event's id; so has a digest, whose events come from many looks.
+The trace of a check is identified by its source and its time, which each event of the check carries, signed,
+as `source_id` and `fetched_at`. Other events (a frame of a push source, a notice of the service itself) have their own
+trace, identified by the event's id; so has a digest, whose events come from many checks.
 
-So the recorder, the matcher and the deliveries find the trace of an event in its body, and need to be told nothing.
-That a trace is sampled is read off its id, too (the last seven bytes against the ratio, as OpenTelemetry's consistent
-sampling does it): all who meet it decide alike.
+So the recorder, the matcher and the deliveries derive the trace from an event's body, without further data. Sampling
+also depends on the id alone (its last seven bytes against the ratio, as in OpenTelemetry's consistent sampling): all
+actors decide alike.
 """
 
 from __future__ import annotations
@@ -24,26 +24,26 @@ from storage.records.times import parse_rfc3339
 
 _PERSON: Final = b"sanderling trace"
 _RANDOM: Final = 7
-"""Bytes of a trace id, its last, that decide on the sampling (W3C Trace Context, level 2: the random part)."""
+"""Bytes at the end of a trace id that decide on sampling (W3C Trace Context, level 2: the random part)."""
 _PARENT: Final = re.compile(r"([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?", re.ASCII)
 
 
 class SpanContext(NamedTuple):
-    """A span as others refer to it: 16 bytes of trace and 8 of span."""
+    """A reference to a span: 16 bytes of trace and 8 of span."""
 
     trace: bytes
     span: bytes
 
 
 class Parent(NamedTuple):
-    """Who calls us, as a `traceparent` header says. sampled: the caller keeps its own part."""
+    """The caller from a `traceparent` header. sampled: the caller keeps its own part."""
 
     context: SpanContext
     sampled: bool
 
 
 class _Body(Struct, frozen=True, gc=False):
-    """The fields of an event that name its trace; those of a digest besides."""
+    """The fields of an event that identify its trace, and those of a digest."""
 
     id: str = ""
     source_id: str = ""
@@ -54,7 +54,7 @@ class _Body(Struct, frozen=True, gc=False):
 
 
 class Told(NamedTuple):
-    """What is told, as a trace knows it. events: of a digest; an event has none."""
+    """An event or digest as a trace identifies it. events: of a digest; an event has none."""
 
     id: str
     trace: bytes
@@ -63,7 +63,7 @@ class Told(NamedTuple):
 
     @property
     def matched(self) -> SpanContext:
-        """The span that a delivery hangs from: the event's match; of a digest, its making."""
+        """The parent span of a delivery: the event's match, or a digest's creation."""
         span = root_of(self.trace) if self.is_digest else span_of(self.trace, "match", self.id)
         return SpanContext(self.trace, span)
 
@@ -72,7 +72,7 @@ _decode = msgspec.json.Decoder(_Body).decode
 
 
 def trace_of_look(source: SourceId, at: Millis) -> bytes:
-    """Return the trace of a look at a source.
+    """Return the trace of a check of a source.
 
     >>> trace_of_look(SourceId("0192"), Millis(5)).hex()
     'c8b5b9f29ed5fc2d4df3841845312f4f'
@@ -81,22 +81,22 @@ def trace_of_look(source: SourceId, at: Millis) -> bytes:
 
 
 def trace_of_event(id: str) -> bytes:
-    """Return the trace of an event that no look has found, or of a digest."""
+    """Return the trace of a digest, or of an event without a check."""
     return _hash(16, "event", id)
 
 
 def root_of(trace: bytes) -> bytes:
-    """Return the id of a trace's first span."""
+    """Return the id of a trace's root span."""
     return span_of(trace, "root")
 
 
 def span_of(trace: bytes, *names: str) -> bytes:
-    """Return the id of a span of a trace, by what it is and of what."""
+    """Return the id of a span of a trace, from its kind and subject."""
     return _hash(8, trace.hex(), *names)
 
 
 def told_in(body: bytes) -> Told | None:
-    """Return what the JSON of an event or a digest tells; None when it is neither."""
+    """Return the identity from the JSON of an event or a digest; None for anything else."""
     try:
         return _told(_decode(body))
     except (msgspec.MsgspecError, ValueError):
@@ -104,16 +104,16 @@ def told_in(body: bytes) -> Told | None:
 
 
 def is_sampled(trace: bytes, ratio: float) -> bool:
-    """Return whether a trace is among those that are kept.
+    r"""Return whether a trace is sampled.
 
-    >>> is_sampled(bytes(16), 0.001), is_sampled(bytes(16), 0.0), is_sampled(b"\\xff" * 16, 1.0)
+    >>> is_sampled(bytes(16), 0.001), is_sampled(bytes(16), 0.0), is_sampled(b"\xff" * 16, 1.0)
     (True, False, True)
     """
     return int.from_bytes(trace[-_RANDOM:], "big") < ratio * (1 << 8 * _RANDOM)
 
 
 def traceparent(context: SpanContext, *, sampled: bool) -> str:
-    """Return the header that names a span to who is called (W3C Trace Context, level 1).
+    """Return the header that passes a span to the called server (W3C Trace Context, level 1).
 
     >>> traceparent(SpanContext(bytes(15) + b"1", bytes(7) + b"2"), sampled=True)
     '00-00000000000000000000000000000031-0000000000000032-01'
@@ -122,7 +122,7 @@ def traceparent(context: SpanContext, *, sampled: bool) -> str:
 
 
 def parent_in(header: str) -> Parent | None:
-    """Return the caller that a `traceparent` header names; None for one that breaks the rules (3.2.2).
+    """Return the caller in a `traceparent` header; None for an invalid one (3.2.2).
 
     >>> parent_in("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01").sampled
     True

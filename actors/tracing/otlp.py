@@ -1,7 +1,7 @@
-"""OTLP 1.x over HTTP, in JSON: spans as the bytes of a request, and what its answer means. Pure.
+"""OTLP 1.x over HTTP, in JSON: spans as the bytes of a request, and the meaning of its answer. Pure.
 
-https://opentelemetry.io/docs/specs/otlp/: the JSON of protobuf, but ids are hexadecimal, and enums are numbers; 64-bit
-integers are texts, as everywhere in protobuf's JSON.
+https://opentelemetry.io/docs/specs/otlp/: protobuf's JSON, except that ids are hexadecimal and enums are numbers;
+64-bit integers are strings, as everywhere in protobuf's JSON.
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ from actors.tracing.span import MOST_IN_LIST, MOST_LINKS, Attributes, Span, Valu
 
 PATH: Final = "/v1/traces"
 RETRYABLE: Final = frozenset({429, 502, 503, 504})
-"""Statuses after which the same request is sent again; after all others it never is."""
+"""Statuses that allow sending the same request again; all others forbid it."""
 HEADERS: Final = {"Content-Type": "application/json", "Content-Encoding": "gzip"}
 _ERROR: Final = 2
 _NAME: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _OURS: Final = re.compile(r"(?i)host|connection|content-.*|transfer-encoding|te|trailer|upgrade|expect|accept-encoding")
 _GZIP: Final = 31
-"""zlib's number for a gzip header; the time in it is 0, so the same spans are the same bytes."""
+"""zlib's number for a gzip header; its time is 0, so equal spans give equal bytes."""
 
 
 class Verdict(NamedTuple):
-    """What became of a request. again: send the same once more. refused: spans that the collector did not take. says:
-    why, "" when all is well.
+    """The result of a request. again: retry it unchanged. refused: spans that the collector rejected. says: the
+    reason, "" if all is well.
     """
 
     again: bool = False
@@ -47,7 +47,7 @@ class _Answer(msgspec.Struct, frozen=True):
 
 
 def traces_url(endpoint: str) -> str:
-    """Return where traces go, of a collector's address.
+    """Return the URL for traces at a collector's address.
 
     >>> traces_url("http://127.0.0.1:4318/"), traces_url("https://otlp.test/x/v1/traces")
     ('http://127.0.0.1:4318/v1/traces', 'https://otlp.test/x/v1/traces')
@@ -57,7 +57,7 @@ def traces_url(endpoint: str) -> str:
 
 
 def headers_in(text: str) -> Mapping[str, str]:
-    """Return the headers that a setting names as OTEL_EXPORTER_OTLP_HEADERS does. Raises ValueError, without values.
+    """Return the headers of a setting in the form of OTEL_EXPORTER_OTLP_HEADERS. Raises ValueError, without values.
 
     >>> headers_in("api-key=k3y, x-team=a%20b")
     {'api-key': 'k3y', 'x-team': 'a b'}
@@ -77,7 +77,7 @@ def headers_in(text: str) -> Mapping[str, str]:
 
 
 def encoded(spans: Sequence[Span], resource: Attributes, scope: Attributes) -> bytes:
-    """Return a request with spans, compressed. scope: the name and version of who made them."""
+    """Return a compressed request with spans. scope: the name and version of their producer."""
     body = {
         "resourceSpans": [
             {
@@ -91,7 +91,7 @@ def encoded(spans: Sequence[Span], resource: Attributes, scope: Attributes) -> b
 
 
 def verdict(status: int, body: bytes, spans: int) -> Verdict:
-    """Return what an answer to so many spans means."""
+    """Return the meaning of an answer to a request with that many spans."""
     if status in RETRYABLE:
         return Verdict(again=True, says=f"it answered {status}")
     if status != 200:
@@ -100,7 +100,7 @@ def verdict(status: int, body: bytes, spans: int) -> Verdict:
         partial = msgspec.json.decode(body, type=_Answer).partial
         refused = 0 if partial is None else int(partial.rejected)
     except (msgspec.MsgspecError, ValueError):
-        return Verdict()  # it says that it took them, in words of its own
+        return Verdict()  # accepted, with an unusual body
     if partial is None or not (refused or partial.message):
         return Verdict()
     message = "".join(c if c.isprintable() else " " for c in partial.message)[:200]

@@ -1,4 +1,4 @@
-"""A span: one thing that took time, with what is known of it. Pure."""
+"""A span: one timed operation with its attributes. Pure."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ Attributes = Mapping[str, Value]
 
 
 class Moment(NamedTuple):
-    """Something that happened within a span, in nanoseconds since 1970."""
+    """A point in time within a span, in nanoseconds since 1970."""
 
     at: int
     name: str
 
 
 class Span(NamedTuple):
-    """One span. start, end: nanoseconds since 1970. parent: b"" at a root. error: of what type, "" when all went well.
+    """One span. start, end: nanoseconds since 1970. parent: b"" at a root. error: its type, "" on success.
 
-    Texts are as they may be seen: whoever makes a span passes them through `clean`.
+    Texts are already redacted: the maker of a span passes them through `clean`.
     """
 
     trace: bytes
@@ -49,12 +49,12 @@ class Span(NamedTuple):
 
 
 def clean(text: str) -> str:
-    """Return a text as it may be seen outside: without secrets, and cut."""
+    """Return a text for outside use: without secrets, and truncated."""
     return without_secrets(text)[:LONGEST]
 
 
 def host_alone(address: str) -> str:
-    """Return the address of a destination as it may be seen: the rest of it is often a secret.
+    """Return the visible part of a destination's address: the rest is often a secret.
 
     >>> host_alone("https://hooks.test:8443/services/T0/B0/s3cret"), host_alone("mailto:anna@example.com")
     ('https://hooks.test:8443/...', 'mailto:...')
@@ -65,7 +65,7 @@ def host_alone(address: str) -> str:
 
 
 def error_type(error: BaseException) -> str:
-    """Return by which word an exception is known: whose fault it is, where it says so, else what it is."""
+    """Return the type of an exception for a span: its blame, if it has one, else its class name."""
     blame = getattr(getattr(error, "blame", None), "value", None)
     name = type(error).__name__
     return blame if isinstance(blame, str) else CANCELLED if name == "Cancelled" else name

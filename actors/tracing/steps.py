@@ -1,7 +1,7 @@
-"""The steps of one look, noted as they are made, and turned into spans when it is over.
+"""The steps of one check, recorded as they happen, and turned into spans at its end.
 
-They are noted before anybody knows the trace: its id is made of the moment of the look, which is when the answer has
-come. A look does one thing after another, so a step that begins within another is its child.
+The trace is unknown until then: its id depends on the time of the check, which is that of the answer. A check is
+sequential, so a step that starts within another is its child.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from actors.tracing.tracer import Tracer
 from storage.records.identity import Millis, SourceId
 
 MOST: Final = 64
-"""Steps of one look that are noted: five redirects with a robots.txt each make thirty."""
+"""Maximum steps recorded per check: five redirects with a robots.txt each make thirty."""
 NONE: Final[Attributes] = {}
 _NOTHING: Final = nullcontext()
 _HTTP_MOMENTS: Final = {
@@ -27,11 +27,11 @@ _HTTP_MOMENTS: Final = {
     "http11.send_request_body.complete": "request sent",
     "http11.receive_response_headers.complete": "first byte",
 }
-"""What httpcore tells of a request, in our words. A name is resolved before `connected`."""
+"""httpcore's trace events of a request, in our words. Name resolution precedes `connected`."""
 
 
 class Step:
-    """One step: from when to when, within which other, and what is known of it."""
+    """One step: its start and end, its parent step, and its attributes."""
 
     __slots__ = ("attributes", "began", "ended", "error", "kind", "moments", "name", "within")
 
@@ -43,9 +43,7 @@ class Step:
 
 
 class LookSteps:
-    """Of one look, or of one hop. `at`: the moment by which its events name it; None until it is known, and for a look
-    that was none.
-    """
+    """The steps of one check, or one hop. `at`: the check's time in its events; None if unknown or if it was none."""
 
     __slots__ = ("_began", "_open", "_steps", "_tracer", "_wall", "at", "attributes", "error", "name", "source")
 
@@ -63,7 +61,7 @@ class LookSteps:
 
     @contextmanager
     def step(self, name: str, attributes: Attributes = NONE, kind: int = INTERNAL) -> Iterator[Step]:
-        """Note the step that the block is. What goes wrong in it is its error."""
+        """Record the block as a step. An exception in it becomes the step's error."""
         step = Step(name, kind, self._open[-1] if self._open else -1, dict(attributes))
         if len(self._steps) < MOST:
             self._open.append(len(self._steps))
@@ -82,12 +80,12 @@ class LookSteps:
                 self._open.pop()
 
     def waited(self, name: str, began: float, attributes: Attributes) -> None:
-        """Note a step that began at a moment of the loop's clock and ends now."""
+        """Record a step from a time on the loop's clock until now."""
         with self.step(name, attributes) as step:
             step.began = began
 
     def request(self, posts: bool, url: str, host: str, port: int) -> AbstractContextManager[Step]:
-        """Note the request that the block is."""
+        """Record the block as a request."""
         method = "POST" if posts else "GET"
         known: Attributes = {
             "http.request.method": method,
@@ -98,17 +96,17 @@ class LookSteps:
         return self.step(method, known, CLIENT)
 
     def answered(self, status: int) -> None:
-        """Note the status of the answer to the request that is the open step."""
+        """Record the status of the answer to the open request step."""
         if self._open:
             self._steps[self._open[-1]].attributes["http.response.status_code"] = status
 
     async def http_moment(self, name: str, info: dict[str, Any]) -> None:
-        """Note what httpcore tells of the request that is the open step (its extension `trace`)."""
+        """Record an httpcore event of the open request step (its extension `trace`)."""
         if (moment := _HTTP_MOMENTS.get(name)) is not None and self._open:
             self._steps[self._open[-1]].moments.append((trio.current_time(), moment))
 
     def put(self) -> None:
-        """Hand the spans to the tracer, if the look was one and its trace is sampled."""
+        """Pass the spans to the tracer, if this was a check and its trace is sampled."""
         if self.at is None or not self._tracer.samples(trace := trace_of_look(self.source, self.at)):
             return
         root = root_of(trace)
@@ -137,7 +135,7 @@ class LookSteps:
 
 
 def step(steps: LookSteps | None, name: str, attributes: Attributes = NONE) -> AbstractContextManager[Any]:
-    """Note a step where somebody notes them."""
+    """Record a step, if steps are recorded at all."""
     return _NOTHING if steps is None else steps.step(name, attributes)
 
 

@@ -1,7 +1,7 @@
-"""The tracer: what all actors put their spans into, and what the exporter takes them out of.
+"""The tracer: a queue of spans from all actors to the exporter.
 
-Its queue holds `MOST` spans. When it is full the oldest go, and are counted: nobody ever waits for a collector, and
-none takes more memory by being away.
+It holds up to `MOST` spans. When full, it drops and counts the oldest: no actor ever waits for a collector, and an
+unavailable collector takes no more memory.
 """
 
 from __future__ import annotations
@@ -17,21 +17,21 @@ from actors.tracing.identity import is_sampled
 from actors.tracing.span import Span
 
 MOST: Final = 2_048
-"""Spans that wait; two or three megabytes at most."""
+"""Queued spans; two or three megabytes at most."""
 BATCH: Final = 256
 """Spans in one request."""
 
 
 class Times(NamedTuple):
-    """When something began and ended, in nanoseconds since 1970."""
+    """A start and an end, in nanoseconds since 1970."""
 
     start: int
     end: int
 
 
 class Tracer:
-    """One of the service. wall: seconds since 1970. ratio: of the traces that are kept. counts: by what became of a
-    span: sent, dropped, refused, lost.
+    """The service's tracer. wall: seconds since 1970. ratio: the share of sampled traces. counts: by a span's fate:
+    sent, dropped, refused, lost.
     """
 
     def __init__(self, wall: Callable[[], float], ratio: float, counts: Counter) -> None:
@@ -51,7 +51,7 @@ class Tracer:
         return is_sampled(trace, self.ratio)
 
     def put(self, *spans: Span) -> None:
-        """Take spans of traces that are sampled. Never waits."""
+        """Queue spans of sampled traces. Never waits."""
         self._waiting.extend(spans)
         while len(self._waiting) > MOST:
             self._waiting.popleft()
@@ -61,11 +61,11 @@ class Tracer:
             self._full.set()
 
     def take(self) -> Sequence[Span]:
-        """Return the oldest spans that wait, as many as one request takes."""
+        """Return the oldest queued spans, up to one request's worth."""
         return [self._waiting.popleft() for _ in range(min(BATCH, len(self._waiting)))]
 
     async def wait_batch(self, most: float) -> None:
-        """Wait for a span, then so many seconds for more of them, or until there are enough for a request."""
+        """Wait for a span, then so many seconds for more, or until there are enough for a request."""
         while not self._waiting:
             self._grew = trio.Event()
             await self._grew.wait()
@@ -75,8 +75,8 @@ class Tracer:
                 await self._full.wait()
 
     def since(self, began: float) -> Times:
-        """Return the times of what began at a moment of the loop's clock and ends now: no step of the wall clock
-        makes it longer.
+        """Return the times from a moment of the loop's clock until now; a wall clock step does not distort the
+        duration.
         """
         end = self.now()
         return Times(end - round(max(0.0, trio.current_time() - began) * 1e9), end)

@@ -129,9 +129,7 @@ def failed(hot: SourceRuntime, failure: LookFailed, now: Millis, limits: Limits,
     failures = hot.breaker.failures + 1 if counted else hot.breaker.failures
     retry = max(now + round(limits.floor * (1 + draw * 0.5) * 1000), not_before or 0)
     if failure.blame is Blame.LOCAL and isinstance(failure, NotRendered):
-        retry = max(
-            retry, now + round(hot.interval * (0.5 + draw / 2) * 1000)
-        )  # a page that crashes browsers waits, too
+        retry = max(retry, now + round(hot.interval * (0.5 + draw / 2) * 1000))  # a page that crashes browsers waits
     if state.phase is not Phase.CLOSED:
         # Our own fault changes no breaker: its wait may be over, and an immediate retry would fail again.
         least = retry if failure.blame is Blame.LOCAL else 0
@@ -140,9 +138,7 @@ def failed(hot: SourceRuntime, failure: LookFailed, now: Millis, limits: Limits,
     if failure.blame is Blame.CONTENT:
         beat = pulse.passed(beat, 0.0, defect=True)
     judged, beat = health.after_failure(hot.health, beat, failure.blame, failures, now, failure.reason)
-    if failure.blame is Blame.LOCAL and isinstance(
-        failure, NotRendered
-    ):  # the score stays, and the reason explains its age
+    if failure.blame is Blame.LOCAL and isinstance(failure, NotRendered):  # the reason explains the old score
         judged = replace(judged, reason=f"{failure.reason[:1].upper()}{failure.reason[1:]}.")
     return replace(
         hot,
