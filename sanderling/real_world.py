@@ -125,7 +125,7 @@ def trust_of(settings: Settings) -> Callable[[], ssl.SSLContext]:
 
 
 def real_browser(settings: Settings, log: Callable[..., None] = lambda *_, **__: None) -> ChromiumPool:
-    """Return the browser port, even without a browser; it then reports what is missing."""
+    """Return the browser port, even without a browser; it then reports the missing parts."""
     path, absent = find_browser(settings.browser)
     elsewhere = is_remote(path)
     return ChromiumPool(

@@ -118,7 +118,7 @@ class _Group(NamedTuple):
 
 
 def _values(template: TemplateSeen, url: str) -> Iterator[dict[str, str]]:
-    """Yield the parameter values with which the template's patterns give this URL."""
+    """Yield the parameter values that turn the template's patterns into this URL."""
     for pattern in template.sources:
         texts = NAME.split(pattern.url)
         form = "".join(f"(?P<{text}>{_form(text)})" if n % 2 else re.escape(text) for n, text in enumerate(texts))

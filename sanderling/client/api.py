@@ -23,7 +23,7 @@ from sanderling.exits import CommandFailed, Exit
 
 DEFAULT_URL = "http://127.0.0.1:8080"
 PATIENCE = httpx.Timeout(60.0, connect=10.0)
-"""A stream without a byte for so many seconds counts as cut; the service sends a heartbeat every 15."""
+"""A stream without a byte for so many seconds counts as cut; the service sends a comment every 15."""
 LONGEST_WAIT = 30.0
 
 

@@ -1,6 +1,6 @@
 """`sanderling keys create`, `list` and `revoke`: API keys, made and ended on the machine itself.
 
-There is no way over the API to make a key: what holds one could then make itself another that outlives it.
+The API cannot make keys: the holder of one could then make another that outlives it.
 """
 
 from __future__ import annotations

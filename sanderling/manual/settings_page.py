@@ -30,7 +30,7 @@ def as_text(loaded: Loaded) -> str:
 
 
 def beside(here: Settings, theirs: Settings) -> Iterator[str]:
-    """Yield the settings in which the running service differs from this shell."""
+    """Yield the settings that differ between the running service and this shell."""
     others = [item.name for item in fields(Settings) if item.name in unlike(here, theirs)]
     yield "These are this shell's. The service that runs on the data folder has " + (
         "otherwise:" if others else "the same."

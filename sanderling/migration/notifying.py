@@ -85,7 +85,7 @@ def people(drafting: Drafting, place: str, called: str, found: Sequence[Reached]
 
 
 def _label(one: Reached) -> str:
-    """Return a name derived from the content alone, by which a repeated import finds the destination."""
+    """Return a name derived from the content alone, so that a repeated import finds the destination."""
     mark = sha256(msgspec.json.encode(one, order="deterministic")).hexdigest()[:8]
     return one.url if one.kind == "email" else f"{one.kind} [{mark}]"
 

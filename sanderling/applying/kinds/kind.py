@@ -140,7 +140,7 @@ class Kind(NamedTuple):
     files.
     flaw_of_name, flaw: why a name, or the values as a whole, are invalid.
     called: the exported name of an unnamed record; itself: use that name always. trimmed: fields to leave out of an
-    export. file: the export's file. known: the name by which other records refer to it.
+    export. file: the export's file. known: its name in other records.
     """
 
     id: str

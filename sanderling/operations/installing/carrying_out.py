@@ -1,4 +1,4 @@
-"""Inspect an installation and execute a plan, below `/` or a folder that stands for it."""
+"""Inspect an installation and execute a plan, below `/` or another folder."""
 
 from __future__ import annotations
 

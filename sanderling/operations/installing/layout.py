@@ -46,7 +46,7 @@ class Layout:
 
     @property
     def browser_socket(self) -> Path:
-        """The socket unit by which the service gets a browser."""
+        """The socket unit that gives the service a browser."""
         return self.unit.with_name(BROWSER_SOCKET)
 
     @property

@@ -1,6 +1,6 @@
 """The texts of the unit and the first settings. Pure.
 
-Written files end with a checksum of the text above it: a valid one proves that nobody edited the file, so a newer
+Written files end with a checksum of the text above it: a valid one proves that the file was not edited, so a newer
 version may replace it.
 """
 

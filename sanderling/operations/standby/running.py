@@ -28,7 +28,7 @@ EVERY = 0.5
 """Seconds between checks whether the other command has taken over."""
 TELL_EVERY = 60.0
 ASKED = "take-over"
-"""The file by which another command asks the follower to take over."""
+"""With this file another command asks the follower to take over."""
 ASKED_WITHIN = 120.0
 NO_KEY = (
     "A standby follows only what the service's master key vouches for: copy that key to {}, or name its file in "
@@ -113,7 +113,7 @@ async def _ask(data: Path, tell: Tell, *, unreachable: bool) -> int:
 
 
 def sentences(done: TakenOver, data: Path) -> Iterator[str]:
-    """Yield what was taken over, and the next steps."""
+    """Yield the result of the take-over, and the next steps."""
     yield f"Taken over: {done.content.events:,} events, all that was committed up to {rfc3339(done.at)}."
     yield from who_gets_in(done.entrances)
     yield "The other service stops as soon as it reads that, and does not start again from its data."

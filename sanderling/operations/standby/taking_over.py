@@ -1,4 +1,4 @@
-"""The take-over: the copy becomes the data folder, and the original service is told to stop.
+"""The take-over: the copy becomes the data folder, and the original service has to stop.
 
 Everything is checked first. Then the replica gets a new owner, which the other service reads within a second; then the
 copy becomes the folder's database and gets the owner's number. After an interruption, run it again: no service starts
