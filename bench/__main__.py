@@ -51,7 +51,7 @@ def known(asked: Sequence[str]) -> bool:
 
 
 def told(name: str, result: Result) -> bool:
-    """Say what is absent and what failed; return whether it failed."""
+    """Report an absent or failed benchmark; return whether it failed."""
     if result.absent:
         print(f"bench: {name}: absent: {result.absent}", file=sys.stderr)
     if result.error:

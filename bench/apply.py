@@ -1,7 +1,7 @@
-"""Configuration as files: `sanderling apply --plan` over 10,000 sources, the whole command from its start to its end.
+"""Configuration as files: `sanderling apply --plan` over 10,000 sources, the whole command from start to end.
 
-A real service has all of them, as the files say or nearly so. The limit is Python's own TOML parser on the same file:
-nothing that reads it can be faster.
+A real service has all of them, equal or nearly equal to the files. The limit is Python's TOML parser on the same file:
+no reader can be faster.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def rows() -> Iterator[Row]:
 
 
 class Took(NamedTuple):
-    """Seconds on the clock, and of processor time: of this process and its commands, and of the service."""
+    """Seconds of wall time, and of processor time: this process with its commands, and the service."""
 
     wall: float
     ours: float
@@ -72,7 +72,7 @@ def _plan(data: Path, folder: Path, says: str) -> None:
 
 
 def _slowest(run: Callable[[], object]) -> Took:
-    """Return what the slowest run but one took, after one that nobody counts."""
+    """Return the second slowest run, after an uncounted one."""
     took = []
     for _ in range(TIMES + 1):
         before = _now()
@@ -82,7 +82,7 @@ def _slowest(run: Callable[[], object]) -> Took:
 
 
 def _now() -> Took:
-    """Return the clock, and the processor time so far: ours and of children that have ended; of those that run."""
+    """Return the clock and processor times so far: ours with ended children, and running children."""
     spent, running = os.times(), 0.0
     for path in Path("/proc").glob("[0-9]*/stat"):
         with suppress(OSError):

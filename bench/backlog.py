@@ -1,4 +1,4 @@
-"""The start of the real service behind 1,000,000 events that nobody has matched."""
+"""Start a real service behind 1,000,000 unmatched events."""
 
 from __future__ import annotations
 
@@ -54,12 +54,12 @@ def rows() -> Iterator[Row]:
 
 
 def _folder(folder: Path) -> Path:
-    """Make a data folder with the events, no sources, one alert that none of them meets, and no cursor."""
+    """Make a data folder with the events, no sources, an alert that matches nothing, and no cursor."""
     chance = random.Random(1)
     seeded(folder, sources=1, events=EVENTS, drafts=[a_draft(chance, 900) for _ in range(500)])
     connection = sqlite3.connect(folder / DATABASE, isolation_level=None)
     for table in ("source", "source_hot", "source_base"):
-        connection.execute(f"DELETE FROM {table}")  # our own names; nobody is looked at
+        connection.execute(f"DELETE FROM {table}")  # our own names; no source is checked
     connection.close()
     trio.run(_add_alert, folder)
     return folder
@@ -78,7 +78,7 @@ def _command(*words: str) -> Sequence[str]:
 
 
 def _started(folder: Path) -> tuple[float, float, float]:
-    """Return the seconds from the start of the process to any answer, to ready, and to a matcher that is level."""
+    """Return the seconds from process start to the first response, to ready, and to a matcher that caught up."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]

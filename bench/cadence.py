@@ -1,10 +1,10 @@
-"""Cadence's figures: how late each way of choosing looks is told of changes, all with the same number of looks.
+"""Delays of each cadence policy, all with the same number of checks.
 
-`make bench-cadence [TRACES=folder]` prints each policy for a folder with `traces.csv.gz` and `manifest.jsonl`; without
-one, for the shared material beside the project. What runs as *Sanderling* is the product's own code: its memory is
-decoded, taught and encoded at each look. The constants in `actors/sources/schedule/change_rate.py` were chosen on the
-half of the sites that is called tuned on; the other half is held out. One idea came from the latter: a page of it with
-a steady beat led to the ages since the last change that a rhythm tells apart.
+`make bench-cadence [TRACES=folder]` prints each policy for a folder with `traces.csv.gz` and `manifest.jsonl`, by
+default the shared material next to the project. *Sanderling* is the product's own code, with its memory decoded,
+updated and encoded at each check. The constants in `actors/sources/schedule/change_rate.py` were chosen on the half of
+the sites called tuned on; the other is held out. One idea came from the held-out half: a page with a steady beat led to
+distinguishing ages since the last change.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from bench.topic import MATERIAL, Absent, Figure, Row, Topic, size
 
 FOLDER = MATERIAL / "cadence"
 EACH = size(1, 12)
-"""Of the traces every so many is watched."""
+"""Use every n-th trace."""
 EVENNESS = Settings().cadence_evenness
 DEFAULT = f"Sanderling, evenness {EVENNESS:g} (default)"
 ONE_RATE = "interval ~ 1/sqrt(learned rate)"
@@ -64,7 +64,7 @@ TOPIC = Topic(
 
 
 def measure(traces: Sequence[Trace], policies: Mapping[str, tuple[Maker, float]] = POLICIES) -> Table:
-    """Return the outcome of each policy on each part of the traces, each part with a budget of its own."""
+    """Return the outcome of each policy on each part of the traces; each part has its own budget."""
     found: Table = {}
     for part, halves in PARTS.items():
         chosen = [trace for trace in traces if half(trace) in halves]
@@ -74,7 +74,7 @@ def measure(traces: Sequence[Trace], policies: Mapping[str, tuple[Maker, float]]
 
 
 def decision_cost(trace: Trace) -> float:
-    """Return the microseconds of one decision, memory read and written, on the busiest trace: the best of many runs."""
+    """Return the microseconds of one decision on the busiest trace, with memory read and written; best of many runs."""
     best = float("inf")
     for _ in range(5):
         watcher = Product(Price(5.0, EVENNESS))

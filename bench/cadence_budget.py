@@ -1,6 +1,6 @@
-"""Whether the controller holds the looks of all sources to the budget: all traces at once, on one clock.
+"""Whether the controller keeps all sources' checks within the budget: all traces at once, on one clock.
 
-Each trace is moved by whole days, so that its hours stay, and begins anew when it ends.
+Each trace is shifted by whole days, which keeps its hours, and repeats at its end.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from bench.topic import size
 TICK = 60.0
 DAYS = size(8, 2)
 SETTLING = 1.0
-"""Days after the start that are not counted."""
+"""Initial days that do not count."""
 WEEK = 7 * DAY
 
 
 def controlled(traces: Sequence[Trace]) -> dict[str, float]:
-    """Return how far the looks of a day were off the budget, as a part of it: over all days, and on the worst."""
+    """Return the relative deviation of daily checks from the budget: over all days, and on the worst day."""
     target = len(traces) / MEAN
     price = Price(first_guess(len(traces), target, CEILING), Settings().cadence_evenness)
     watchers = [Product(price) for _ in traces]
@@ -51,12 +51,12 @@ def controlled(traces: Sequence[Trace]) -> dict[str, float]:
 
 
 def _moment(trace: Trace, now: float) -> float:
-    """Return the moment on the common clock that `now` seconds from the beginning of the run are for a trace."""
+    """Return a trace's time for `now` seconds after the start of the run."""
     return trace.start // WEEK * WEEK + now
 
 
 def _found(trace: Trace, since: float, now: float) -> list[float]:
-    """Return the moments of a trace's changes in between, the trace repeated as often as needed."""
+    """Return the times of a trace's changes in an interval, repeating the trace as needed."""
     length = max(DAY, (trace.end - trace.start) // DAY * DAY)
     start, found = trace.start // WEEK * WEEK, []
     lap = int(since // length)

@@ -1,6 +1,6 @@
-"""Ways of choosing looks: the product's, through its own code, and those it is compared with.
+"""Policies for checks: the product's own code, and those it is compared with.
 
-What they are told is the same for all. The first number of each, its knob, stretches all its waits.
+All get the same information. The first parameter of each, its knob, scales all its waits.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def jittered(wait: float, draw: float) -> float:
 
 
 class Product:
-    """A source as the product watches it: its memory in bytes, decoded, taught, and encoded at each look."""
+    """A source as in the product: its memory in bytes, decoded, updated and encoded at each check."""
 
     def __init__(self, price: Price) -> None:
         self.price = price
@@ -99,7 +99,7 @@ class Root:
 
 
 class Oracle:
-    """The same with each trace's true mean rate, known from the start."""
+    """Like Root, with each trace's true mean rate, known from the start."""
 
     def __init__(self, knob: float, trace: Trace) -> None:
         self.interval = knob / math.sqrt(max(1, len(trace.events)) / (trace.end - trace.start))
@@ -109,7 +109,7 @@ class Oracle:
 
 
 class Foresight:
-    """A bound: knows how many changes fall within half an hour of any moment, and looks when they make it worth it."""
+    """A bound: knows the changes within half an hour of any moment, and checks when they make it worthwhile."""
 
     def __init__(self, knob: float, trace: Trace) -> None:
         self.knob, self.events = knob, trace.events

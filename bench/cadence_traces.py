@@ -1,9 +1,9 @@
-"""Recorded times of changes, and what a way of choosing looks would have made of them.
+"""Recorded times of changes, and how a policy would have checked them.
 
-A look finds all changes since the look before it; the delay of a change is the look's time less its own. A source
-with dates of its own (a feed) tells them; a page tells only that it has changed. The first fifth of each trace is for
-learning: looked at and paid for, not scored. Each source starts at a random phase, several times over (`SEEDS`),
-because a single run's mean swings by a tenth.
+A check finds all changes since the previous one; a change's delay is the check's time minus its own. A source with
+dates (a feed) reports them; a page reports only that it changed. The first fifth of each trace is for learning: checks
+count, delays do not. Each source starts at a random phase, several times (`SEEDS`), because the mean of one run varies
+by a tenth.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ from bench.topic import size
 DAY = 86_400.0
 FLOOR, CEILING = 60.0, 2700.0
 MEAN = 1200.0
-"""Seconds between two looks at a source on average: the budget all policies share."""
+"""Average seconds between two checks of a source: the budget of all policies."""
 WARM = 0.2
 SEEDS = size(3, 1)
 CLOSE = size(0.004, 1.0)
-"""How near the number of looks must come to the budget, as a part of it."""
+"""Allowed relative deviation of the checks from the budget."""
 
 
 @dataclass(frozen=True)
 class Trace:
-    """Moments of change between two moments, in epoch seconds."""
+    """Times of changes between two moments, in epoch seconds."""
 
     name: str
     family: str
@@ -50,18 +50,18 @@ class Trace:
 
 
 class Policy(Protocol):
-    """Watches one source: is told what a look found, says how long to wait for the next. Clamped by who calls it."""
+    """Watches one source: receives each check's changes, returns the wait until the next. The caller clamps it."""
 
     def wait(self, now: float, found: Sequence[float], gap: float, draw: float) -> float: ...
 
 
 Maker = Callable[[float, Trace], Policy]
-"""Makes the policy of one trace from the one number by which its looks are brought to the budget."""
+"""Makes a trace's policy from the knob that brings its checks to the budget."""
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """Looks in all; minutes of delay, as the mean over changes and as the mean over sources' means."""
+    """Total checks; minutes of delay, averaged over changes and over sources' means."""
 
     looks: float
     per_event: float
@@ -86,7 +86,7 @@ def load(folder: Path) -> list[Trace]:
 
 
 def half(trace: Trace) -> int:
-    """Return which half a trace belongs to: 0 was held out, 1 was tuned on. A site is never in both."""
+    """Return a trace's half: 0 held out, 1 tuned on. A site is never in both."""
     return zlib.crc32(trace.family.encode()) % 2
 
 
@@ -95,7 +95,7 @@ def budget(traces: Sequence[Trace]) -> float:
 
 
 def watch(trace: Trace, policy: Policy, rng: random.Random) -> tuple[int, list[float]]:
-    """Return the number of looks and the delay of each scored change, in seconds."""
+    """Return the number of checks, and the delay of each scored change in seconds."""
     now, gap, seen, looks = trace.start + rng.random() * MEAN, 0.0, 0, 0
     events, last = trace.events, len(trace.events)
     delays: list[float] = []
@@ -115,7 +115,6 @@ def watch(trace: Trace, policy: Policy, rng: random.Random) -> tuple[int, list[f
 
 
 def run(make: Maker, knob: float, traces: Sequence[Trace], seed: int) -> Outcome:
-    """Watch all traces once."""
     looks, all_delays, means = 0, 0.0, []
     count = 0
     for trace in traces:
@@ -129,7 +128,7 @@ def run(make: Maker, knob: float, traces: Sequence[Trace], seed: int) -> Outcome
 
 
 def at_budget(make: Maker, traces: Sequence[Trace], knob: float) -> tuple[float, Outcome]:
-    """Find the knob at which the looks meet the budget; return it with the mean outcome of several runs."""
+    """Find the knob at which the checks meet the budget; return it with the mean outcome of several runs."""
     aim = math.log(budget(traces))
     tried: list[tuple[float, float]] = []
     x = math.log(knob)
@@ -147,7 +146,7 @@ def at_budget(make: Maker, traces: Sequence[Trace], knob: float) -> tuple[float,
 
 
 def _next_try(tried: Sequence[tuple[float, float]]) -> float:
-    """The secant through the two best tries; looks fall as a knob rises, at least with its tenth power."""
+    """Return the secant's next try from the two best; checks fall at least with the tenth power of the knob."""
     best = sorted(tried, key=lambda pair: abs(pair[0]))[:2]
     slope = -0.5
     for (miss, x), (other, y) in pairwise(best):

@@ -1,12 +1,11 @@
 """Three nodes on one PostgreSQL, hurt again and again under load, and then an audit of what they promised together.
 
-`python -m bench.chaos --seconds 600` runs three services and a cluster on loopback, with feeds that publish without
-pause, a reader that wanders from node to node, receivers of deliveries, and a user who edits at any node. Faults: a
-node is killed (`kill -9`), stopped for longer or shorter than a lease (SIGSTOP), asked to leave (SIGTERM), and comes
-back; PostgreSQL is restarted, crashes, is away for a while, fails over, or cuts its lines. At the end all is left
-alone and counted, as in `bench.torture`. With `--standby late` the standby has stopped following some time before it
-takes over, so that a failover takes events away: readers have seen some that are gone, and all of them come again under
-other ids.
+`python -m bench.chaos --seconds 600` runs three services and a cluster on loopback, with feeds that publish constantly,
+a reader that moves between nodes, receivers of deliveries, and a user who edits at any node. Faults: a node is killed
+(`kill -9`), stopped for longer or shorter than a lease (SIGSTOP), asked to leave (SIGTERM), and returns; PostgreSQL
+restarts, crashes, is absent, fails over, or cuts connections. At the end everything settles and is counted, as in
+`bench.torture`. With `--standby late` the standby stops following before it takes over, so a failover loses events:
+readers have seen some lost ones, and all are emitted again under other ids.
 """
 
 from __future__ import annotations
@@ -42,11 +41,11 @@ NODES = ("a", "b", "c")
 FEEDS = 6
 LEASE = 5.0
 AGAIN = 1.0
-"""Seconds between two tries to start a node, as a unit of systemd has it."""
+"""Seconds between attempts to start a node, as in a systemd unit."""
 
 
 class Town:
-    """The nodes that run now, by name, with what outlives them."""
+    """The running nodes by name, and everything that outlives them."""
 
     def __init__(self, scene: Scene, pair: Pair, named: Mapping[str, str], *, late: bool) -> None:
         self.scene, self.pair, self.named, self.late = scene, pair, named, late
@@ -55,7 +54,7 @@ class Town:
         self.rests: dict[str, float] = {}
 
     async def keep(self, name: str) -> None:
-        """Run a node, and start it again whenever it ends."""
+        """Run a node, and restart it whenever it ends."""
         while True:
             folder = self.scene.folder / name
             async with a_service(folder, wait=False, SANDERLING_NODE_NAME=name, **self.named) as service:
@@ -65,7 +64,7 @@ class Town:
             await trio.sleep(self.rests.pop(name, AGAIN))
 
     def some(self) -> tuple[str, Service] | None:
-        """Return one of the nodes that answer."""
+        """Return a random node that responds."""
         ready = [(name, service) for name, service in sorted(self.nodes.items()) if service.url]
         return self.scene.chance.choice(ready) if ready else None
 
@@ -86,7 +85,7 @@ async def left(town: Town) -> None:
 
 
 async def stopped(town: Town) -> None:
-    """Stop a node, half of the times while its harvests wait for the log: when it goes on, all may have changed."""
+    """Stop a node, half of the time while its harvests wait for the log: everything may change before it continues."""
     if (node := town.some()) is not None:
         with suppress(psycopg.Error):
             async with held_log(town) if town.scene.chance.random() < 0.5 else nullcontext():
@@ -99,7 +98,7 @@ async def stopped(town: Town) -> None:
 
 @asynccontextmanager
 async def held_log(town: Town) -> AsyncIterator[None]:
-    """Hold the lock of whoever appends. It is waited for on a thread: another fault may have it, or a stopped node."""
+    """Hold the append lock. Wait on a thread: another fault or a stopped node may hold it."""
     with psycopg.connect(town.pair.primary.url(town.database), autocommit=False) as other:
         await trio.to_thread.run_sync(other.execute, lock_of(APPENDS).encode())
         yield
@@ -113,7 +112,7 @@ async def slow(town: Town) -> None:
 
 
 async def cut(town: Town) -> None:
-    """End every second session, in the middle of whatever it does."""
+    """End half of the sessions at any point of their work."""
     with suppress(psycopg.Error), psycopg.connect(town.pair.primary.url(town.database), autocommit=True) as other:
         found = other.execute(
             "SELECT pid FROM pg_stat_activity WHERE pid<>pg_backend_pid() AND datname=current_database()"
@@ -158,14 +157,14 @@ FAULTS: Mapping[str, tuple[Fault, int]] = {
     "PostgreSQL crashes": (crashed, 1),
     "PostgreSQL fails over": (failed_over, 3),
 }
-"""Each with how often it is drawn beside the others."""
+"""Each with its weight in the draw."""
 
 
 # --- load ------------------------------------------------------------------------------------------------------------
 
 
 async def wander(town: Town) -> None:
-    """Read from where the last node was left; note what is seen, in order."""
+    """Read from the previous node's cursor on; record events in the order seen."""
     scene = town.scene
     while True:
         node = town.some()
@@ -198,7 +197,7 @@ async def edit(town: Town) -> None:
 
 
 async def chaos(folder: Path, seconds: float, seed: int, *, late: bool) -> tuple[Audit, Counter[str]]:
-    """Hurt three nodes for so many seconds; return what the audit finds."""
+    """Hurt three nodes for so many seconds; return the audit."""
     chance = random.Random(seed)
     receiver = Receiver(lambda: chance.uniform(0.0, 0.1))
     pager = Receiver(lambda: chance.uniform(0.0, 0.1), by_alert)
@@ -253,7 +252,7 @@ async def hurt(town: Town, until: float) -> None:
             town.scene.tried[name] += 1
             fault = partial(FAULTS[name][0], town)
             if name == "SIGSTOP":
-                nursery.start_soon(fault)  # what else happens, happens beside it
+                nursery.start_soon(fault)  # other faults continue in parallel
             else:
                 await fault()
 
@@ -271,7 +270,7 @@ def main() -> int:
         print(f"{name:22}{count:6} times")
     for name in Audit.__dataclass_fields__:
         print(f"{name.replace('_', ' '):22}{getattr(audit, name):6}")
-    if given.standby == "late":  # what was seen and told before it was gone is no fault
+    if given.standby == "late":  # events seen or delivered before they were lost are no fault
         audit = replace(audit, seen_and_gone=0, undelivered=0, told_again=0)
     return 0 if audit.holds else 1
 

@@ -1,11 +1,11 @@
-"""`python -m bench.churn [FOLDER]`: real changes told from churn, over every pair of a manifest, with its history.
+"""`python -m bench.churn [FOLDER]`: distinguish real changes from churn, over every pair of a manifest with history.
 
-The product's own code runs in its worker's task, look by look. Beside it, in the same run, what others compare. *Hard*
-are the pairs that a reader labelled, each with a visible difference; *false alarms* count over all byte-changes of real
-pages that are no news. Intervals are a bootstrap over site families. No rule was fitted by an algorithm, so instead
-of a cross-validation the figures stand for each fold of families, with their spread, and for two halves: since the
-halves exist, misses are read in the first only, and a rule that costs anything on the second is dropped. The rules of
-before were made with the whole set in view, so neither half is unseen; only a set of other sites is.
+The product's code runs in its worker's task, check by check, next to other programs' comparisons. *Hard* pairs were
+labelled by a reader, each with a visible difference; *false alarms* count over all byte-changes of real pages without
+news. Intervals are a bootstrap over site families. No algorithm fitted the rules, so there is no cross-validation:
+figures are given for each fold of families with their spread, and for two halves. Since the split, only the first
+half's misses are read, and rules that hurt the second are dropped. Older rules saw the whole set, so only other sites
+are truly unseen.
 """
 
 from __future__ import annotations
@@ -70,12 +70,12 @@ def hard(pairs: Sequence[Pair]) -> list[Pair]:
 
 
 def found(pairs: Sequence[Pair]) -> list[Pair]:
-    """Return the pairs of real pages: all but those that a script made."""
+    """Return the pairs of real pages, without scripted ones."""
     return [pair for pair in pairs if pair.labelled != "synthetic"]
 
 
 def interval(pairs: Sequence[Pair], outcomes: Outcomes, figure: Callable[[Figures], float]) -> str:
-    """Return the 95 % interval of a figure, by drawing families with replacement."""
+    """Return a figure's 95 % interval, by drawing families with replacement."""
     chance = random.Random(0)
     families: dict[str, list[Pair]] = defaultdict(list)
     for pair in pairs:
@@ -87,7 +87,7 @@ def interval(pairs: Sequence[Pair], outcomes: Outcomes, figure: Callable[[Figure
 
 
 def run(folder: Path, *, others: bool) -> tuple[list[Pair], dict[str, dict[str, Outcome]]]:
-    """Return the pairs, and each filter's outcome on them; the others see only real pages."""
+    """Return the pairs and each filter's outcomes; other programs see only real pages."""
     pairs = pairs_of(folder)[:PAIRS]
     outcomes: dict[str, dict[str, Outcome]] = defaultdict(dict)
     filters = {name: value for name, (value, package) in OTHERS.items() if others and installed(package)}
@@ -104,7 +104,7 @@ def run(folder: Path, *, others: bool) -> tuple[list[Pair], dict[str, dict[str, 
 
 
 def shared_by_page(folder: Path, pairs: Sequence[Pair]) -> dict[str, tuple[str, ...]]:
-    """Return for each page what the last looks at the other pages of its site share."""
+    """Return for each page the keys that the last checks of its site's other pages share."""
     pages: dict[str, set[str]] = defaultdict(set)
     for pair in pairs:
         pages[pair.site].add(pair.page)
@@ -120,7 +120,7 @@ def shared_by_page(folder: Path, pairs: Sequence[Pair]) -> dict[str, tuple[str, 
 
 
 def edited(folder: Path, pairs: Sequence[Pair]) -> dict[str, list[int]]:
-    """Return for each kind of small edit at which look it was told, over the last looks at all pages."""
+    """Return for each kind of small edit the check that reported it, over the last checks of all pages."""
     all_told: dict[str, list[int]] = defaultdict(list)
     for of_page, bodies in histories(folder, pairs):
         for kind, outcomes in churn_edits.told(of_page, bodies).items():
@@ -129,7 +129,7 @@ def edited(folder: Path, pairs: Sequence[Pair]) -> dict[str, list[int]]:
 
 
 def line(name: str, pairs: Sequence[Pair], outcomes: Outcomes) -> str:
-    """Return a filter's line: the hard pairs, all byte-changes, and the CPU of a page of 80 to 140 kB."""
+    """Return a filter's line: hard pairs, all byte-changes, and the CPU for a page of 80 to 140 kB."""
     read, real = Figures(hard(pairs), outcomes), Figures(found(pairs), outcomes)
     times = [outcomes[p.id].ms for p in found(pairs) if _SMALLEST <= outcomes[p.id].size <= _LARGEST] or [0.0]
     spread = interval(hard(pairs), outcomes, lambda figures: figures.f1)
@@ -156,7 +156,7 @@ def of_each(title: str, pairs: Sequence[Pair], outcomes: Outcomes, named: Callab
 
 
 def _noise(pair: Pair) -> list[str]:
-    """Return what the noise of a synthetic pair is made of, and its real part."""
+    """Return the components of a synthetic pair's churn, and its real part."""
     return [re.sub("^[cr]_", lambda sign: {"c_": "noise: ", "r_": "change: "}[sign[0]], name) for name in pair.mutators]
 
 
@@ -177,7 +177,7 @@ def parts(pairs: Sequence[Pair], outcomes: Outcomes, host_known: Outcomes) -> No
 
 
 def scores(pairs: Sequence[Pair], outcomes: Outcomes) -> None:
-    """Print how the scores of hard pairs lie: what is told, what is kept as minor, and what is nothing."""
+    """Print the distribution of hard pairs' scores: reported, minor, below."""
     print(f"\nscores of hard pairs (told from {EMIT}, minor from {MINOR})")
     for label in ("real", "churn"):
         looks = [outcomes[pair.id].look for pair in hard(pairs) if pair.label == label]
@@ -189,7 +189,6 @@ def scores(pairs: Sequence[Pair], outcomes: Outcomes) -> None:
 
 
 def report(pairs: Sequence[Pair], outcomes: Mapping[str, Outcomes]) -> None:
-    """Print all tables."""
     product = outcomes["sanderling"]
     print(f"{len(pairs)} pairs of {len({pair.family for pair in pairs})} families, {len(hard(pairs))} of them hard\n")
     for name, (_, package) in OTHERS.items():
@@ -230,7 +229,7 @@ def rows() -> Iterator[Row]:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Run over a folder and print the tables; `--alone` leaves the others out."""
+    """Run over a folder and print the tables; `--alone` skips the other programs."""
     words = [word for word in arguments if word != "--alone"]
     start = process_time()
     folder = Path(words[0]) if words else DEFAULT

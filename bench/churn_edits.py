@@ -1,9 +1,8 @@
-"""Small edits of real pages for `bench.churn`: is one digit, one "not", one date inside of the content told?
+"""Small edits of real pages for `bench.churn`: is a changed digit, "not" or date inside the content reported?
 
-Each page's last look is remembered, then one block of its main text is edited and judged, a few times of each kind; a
-look that asks for another soon gets it, and what the first look told by itself is printed beside. The main text is
-jusText's, so what counts as content here is not what the judgement takes for it; pages in which it finds none are left
-out.
+Each page's last check is remembered; then one block of its main text is edited and judged, a few times per kind. A
+check that asks for a prompt repetition gets it; the first check's own reports are printed separately. The main text is
+jusText's, so the judgement does not define the content itself; pages without one are left out.
 """
 
 from __future__ import annotations
@@ -48,7 +47,7 @@ _NEGATED = {
 
 
 def edits_of(text: str, chance: random.Random) -> Iterator[tuple[str, str]]:
-    """Yield the kinds of edits that a text allows, each with the text edited."""
+    """Yield the kinds of edits that a text allows, with the edited text."""
     said = next((words for words in _NEGATED if words in text), None)
     if said is not None:
         yield "negation", text.replace(said, _NEGATED[said], 1)
@@ -60,7 +59,7 @@ def edits_of(text: str, chance: random.Random) -> Iterator[tuple[str, str]]:
 
 
 def told(pairs: Sequence[Pair], bodies: Mapping[str, bytes]) -> dict[str, list[int]]:
-    """Return for each kind of edit at which look it was told (0 for never), for some edits of a page."""
+    """Return for each kind of edit the checks that reported it (0 for never), for some edits of a page."""
     last = max(pair.after for pair in pairs)
     chance = random.Random(last)
     try:
@@ -85,7 +84,7 @@ def told(pairs: Sequence[Pair], bodies: Mapping[str, bytes]) -> dict[str, list[i
 
 
 def _told_at(memory: PageMemory, reading: PageReading) -> int:
-    """Return at which look a page is told. One that asks for another look soon gets it, as in the service."""
+    """Return the number of the check that reports a page. Requested prompt checks are made, as in the service."""
     for look in range(1, AGAIN + 2):
         verdict = judge(memory, reading)
         if verdict.kind == "changed":
@@ -103,7 +102,7 @@ def _edited(reading: PageReading, i: int, text: str) -> PageReading:
 
 
 def report(found: Mapping[str, Sequence[int]]) -> None:
-    """Print the share of each kind that was told, at once and with the looks that settle a doubt."""
+    """Print the reported share of each kind, at once and with the checks that settle a doubt."""
     print(f"\none small edit inside the main text of each page, {_OF_EACH} of each kind (goal: >= {GOAL} told)")
     for kind, looks in sorted(found.items()):
         settled, at_once = sum(look > 0 for look in looks), sum(look == 1 for look in looks)

@@ -1,9 +1,9 @@
-"""The filters that `bench.churn` compares: the product's look in its worker, and what others do.
+"""The filters that `bench.churn` compares: the product's check in its worker, and other programs' methods.
 
-The others compare one value of the page before with that of the page after. They have no memory; ours has, so it sees
-the looks before, in their order, as the service would. A look that asks for another soon, to settle a doubt, gets it:
-the same page a minute later, at most `AGAIN` times, and the last one is the outcome. Few pages come with their times,
-so looks are taken an hour apart, in a year after which no page has a date.
+The others compare one value of the page before and after, without memory. Ours has a memory, so it gets the earlier
+checks in order, as in the service. A check that asks for another one to settle a doubt gets it: the same page a minute
+later, at most `AGAIN` times; the last one is the outcome. Few pages have times, so checks are an hour apart, in a year
+later than any page's date.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _START = 130 * 365 * 24 * _HOUR
 
 
 class Outcome(msgspec.Struct, frozen=True):
-    """What a filter said of a pair, and the CPU it took for the later page, in milliseconds."""
+    """A filter's verdict on a pair, and its CPU milliseconds for the later page."""
 
     real: bool
     ms: float
@@ -41,7 +41,7 @@ class Outcome(msgspec.Struct, frozen=True):
 
 
 def ours(pairs: Sequence[Pair], bodies: Mapping[str, bytes], shared: tuple[str, ...] = ()) -> dict[str, Outcome]:
-    """Return the product's outcome on each pair of a page. Looks that pairs have in common are taken once."""
+    """Return the product's outcome on each pair of a page. Pairs share common checks."""
     memories: dict[tuple[str, ...], bytes | None] = {(): None}
     outcomes: dict[tuple[str, ...], Outcome] = {}
     for pair in pairs:
@@ -60,7 +60,7 @@ def ours(pairs: Sequence[Pair], bodies: Mapping[str, bytes], shared: tuple[str, 
 
 
 def _settled(look: PageLook | None, body: bytes, shared: tuple[str, ...], at: int) -> PageLook | None:
-    """Return the look that settles what the one taken `at` that time doubts, or the last one that the bench takes."""
+    """Return the check that settles a doubt, or the bench's last one."""
     for n in range(AGAIN):
         if look is None or not look.soon:
             break
@@ -69,7 +69,7 @@ def _settled(look: PageLook | None, body: bytes, shared: tuple[str, ...], at: in
 
 
 def _look(body: bytes, memory: bytes | None, shared: tuple[str, ...], at: int = 0) -> PageLook | None:
-    """Return the worker's answer; None for a first look at a page that cannot be watched yet."""
+    """Return the worker's response; None for a first check of a page that cannot be watched yet."""
     asked = PageRequest(body, "text/html", URL, memory=memory, shared=shared, at=at)
     try:
         return msgspec.msgpack.decode(TASKS["look_page"](msgspec.msgpack.encode(asked)), type=PageLook)
@@ -78,14 +78,14 @@ def _look(body: bytes, memory: bytes | None, shared: tuple[str, ...], at: int = 
 
 
 def last_keys(pairs: Sequence[Pair], bodies: Mapping[str, bytes]) -> tuple[str, ...]:
-    """Return the keys of a page's content at its last look."""
+    """Return the keys of a page's content at its last check."""
     last = max(pair.after for pair in pairs)
     look = _look(bodies[last], None, ())
     return told_keys(look.memory) if look is not None else ()
 
 
 def theirs(value: Callable[[bytes], object], pairs: Sequence[Pair], bodies: Mapping[str, bytes]) -> dict[str, Outcome]:
-    """Return the outcome of comparing one value of the page before and after."""
+    """Compare one value of the page before and after."""
     known: dict[str, tuple[object, float]] = {}
 
     def valued(name: str) -> tuple[object, float]:
@@ -132,7 +132,7 @@ def trafilatura_text(body: bytes) -> object:
 
 
 def rendered_text(body: bytes) -> object:
-    """Return what changedetection.io compares without a filter: inscriptis' rendering, without white space."""
+    """Return changedetection.io's unfiltered text: inscriptis' rendering, without white space."""
     from inscriptis import get_text  # type: ignore[import-not-found,unused-ignore]  # noqa: PLC0415  as above
 
     root = markup.parse(decode(body, "").text)
@@ -151,5 +151,4 @@ OTHERS: Mapping[str, tuple[Callable[[bytes], object], str]] = {
 
 
 def installed(package: str) -> bool:
-    """Return whether a filter's package is here."""
     return not package or importlib.util.find_spec(package) is not None

@@ -1,7 +1,7 @@
-"""Histories of real pages for `bench.churn`: a manifest of labelled pairs, and the pages they name.
+"""Histories of real pages for `bench.churn`: a manifest of labelled pairs, and their pages.
 
-A folder holds `manifest.jsonl` (a line: id, page, family, kind, label, labelled, reason, before, after, history) and
-beside it the files it names, or `pages.tar.xz` with them, in the order of their folders.
+A folder has `manifest.jsonl` (per line: id, page, family, kind, label, labelled, reason, before, after, history) and
+the files it names, or `pages.tar.xz` with them, in the order of their folders.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _FOLDS_SEED, _SPLIT_SEED = 5, 11
 
 
 class Pair(Struct, frozen=True):
-    """Two looks at a page, the looks before them, and what a reader said of the difference."""
+    """Two versions of a page, the versions before them, and a reader's label for the difference."""
 
     id: str
     page: str
@@ -40,19 +40,18 @@ class Pair(Struct, frozen=True):
 
     @property
     def real(self) -> bool:
-        """Whether the reader called it a real change."""
         return self.label == "real"
 
 
 def pairs_of(folder: Path) -> list[Pair]:
-    """Return the pairs that have a label; a reader was of two minds about the others."""
+    """Return the labelled pairs; the reader was undecided on the others."""
     lines = (folder / "manifest.jsonl").read_text("utf-8").splitlines()
     pairs = [convert(json.loads(line), Pair) for line in lines]
     return [pair for pair in pairs if pair.label != "ambiguous"]
 
 
 def histories(folder: Path, pairs: Sequence[Pair]) -> Iterator[tuple[list[Pair], Mapping[str, bytes]]]:
-    """Yield each page's pairs with the bodies that they name; one page at a time, for unpacked they are many."""
+    """Yield each page's pairs with their bodies, one page at a time to save memory."""
     by_page: dict[str, list[Pair]] = defaultdict(list)
     for pair in pairs:
         by_page[pair.page].append(pair)
@@ -83,18 +82,18 @@ def _folders(folder: Path, wanted: Mapping[str, object]) -> Iterator[tuple[str, 
 
 
 def folds(pairs: Sequence[Pair], count: int) -> list[list[Pair]]:
-    """Return the pairs in that many parts, no family in two of them."""
+    """Return the pairs in so many parts; no family is in two."""
     return _dealt(pairs, count, _FOLDS_SEED)
 
 
 def halves(pairs: Sequence[Pair]) -> tuple[list[Pair], list[Pair]]:
-    """Return the half whose misses may be read while rules are improved, and the one whose figures are the test."""
+    """Return the half whose misses may be read while rules are improved, and the half for testing."""
     held_out, tuning = _dealt(pairs, 2, _SPLIT_SEED)
     return tuning, held_out
 
 
 def _dealt(pairs: Sequence[Pair], count: int, seed: int) -> list[list[Pair]]:
-    """Deal families like cards, those with the most labelled pairs first, so that the parts are of a size."""
+    """Deal families like cards, those with the most labelled pairs first, for parts of equal size."""
     families: dict[str, list[Pair]] = defaultdict(list)
     for pair in pairs:
         families[pair.family].append(pair)

@@ -29,7 +29,7 @@ REQUIREMENTS = ("requirements/uv.txt", "requirements/test.txt")
 
 
 class Checkout(NamedTuple):
-    """A tree with a Python that has what it requires. is_current: whether its benchmarks are this tree's."""
+    """A tree with a suitable Python. is_current: whether its benchmarks are this tree's."""
 
     root: Path
     python: str
@@ -37,7 +37,7 @@ class Checkout(NamedTuple):
 
 
 class Comparison(NamedTuple):
-    """A row of both sides. spread: the wider side's range, as a part of its median. worse: of ours, as a part."""
+    """One row of both sides. spread: the wider side's range relative to its median. worse: of ours, relatively."""
 
     figure: str
     base: str
@@ -52,7 +52,6 @@ class Comparison(NamedTuple):
 
 
 def compared(base: Sequence[Record], ours: Sequence[Record]) -> Comparison:
-    """Compare the rounds of one row."""
     (old, new), one = ([record.ours for record in side] for side in (base, ours)), ours[0]
     before, after = median(old), median(new)
     spread = max((max(side) - min(side)) / (abs(median(side)) or 1.0) for side in (old, new))
@@ -63,7 +62,7 @@ def compared(base: Sequence[Record], ours: Sequence[Record]) -> Comparison:
 
 @contextmanager
 def unpacked(commit: str) -> Iterator[Checkout]:
-    """Yield a commit's tree beside the shared material. Raises CalledProcessError for an unknown commit."""
+    """Yield a commit's tree, with the shared material next to it. Raises CalledProcessError for an unknown commit."""
     git("rev-parse", "--verify", "--quiet", f"{commit}^{{commit}}")
     archive = subprocess.run(["git", "archive", commit], cwd=ROOT, capture_output=True, check=True).stdout
     with tempfile.TemporaryDirectory(prefix="bench-compare-") as folder:
@@ -80,7 +79,7 @@ def unpacked(commit: str) -> Iterator[Checkout]:
 
 
 def _python(root: Path) -> str:
-    """Return this interpreter if the tree requires the same packages, else one of its own."""
+    """Return this interpreter if the tree has the same requirements, else set up a new one."""
     if all((root / name).read_bytes() == (ROOT / name).read_bytes() for name in REQUIREMENTS):
         return sys.executable
     subprocess.run([root / "bin/setup", "test"], check=True, stdout=sys.stderr)
@@ -90,7 +89,7 @@ def _python(root: Path) -> str:
 def measured(
     name: str, sides: Mapping[str, Checkout], rounds: int, *, short: bool
 ) -> tuple[list[Comparison], Sequence[str]]:
-    """Run a benchmark on both sides in turns; return its rows, and what went wrong."""
+    """Run a benchmark on both sides in turns; return its rows and errors."""
     found: dict[str, dict[str, list[Record]]] = {side: {} for side in sides}
     for _ in range(rounds):
         for side, checkout in sides.items():

@@ -1,6 +1,6 @@
-"""The console beside a service of 100,000 sources.
+"""The console with a service of 100,000 sources.
 
-There is no bare peer to measure beside: Textual's own table takes seconds to fill with as many rows.
+There is no bare program to compare with: Textual's own table takes seconds to fill with as many rows.
 """
 
 from __future__ import annotations
@@ -41,14 +41,14 @@ async def _jump(terminal: Terminal, last: bool) -> float:
     assert isinstance(screen, TreeScreen)
     began = time.perf_counter()
     screen.picks.action_edge(last)
-    while screen.book.row(screen.picks.cursor) is None:  # noqa: ASYNC110  # nobody tells when a page has come
+    while screen.book.row(screen.picks.cursor) is None:  # noqa: ASYNC110  # no event reports a page's arrival
         await asyncio.sleep(0)
     assert ("site99999.test" if last else "site0.test") in terminal.text, "it is drawn once here, in full"
     return time.perf_counter() - began
 
 
 def _measured(size: tuple[int, int]) -> Sequence[float]:
-    """Return seconds: to the first rows, of a jump to rows not read; of CPU: of a line down, of a second."""
+    """Return seconds until the first rows and of a jump; CPU seconds of a line down, and per second live."""
     found: list[float] = []
     started = time.perf_counter()
 

@@ -1,4 +1,4 @@
-"""A receipt of coverage over a year of hourly rows: how large it is, and how long it takes; and what a tally costs."""
+"""Size and time of a coverage receipt over a year of hourly rows, and the cost of a tally."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def rows() -> Iterator[Row]:
 
 
 def _a_year() -> tuple[list[Day], bytes, float]:
-    """Return the days and the tally of a year of looks, and the microseconds that each took."""
+    """Return the days and the tally of a year of checks, and the microseconds per check."""
     days: list[Day] = []
     counted, spent, looks = b"", 0.0, range(START, END, EVERY)
     for number, at in enumerate(looks):
@@ -101,7 +101,7 @@ def _shift(number: int) -> Shift:
 
 
 def _best(what: Callable[[], object]) -> float:
-    """Return the milliseconds of the best of some tries."""
+    """Return the best of several runs in milliseconds."""
     took = []
     for _ in range(ROUNDS):
         began = time.perf_counter()

@@ -1,7 +1,7 @@
-"""Many sources over several nodes of one database.
+"""Many sources on several nodes of one database.
 
-Every node is the whole product; the database is the in-loop engine that all share, the network is memory. Each host has
-a hundred sources, each with an interval of a day and a moment of its own in it.
+Every node is the whole product; they share the in-loop database engine and a simulated network. Each host has a hundred
+sources, each with an interval of a day and its own moment.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ async def _kill(running: list[Node], count: int) -> float:
 
 
 async def _until_each_has_one_owner(nodes: Sequence[Node], count: int) -> None:
-    """Wait for it. Raises AssertionError when a source has two, or ten virtual minutes were not enough."""
+    """Raises AssertionError if a source has two owners, or after ten virtual minutes."""
     for _ in range(600):
         owners = Counter(url for node in nodes for url in node.watched())
         if len(owners) == count and max(owners.values()) == 1:

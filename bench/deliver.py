@@ -1,6 +1,6 @@
-"""Deliveries: signed, durable ones a second beside bare httpx; what a stalled receiver costs others; parked ones.
+"""Deliveries: signed and durable ones per second next to bare httpx, the cost of a stalled receiver, and parked ones.
 
-Ours claims each row, signs it, has the guard connect, posts, and settles it with a line in the attempts log.
+Ours claims each row, signs it, lets the guard connect, posts, and settles it with a line in the attempts log.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ TOPIC = Topic(
 
 
 async def bare(receiver: Receiver, bodies: Sequence[bytes]) -> float:
-    """Return the requests a second of bare httpx."""
+    """Return bare httpx' requests per second."""
     waiting = [body for body in bodies for _ in range(DESTINATIONS)]
     limits = httpx.Limits(max_connections=AT_ONCE, max_keepalive_connections=AT_ONCE)
 
@@ -65,14 +65,14 @@ async def bare(receiver: Receiver, bodies: Sequence[bytes]) -> float:
 
 
 async def drained(storage: Storage, hooks: Sequence[str]) -> None:
-    """Return when nothing waits for these destinations."""
+    """Wait until nothing is pending for these destinations."""
     for hook in hooks:
-        while await storage.outbox.backlog(hook):  # noqa: ASYNC110 - nothing tells of it
+        while await storage.outbox.backlog(hook):  # noqa: ASYNC110 - no event reports it
             await trio.sleep(0.01)
 
 
 async def throughput(folder: Path, kind: str) -> Row:
-    """Measure deliveries of a kind and bare requests in turns."""
+    """Measure a kind's deliveries and bare requests in turns."""
     limits, ours, world = [], [], a_world()
     with a_receiver() as receiver:
         async with opened(seeded(folder, sources=1)) as storage:
@@ -89,7 +89,7 @@ async def throughput(folder: Path, kind: str) -> Row:
 
 
 async def delay(folder: Path, *, stalled: bool) -> list[float]:
-    """Return the seconds from the commit of a match to its arrival, beside a receiver that never answers or alone."""
+    """Return the seconds from a match's commit to its arrival, with or without a stalled receiver."""
     world, sent = a_world(), []
     with a_receiver() as receiver:
         async with opened(seeded(folder, sources=1)) as storage:
@@ -117,7 +117,7 @@ async def parked(folder: Path) -> list[Row]:
         gc.collect()
         before, began = _rss_kb(), trio.current_time()
         async with delivering(storage, world) as registry:
-            while registry.mailbox(f"hook{PARKED - 1}") is None:  # noqa: ASYNC110 - nothing tells of it
+            while registry.mailbox(f"hook{PARKED - 1}") is None:  # noqa: ASYNC110 - no event reports it
                 await trio.sleep(0.01)
             await storage.outbox.backlog("hook0")
             started = trio.current_time() - began

@@ -1,7 +1,7 @@
-"""What the delivery benchmark stands on: a receiver in a process of its own, deliveries over SQLite on real sockets.
+"""The delivery benchmark's setup: a receiver in a separate process, deliveries over SQLite on real sockets.
 
-The receiver answers every POST with an empty 200 and does nothing else, so that its process is not what is measured. A
-path under `/stall` is never answered. At the end of its input it prints when each request to `/timed` came.
+The receiver only answers every POST with an empty 200, so that its process does not dominate. Paths under `/stall` get
+no response. At the end of its input it prints the arrival times of requests to `/timed`.
 """
 
 from __future__ import annotations
@@ -38,17 +38,16 @@ SECRET = Secret("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")
 
 
 class Receiver:
-    """The receiver's address, and what it has to say at the end."""
+    """The receiver's process and port."""
 
     def __init__(self, process: subprocess.Popen[str], port: int) -> None:
         self._process, self.port = process, port
 
     def url(self, path: str) -> str:
-        """Return the address of a path."""
         return f"http://127.0.0.1:{self.port}/{path}"
 
     def end(self) -> list[float]:
-        """Stop it; return when requests to `/timed` came, on the machine's monotonic clock."""
+        """Stop it; return the arrival times of requests to `/timed`, on the machine's monotonic clock."""
         said, _ = self._process.communicate("", timeout=30)
         times: list[float] = json.loads(said)
         return times
@@ -56,7 +55,6 @@ class Receiver:
 
 @contextmanager
 def a_receiver() -> Iterator[Receiver]:
-    """Run a receiver."""
     command = [sys.executable, "-m", "bench.deliver_house"]
     process = subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     assert process.stdout is not None
@@ -116,7 +114,6 @@ async def match(storage: Storage, hooks: Sequence[str], events: Sequence[Stored]
 
 @asynccontextmanager
 async def delivering(storage: Storage, world: World) -> AsyncIterator[DeliveryRegistry]:
-    """Run the deliveries."""
     egress = build_egress(world, Settings(allow_networks=("127.0.0.0/8",)))
     destinations = DynamicSupervisor("destinations", chance=random.Random(1))
     registry = DeliveryRegistry(

@@ -1,8 +1,8 @@
-"""A real service is killed at drawn moments, again and again.
+"""A real service is killed at random moments, repeatedly.
 
-Its heartbeats are due every ten seconds. Late is one that comes more than an interval after it was due, or, where it
-was due while nothing ran, after the service was back. The simulated kills are more (`python -m tests.simulation
-1..N --only heartbeats`); here process, disk and clock are real.
+Its heartbeats are due every ten seconds. One is late if it arrives more than an interval after it was due or, if it was
+due while nothing ran, after the service was back. Simulation kills more often (`python -m tests.simulation 1..N --only
+heartbeats`); here process, disk and clock are real.
 """
 
 from __future__ import annotations
@@ -35,20 +35,20 @@ TOPIC = Topic(
     },
 )
 START_WITHIN = 300.0
-"""Seconds: a machine that is busy with other things takes long."""
+"""Seconds: a busy machine takes long."""
 
 
 class Life(NamedTuple):
-    """When a life of the service was ready, and when it was killed."""
+    """The times at which one run of the service was ready and was killed."""
 
     ready: float
     killed: float
 
 
 async def up(service: Service) -> None:
-    """Return when the service is ready."""
+    """Wait until the service is ready."""
     with trio.fail_after(START_WITHIN):
-        while not service.url:  # noqa: ASYNC110  # it is read off its log
+        while not service.url:  # noqa: ASYNC110  # the address comes from its log
             await trio.sleep(0.02)
 
 
@@ -73,12 +73,12 @@ async def told(folder: Path) -> list[dict[str, Any]]:
 
 
 def due_in(beats: list[float], life: Life) -> float:
-    """Return when the first heartbeat of a life is due: at once, if it was while nothing ran."""
+    """Return when a run's first heartbeat is due: at once, if it was due while nothing ran."""
     return max(life.ready, max((at + EVERY for at in beats if at < life.ready), default=life.ready))
 
 
 def late(beats: list[float], lives: list[Life]) -> list[str]:
-    """Return what came too late, in words."""
+    """Return descriptions of late heartbeats."""
     found = []
     for life in lives:
         due = due_in(beats, life)

@@ -1,8 +1,8 @@
-"""What a service that does nothing holds in memory: after its start and one look, once its workers have ended.
+"""Memory of an idle service: after its start and one check, once its workers have ended.
 
-Summed over the service and all processes below it, as PSS: of a page that several processes share each is charged its
-part. Other programs in the same Python then make ours look smaller than it is where it is alone. So the goal is held
-against all pages that are in memory (RSS): when idle there is one process, and alone it is charged every one of them.
+Summed over the service and its child processes, as PSS, which splits shared pages among processes. Other programs in
+the same Python make ours look smaller than it is alone. So the goal applies to RSS, all pages in memory: an idle
+service is one process and alone owns all of them.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def rows() -> Iterator[Row]:
 
 
 async def measured() -> tuple[float, float, float]:
-    """Return MB (10^6 B): with workers and without them (PSS), and without them as the only one on its machine."""
+    """Return MB (10^6 B): with and without workers (PSS), and without workers alone on the machine (RSS)."""
     with tempfile.TemporaryDirectory() as folder:
         data = Path(folder, "data")
         key = a_key(data)
@@ -56,7 +56,7 @@ async def measured() -> tuple[float, float, float]:
 
 
 async def watched(pid: int) -> tuple[float, float, float]:
-    """Return what `measured` does, of a service that has just looked."""
+    """Return the same for a service that has just checked."""
     busy = total(pid, "Pss")
     with trio.fail_after(WITHIN):
         while len(tree(pid)) > 1:  # noqa: ASYNC110  # a process's end has no event here
@@ -66,13 +66,13 @@ async def watched(pid: int) -> tuple[float, float, float]:
 
 
 def total(pid: int, what: str) -> float:
-    """Return the sum of a kind of memory over a process and all below it, in MB."""
+    """Return a kind of memory summed over a process tree, in MB."""
     return sum(_kilobytes(each, what) for each in tree(pid)) * 1024 / 1e6
 
 
 def tree(pid: int) -> Sequence[int]:
-    """Return a process and all below it."""
-    threads = Path(f"/proc/{pid}/task").glob("*/children")  # whichever thread has started them
+    """Return a process and its descendants."""
+    threads = Path(f"/proc/{pid}/task").glob("*/children")  # children of every thread
     children = [child for thread in threads for child in thread.read_text().split()]
     return [pid, *(below for child in children for below in tree(int(child)))]
 

@@ -1,10 +1,10 @@
 """`python -m bench.item_lists [FOLDER]`: new items of list pages found without selectors, and their titles and links.
 
-*Made* lists are of many shapes, in the mark-up of blogs, news sites, boards, shops and forums, with menus, boxes, tags,
-authors, pages and calendars around them; each is looked at, grows, and is looked at again. Some
-shapes were in view while the rules were written (`TUNED`), the others were written afterwards and are the test
-(`HELD_OUT`). *Real* lists are the fronts in FOLDER's manifest, all of them in view while the rules were written:
-`item_labels.txt` names new links that a reader did not call an item, and items that a reader saw and no rule finds.
+*Made* lists have many shapes, with the mark-up of blogs, news sites, boards, shops and forums, and with menus, boxes,
+tags, authors, pagination and calendars around them; each is checked, grows, and is checked again. Some shapes were
+known while the rules were written (`TUNED`), the others came later and are the test (`HELD_OUT`). *Real* lists are the
+front pages in FOLDER's manifest, all known while the rules were written: `item_labels.txt` has new links that a reader
+did not consider items, and items that a reader saw and no rule finds.
 """
 
 # ruff: noqa: E501  # mark-up
@@ -205,7 +205,7 @@ HELD_OUT: dict[str, Shape] = {
 
 
 def document(shape: Shape, items: Sequence[Made], seed: int) -> bytes:
-    """Return a page with a list in a shape, and around it what pages have. What is around changes with the seed."""
+    """Return a page with a list in a shape and typical surroundings, which change with the seed."""
     dice = random.Random(seed)
     menu = "".join(f'<li><a href="/{word}/">{word.title()}</a></li>' for word in _WORDS[:8])
     pages = "".join(f'<a href="{URL}page/{n}/">{n}</a> ' for n in range(2, 6)) + f'<a href="{URL}?page=2">Next</a>'
@@ -232,7 +232,7 @@ def made(count: int, dice: random.Random, start: int) -> list[Made]:
 
 
 class Tally:
-    """New items that were found, missed and told wrongly, and titles that were right."""
+    """New items found, missed and wrongly reported, and correct titles."""
 
     def __init__(self) -> None:
         self.hits = self.misses = self.alarms = self.titles = 0
@@ -264,7 +264,7 @@ class Tally:
 
 
 def grown(shape: Shape, seed: int, tally: Tally) -> None:
-    """Look at a list of a shape, let it grow at its top and lose its end, and count what is found of what is new."""
+    """Check a list, add items at its top and drop some at its end, check again, and count the new items found."""
     dice = random.Random(seed)
     old, new = made(dice.randint(6, 25), dice, 100), made(dice.randint(1, 4), dice, 900)
     first = look_list(ListRequest(document(shape, old, seed), "text/html", URL))
@@ -274,7 +274,7 @@ def grown(shape: Shape, seed: int, tally: Tally) -> None:
 
 
 def run_made(shapes: dict[str, Shape], seeds: int) -> tuple[Tally, dict[str, Tally]]:
-    """Return the count of all shapes, and of each."""
+    """Return the tally of all shapes, and of each."""
     whole, each = Tally(), {name: Tally() for name in shapes}
     for name, shape in shapes.items():
         for seed in range(seeds):
@@ -288,7 +288,7 @@ def digest(form: str) -> str:
 
 
 def run_real(folder: Path) -> tuple[int, int, int, int]:
-    """Return how many looks at real lists there were, and of their new items the hits, misses and false ones."""
+    """Return the number of checks of real lists, and the hits, misses and false alarms among their new items."""
     labels = dict(line.split()[:2] for line in LABELS.read_text("utf-8").splitlines() if line and line[0] != "#")
     pairs = [pair for pair in pairs_of(folder) if pair.kind == "news" and pair.labelled != "synthetic"][:PAIRS]
     looks = hits = alarms = 0

@@ -64,16 +64,14 @@ _URL = "https://shore.example/"
 
 
 class Labelled(NamedTuple):
-    """The kinds of a block. look: "p001/7" where it is of a long history, "page/01.html..02.html" where it is of two
-    versions of a page, "" where it is of a pair.
-    """
+    """A block's kinds. look: "p001/7" in a long history, "page/01.html..02.html" between versions, "" for a pair."""
 
     kinds: frozenset[str]
     look: str = ""
 
 
 class Altered(NamedTuple):
-    """An altered block, and how its page writes: what it declares of its language, else what its words say."""
+    """An altered block, with its page's language: declared, else detected from its words."""
 
     change: Change
     writing: Writing
@@ -89,7 +87,7 @@ def labels(file: Path = LABELS) -> Mapping[str, Labelled]:
 
 
 def made(file: Path = MADE) -> Iterator[tuple[Altered, frozenset[str]]]:
-    """Yield the changes that were made up, with their kinds."""
+    """Yield the invented changes with their kinds."""
     for line in file.read_text("utf-8").splitlines():
         if not line.startswith("#"):
             locale, kinds, before, after = line.split(" | ")
@@ -102,14 +100,14 @@ def digest_of(change: Change) -> str:
 
 
 def changes_in(folder: Path, pairs: Sequence[Pair]) -> Iterator[Altered]:
-    """Yield the altered blocks of pairs of looks, as the product tells them."""
+    """Yield the altered blocks of pairs, as the product reports them."""
     files = _files(folder, {name for pair in pairs for name in (pair.before, pair.after)})
     for pair in pairs:
         yield from _altered(files[pair.before], files[pair.after], "text/html")
 
 
 def changes_in_looks(folder: Path, wanted: set[str]) -> Iterator[Altered]:
-    """Yield the altered blocks between looks of long histories ("p001/7") and those right before them."""
+    """Yield the altered blocks between versions in long histories ("p001/7") and their predecessors."""
     pages = {page.page: page for page in natural.pages_of(folder)}
     named = {look.partition("/")[0] for look in wanted}
     for page, found in natural.bodies(folder, {name: pages[name] for name in named}):
@@ -155,7 +153,7 @@ def _files(folder: Path, wanted: set[str]) -> Mapping[str, bytes]:
 
 
 def score(rows: Rows, only: str = "") -> tuple[float, float, float]:
-    """Return precision, recall and F1 over all kinds of all blocks. only: of this kind."""
+    """Return precision, recall and F1 over all kinds of all blocks. only: restricts to this kind."""
     right = said = asked = 0
     for altered, kinds in rows:
         found = told(altered)
@@ -165,7 +163,7 @@ def score(rows: Rows, only: str = "") -> tuple[float, float, float]:
 
 
 def told(altered: Altered) -> frozenset[str]:
-    """Return the kinds that the product tells of a block."""
+    """Return the kinds that the product reports for a block."""
     return frozenset(one.kind for one in kinds_of(Diff((), (), (altered.change,)), altered.writing))
 
 

@@ -1,4 +1,4 @@
-"""The list pages of the dashboard with a library of 10,000 sources: server time of each, in a real service."""
+"""The dashboard's list pages with 10,000 sources: server time of each, in a real service."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.api.browser.service import Service, a_service
 from tests.support.library import fill
 
 COUNT, TIMES = size(10_000, 100), size(12, 1)
-PASSWORD = "correct horse battery staple"  # of a service that lives for a minute
+PASSWORD = "correct horse battery staple"  # for a service that lives a minute
 PAGES = {
     "Sources": "/sources",
     "Sources, 200 a page": "/sources?size=200",
@@ -69,7 +69,7 @@ def _token(page: str) -> str:
 
 
 def _slowest(browser: httpx.Client, path: str) -> float:
-    """Return the milliseconds of the slowest answer but one, after one that nobody counts."""
+    """Return the second slowest response in milliseconds, after an uncounted one."""
     took = []
     for _ in range(TIMES + 1):
         began = time.perf_counter()

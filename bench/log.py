@@ -1,7 +1,7 @@
-"""The log's figures (goals ST1 to ST13), each beside its limit, measured in the same run on the same disk.
+"""The log's figures (goals ST1 to ST13), each with its limit from the same run on the same disk.
 
-The limits are the barest programs that do the same job with nothing around it: a group commit without signatures, a
-loop over a SELECT, a write and an fdatasync.
+The limits are the barest programs for the same job: a group commit without signatures, a loop over a SELECT, a write
+and an fdatasync.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def lag_row(key: str, lags: Sequence[float]) -> Row:
 
 
 async def harvests(folder: Path) -> AsyncIterator[Row]:
-    """ST1 and ST3: harvest to commit, and what waking a thousand senders does to the loop. Rounds alternate."""
+    """ST1 and ST3: harvest to commit, and the loop lag when a thousand senders wake. Rounds alternate."""
     lags = [0.0]
     async with opened(seeded(folder / "st1")) as storage:
         for senders in (100, 1_000):
@@ -104,7 +104,7 @@ def fdatasync_p99(folder: Path) -> float:
 
 
 async def acknowledgements(folder: Path) -> AsyncIterator[Row]:
-    """ST2 and ST13: how long a harvest waits at 200 a second, without and with retention going on."""
+    """ST2 and ST13: wait of a harvest at 200 per second, with and without retention."""
     sync = fdatasync_p99(folder)
     async with opened(seeded(folder / "st2", events=HELD)) as storage:
         alone = percentile(await poisson(sender(storage), 200, WAITED), 99)
@@ -127,7 +127,7 @@ async def acknowledgements(folder: Path) -> AsyncIterator[Row]:
 
 
 async def wal_size(folder: Path) -> AsyncIterator[Row]:
-    """ST4: the WAL under full load beside three readers that replay without pause."""
+    """ST4: the WAL under full load with three readers that replay constantly."""
     largest = 0
     async with opened(seeded(folder / "st4", events=5_000)) as storage:
         wal = folder / "st4" / f"{DATABASE}-wal"
@@ -154,7 +154,7 @@ async def wal_size(folder: Path) -> AsyncIterator[Row]:
 
 
 async def disk(folder: Path) -> AsyncIterator[Row]:
-    """ST5 and ST5b: bytes on the disk, and bytes written, an event."""
+    """ST5 and ST5b: bytes on disk and bytes written per event."""
     chance = random.Random(5)
     sizes = [int(min(60_000, chance.lognormvariate(6.9, 0.9))) for _ in range(BATCHED)]  # as real feed entries are
     drafts = [a_draft(chance, size) for size in sizes]
@@ -178,7 +178,7 @@ async def disk(folder: Path) -> AsyncIterator[Row]:
 
 
 async def stories(folder: Path) -> AsyncIterator[Row]:
-    """ST14: what it costs to find the story of each event."""
+    """ST14: the cost of finding each event's story."""
     chance, took = random.Random(6), dict[bool, list[float]]()
     drafts = [a_draft(chance, 2_048) for _ in range(BATCHED)]
     for at in chance.sample(range(1, BATCHED), BATCHED // 5):
@@ -204,7 +204,7 @@ def written() -> int:
 
 
 async def replays(folder: Path) -> AsyncIterator[Row]:
-    """ST6 and ST7: from storage to frames, alone, and a hundred clients that then tail."""
+    """ST6 and ST7: from storage to frames, alone, and for a hundred clients that then tail."""
     path = seeded(folder / "st6", events=REPLAYED)
     c = sqlite3.connect(path / DATABASE)
     start, at = time.perf_counter(), 0
@@ -226,7 +226,7 @@ async def replays(folder: Path) -> AsyncIterator[Row]:
 
 
 async def crowd(storage: Storage, clients: int = 100, live: int = 200) -> Row:
-    """Let clients replay from random places and then tail, while events are committed; compare all with the log."""
+    """Clients replay from random places and then tail, while events are committed; compare all with the log."""
     all_seqs: list[Seq] = []
     page = await storage.log.read(START, 500, EVERYTHING)
     joined = [page.events[-1].seq for _ in range(clients)]
@@ -266,7 +266,7 @@ async def crowd(storage: Storage, clients: int = 100, live: int = 200) -> Row:
 
 
 async def cold_start(folder: Path) -> AsyncIterator[Row]:
-    """ST10: reading 100,000 sources with their states, from opening the folder on."""
+    """ST10: read 100,000 sources with their states, starting with opening the folder."""
     path = seeded(folder / "st10", sources=SOURCES_READ, base=200)
     start = time.perf_counter()
     c = sqlite3.connect(path / DATABASE)
@@ -285,7 +285,7 @@ async def cold_start(folder: Path) -> AsyncIterator[Row]:
 
 
 def rows() -> Iterator[Row]:
-    """Measure everything; about a minute."""
+    """Measure everything; takes about a minute."""
     gc.set_threshold(*COLLECT)  # as the service does
     for measure in (harvests, acknowledgements, wal_size, disk, stories, replays, cold_start):
         folder = Path(tempfile.mkdtemp(prefix="bench-log-", dir=os.environ.get("BENCH_DIR")))  # noqa: TID251

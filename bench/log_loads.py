@@ -1,4 +1,4 @@
-"""How the log's benchmark loads and measures: a closed loop, random arrivals, the loop's lag, the bare limit."""
+"""How the log's benchmark loads and measures: closed loop, random arrivals, loop lag, the bare limit."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ async def opened(folder: Path) -> AsyncIterator[Storage]:
 
 @asynccontextmanager
 async def loop_lag() -> AsyncIterator[list[float]]:
-    """Collect by how much a task that wants to run every 5 ms comes too late."""
+    """Collect the lateness of a task that wakes every 5 ms."""
     lags: list[float] = [0.0]
 
     async def tick() -> None:
@@ -61,7 +61,7 @@ Send = Callable[[int], Awaitable[Any]]
 
 
 async def closed_loop(send: Send, senders: int) -> float:
-    """Let `senders` send one harvest after the other, each when the last is acknowledged; return harvests a second."""
+    """Let `senders` each send a harvest after the previous acknowledgement; return harvests per second."""
     done = 0
     start = trio.current_time()
 
@@ -79,7 +79,7 @@ async def closed_loop(send: Send, senders: int) -> float:
 
 
 async def poisson(send: Send, rate: float, seconds: float) -> list[float]:
-    """Send at random times, `rate` a second on average; return how long each took from when it was due."""
+    """Send at random times, `rate` per second on average; return the seconds from each due time to its end."""
     chance, took = random.Random(3), [0.0]
     start = due = trio.current_time()
 
@@ -108,7 +108,7 @@ def sender(storage: Storage, stamp: Any = signed, base: bytes | None = None) -> 
 
 
 class BareCommit:
-    """The limit of ST1: a thread with a queue, one transaction for what waits, no signature and no promise."""
+    """The limit of ST1: a thread with a queue, one transaction per batch, no signature, no guarantees."""
 
     def __init__(self, path: Path) -> None:
         self.c = sqlite3.connect(path, isolation_level=None, check_same_thread=False)

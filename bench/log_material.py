@@ -1,4 +1,4 @@
-"""What the log's benchmark stores: drafts of natural size, ids from the real clock, folders filled by bare SQL."""
+"""Material for the log's benchmark: drafts of natural size, ids from the real clock, folders filled by bare SQL."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def unsigned(seq: Seq, event_id: str, source: SourceId, draft: Draft) -> bytes:
 
 
 class Mint:
-    """Ids from the real clock, as the recorder makes them."""
+    """Ids from the real clock, made like the recorder's."""
 
     def __init__(self) -> None:
         self.last = START

@@ -1,6 +1,6 @@
-"""What a changed page costs in the worker.
+"""The worker's cost of a changed page.
 
-The pages are real ones where the shared material lies beside the project, else one that is made here.
+The pages come from the shared material if present, else one is generated.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _CODE = re.compile(rb"(<script[^>]*>)(?=[^<{])")
 
 
 def made_pair() -> tuple[bytes, bytes]:
-    """Return a page of 100 kB, two fifths of it text as on the real ones, and the same with one paragraph more."""
+    """Return a page of 100 kB, two fifths of it text like the real ones, and the same page with an added paragraph."""
     row = (
         '<div class="row item-{n}" data-id="{n}" style="margin:0"><a class="link" href="/birds/{n}">Bird {n}</a>'
         "<p>Seen {n} times along the tide line, running with the foam and picking up what each wave uncovers.</p></div>"
@@ -48,7 +48,7 @@ def made_pair() -> tuple[bytes, bytes]:
 
 
 def real_pairs() -> list[tuple[bytes, bytes]]:
-    """Return pairs that a reader called a real change, before and after; [] where the material is absent."""
+    """Return pairs labelled as real changes, before and after; [] without the material."""
     if not (FOLDER / "manifest.jsonl").exists() or not PAGES:
         return []
     lines = [json.loads(line) for line in (FOLDER / "manifest.jsonl").read_text("utf-8").splitlines()]
@@ -65,12 +65,12 @@ def real_pairs() -> list[tuple[bytes, bytes]]:
 
 
 def same_text(page: bytes) -> bytes:
-    """Return a page with a comment and code that it had not, so in other bytes with the same text."""
+    """Return the page with an added comment and code: other bytes, same text."""
     return _CODE.sub(rb"\1let seen = 1;", page).replace(b"<body", b"<!-- made at 12:04 --><body", 1)
 
 
 def best_of(work: Callable[[], object], times: int = 5) -> float:
-    """Return the least process time of some runs, in milliseconds."""
+    """Return the least process time of several runs, in milliseconds."""
     least = float("inf")
     for _ in range(times):
         start = time.process_time()

@@ -1,7 +1,6 @@
-"""What an unchanged look costs: a conditional GET answered 304 through the guarded client, beside bare httpx.
+"""The cost of an unchanged check: a conditional GET with response 304 through the guarded client, next to bare httpx.
 
-Both talk to the same server over loopback, which runs in a thread of its own so that only the client's processor time
-is counted.
+Both use the same server on loopback, in a separate thread so that only the client's processor time counts.
 """
 
 from __future__ import annotations
@@ -58,7 +57,7 @@ def _answer(client: socket.socket) -> None:
 
 
 async def _measure(port: int) -> tuple[float, float]:
-    """Return the medians over rounds that alternate, so that the machine's moods fall on both."""
+    """Return the medians of alternating rounds, so that disturbances affect both."""
     address = f"http://127.0.0.1:{port}/feed"
     egress = build_egress(_world(), Settings(allow_networks=("127.0.0.0/8",)))
     url = parse_url(address)

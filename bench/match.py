@@ -1,7 +1,7 @@
-"""Matching (goals ST11 and ST12): events against standing queries, beside the bare work on their words.
+"""Matching (goals ST11 and ST12): events against many queries, next to the bare work on their words.
 
-The texts are the words of real feeds where the shared material is present, else made up with the same distribution;
-queries are drawn from the texts' own words.
+Texts have the words of real feeds if the shared material is present, else invented ones with the same distribution;
+queries use the texts' words.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def corpus(chance: random.Random) -> list[str]:
 
 
 def texts(count: int, words: Sequence[str], chance: random.Random) -> list[str]:
-    """Return that many texts of `SIZE` characters."""
+    """Return so many texts of `SIZE` characters."""
     made = []
     for _ in range(count):
         start = chance.randrange(len(words) - SIZE)
@@ -61,7 +61,7 @@ def texts(count: int, words: Sequence[str], chance: random.Random) -> list[str]:
 
 
 def _words() -> list[str]:
-    """Return the words of the shared feeds in order, without their tags."""
+    """Return the words of the shared feeds in order, without tags."""
     words: list[str] = []
     with tarfile.open(FEEDS) as archive:
         for member in archive:
@@ -72,7 +72,7 @@ def _words() -> list[str]:
 
 
 def queries(count: int, words: Sequence[str], rare: bool, chance: random.Random) -> list[str]:
-    """Return queries of all kinds on words that are common or not, or as names are, of two words seen once or twice."""
+    """Return queries of all kinds with common words, or (`rare`) like names, with words seen once or twice."""
     seen = Counter(word for word in _WORD.findall(" ".join(words).lower()) if len(word) > 2 and word.isalpha())
     pool = sorted(word for word, times in seen.items() if (times <= 2 if rare else times > 2))
 
@@ -86,7 +86,7 @@ def queries(count: int, words: Sequence[str], rare: bool, chance: random.Random)
 
 
 def each(action: Callable[[str], object], items: Sequence[str]) -> float:
-    """Return the median of three rounds: seconds of processor time for each item."""
+    """Return the processor seconds per item, median of three rounds."""
     rounds = []
     for _ in range(3):
         start = process_time()
@@ -97,7 +97,7 @@ def each(action: Callable[[str], object], items: Sequence[str]) -> float:
 
 
 def bare() -> Callable[[str], object]:
-    """Return the limit: words by one expression, the distinct ones stemmed in two languages."""
+    """Return the limit: split words with one expression, stem the distinct ones in two languages."""
     stemmers = [Stemmer.Stemmer(name) for name in ("swedish", "english")]
 
     def analyse(text: str) -> object:
@@ -136,7 +136,7 @@ def rows() -> Iterator[Row]:
 
 
 def _changes(index: StandingQueries, more: list[str]) -> tuple[float, float]:
-    """Return the seconds of processor time for adding one more query, parsing included, and for dropping it again."""
+    """Return the processor seconds for adding a query, including parsing, and for removing it."""
     start = process_time()
     for number, text in enumerate(more):
         index.add(f"more {number}", parse(text, "sv"))

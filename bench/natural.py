@@ -1,14 +1,14 @@
-"""`python -m bench.natural [FOLDER]`: long real histories of pages, look by look, against the labels of a reader.
+"""`python -m bench.natural [FOLDER]`: long real histories of pages, check by check, against the labels of a reader.
 
-A folder holds `looks.tar.xz` and `manifest.jsonl`: a line is a page with its looks in order, their times, and a label
-(real, churn, ambiguous) where a first judge told and a reader read the difference. All looks go through the product's
-own task. A look that holds gets its second look a minute later, as in the service.
+A folder has `looks.tar.xz` and `manifest.jsonl`: per line a page with its checks in order, their times, and a label
+(real, churn, ambiguous) if a first judge reported the check and a reader read the difference. All checks run in the
+product's own task. A check that holds is repeated a minute later, as in the service.
 
-A label belongs to a difference, not to a look: a labelled look counts as told when it or one of the GRACE looks after
-it is. A telling takes its own look's label, or the best one of what was still untold, or that of the next look: what
-the first judge held it told a look later, for it had no second looks. With none of them it is new, and `--list FILE`
-writes it down for reading; `--read FILE` takes the reader's words back: lines of page, look and label. Nobody has read
-the first LEARNING looks of a page: what they tell is listed as early and not counted.
+A label belongs to a difference, not to a check: a labelled check counts as reported if it or one of the next GRACE
+checks is. A report takes its own check's label, or the best one still unreported, or that of the next check, because
+the first judge had no repeated checks and reported later. Without any it is new, and `--list FILE` writes it out for
+reading; `--read FILE` takes the reader's labels: lines of page, check and label. Nobody has read the first LEARNING
+checks of a page: their reports are listed as early and not counted.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ BEST = ("real", "ambiguous", "churn")
 
 
 class Seen(msgspec.Struct, frozen=True):
-    """One look of the manifest."""
+    """One check of the manifest."""
 
     file: str
     time: datetime
@@ -70,7 +70,7 @@ class Page(msgspec.Struct, frozen=True):
 
 
 class Told(msgspec.Struct, frozen=True):
-    """A telling: at which look, and the first lines of what it told."""
+    """A report: its check, and the first lines of its content."""
 
     page: str
     look: int
@@ -80,7 +80,7 @@ class Told(msgspec.Struct, frozen=True):
 
 
 class Outcome(msgspec.Struct, frozen=True):
-    """What became of a page. labelled: each labelled look, and the look that told it, or None."""
+    """A page's result. labelled: each labelled check, and the check that reported it, or None."""
 
     page: Page
     told: tuple[Told, ...]
@@ -96,7 +96,7 @@ def pages_of(folder: Path) -> list[Page]:
 
 
 def bodies(folder: Path, wanted: Mapping[str, Page]) -> Iterator[tuple[Page, dict[str, bytes]]]:
-    """Yield each wanted page with its looks' bodies, one page at a time."""
+    """Yield each wanted page with its bodies, one page at a time."""
     left = set(wanted)
     with tarfile.open(folder / "looks.tar.xz", "r|xz") as archive:
         files = (member for member in archive if member.isfile())
@@ -118,7 +118,7 @@ def asked(body: bytes, memory: bytes | None, at: int, selector: str | None = Non
 
 
 def judged(work: tuple[Page, dict[str, bytes]]) -> Outcome:
-    """Return what the product told of a page."""
+    """Return the product's reports on a page."""
     page, by_name = work
     start, memory, told, failed, held = process_time(), None, [], 0, 0
     for n, seen in enumerate(page.looks):
@@ -150,7 +150,7 @@ def first_lines(look: PageLook) -> tuple[str, ...]:
 
 
 def matched(page: Page, told: Sequence[Told]) -> tuple[tuple[Told, ...], dict[int, int | None]]:
-    """Return the tellings with their labels, and for each labelled look the look that told it."""
+    """Return the reports with their labels, and for each labelled check the check that reported it."""
     labelled: dict[int, int | None] = {n: None for n, seen in enumerate(page.looks) if seen.label is not None}
     tellings = []
     for one in told:
@@ -170,13 +170,13 @@ def matched(page: Page, told: Sequence[Told]) -> tuple[tuple[Told, ...], dict[in
 
 
 def with_words(outcome: Outcome, words: Mapping[tuple[str, int], str]) -> Outcome:
-    """Return the outcome with what a reader said of tellings, where one said it."""
+    """Return the outcome with a reader's labels of reports."""
     told = tuple(msgspec.structs.replace(t, label=words.get((t.page, t.look), t.label)) for t in outcome.told)
     return msgspec.structs.replace(outcome, told=told)
 
 
 class Figures:
-    """What was told by label, precision of what is labelled, and recall of what a reader called real."""
+    """Reports by label, precision of labelled reports, and recall of real changes."""
 
     def __init__(self, outcomes: Sequence[Outcome]) -> None:
         self.tally = Counter(one.label for outcome in outcomes for one in outcome.told)
@@ -202,7 +202,7 @@ def _real(outcome: Outcome, look: int) -> bool:
 
 
 def folds(outcomes: Sequence[Outcome]) -> list[list[Outcome]]:
-    """Deal the pages into FOLDS parts of a size, no family in two of them."""
+    """Deal the pages into FOLDS parts of equal size, no family in two of them."""
     families: dict[str, list[Outcome]] = {}
     for outcome in outcomes:
         families.setdefault(outcome.page.family, []).append(outcome)
@@ -213,7 +213,7 @@ def folds(outcomes: Sequence[Outcome]) -> list[list[Outcome]]:
 
 
 def report(outcomes: Sequence[Outcome]) -> None:
-    """Print the figures: all, by fold, and the labelled real ones that were never told."""
+    """Print the figures: all, by fold, and the real changes never reported."""
     looks = sum(len(outcome.page.looks) for outcome in outcomes)
     failed, held = sum(o.failed for o in outcomes), sum(o.held for o in outcomes)
     families = len({outcome.page.family for outcome in outcomes})
@@ -235,7 +235,7 @@ def report(outcomes: Sequence[Outcome]) -> None:
 
 
 def listed(outcomes: Sequence[Outcome]) -> str:
-    """Return the tellings for reading, the new ones first: page, look, label, and the difference's first lines."""
+    """Return the reports for reading, new ones first: page, check, label, first lines of the difference."""
     every = [(one, outcome.page) for outcome in outcomes for one in outcome.told]
     every.sort(key=lambda pair: (pair[0].label != "new", pair[0].label, pair[0].page, pair[0].look))
     blocks = []
@@ -249,13 +249,13 @@ def listed(outcomes: Sequence[Outcome]) -> str:
 
 
 def words_of(path: Path | None) -> dict[tuple[str, int], str]:
-    """Return what a reader said: lines of page, look and label, the rest of a line is a remark."""
+    """Read a reader's labels: lines of page, check and label; the rest of a line is a remark."""
     rows = [line.split() for line in path.read_text("utf-8").splitlines() if line[:1] == "p"] if path else []
     return {(page, int(look)): label for page, look, label, *_ in rows}
 
 
 def run(folder: Path, only: Sequence[str] = (), processes: int = 1) -> list[Outcome]:
-    """Return what became of the pages, in the archive's order."""
+    """Return the pages' results in the archive's order."""
     wanted = {page.page: page for page in pages_of(folder) if not only or page.page in only}
     if processes == 1:
         return [judged(work) for work in bodies(folder, wanted)]

@@ -1,6 +1,6 @@
-"""The figures of the engine on PostgreSQL, and of several nodes on it (SC1, 2, 5, 11 and 14), each beside its limit.
+"""The PostgreSQL engine, and several nodes on it (SC1, 2, 5, 11 and 14), each figure with its limit.
 
-The server is a cluster of its own from Debian's package, with `fsync`.
+The server is a private cluster from Debian's package, with `fsync`.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ BATCH, BATCHES, ROUNDS = 64, size(40, 4), size(5, 1)
 WAKES = size(200, 10)
 AT_ONCE, LOOKS = size(200, 10), size(20, 2)
 SETTLED, IDLE, COUNTED = size(20.0, 1.0), size(60.0, 1.0), size(30.0, 1.0)
-"""Seconds until a node that watches nothing is idle, in which its CPU is taken, and in which its statements are."""
+"""Seconds until a node without sources is idle, then for measuring its CPU, then its statements."""
 TOPIC = Topic(
     "Several nodes on one PostgreSQL",
     "A cluster of its own with `fsync`; the limits are bare COPY, our SQLite, one writer, NOTIFY and a round trip of "
@@ -97,7 +97,7 @@ async def _watched(storage: Storage) -> None:
 
 
 async def _append(storage: Storage, batches: int = BATCHES) -> float:
-    """Return events a second, committed one batch after the other with their sources' states, signed."""
+    """Return signed events per second, committed in batches with their sources' states."""
     mint, drafts = Mint(), cycle(DRAFTS)
     start = time.perf_counter()
     for _ in range(batches):
@@ -107,7 +107,7 @@ async def _append(storage: Storage, batches: int = BATCHES) -> float:
 
 
 def _copy(connection: psycopg.Connection[Any], bodies: Sequence[bytes]) -> float:
-    """Return events a second of the barest program: a sequence, COPY, a commit for each batch, nothing signed."""
+    """Return events per second of the barest program: a sequence, COPY, a commit per batch, no signatures."""
     start = time.perf_counter()
     for _ in range(BATCHES):
         with connection.transaction(), connection.cursor().copy("COPY bare(body) FROM STDIN (FORMAT BINARY)") as copy:
@@ -145,7 +145,7 @@ async def _together(nodes: Sequence[Storage]) -> float:
 
 
 async def _wakes(cluster: Cluster) -> list[Row]:
-    """SC5: from a commit on one node to a reader of another one's tail, beside bare LISTEN and NOTIFY."""
+    """SC5: from a commit on one node to a reader on another node's tail, next to bare LISTEN and NOTIFY."""
     url, took = cluster.url(cluster.empty()), list[float]()
     async with _on(url, "writes") as writer, _on(url, "reads") as reader, trio.open_nursery() as nursery:
         await _watched(writer)
@@ -167,7 +167,7 @@ async def _wakes(cluster: Cluster) -> list[Row]:
 
 
 def _notices(url: str) -> list[float]:
-    """Return how long a notice takes from its commit to who listens, in seconds."""
+    """Return the seconds from a notice's commit to its listener."""
     sent, took = [0.0], list[float]()
     heard = threading.Semaphore(0)
 
@@ -192,7 +192,7 @@ def _notices(url: str) -> list[float]:
 
 
 async def _look_ups(cluster: Cluster) -> list[Row]:
-    """SC11: what one look-up of a key costs, alone and of many at once, beside a round trip of the driver."""
+    """SC11: the cost of one key look-up, alone and of many at once, next to a round trip of the driver."""
     url = cluster.url(cluster.empty())
     async with _on(url) as storage:
         hashed = sha256(b"key").hexdigest()
@@ -218,7 +218,7 @@ async def _look_ups(cluster: Cluster) -> list[Row]:
 
 
 async def _idle(cluster: Cluster) -> list[Row]:
-    """SC14: what a node asks for and takes that watches nothing: a service of its own process, and its backends."""
+    """SC14: statements and CPU of a node without sources, as a separate service process, and of its backends."""
     with tempfile.TemporaryDirectory() as folder:
         named = await variables(Path(folder), cluster)
         address = (await trio.Path(named["SANDERLING_STORAGE_URL_FILE"]).read_text("utf-8")).strip()
@@ -242,7 +242,7 @@ async def _idle(cluster: Cluster) -> list[Row]:
 
 
 def _taken(watcher: psycopg.Connection[Any], service: int) -> tuple[float, float, int]:
-    """Return seconds of processor time, of a service and of its backends, and transactions so far."""
+    """Return processor seconds of a service and of its backends, and transactions so far."""
     backends = [pid for (pid,) in watcher.execute(_BACKENDS).fetchall()]
     (commits,) = watcher.execute(_COMMITS).fetchone() or (0,)
     return sum(map(_seconds, tree(service))), sum(map(_seconds, backends)), commits
@@ -254,7 +254,7 @@ def _seconds(pid: int) -> float:
 
 
 async def _counted(cluster: Cluster) -> Sequence[str]:
-    """Return the statements that come to a cluster in a time, from its own log."""
+    """Return the statements that reach a cluster in a time, from its own log."""
     log = cluster.folder / "log"
     for statement in ("ALTER SYSTEM SET log_statement='all'", "SELECT pg_reload_conf()"):
         cluster.run(statement)

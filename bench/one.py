@@ -1,7 +1,7 @@
-"""`python -m bench.one NAME`: runs a benchmark here, and prints each record as a line of JSON.
+"""`python -m bench.one NAME`: run a benchmark here, and print each record as a line of JSON.
 
-Other modules run it by `run`, in an interpreter of its own: a benchmark finds neither the memory nor the settings of
-another, and one that fails ends alone.
+Other modules use `run`, which starts a separate interpreter: benchmarks share neither memory nor settings, and a
+failing one ends alone.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from typing import NamedTuple
 from bench.topic import ROOT, Absent, Record, Topic
 
 PATIENCE = 600.0
-"""Seconds of a benchmark in its short form: then it hangs."""
+"""Seconds after which a benchmark in its short form counts as hanging."""
 
 
 class Result(NamedTuple):
-    """absent: what the machine lacks. error: the traceback of a benchmark that failed."""
+    """absent: what the machine lacks. error: a failed benchmark's traceback."""
 
     title: str = ""
     method: str = ""
@@ -32,7 +32,7 @@ class Result(NamedTuple):
 
 
 def names() -> list[str]:
-    """Return the benchmarks of this folder."""
+    """Return the benchmarks in this folder."""
     return sorted(path.stem for path in Path(__file__).parent.glob("*.py") if "\nTOPIC = " in path.read_text("utf-8"))
 
 
@@ -44,7 +44,7 @@ def topic_of(name: str) -> Topic:
 def run(
     name: str, *, root: Path = ROOT, python: str = sys.executable, short: bool = False, named: bool = True
 ) -> Result:
-    """Run a benchmark of a checkout. named: even if it takes hours."""
+    """Run a benchmark of a checkout. named: even one that takes hours."""
     flags = {"BENCH_SHORT": "1" if short else "", "BENCH_NAMED": "1" if named else ""}
     variables = {**os.environ, **flags}  # noqa: TID251
     command = [python, "-m", "bench.one", name]
@@ -64,7 +64,7 @@ def run(
 
 def main(name: str) -> None:
     with os.fdopen(os.dup(1), "w") as out:
-        os.dup2(2, 1)  # whatever else prints must not get between the records
+        os.dup2(2, 1)  # other output must not mix with the records
 
         def say(**fields: object) -> None:
             print(json.dumps(fields), file=out, flush=True)

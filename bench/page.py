@@ -1,6 +1,6 @@
-"""docs/figures.md: a section for each topic, with the date and commit of its own run.
+"""docs/figures.md: a section per topic, with the date and commit of its own run.
 
-`python -m bench.page` marks the sections whose product has changed a lot since, and prints how to measure them anew.
+`python -m bench.page` marks sections whose product has changed a lot since, and prints the command to rerun them.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _COMMIT = re.compile(r"^Measured .* at `(\w+)`", re.M)
 
 
 def section(result: Result, load: float) -> str:
-    """Return the section of a topic. load: of the machine when its run began."""
+    """Return a topic's section. load: the machine's, when its run began."""
     where = f"{_processor()}, {os.cpu_count()} cores, Python {platform.python_version()}"
     loads = f"load {load:.1f} at its start and {os.getloadavg()[0]:.1f} at its end"
     lines = [
@@ -57,22 +57,22 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 def sections(text: str) -> dict[str, str]:
-    """Return the sections of a page by their titles."""
+    """Return a page's sections by title."""
     return {part.partition("\n")[0]: f"## {part.strip()}\n" for part in re.split(r"^## ", text, flags=re.M)[1:]}
 
 
 def rewritten(old: str, new: Mapping[str, str]) -> str:
-    """Return the page with new sections in place of the old ones."""
+    """Return the page with new sections replacing old ones."""
     return "\n".join([HEAD, *(text for _, text in sorted((sections(old) | new).items()))])
 
 
 def git(*words: str) -> str:
-    """Raises CalledProcessError where there is no history, or not so far back."""
+    """Raises CalledProcessError without history, or if it does not go back far enough."""
     return subprocess.run(["git", *words], cwd=ROOT, capture_output=True, text=True, check=True).stdout.strip()
 
 
 def measured() -> str:
-    """Name the commit that changed the product last, and say so where it has changes that no commit has."""
+    """Name the commit that last changed the product, and mention uncommitted changes."""
     try:
         commit = git("log", "-1", "--format=%H", "--", *PRODUCT)[:12]
         return f"`{commit}`" + (" with changes" if git("status", "--porcelain", "--", *PRODUCT) else "")
@@ -87,7 +87,7 @@ def changed(commit: str, paths: Sequence[str]) -> int:
 
 
 def stale(text: str) -> Iterator[str]:
-    """Yield the benchmarks whose sections are stale and not marked so."""
+    """Yield the benchmarks whose sections are stale and not marked yet."""
     by_title = sections(text)
     for name in names():
         topic = topic_of(name)
@@ -97,7 +97,7 @@ def stale(text: str) -> Iterator[str]:
 
 
 def marked(text: str, name: str) -> str:
-    """Return the page with a benchmark's section marked as stale."""
+    """Mark a benchmark's section as stale."""
     title = topic_of(name).title
     return rewritten(text, {title: sections(text)[title].replace("\nMeasured ", f"\n{STALE}\nMeasured ", 1)})
 

@@ -39,7 +39,7 @@ from bench.churn_material import DEFAULT, halves, histories, pairs_of
 from bench.topic import Absent, Figure, Row, Topic, size
 
 BLOCKS = 8
-"""Blocks of a page."""
+"""Blocks drawn per page."""
 SHORTEST = 4
 GOAL = 0.95
 URL = "https://shore.example/"
@@ -62,7 +62,7 @@ TOPIC = Topic(
 
 
 class Score(NamedTuple):
-    """How many uses of selectors there were, how many were right, chose nothing, and were right from the top."""
+    """Uses of selectors: total, right, empty, and right for the path from the top."""
 
     uses: int = 0
     right: int = 0
@@ -87,7 +87,7 @@ def _parsed(body: bytes) -> tuple[str, markup.Element]:
 
 
 def _made(body: bytes, chance: random.Random) -> Iterator[tuple[str, str, str]]:
-    """Yield texts of blocks with the selector that is made of each, and the way to it from the top."""
+    """Yield texts of blocks, each with its generated selector and its path from the top."""
     text, root = _parsed(body)
     page, reaches = standing_blocks(root, text), HtmlReaches(root, text)
     count = Counter(page.blocks.texts)
@@ -115,7 +115,7 @@ def _later(bodies: Sequence[bytes]) -> list[bytes]:
 
 
 def _altered(before: bytes, after: bytes) -> Mapping[str, str]:
-    """Return which texts became which, by the difference that the product tells."""
+    """Return altered texts, old to new, by the product's own difference."""
     try:
         first = look_page(PageRequest(before, "text/html", URL))
         diff = look_page(PageRequest(after, "text/html", URL, memory=first.memory, number=2)).diff
@@ -130,7 +130,7 @@ def _is_redesign(before: bytes, after: bytes) -> bool:
 
 
 def _rows(folder: Path, half: int) -> Iterator[tuple[str, list[bytes]]]:
-    """Yield the versions of each page of a half, the oldest first."""
+    """Yield each page's versions in a half, the oldest first."""
     for of_page, by_name in histories(
         folder, sorted(halves(pairs_of(folder))[half], key=lambda pair: pair.page)[:PAGES]
     ):
@@ -143,7 +143,7 @@ def _natural(folder: Path, pages: Mapping[str, natural.Page]) -> Iterator[tuple[
 
 
 def score(rows: Iterable[tuple[str, Sequence[bytes]]], *, tell: bool = False) -> dict[str, Score]:
-    """Return the score for each of `WHEN`, of the altered blocks and of redesigns. tell: print what was not right."""
+    """Return the scores by `WHEN`, for altered blocks and for redesigns. tell: print wrong ones."""
     chance, scores = random.Random(7), defaultdict[str, Score](Score)
     for name, bodies in rows:
         if len(bodies) < 2:
@@ -183,7 +183,7 @@ def rows() -> Iterator[Row]:
 
 
 def main() -> None:
-    """Print the shares for both halves of the pages, or for those of long histories."""
+    """Print the shares for both halves of the pages, or for long histories."""
     parser = argparse.ArgumentParser(prog="python -m bench.picking", description=__doc__)
     parser.add_argument("folder", nargs="?", type=Path, default=DEFAULT)
     parser.add_argument("--natural", action="store_true", help="the folder holds long histories")

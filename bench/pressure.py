@@ -1,4 +1,4 @@
-"""The real service while clients ask for much: /healthz beside searches in long texts, memory beside unread answers."""
+"""The real service under load: /healthz during searches in long texts, memory with unread responses."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ async def _asked(client: httpx.AsyncClient) -> float:
 
 
 async def _unread(service: Service, key: str) -> tuple[float, int]:
-    """Return by how many MiB the process grew, and how many of the answers were refused."""
+    """Return the process's growth in MiB, and the number of refused requests."""
     url = httpx.URL(service.url)
     before = _resident(service.process.pid)
     head = f"GET /v1/events?limit=1000 HTTP/1.1\r\nHost: {url.host}\r\nAuthorization: Bearer {key}\r\n\r\n".encode()
@@ -113,6 +113,5 @@ async def _unread(service: Service, key: str) -> tuple[float, int]:
 
 
 def _resident(pid: int) -> int:
-    """Return the resident KiB of a process."""
     lines = Path(f"/proc/{pid}/status").read_text("ascii").splitlines()
     return next(int(line.split()[1]) for line in lines if line.startswith("VmRSS:"))

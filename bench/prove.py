@@ -1,4 +1,4 @@
-"""How much faster than the world the simulation is."""
+"""How much faster than real time the simulation is."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def _product() -> tuple[float, Result]:
 
 
 def _bare(result: Result) -> float:
-    """Make as many looks as the product's sources did, evenly spread, and return virtual seconds a second."""
+    """Make as many checks as the product's sources did, evenly spread; return virtual seconds per second."""
     looks = sum(len(seen) for seen in result.facts.seen.values())
     began = time.process_time()
     scheduling.run("bare", lambda: _look(looks, result.virtual), ends=result.virtual + DAY)

@@ -1,7 +1,7 @@
-"""A poll of a published feed that finds nothing: processor time of the server, beside a bare GET of the framework.
+"""An empty poll of a published feed: the server's processor time, next to a bare GET of the framework.
 
-The bare one is Quart-Trio on Hypercorn with one view that returns two letters. And what a message template takes in its
-worker.
+The bare server is Quart-Trio on Hypercorn with a view that returns two letters. Also the worker's time for a message
+template.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from tests.e2e.origin import Origin
 from tests.e2e.service import a_key, a_service, add
 
 POLLS, TURNS = size(90, 5), size(12, 1)
-"""Polls of one address in a row, fewer than a stranger may make at once; each turn comes from another address."""
+"""Polls of one address in a row, fewer than a stranger's limit; each turn uses another address."""
 TEMPLATE = """*{{ title }}*
 {% for event in events %}{{ event.title }}: {{ event.summary }}
 {{ event.link }}
@@ -58,7 +58,7 @@ def rows() -> Iterator[Row]:
 
 
 async def _polled() -> tuple[float, float]:
-    """Return the seconds of the processor for one request: of the bare framework, and of ours."""
+    """Return the processor seconds per request: of the bare framework, and of ours."""
     bare, ours = list[float](), list[float]()
     with tempfile.TemporaryDirectory() as folder:
         data, origin = Path(folder, "data"), Origin()
@@ -83,7 +83,7 @@ async def _polled() -> tuple[float, float]:
 
 
 def _cost(pid: int, port: int, path: str, turn: int) -> float:
-    """Ask for a path again and again; return the seconds of the server's processor for each."""
+    """Request a path repeatedly; return the server's processor seconds per request."""
     with socket.create_connection(("127.0.0.1", port), source_address=(f"127.0.1.{turn + 1}", 0)) as line:
         status, headers = _ask(line, path, {})
         tag = headers.get("etag", "")
@@ -96,7 +96,7 @@ def _cost(pid: int, port: int, path: str, turn: int) -> float:
 
 
 def _ask(line: socket.socket, path: str, more: Mapping[str, str]) -> tuple[int, Mapping[str, str]]:
-    """Send a GET and return the status and the headers of its answer."""
+    """Send a GET; return status and headers."""
     headers = "".join(f"{name}: {value}\r\n" for name, value in more.items())
     line.sendall(f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1\r\n{headers}\r\n".encode())
     received = b""
@@ -113,17 +113,17 @@ def _ask(line: socket.socket, path: str, more: Mapping[str, str]) -> tuple[int, 
 
 
 def _processor(pid: int) -> float:
-    """Return the nanosecond-exact processor time of a process, in seconds."""
+    """Return a process's processor time in seconds, exact to the nanosecond."""
     return time.clock_gettime(_clock_of(pid))
 
 
 def _clock_of(pid: int) -> int:
-    """Return the clock of a process's processor time (clock_getcpuclockid(3): ~pid << 3 | 2)."""
+    """Return the id of a process's CPU clock (clock_getcpuclockid(3): ~pid << 3 | 2)."""
     return (~pid << 3) | 2
 
 
 def _written() -> tuple[float, float]:
-    """Return the median and the slowest but one in a hundred, in milliseconds."""
+    """Return the median and the 99th percentile in milliseconds."""
     took = []
     for number in range(WRITTEN):
         asked = WriteRequest(
@@ -136,7 +136,7 @@ def _written() -> tuple[float, float]:
 
 
 async def _bare() -> None:
-    """Serve two letters on a free port, which is printed."""
+    """Serve two letters on a free port, and print the port."""
     app = QuartTrio("bare", static_folder=None)
 
     @app.get("/")

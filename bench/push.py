@@ -1,7 +1,7 @@
-"""A flood of frames on one push source: how many are taken, and what other tasks feel of it meanwhile.
+"""A flood of frames on one push source: frames taken, and the effect on other tasks.
 
-A server in a process of its own sends frames of 200 bytes as fast as they are read. Lags are of the real clock, by a
-task that wants to run every 5 ms, and mean little beside other work.
+A server in a separate process sends frames of 200 bytes as fast as they are read. Lags are in real time, from a task
+that wakes every 5 ms, and mean little on a busy machine.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ from supervision import ChildSpec, Mailbox, Strategy, Supervisor
 
 SECONDS, WARM = size(3.0, 0.3), 0.5
 FRAMES = size(20_000, 500)
-"""Different ones, sent in turn: twice the window, so that none of them is a duplicate."""
+"""Distinct frames, sent in turn: twice the window, so that none is a duplicate."""
 TOPIC = Topic(
     "A flood of frames",
     "Frames of 200 bytes for a second of CPU, and the CPU of a step of the loop meanwhile; the limit is bare "
@@ -75,7 +75,7 @@ def rows() -> Iterator[Row]:
 
 
 class Steps(trio.abc.Instrument):
-    """Collects the processor time of each step that a task of the loop takes, in seconds."""
+    """Collects the processor seconds of each task step in the loop."""
 
     def __init__(self) -> None:
         self.found: list[float] = [0.0]

@@ -1,6 +1,6 @@
-"""Rendered pages: looks a second, processor time and memory a page, and what stays after many looks.
+"""Rendered pages: checks per second, processor time and memory per page, and what remains after many checks.
 
-A real browser before a page on loopback that fills itself by script, through the guarded proxy, as in the service.
+A real browser loads a page on loopback that its script fills, through the guarded proxy, as in the service.
 """
 
 from __future__ import annotations
@@ -67,13 +67,13 @@ async def origin(stream: trio.abc.Stream) -> None:
             f"HTTP/1.1 200 OK\r\nContent-Type: {kind}\r\nContent-Length: {len(body)}\r\n\r\n".encode() + body
         )
     except (trio.BrokenResourceError, trio.ClosedResourceError):
-        pass  # the browser has hung up
+        pass  # the browser hung up
     finally:
         await trio.aclose_forcefully(stream)
 
 
 def ticks() -> float:
-    """Return the processor time of the browser's processes, those that have ended included, in seconds."""
+    """Return the processor seconds of the browser's processes, including ended ones."""
     total = 0
     for pid in descendants(os.getpid()):
         try:
@@ -85,14 +85,13 @@ def ticks() -> float:
 
 
 class Bench:
-    """Checks the page by so many workers."""
+    """Checks the page with several workers."""
 
     def __init__(self, pool: ChromiumPool, request: RenderRequest) -> None:
         self._pool, self._request = pool, request
         self._left = self.peak = 0
 
     async def look(self, looks: int, pages: int) -> None:
-        """Make so many looks."""
         self._left = looks
         async with trio.open_nursery() as nursery:
             nursery.start_soon(self._watch)
@@ -116,7 +115,7 @@ class Bench:
 
 @asynccontextmanager
 async def running(pool: ChromiumPool) -> AsyncIterator[RenderRequest]:
-    """Run a pool beside the page's origin; yield how the page is asked for. At the end all browsers have ended."""
+    """Run a pool and the page's origin; yield the page's request. At the end all browsers have ended."""
     guard = Guard(SystemResolver(), TcpConnector(public_trust), [ip_network("127.0.0.1/32")])
     async with trio.open_nursery() as nursery:
         listeners = await open_listeners("127.0.0.1", 0)
@@ -128,7 +127,7 @@ async def running(pool: ChromiumPool) -> AsyncIterator[RenderRequest]:
 
 
 def is_whole(page: Rendered) -> bool:
-    """Return whether a look has seen all that the page's script puts into it."""
+    """Return whether a check saw everything that the page's script adds."""
     return b"Item 199" in page.html and page.settled
 
 

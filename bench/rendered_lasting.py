@@ -1,7 +1,7 @@
-"""Rendered pages, many of them by the pool as the service runs it: a browser is replaced after so many looks.
+"""Many rendered pages through the pool as the service runs it: a browser is replaced after so many checks.
 
-What must not happen: memory that rises, a process or a folder that is left, a look that fails. A sample is taken when
-nothing is under way and each browser has made half of its looks: what it weighs then compares with all others.
+Forbidden: growing memory, leftover processes or folders, failed checks. Samples are taken when nothing is in progress
+and each browser has made half of its checks, so that all compare.
 """
 
 from __future__ import annotations
@@ -40,11 +40,11 @@ TOPIC = Topic(
     hours=True,
 )
 REST = 2.0
-"""Seconds for what has ended to be gone."""
+"""Seconds for ended processes to disappear."""
 
 
 class Sample(NamedTuple):
-    """What there is at rest. Memory in KiB, without what is mapped from files, which others may share."""
+    """The resources in use at rest. Memory in KiB, without file mappings, which others may share."""
 
     private: int
     ours: int
@@ -60,7 +60,7 @@ def sampled() -> Sample:
 
 
 def memory_of(pid: int) -> Mapping[str, int]:
-    """Return the kinds of memory of a process, in KiB; nothing of one that is gone."""
+    """Return a process's kinds of memory in KiB; empty if it is gone."""
     try:
         lines = Path(f"/proc/{pid}/smaps_rollup").read_text("ascii").splitlines()[1:]
     except OSError:
@@ -69,12 +69,12 @@ def memory_of(pid: int) -> Mapping[str, int]:
 
 
 def folders() -> int:
-    """Return how much there is in the folder for temporary things, which nobody but the browsers' holders is given."""
+    """Count the entries of the temporary folder, which only browser holders get."""
     return len(os.listdir(tempfile.gettempdir()))
 
 
 def slope(values: Sequence[float]) -> float:
-    """Return by how much of its beginning a line through equally spaced values rises, to its end.
+    """Return the relative rise of a line through equally spaced values, from its beginning to its end.
 
     >>> slope([10, 11, 12]), slope([5, 5, 5])
     (0.2, 0.0)
@@ -86,7 +86,7 @@ def slope(values: Sequence[float]) -> float:
 
 
 async def looked(pool: ChromiumPool, request: RenderRequest, looks: int) -> Counter[str]:
-    """Make so many looks, as many at once as the pool shows; return why those failed that did."""
+    """Make so many checks, as many at once as the pool allows; return the reasons of failed ones."""
     left, failed = iter(range(looks)), Counter[str]()
 
     async def work() -> None:
@@ -129,7 +129,7 @@ async def lasting(path: str) -> list[Row]:
 def rows() -> Iterator[Row]:
     path = browser()
     with tempfile.TemporaryDirectory() as place:
-        os.chmod(place, 0o711)  # a browser that root starts runs as nobody
+        os.chmod(place, 0o711)  # a browser started by root runs as nobody
         tempfile.tempdir = place
         yield from trio.run(lasting, path)
         tempfile.tempdir = None

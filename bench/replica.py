@@ -1,6 +1,7 @@
-"""The replica's figures: how far behind it is while events are committed, and what shipping costs the log.
+"""The replica: its delay while events are committed, and the log's cost of shipping.
 
-How far behind: each change is put into a copy afterwards, which says what the replica had when that change was durable.
+For the delay, each change is applied to a copy afterwards, which shows what the replica had when that change was
+durable.
 """
 
 from __future__ import annotations
@@ -41,14 +42,13 @@ TOPIC = Topic(
 
 
 class NotingObjects(FolderObjects):
-    """Notes when each object was durable."""
+    """Records when each object was durable."""
 
     def __init__(self, folder: Path) -> None:
         super().__init__(folder)
         self.times: dict[str, float] = {}
 
     async def put(self, name: str, body: bytes) -> None:
-        """See Objects."""
         await super().put(name, body)
         self.times[name] = trio.current_time()
 
@@ -78,7 +78,7 @@ async def _shipped(storage: Storage, objects: FolderObjects) -> AsyncIterator[No
 
 
 async def _behind(folder: Path) -> list[float]:
-    """Return for each event how long after its commit it was in the replica, in seconds."""
+    """Return each event's seconds from commit to replica."""
     (folder / "replica").mkdir()
     objects, copy = NotingObjects(folder / "replica"), StandbyCopy(folder / "standby", [])
     committed: list[tuple[float, int]] = []
@@ -98,7 +98,7 @@ async def _behind(folder: Path) -> list[float]:
 
 
 def _had(copy: StandbyCopy, objects: NotingObjects, folder: Path) -> list[tuple[float, int]]:
-    """Return when the replica had which position, by its changes in order."""
+    """Return the replica's position at each time, from its changes in order."""
     found = []
     while (applied := copy.applied) is not None:
         name = f"{applied.chain}/change/{applied.change + 1:09}"
@@ -112,7 +112,7 @@ def _had(copy: StandbyCopy, objects: NotingObjects, folder: Path) -> list[tuple[
 
 
 async def _cost(folder: Path) -> tuple[float, float]:
-    """Return harvests a second without a shipper and beside one, in turns."""
+    """Return harvests per second without and with a shipper, in turns."""
     without, beside = list[float](), list[float]()
     async with opened(seeded(folder / "data")) as storage:
         for round in range(ROUNDS):

@@ -1,7 +1,7 @@
-"""The actor runtime beside bare Trio: what a parked actor, a start, a stop, a restart and a look at the tree cost.
+"""The actor runtime next to bare Trio: the cost of a parked actor, a start, a stop, a restart and a snapshot.
 
-Every part runs in an interpreter of its own (`python -m bench.runtime PART` prints its figures as JSON), so that one's
-memory is not the next one's.
+Every part runs in a separate interpreter (`python -m bench.runtime PART` prints its figures as JSON), so that parts
+share no memory.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class Boom(Exception):
 
 
 class Bare:
-    """What a snapshot reads of a child, and nothing else: the limit of any snapshot."""
+    """The fields that a snapshot reads of a child, and nothing else: the limit of any snapshot."""
 
     __slots__ = ("a", "b", "c", "d", "e", "f", "g")
 
@@ -76,7 +76,7 @@ async def settle() -> None:
 
 
 async def looks(start: Callable[[float], None]) -> None:
-    """Start actors whose looks are due at an even pace, and wait until all have been."""
+    """Start actors whose checks are due at an even pace, and wait for all of them."""
     begin = trio.current_time() + 0.5
     for number in range(LOOKS):
         start(begin + number / LOOKS_PER_SECOND)
@@ -106,7 +106,7 @@ async def bare_tasks() -> Figures:
 
 
 async def actors() -> Figures:
-    """Actors with a mailbox and a memory of 64 numbers each, parked until a message or their look."""
+    """Actors with a mailbox and 64 numbers of memory each, parked until a message or their check."""
     lags: list[float] = []
     many = DynamicSupervisor("many", chance=random.Random(1), stop_budget=4.0)
 
@@ -144,7 +144,7 @@ async def actors() -> Figures:
 
 
 async def restarts() -> Figures:
-    """A child that does nothing but crash, and the same loop written by hand without any supervision."""
+    """A child that only crashes, and the same loop written by hand without supervision."""
 
     async def crash(child: Child | None) -> None:
         await trio.lowlevel.checkpoint()
@@ -205,7 +205,7 @@ async def snapshots() -> Figures:
 
 
 async def crashes() -> Figures:
-    """How late a task wakes that has nothing to do with it, beside 1,000 children that crash once a second each."""
+    """The wake-up delay of an unrelated task, next to 1,000 children that each crash once a second."""
     late: list[float] = []
 
     async def ticker() -> None:
@@ -248,7 +248,7 @@ PARTS = {part.__name__: part for part in (bare_tasks, actors, restarts, snapshot
 
 
 def measure(part: str) -> Figures:
-    """Return the figures of a part, run in an interpreter of its own."""
+    """Return a part's figures, from a separate interpreter."""
     command = [sys.executable, "-m", "bench.runtime", part]
     out = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout
     figures: Figures = json.loads(out)
@@ -256,7 +256,7 @@ def measure(part: str) -> Figures:
 
 
 def rows() -> Iterator[Row]:
-    """Measure everything; under a minute."""
+    """Measure everything; takes under a minute."""
     bare, ours = measure("bare_tasks"), measure("actors")
     yield Row("memory", ours["memory"] / 1024, bare["memory"] / 1024)
     yield Row("start", 1e6 * ours["start"], 1e6 * bare["start"])

@@ -1,6 +1,6 @@
-"""What a parked source costs: memory of its actor with its state, and the time to start and stop many of them.
+"""The cost of a parked source: memory of its actor with its state, and the time to start and stop many of them.
 
-`rows()` starts a process of its own for each measurement, so that one does not find the other's memory.
+`rows()` starts a separate process for each measurement, so that they share no memory.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ async def _measure(kind: str) -> dict[str, float]:
 
 
 def some_ports() -> Ports:
-    """Return ports behind which nothing answers."""
+    """Return ports that lead nowhere."""
     chance = random.SystemRandom()
     none: Any = SimpleNamespace()
     world = World(
@@ -138,7 +138,7 @@ def a_source(world: World, number: int) -> tuple[Source, SourceRuntime]:
 
 
 def _real_sources() -> Callable[[int], ChildSpec]:
-    """Return a maker of child specs of the product's own polled sources."""
+    """Return a maker of child specs for the product's own polled sources."""
     ports, tier = some_ports(), FeedReader(Settings().parse_deadline)
 
     def make(number: int) -> ChildSpec:

@@ -1,7 +1,7 @@
-"""The stream's figures, each beside raw sockets, a bare framework or a bare SELECT in the same run.
+"""The stream's figures, each next to raw sockets, a bare framework or a bare SELECT in the same run.
 
-Servers are processes of their own (`stream_house.py`), the clients sockets of this one (`stream_clients.py`). Times are
-from a commit to a client's `recv`, so that they hold the clients' work too: it is the same for both.
+Servers are separate processes (`stream_house.py`), the clients are sockets of this one (`stream_clients.py`). Times are
+from a commit to a client's `recv`, so they include the clients' work, equal for both.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ TOPIC = Topic(
 
 
 class Delivered(NamedTuple):
-    """What a crowd cost: CPU microseconds a delivery, bytes a client, and seconds from commit to each client."""
+    """A crowd's cost: CPU microseconds per delivery, bytes per client, and seconds from commit to each client."""
 
     cpu: float
     memory: float
@@ -61,7 +61,7 @@ class Delivered(NamedTuple):
 
 
 def deliver(server: Server, crowd: Crowd, events: int) -> tuple[float, list[float]]:
-    """Push one event after the other; return CPU microseconds a delivery, and the seconds of every delivery."""
+    """Push events one after the other; return CPU microseconds per delivery, and each delivery's seconds."""
     began, times = server.stat()[0], list[float]()
     for _ in range(events):
         mark = server.push()
@@ -72,8 +72,8 @@ def deliver(server: Server, crowd: Crowd, events: int) -> tuple[float, list[floa
 
 
 def gathered(server: Server, count: int) -> tuple[Crowd, float]:
-    """Return a crowd, and how many bytes of the server's memory a client of it takes."""
-    warm = Crowd(server, 20)  # what the first requests load is not a client's memory
+    """Return a crowd, and the server's memory per client in bytes."""
+    warm = Crowd(server, 20)  # load what only first requests need
     before = server.stat()[1]
     crowd = Crowd(server, count)
     memory = (server.stat()[1] - before) / count
@@ -91,14 +91,14 @@ def deliveries(kind: str) -> Delivered:
 
 
 def stalled() -> tuple[float, float]:
-    """F5: return the p99 of readers alone, and of the same beside clients that have stopped reading."""
+    """F5: return the p99 of readers alone, and with clients that stopped reading."""
     server = Server("ours")
     crowd = Crowd(server, CLIENTS)
     _, alone = deliver(server, crowd, EVENTS)
     idlers = [server.connect(window=4_096) for _ in range(STALLED)]
     for client in idlers:
         client.sendall(REQUEST)
-    deliver(server, crowd, STALLING)  # more than what the kernel takes for them
+    deliver(server, crowd, STALLING)  # more than the kernel buffers for them
     _, beside = deliver(server, crowd, EVENTS)
     for client in idlers:
         client.close()
@@ -108,7 +108,7 @@ def stalled() -> tuple[float, float]:
 
 
 class Held(NamedTuple):
-    """Ten thousand streams: the deliveries to them, and then a quarter of a minute of silence."""
+    """Ten thousand streams: deliveries to them, then a quarter of a minute of silence."""
 
     delivered: Delivered
     idle: float
@@ -120,7 +120,7 @@ def held(kind: str) -> Held:
     crowd, memory = gathered(server, MANY)
     cpu, times = deliver(server, crowd, MANY_EVENTS)
     began = server.stat()[0]
-    time.sleep(IDLE)  # all of them get a sign of life
+    time.sleep(IDLE)  # all of them get a keepalive comment
     ended, _, lag = server.stat()
     crowd.close()
     server.close()
@@ -128,7 +128,7 @@ def held(kind: str) -> Held:
 
 
 def flood() -> float:
-    """Return CPU microseconds a delivery of a flood."""
+    """Return CPU microseconds per delivery in a flood."""
     server, events = Server("ours"), RATE * SECONDS
     crowd = Crowd(server, FLOODED)
     began = server.stat()[0]
@@ -142,7 +142,7 @@ def flood() -> float:
 
 
 class Replayed(NamedTuple):
-    """Microseconds of CPU an event, of a bare SELECT made into frames and of ours; ours in events a second."""
+    """CPU microseconds per event, of a bare SELECT made into frames and of ours; ours in events per second."""
 
     limit: float
     ours: float
@@ -150,7 +150,7 @@ class Replayed(NamedTuple):
 
 
 def replay() -> Replayed:
-    """Replay over HTTP from the middle of a long log, beside reading the same rows."""
+    """Replay over HTTP from the middle of a long log, next to reading the same rows."""
     chance = random.Random(6)
     folder = Path(tempfile.mkdtemp(prefix="bench-stream-", dir=os.environ.get("BENCH_DIR")))  # noqa: TID251
     try:
@@ -195,7 +195,7 @@ def gets(kind: str) -> float:
     for number in range(REQUESTS):
         if number == REQUESTS // 5:
             began = server.stat()[0]
-        if number % 500 == 0:  # a connection serves so many requests at most
+        if number % 500 == 0:  # maximum requests per connection
             client.close()
             client = server.connect()
         client.sendall(request)
@@ -215,7 +215,7 @@ def lateness(key: str, raw: Sequence[float], ours: Sequence[float]) -> Row:
 
 
 def rows() -> Iterator[Row]:
-    """Measure, the limits and ours in turn; about three minutes."""
+    """Measure limits and ours in turns; takes about three minutes."""
     more_files()
     rounds = [(deliveries("raw"), deliveries("ours")) for _ in range(ROUNDS)]
     (raw_cpu, our_cpu), (raw_memory, our_memory) = (

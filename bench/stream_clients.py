@@ -1,4 +1,4 @@
-"""A server process and the crowd of sockets that listens to it, for the stream's benchmark."""
+"""A server process and a crowd of client sockets, for the stream's benchmark."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ FRAME = b"event: feed\n"
 KEPT = 48
 PATIENCE = 30.0
 PORTION = 500
-"""Clients that connect at once: ten thousand heads in one moment would be more than ten seconds of work."""
+"""Clients that connect at once: ten thousand request heads at a time would take more than ten seconds."""
 REQUEST = b"GET /v1/stream HTTP/1.1\r\nHost: x\r\nX-API-Key: " + KEY.encode() + b"\r\n\r\n"
 
 
 def mark_of(number: int) -> bytes:
-    """Return what ends the frame of an event."""
+    """Return the end of an event's frame."""
     return b"id: " + id_of(Seq(FIRST + number), 7).encode()
 
 
 class Server:
-    """A server process, and the port it listens on."""
+    """A server process and its port."""
 
     def __init__(self, kind: str, *more: str) -> None:
         self.kind, self.pushed = kind, 0
@@ -48,19 +48,19 @@ class Server:
         return [float(word) for word in self._process.stdout.readline().split()]
 
     def push(self) -> bytes:
-        """Have one event committed; return the mark of its frame. `hear` then says when."""
+        """Let the server commit one event; return the mark of its frame. `hear` then returns the time."""
         self.say("push")
         self.pushed += 1
         return mark_of(self.pushed)
 
     def stat(self) -> tuple[float, float, float]:
-        """Return CPU seconds, resident bytes, and the largest lag of the loop since the last time."""
+        """Return CPU seconds, resident bytes, and the largest lag of the loop since the last call."""
         self.say("stat")
         cpu, memory, lag = self.hear()
         return cpu, memory, lag
 
     def connect(self, *, window: int = 0) -> socket.socket:
-        """Return a connection; `window` bounds what the kernel takes for a client that does not read."""
+        """Return a connection; `window` limits the kernel's buffer for a client that does not read."""
         client = socket.socket()
         if window:
             client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, window)
@@ -83,14 +83,14 @@ class Server:
 
 @dataclass
 class Listener:
-    """What one client has got: how many events, and what has come since its last whole frame."""
+    """One client's events, and the data since its last complete frame."""
 
     events: int = 0
     counted: int = 0
     rest: bytearray = field(default_factory=bytearray)
 
     def count(self) -> None:
-        """Count the events that have come, and forget all but what may hold the beginning of a mark."""
+        """Count the received events, and keep only bytes that may begin a mark."""
         self.events += self.rest.count(FRAME) - self.counted
         del self.rest[:-KEPT]
         self.counted = self.rest.count(FRAME)
@@ -116,7 +116,7 @@ class Crowd:
         self._selector.register(client, selectors.EVENT_READ, self.listeners[-1])
 
     def wait(self, mark: bytes, count: int | None = None) -> list[float]:
-        """Read until so many clients (None: all) have seen the mark; return when each had."""
+        """Read until so many clients (None: all) have seen the mark; return the time of each."""
         times: list[float] = []
         wanted = len(self.listeners) if count is None else count
         for listener in self._arriving():
@@ -137,7 +137,7 @@ class Crowd:
                 break
 
     def _arriving(self) -> Iterator[Listener]:
-        """Yield a listener whenever something has come for it. Fails when nothing comes for long."""
+        """Yield a listener whenever it received data. Fails after a long silence."""
         while True:
             ready = self._selector.select(PATIENCE)
             assert ready, "a client waits for ever"

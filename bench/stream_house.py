@@ -1,7 +1,7 @@
-"""The servers of the stream's benchmark, each in a process of its own that obeys its standard input.
+"""The servers of the stream's benchmark, each in a separate process controlled by its stdin.
 
-`python -m bench.stream_house KIND PORT`: `raw` (the limit: Trio's sockets and nothing else), `ours` (the product's
-front end over the engine in memory), `log FOLDER` (over SQLite), `bare` (Quart-Trio without the product).
+`python -m bench.stream_house KIND PORT`: `raw` (the limit: only Trio's sockets), `ours` (the product's front end over
+the in-memory engine), `log FOLDER` (over SQLite), `bare` (Quart-Trio without the product).
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ URL = "https://news.example/feed.xml"
 KEY = "svc_" + "k" * 43
 FIRST = Seq(1_800_000_000_000 << COUNTER_BITS)
 MOST = 12_000
-"""Streams open at once."""
+"""Maximum open streams."""
 TICK = 0.02
 
 Push = Callable[[Sequence[Stored]], Awaitable[None]]
@@ -61,13 +61,13 @@ def an_event(number: int) -> Stored:
 
 
 def more_files() -> None:
-    """Raise the limit of open files as far as it may be."""
+    """Raise the limit of open files to its maximum."""
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
 
 class Commands:
-    """What the benchmark says: `push` an event, `flood COUNT RATE`, `stat`. `push` tells when it committed."""
+    """The benchmark's commands: `push` an event, `flood COUNT RATE`, `stat`. `push` prints its commit time."""
 
     def __init__(self, push: Push) -> None:
         self._push, self._number, self._lag = push, 0, 0.0
@@ -91,7 +91,7 @@ class Commands:
         await self._push([an_event(number) for number in range(first, self._number + 1)])
 
     async def _flood(self, count: int, rate: int) -> None:
-        """Push what is due, together, as the recorder commits together what has come while it was at work."""
+        """Push due events together, like the recorder, which commits together what arrived during the last commit."""
         began, end = trio.current_time(), self._number + count
         while self._number < end:
             due = int((trio.current_time() - began) * rate) + 1 - (self._number + count - end)
@@ -105,7 +105,7 @@ class Commands:
             self._lag = max(self._lag, trio.current_time() - due)
 
     def _stat(self) -> None:
-        """Print CPU seconds, resident bytes, and the largest lag of the loop since the last time, in seconds."""
+        """Print CPU seconds, resident bytes, and the largest lag of the loop since the last call, in seconds."""
         used = os.times()
         memory = int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGESIZE")
         print(used.user + used.system, memory, self._lag, flush=True)
@@ -113,7 +113,7 @@ class Commands:
 
 
 async def raw(port: int) -> None:
-    """The limit: a task a client, an Event, a send."""
+    """The limit: a task per client, an Event, a send."""
     state: dict[str, Any] = {"frame": b"", "number": 0, "wake": trio.Event()}
 
     async def push(events: Sequence[Stored]) -> None:
@@ -141,13 +141,13 @@ async def raw(port: int) -> None:
 
 
 class Child:
-    """What `serve` asks of its supervisor."""
+    """The supervisor's side that `serve` needs."""
 
     def __init__(self) -> None:
         self.stopping = trio.Event()
 
     def ready(self) -> None:
-        """Nothing waits for it here."""
+        """Needs no signal."""
 
 
 async def with_key(storage: Storage) -> None:
@@ -156,7 +156,7 @@ async def with_key(storage: Storage) -> None:
 
 
 class OneMint:
-    """Gives FIRST, once."""
+    """Returns FIRST, once."""
 
     def raise_floor(self, floor: Seq) -> None:
         assert floor < FIRST
@@ -242,7 +242,7 @@ async def log(port: int, folder: str) -> None:
 
 
 async def bare(port: int) -> None:
-    """The limit of a JSON GET: the same answer from a bare Quart-Trio application on Hypercorn."""
+    """The limit of a JSON GET: the same response from a bare Quart-Trio application on Hypercorn."""
     storage = await in_memory()
     app = QuartTrio("bare")
 

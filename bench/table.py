@@ -1,6 +1,6 @@
-"""What a library of 100,000 sources holds the loop for: its start, the walks over all of them, and a page of the list.
+"""How long 100,000 sources block the loop: at start, in walks over all of them, and for a page of the list.
 
-The longest step of the start is a set of Trio's that grows, which is not ours to slice.
+The longest step of the start is one of Trio's sets that grows, which we cannot slice.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def rows() -> Iterator[Row]:
 
 
 class _Steps(trio.abc.Instrument):
-    """The longest step of any task, in milliseconds of the processor, whoever else shares it."""
+    """The longest step of any task, in processor milliseconds."""
 
     def __init__(self) -> None:
         self.longest = 0.0

@@ -1,7 +1,7 @@
-"""A benchmark's declaration: a topic with its figures. `size` picks the size of a load, `Row` is a measured figure.
+"""A benchmark's declaration: a topic with its figures. `size` chooses a load's size, `Row` is a measured figure.
 
-A benchmark is a module beside this one with `TOPIC` and a generator `rows()`. It measures its limit (a peer, or the
-bare machinery) in the same run. An interpreter of its own runs it (`bench.one`).
+A benchmark is a module in this folder with `TOPIC` and a generator `rows()`. It measures its limit (a peer, or the bare
+machinery) in the same run. `bench.one` runs it in a separate interpreter.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def size(full: T, short: T) -> T:
 
 
 class Absent(Exception):
-    """The rest of a benchmark needs a program or data that this machine lacks. Says which."""
+    """The machine lacks a program or data that the rest of a benchmark needs; the text names it."""
 
 
 class Figure(NamedTuple):
@@ -35,7 +35,7 @@ class Figure(NamedTuple):
     unit: str = ""
     goal: str = ""
     higher: bool = False
-    """Whether more is better, where no goal says it."""
+    """Whether more is better, if no goal implies it."""
 
     @property
     def clauses(self) -> Iterator[re.Match[str]]:
@@ -66,11 +66,11 @@ class Topic(NamedTuple):
     paths: tuple[str, ...]
     figures: Mapping[str, Figure]
     hours: bool = False
-    """Takes so long that only its name runs it, or the short form."""
+    """Takes hours, so only its name runs it, or the short form."""
 
 
 class Row(NamedTuple):
-    """A measured figure, in its unit, by its key in the topic's figures."""
+    """A measured figure in its unit, by its key in the topic's figures."""
 
     key: str
     ours: float
@@ -79,7 +79,7 @@ class Row(NamedTuple):
 
 
 class Record(NamedTuple):
-    """A row and its figure, as one process hands it to the next."""
+    """A row and its figure, as passed between processes."""
 
     figure: str
     unit: str

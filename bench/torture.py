@@ -1,12 +1,11 @@
 """The real service on a real disk, hurt again and again under load, and then an audit of what it promised.
 
-`python -m bench.torture --kills 300 --stops 50` runs one service on loopback with three feeds that publish without
-pause, a live reader, a receiver of deliveries, another that is PagerDuty, and a user who edits sources and alerts.
-Between two faults it works for a moment. Faults: `kill -9`, SIGSTOP for some seconds, a database that another process
-has locked, a disk without room (a small tmpfs, as root), no file descriptors left, no memory to be had, and a replica
-out of reach. At the end it is left alone, and everything is counted: what was published and is not in the log (lost),
-what is there twice (doubled), what a live reader saw and the log has not, what was delivered under two bodies or not at
-all, and what a standby would lack.
+`python -m bench.torture --kills 300 --stops 50` runs one service on loopback with three feeds that publish constantly,
+a live reader, a receiver of deliveries, another that acts as PagerDuty, and a user who edits sources and alerts.
+Between two faults it works for a moment. Faults: `kill -9`, SIGSTOP for some seconds, a database locked by another
+process, a full disk (a small tmpfs, as root), no file descriptors, no memory, and an unreachable replica. At the end it
+is left alone, and everything is counted: published but not in the log (lost), twice in the log (doubled), seen by a
+live reader but not in the log, delivered with two bodies or not at all, and missing on a standby.
 """
 
 from __future__ import annotations
@@ -46,7 +45,7 @@ from tests.e2e.test_kill_deliveries import Receiver, by_alert, tell, told_to
 
 FEEDS = 3
 QUIET_WITHIN = 600.0
-"""Seconds that the service gets at the end to look, match and deliver what is left."""
+"""Seconds for the service at the end to check, match and deliver the rest."""
 DISK = 48 << 20
 """Bytes of the small disk."""
 SHORT: Mapping[str, int] = {
@@ -62,7 +61,7 @@ SHORT: Mapping[str, int] = {
 
 @dataclass
 class Scene:
-    """What outlives the lives: origins by source, the receivers (a program, PagerDuty), and what a live reader saw."""
+    """State that outlives a run: origins by source, receivers (a program, PagerDuty), and a live reader's events."""
 
     folder: Path
     key: str
@@ -78,8 +77,8 @@ class Scene:
 
 @dataclass(frozen=True)
 class Audit:
-    """What was counted at the end. Everything but `published` and `delivered_again` should be 0. told_again: events of
-    which people heard in more than one message; a repetition of a message is none.
+    """The final counts. All but `published` and `delivered_again` should be 0. told_again: events in more than one
+    notification; repeated messages do not count.
     """
 
     published: int
@@ -141,9 +140,9 @@ async def without_descriptors(scene: Scene, service: Service) -> None:
 
 
 async def without_memory(scene: Scene, service: Service) -> None:
-    """Let the process have next to no more address space than it has: an allocation that needs some fails."""
+    """Limit the process to hardly more address space than it has, so that larger allocations fail."""
     pid = service.process.pid
-    with suppress(ProcessLookupError, FileNotFoundError):  # it may end of that, and is started again
+    with suppress(ProcessLookupError, FileNotFoundError):  # it may end from this, and is restarted
         before = resource.prlimit(pid, resource.RLIMIT_AS)
         most = address_space(pid) + scene.chance.choice((0, 1 << 20, 8 << 20))
         resource.prlimit(pid, resource.RLIMIT_AS, (most, before[1]))
@@ -159,7 +158,6 @@ async def without_replica(scene: Scene, service: Service) -> None:
 
 
 def address_space(pid: int) -> int:
-    """Return the bytes of address space that a process has."""
     return int(Path(f"/proc/{pid}/statm").read_text().split()[0]) * resource.getpagesize()
 
 
@@ -177,7 +175,7 @@ FAULTS: Mapping[str, Fault] = {
 
 @contextmanager
 def small_disk() -> Iterator[Path | None]:
-    """Mount a small tmpfs, where that is allowed; else None."""
+    """Mount a small tmpfs if allowed; else yield None."""
     with tempfile.TemporaryDirectory() as folder:
         mount = ["mount", "-t", "tmpfs", "-o", f"size={DISK},mode=0700", "tmpfs", folder]
         if os.geteuid() != 0 or subprocess.run(mount, check=False, capture_output=True).returncode:
@@ -193,7 +191,7 @@ def small_disk() -> Iterator[Path | None]:
 
 
 async def read_live(scene: Scene, service: Service) -> None:
-    """Read from where the last life's reader was cut; note what is seen, in order."""
+    """Read from the previous run's cursor on; record events in the order seen."""
     while True:
         headers = {"X-API-Key": scene.key, "Last-Event-ID": next(reversed(scene.seen), BEGINNING)}
         with suppress(httpx.HTTPError):
@@ -213,7 +211,7 @@ def note(scene: Scene, event: ServerSentEvent) -> None:
 
 
 async def edit(scene: Scene, service: Service) -> None:
-    """Ask for looks, and change what is watched and asked for, without a pause."""
+    """Request checks, and edit sources and alerts, constantly."""
     async with httpx.AsyncClient(base_url=service.url, headers={"X-API-Key": scene.key}, timeout=20) as client:
         while True:
             await edit_once(scene, client)
@@ -221,7 +219,7 @@ async def edit(scene: Scene, service: Service) -> None:
 
 
 async def edit_once(scene: Scene, client: httpx.AsyncClient) -> None:
-    """Ask for a look, or change something."""
+    """Request a check, or change something."""
     steps: Sequence[Mapping[str, object]] = (
         {"tags": ["label:a"]},
         {"tags": []},
@@ -243,7 +241,7 @@ async def edit_once(scene: Scene, client: httpx.AsyncClient) -> None:
 
 
 async def torture(folder: Path, replica: Path, counts: Mapping[str, int], seed: int) -> tuple[Audit, Counter[str]]:
-    """Hurt a service as often as `counts` says, in a drawn order; return what the audit finds."""
+    """Hurt a service as often as `counts` says, in random order; return the audit."""
     chance = random.Random(seed)
     receiver = Receiver(lambda: chance.uniform(0.0, 0.1))
     pager = Receiver(lambda: chance.uniform(0.0, 0.1), by_alert)
@@ -271,7 +269,7 @@ async def begin(scene: Scene, nursery: trio.Nursery) -> None:
 
 
 async def live(scene: Scene, plan: Sequence[str]) -> list[str]:
-    """Run one life until a fault has ended it, or the plan is at its end; return what is left of the plan."""
+    """Run the service until a fault ends it or the plan is complete; return the rest of the plan."""
     left = list(plan)
     early = scene.chance.random() < 0.1 and left[0] == "kill -9"
     async with serving(scene, wait=not early) as service, trio.open_nursery() as load:
@@ -305,7 +303,7 @@ def serving(scene: Scene, *, wait: bool = True) -> AbstractAsyncContextManager[S
 
 
 async def lacking(scene: Scene) -> int:
-    """Return how many events a standby that follows the replica would lack, or have otherwise."""
+    """Return how many events a standby on the replica would lack or have differently."""
     with tempfile.TemporaryDirectory() as folder:
         copy = StandbyCopy(Path(folder), replica_keys(scene.folder, {}))
         standing = await Follower(FolderObjects(scene.replica), copy).step()
@@ -321,7 +319,7 @@ def events(database: Path) -> frozenset[tuple[int, bytes]]:
 
 
 async def finished(scene: Scene, client: Client) -> Audit:
-    """Wait until everything that was published is told and delivered, for as long as is allowed; then count."""
+    """Wait until everything published is emitted and delivered, within the limit; then count."""
     log: dict[str, tuple[str, str]] = {}
     order: defaultdict[str, list[str]] = defaultdict(list)
 
@@ -348,7 +346,7 @@ async def finished(scene: Scene, client: Client) -> Audit:
 
 
 async def say_why(client: Client) -> None:
-    """Print what the service says of the deliveries that have not come."""
+    """Print the service's records of missing deliveries."""
     for destination in (await client.ask("GET", "/v1/destinations")).json():
         print(json.dumps(destination))
         for line in (await client.ask("GET", f"/v1/destinations/{destination['id']}/deliveries?limit=20")).json():

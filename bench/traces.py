@@ -1,11 +1,10 @@
-"""What traces cost: for a look and a delivery, off and on, and for each way a collector is.
+"""The cost of traces: for a check and a delivery, off and on, and for each behaviour of a collector.
 
-The same simulated hours are run without traces and with all of them, in turns, and which is first changes with each
-pair: the log is the same byte for byte, so the difference in processor time is the traces'. It is of the whole process;
-the collector's own work is left out. A look is one that was made, commits that came of it included; a delivery is an
-attempt that came to a receiver, in a world in which nothing is looked at. While they are off, the calls into the code
-of traces are counted by a profiler, and what one takes is measured alone: that is all that is left of them, beside the
-questions whether there is a tracer.
+The same simulated hours run with and without all traces, alternating which is first: the log is identical byte for
+byte, so the difference in processor time is the traces'. It covers the whole process without the collector's work. A
+check includes the commits it causes; a delivery is an attempt that reached a receiver, in a world without checks. While
+traces are off, a profiler counts the calls into their code, and the cost of one call is measured alone: apart from
+tests for a tracer, that is their whole cost.
 """
 
 from __future__ import annotations
@@ -77,15 +76,15 @@ class Run(NamedTuple):
 
 
 class InOrder(random.Random):
-    """Trio's generator, without the shuffle: one task more must not move the others."""
+    """Trio's generator without the shuffle: an additional task must not move the others."""
 
     def shuffle(self, x: Any) -> None:
-        """Leave it as it is."""
+        """Leave it unchanged."""
 
 
 @contextmanager
 def counted() -> Iterator[list[int]]:
-    """Have collectors do no work of their own, and yield the sizes of what they were sent."""
+    """Replace the collectors' work, and yield the sizes of the bodies they receive."""
     sizes: list[int] = []
 
     async def respond(self: Collector, request: Request) -> Answer:
@@ -98,7 +97,7 @@ def counted() -> Iterator[list[int]]:
 
 
 def run(program: Program) -> Run:
-    """Run a world and weigh it."""
+    """Run a world and measure it."""
     with counted() as sizes, patch.object(trio_run, "_r", InOrder()):
         began = time.process_time()
         result = simulate_program(program)
@@ -111,19 +110,19 @@ def run(program: Program) -> Run:
 
 
 def quiet(program: Program) -> Program:
-    """Return a world in which nothing goes wrong and nobody does anything."""
+    """Return a world without faults and clients."""
     return replace(program, faults=(), point_crash=0.0, endings=(), clients=(), meddling=(), steps=(), traces=0.0)
 
 
 def many_letters(world: Program) -> Program:
-    """Return a world of deliveries with an event each few seconds, which every alert wants."""
+    """Return a world of deliveries with an event every few seconds, which every alert matches."""
     assert world.letters is not None
     sayings = tuple(Saying(BEGUN + 3.0 * number, number % SOURCES, WORDS) for number in range(LETTERS))
     return replace(world, letters=replace(world.letters, sayings=sayings))
 
 
 def pairs() -> Iterator[Row]:
-    """Yield what a look and a delivery cost, with traces and without."""
+    """Yield the cost of a check and a delivery, with and without traces."""
     looks = quiet(draw("2", days=WATCHED, sources=SOURCES_WATCHED, pace=30.0))
     letters = many_letters(quiet(draw_letters("1", days=DAYS)))
     for kind, world in (("looks", looks), ("told", letters)):
@@ -146,7 +145,7 @@ def _pair(world: Program, number: int) -> tuple[Run, Run]:
 
 
 def _calls(world: Program) -> float:
-    """Return how many calls into the code of traces a run makes while they are off."""
+    """Return how many calls a run makes into traces' code while they are off."""
     profile = cProfile.Profile()
     profile.runcall(run, world)
     found: Any = pstats.Stats(profile).stats  # type: ignore[attr-defined]

@@ -1,10 +1,9 @@
-"""`python -m bench.watch`: what a reader of a page wants to hear of, over scripted histories labelled before any run.
+"""`python -m bench.watch`: changes that a reader wants reported, over scripted histories labelled before any run.
 
-Each history goes through the product's own task, look by look, its memory carried along; a look that holds gets a
-second one a minute later. A `new` look counts as told when it or one of the next looks tells (three, unless its script
-says otherwise), before the next `new` one; whatever else is told is false. The frames are dealt into two halves: `-v`
-prints the misses of the tuning half; of the held out half there are figures only, so that rules made on the one are
-judged on the other.
+Each history runs through the product's own task, check by check, with its memory; a check that holds is repeated a
+minute later. A `new` check counts as reported if it or one of the next checks reports (three, unless its script
+differs), before the next `new` one; all other reports are false. The frames are dealt into two halves: `-v` prints the
+tuning half's misses; the held-out half only gives figures, so that rules made on one are judged on the other.
 """
 
 from __future__ import annotations
@@ -44,7 +43,7 @@ TOPIC = Topic(
 
 
 class Seen(Struct, frozen=True):
-    """What the product said of a look: whether it told, and why."""
+    """The product's verdict on a check: whether it reported, and why."""
 
     told: bool
     kind: str
@@ -54,7 +53,7 @@ class Seen(Struct, frozen=True):
 
 
 class Outcome(Struct, frozen=True):
-    """What became of a history. missed: `new` looks that were not told; false: looks told without being news."""
+    """A history's result. missed: unreported `new` checks. false: checks reported without news."""
 
     name: str
     kind: str
@@ -69,7 +68,7 @@ class Outcome(Struct, frozen=True):
 
 
 def judged(history: History) -> Outcome:
-    """Return what the product told of a history."""
+    """Return the product's reports on a history."""
     memory, seen = None, []
     for n in range(len(history.script.steps)):
         for again in (False, True):
@@ -102,7 +101,7 @@ def _seen(look: PageLook) -> Seen:
 
 
 def matched(labels: Sequence[bool], told: Sequence[bool], grace: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Return the `new` looks that nothing told, and the looks that told what is no news (again)."""
+    """Return the unreported `new` checks, and the checks that reported without (further) news."""
     missed, right = [], set()
     news = [n for n, new in enumerate(labels) if new]
     for n, after in zip(news, [*news[1:], len(labels)], strict=False):
@@ -125,7 +124,7 @@ def wilson(hits: int, of: int) -> tuple[float, float]:
 
 
 class Figures:
-    """Told of `new` looks, and false tellings of silent ones."""
+    """Reports of `new` checks, and false reports of silent ones."""
 
     def __init__(self, outcomes: Iterable[Outcome]) -> None:
         own = list(outcomes)
@@ -149,12 +148,12 @@ def met(figures: Figures, kinds: Sequence[tuple[str, Figures]]) -> bool:
 
 
 def under(kinds: Sequence[tuple[str, Figures]]) -> list[str]:
-    """Return the kinds of which less than the goal is right: told, or silent."""
+    """Return the kinds below the goal, for reports or for silence."""
     return [kind for kind, own in kinds if min(own.recall, 1 - own.alarms) < GOAL_KIND]
 
 
 def by(outcomes: Iterable[Outcome], key: Callable[[Outcome], str]) -> list[tuple[str, Figures]]:
-    """Return the figures of each group, in the order in which groups come."""
+    """Return the figures of each group, in order of appearance."""
     groups: dict[str, list[Outcome]] = defaultdict(list)
     for outcome in outcomes:
         groups[key(outcome)].append(outcome)
@@ -170,7 +169,7 @@ def halves(outcomes: Sequence[Outcome]) -> tuple[tuple[str, list[Outcome]], ...]
 
 
 def report(outcomes: Sequence[Outcome], *, details: bool) -> None:
-    """Print the figures of each kind, of languages and of both halves, and the misses of the tuning half."""
+    """Print the figures by kind, language and half, and the tuning half's misses."""
     parts = dict(halves(outcomes))
     kinds = {name: dict(by(own, lambda o: o.kind)) for name, own in parts.items()}
     looks = sum(len(outcome.seen) for outcome in outcomes)
@@ -199,7 +198,7 @@ def report(outcomes: Sequence[Outcome], *, details: bool) -> None:
 
 
 def _details(outcome: Outcome) -> None:
-    """Print where a history went wrong, and what the product said there."""
+    """Print a history's errors, and the product's reasons there."""
     if not outcome.missed and not outcome.false:
         return
     marks = ["t" if one.told else "h" if one.kind == "held" else "." for one in outcome.seen]
@@ -215,7 +214,7 @@ def _details(outcome: Outcome) -> None:
 
 
 def run(kinds: Sequence[str] = (), processes: int = 1) -> list[Outcome]:
-    """Return what became of all histories, or of those of some kinds."""
+    """Return the results of all histories, or of some kinds."""
     wanted = (history for history in histories() if not kinds or history.kind in kinds)
     if processes == 1:
         return [judged(history) for history in wanted]

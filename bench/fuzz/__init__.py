@@ -1,6 +1,6 @@
-"""Fuzzers: what strangers send is drawn, and whatever comes must be read or refused in words.
+"""Fuzzers: foreign input is drawn at random, and must be read or refused with a message.
 
-Start in `targets.py`, the one table: what is drawn, and what must hold. `chance.py` draws: structures first, then good
-examples that are bent (`examples.py`); bytes without any form come last, as most of them are refused at the door.
-`python -m bench.fuzz` runs them for as long as one likes; tests/bench/test_fuzz.py runs so many cases of each.
+Start with `targets.py`, the table of inputs and required properties. `chance.py` draws structures first, then
+corrupted examples (`examples.py`); formless bytes come last, since most are refused at once. `python -m bench.fuzz`
+runs them for any time; tests/bench/test_fuzz.py runs a fixed number of cases each.
 """

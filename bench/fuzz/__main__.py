@@ -1,8 +1,7 @@
 """Fuzz what strangers send: `python -m bench.fuzz --seconds 3600 --seed 7`.
 
-The targets take turns until the time is up, which is that of the processor: beside other work there are as many cases.
-A finding is printed with the command that shows it again, and is written to build/fuzz; the same one is told once. Exit
-1 when there was any.
+The targets take turns until the processor time is used up, so other work does not reduce the cases. Each new finding is
+printed once, with the command that reproduces it, and written to build/fuzz. Exit 1 if there was any.
 """
 
 from __future__ import annotations
@@ -20,9 +19,9 @@ from bench.fuzz.targets import TARGETS, TooLong, drawn, run
 
 FOUND = Path("build/fuzz")
 TURN = 0.5
-"""Seconds of CPU that one target has before the next one's turn."""
+"""CPU seconds per target and turn."""
 HANGS_AFTER = 20.0
-"""Seconds of CPU after which a case is ended."""
+"""CPU seconds after which a case is aborted."""
 
 
 def _hangs(*_: object) -> None:
@@ -30,7 +29,7 @@ def _hangs(*_: object) -> None:
 
 
 def once(name: str, seed: int, number: int) -> BaseException | None:
-    """Run a case; return what it found."""
+    """Run a case; return its finding."""
     signal.setitimer(signal.ITIMER_VIRTUAL, HANGS_AFTER)
     try:
         run(name, seed, number)

@@ -1,4 +1,4 @@
-"""Addresses, and what a site says of who may come: URLs, links, robots.txt."""
+"""Addresses, and robots.txt."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ FIELDS = ("Disallow", "Allow", "disallow ", "Crawl-delay", "Sitemap", "User-agen
 
 
 def an_address(chance: Chance) -> tuple[str, str]:
-    """Return a URL and a reference that is found there."""
+    """Return a URL and a reference found there."""
     url = chance.choice(examples.URLS)
     if chance.often(0.4):
         scheme = chance.choice(("http", "https", "ws", "wss", "HTTPS", "ftp", "file"))
@@ -45,7 +45,7 @@ def an_address(chance: Chance) -> tuple[str, str]:
 
 
 def url(case: tuple[str, str]) -> None:
-    """It is refused by a rule, or has one spelling, whose host every reader of URLs takes for the same."""
+    """It is refused by a rule, or has one normal form whose host every URL parser agrees on."""
     text, reference = case
     for candidate in (text, f"http://{text}"):
         with suppress(UrlRefused):
@@ -62,13 +62,13 @@ def _is_one(url: Url) -> None:
     assert url.text.isprintable()
     assert len(url.text) <= LENGTH_LIMIT
     assert httpx.URL(url.text).raw_host.decode().strip("[]") == url.host
-    assert join(url, "") == parse_url(url.sent)  # a reference has no fragment but its own (RFC 3986, 5.2.2)
+    assert join(url, "") == parse_url(url.sent)  # a reference brings its own fragment (RFC 3986, 5.2.2)
     with suppress(UrlRefused):
         check_address(url.host, ())
 
 
 def a_robots(chance: Chance) -> tuple[str, bool]:
-    """Return a robots.txt, and whether it is well formed: then protego alone must judge it as we do."""
+    """Return a robots.txt and whether it is well-formed: then protego alone must agree with us."""
     if chance.often(0.5):
         text = chance.bent_text(chance.choice(examples.ROBOTS), examples.ROBOTS)
         return text.encode("utf-8", "replace").decode("utf-8-sig"), False
@@ -83,7 +83,7 @@ def a_robots(chance: Chance) -> tuple[str, bool]:
 
 
 def robots(case: tuple[str, bool]) -> None:
-    """Only rules for us are left, in one group; of a well-formed file they say what the whole says."""
+    """Only our rules remain, in one group; for a well-formed file they decide like the whole file."""
     text, well_formed = case
     ours = reduce_to(PRODUCT, text)
     assert reduce_to(PRODUCT, ours) == ours

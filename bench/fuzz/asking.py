@@ -1,4 +1,4 @@
-"""What users and their programs ask with: queries, cursors, filters of streams, bodies; and the frames they get."""
+"""User input: queries, cursors, stream filters, bodies; and the frames sent back."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def a_query(chance: Chance) -> tuple[str, str, str]:
 
 
 def query(case: tuple[str, str, str]) -> None:
-    """It is refused at a place in it; or read, as what it is shown to be understood as; and what it found is there."""
+    """It is refused at a position, or parsed and printed with the same meaning; excerpts match the text."""
     text, language, about = case
     try:
         asked = parse(text, language)
@@ -75,7 +75,7 @@ def query(case: tuple[str, str, str]) -> None:
         assert 0 <= error.position <= len(text)
         assert error.reason
         return
-    # A mark on a character of an unspaced script is shown as a word of its own, and of a long word its beginning.
+    # A mark on an unspaced script is printed as a separate word, and a long word is cut.
     if not any(category(sign)[0] == "M" for sign in text) and all(
         len(unit.text) < LONGEST for unit in units(asked.root)
     ):
@@ -90,7 +90,7 @@ def query(case: tuple[str, str, str]) -> None:
 
 
 def _meaning(node: Node) -> object:
-    """Return a query without the letters in which its words are shown."""
+    """Return a query's meaning without the spelling of its words."""
     match node:
         case Word(_, keys):
             return keys
@@ -105,14 +105,14 @@ def _meaning(node: Node) -> object:
 
 
 def a_cursor(chance: Chance) -> tuple[tuple[int, str], str, str, str]:
-    """Return a position, two requests, and what came of the cursor's text."""
+    """Return a position, two requests, and a corrupted cursor text."""
     position = (chance.randrange(1 << chance.choice((1, 41, 62))), chance.utf8(20))
     text = encode_cursor(position, (target := chance.choice(TARGETS)))
     return position, target, chance.choice(TARGETS), chance.bent_text(text) if chance.often(0.8) else chance.text(40)
 
 
 def cursor(case: tuple[tuple[int, str], str, str, str]) -> None:
-    """It gives its position back to its own request, and to none that asks for something else; bent ones are 400."""
+    """It returns its position only to its own request; corrupted ones give 400."""
     position, target, other, bent = case
     text = encode_cursor(position, target)
     assert decode_cursor(text, tuple[int, str], target) == position
@@ -131,7 +131,7 @@ def cursor(case: tuple[tuple[int, str], str, str, str]) -> None:
 
 
 def a_filter(chance: Chance) -> bytes:
-    """Return the query of a stream's request."""
+    """Return the query string of a stream request."""
     values = {
         "source": (*SOURCES, "019db0a4-5c00.*", ".*", "ABC.*", chance.utf8(8)),
         "source_type": ("push", "feed", "html", "HTML"),
@@ -163,7 +163,7 @@ def _stored() -> Sequence[Stored]:
 
 
 def event_filter(case: bytes) -> None:
-    """It is 400; or of each event it is said, as the parameters say it, whether it passes."""
+    """It gives 400, or passes exactly the events that the parameters describe."""
     try:
         asked = read_query(case, StreamQuery)
         found = event_filter_of(
@@ -216,7 +216,7 @@ def a_stream(chance: Chance) -> tuple[list[bytes], list[int]]:
 
 
 def sse(case: tuple[list[bytes], list[int]]) -> None:
-    """However the network cuts it, a reader gets each event once, whole, with its own id; other bytes do it no harm."""
+    """However the network cuts it, a reader gets each event once, whole, with its id; other bytes do no harm."""
     bodies, places = case
     raw = frames(bodies, "sse")
     assert raw == b"".join(map(event_frame, bodies))
@@ -244,7 +244,7 @@ def a_body(chance: Chance) -> bytes:
 
 
 def body(case: bytes) -> None:
-    """It is 400 with places, or what was asked for; what is shown back of it is short."""
+    """It gives 400 with locations, or the requested record; quoted parts are short."""
     for kind in (NewSource, NewAlert):
         try:
             found = read_body(case, "application/json", (kind,))

@@ -1,4 +1,4 @@
-"""What is drawn: good examples that are bent, and texts with what readers of text stumble over."""
+"""Random input: corrupted examples, and texts with characters that break parsers."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TypeVar
 
 T = TypeVar("T")
 LONGEST = 48 << 10
-"""Bytes of a drawn body. Longer ones find nothing that these don't, and are read more seldom."""
+"""Maximum bytes of a drawn body. Longer ones find nothing more and take longer."""
 TOKENS: Sequence[bytes] = (
     b"\x00", b"\xff", b"\xfe\xff", b"\xef\xbb\xbf", b"\r\n", b"\n", b"\r", b"\t", b" ", b"%", b"%00", b"%2e", b"&#0;",
     b"&#x110000;", b"&amp;", b"<!--", b"-->", b"<![CDATA[", b"]]>", b"<!DOCTYPE x [", b"]>", b"<?xml", b"?>",
@@ -21,24 +21,24 @@ LETTERS = "abcABC019 -._~:/?#[]@!$&'()*+,;=%|<>\"\\\t\näßéİıſ€東京か�
 
 
 class Chance(random.Random):
-    """A seeded source of what can happen to texts and bytes."""
+    """A seeded source of random texts and bytes."""
 
     def often(self, share: float) -> bool:
         return self.random() < share
 
     def few(self, most: int, each: Callable[[], T]) -> list[T]:
-        """Return up to `most` things, mostly few of them."""
+        """Return up to `most` things, usually few."""
         return [each() for _ in range(min(self.randrange(most + 1), self.randrange(most + 1)))]
 
     def text(self, most: int = 30) -> str:
         return "".join(self.few(most, lambda: self.choice(LETTERS)))
 
     def utf8(self, most: int = 30) -> str:
-        """Return a text that has a UTF-8 form."""
+        """Return a text that can be encoded in UTF-8."""
         return self.text(most).replace("\ud800", "")
 
     def bent(self, good: bytes, others: Sequence[bytes] = ()) -> bytes:
-        """Return a good example after one to eight accidents."""
+        """Corrupt a good example by one to eight accidents."""
         data = bytearray(good)
         for _ in range(self.choice((1, 1, 1, 2, 3, 5, 8))):
             self.choice(_ACCIDENTS)(self, data, others)
@@ -46,7 +46,7 @@ class Chance(random.Random):
         return bytes(data)
 
     def bent_text(self, good: str, others: Sequence[str] = ()) -> str:
-        """Return a good text after accidents; half of them leave characters whole."""
+        """Corrupt a good text; half of the time without breaking characters."""
         if self.often(0.5):
             as_bytes = [text.encode("utf-8", "replace") for text in (good, *others)]
             return self.bent(as_bytes[0], as_bytes[1:]).decode("utf-8", "replace")
@@ -57,7 +57,7 @@ class Chance(random.Random):
         return "".join(letters)
 
     def cut(self, data: bytes) -> list[bytes]:
-        """Return data in pieces, as a network may bring them."""
+        """Return data in pieces, as a network may deliver it."""
         places = sorted(self.randrange(len(data) + 1) for _ in range(self.choice((0, 1, 2, 8))))
         return [data[a:b] for a, b in zip([0, *places], [*places, len(data)], strict=True)]
 

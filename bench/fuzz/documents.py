@@ -1,4 +1,4 @@
-"""Bodies of documents: feeds, pages, lists of feeds, frames, and what changed from one text to another."""
+"""Bodies of documents: feeds, pages, lists of feeds, frames, and deltas between texts."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def a_type(chance: Chance) -> str:
 
 
 def feed(case: Document) -> None:
-    """It is read or refused; links are of the web, entries have a bound, and twice read it is the same."""
+    """It is read or refused; links are web links, entries are bounded, and reading is deterministic."""
     body, content_type = case
     found = detect(body, content_type, URL)
     assert found == detect(body, content_type, URL)
@@ -89,7 +89,7 @@ def two_looks(chance: Chance) -> Looks:
 
 
 def html(case: Looks) -> None:
-    """Each look is read or refused; the same page again is no change; what the last one remembered fails no look."""
+    """Each version is read or refused; the same page again is no change; no remembered state breaks a check."""
     memory: bytes | None = None
     (first, second, selector), number = case, 0
     was, settled = None, False
@@ -113,7 +113,7 @@ def html(case: Looks) -> None:
 
 
 def a_file(chance: Chance) -> bytes:
-    """Draw a file of an office whose parts, names or archive had accidents."""
+    """Draw an office file with corrupted parts, names or archive."""
     parts = dict(chance.choice(examples.FILES))
     for _ in range(chance.choice((0, 1, 1, 3))):
         name = chance.choice(sorted(parts))
@@ -129,12 +129,12 @@ def a_file(chance: Chance) -> bytes:
 
 
 def a_pdf(chance: Chance) -> bytes:
-    """Draw a PDF whose objects, streams or table had accidents; deflated streams are unpacked before."""
+    """Draw a PDF with corrupted objects, streams or table; deflated streams are unpacked first."""
     count = chance.choice((0, 1, 1, 2, 4))
     pages = [[chance.choice(examples.PROSE) for _ in range(chance.randrange(9))] for _ in range(count)]
     latin = [[line.encode("cp1252", "replace").decode("cp1252") for line in page] for page in pages]
     body = pdf(latin, packed=chance.often(0.3))
-    if chance.often(0.3):  # numbers of objects are mixed up: trees with cycles, fonts that are pages
+    if chance.often(0.3):  # mix up object numbers: cyclic trees, fonts that are pages
         body = re.sub(
             rb"\b(\d) 0 R", lambda _: b"%d 0 R" % chance.randrange(1, 9), body, count=chance.choice((1, 2, 5))
         )
@@ -146,7 +146,7 @@ def _another_object(chance: Chance, _reference: re.Match[bytes]) -> bytes:
 
 
 def office(case: bytes) -> None:
-    """It is read or refused in a sentence, within bounds, and twice read it is the same."""
+    """It is read or refused with a sentence, within limits, and reading is deterministic."""
     found = detect(case, "", URL)
     assert (found.type is None) == (found.refusal is not None)
     try:
@@ -182,7 +182,7 @@ def _places(chance: Chance, texts: Sequence[str]) -> Sequence[Context]:
 
 
 def delta(case: Texts) -> None:
-    """A delta that is whole gives the new text from the old one, also after the wire; one that is cut says so."""
+    """A complete delta produces the new text from the old one, also after encoding; a cut one is marked."""
     before, after, where = case
     diff, found = compare(before, after, where)
     stats = found.stats
@@ -197,7 +197,7 @@ def delta(case: Texts) -> None:
     assert apply(before, found) == list(after)
     if not any("\ud800" in text for text in (*before, *after)):
         assert apply(before, msgspec.json.decode(msgspec.json.encode(found), type=Delta)) == list(after)
-    with suppress(ValueError):  # of another text: refused, or a text
+    with suppress(ValueError):  # applied to another text: refused, or some text
         apply(after, found)
 
 
@@ -206,7 +206,7 @@ def a_list(chance: Chance) -> bytes:
 
 
 def outline(case: bytes) -> None:
-    """It is read or refused, and each address is there once."""
+    """It is read or refused, and each address occurs once."""
     with suppress(ContentError):
         addresses = [line.url for line in read_outline(case).feeds]
         assert len(set(addresses)) == len(addresses)
@@ -217,7 +217,7 @@ def a_frame(chance: Chance) -> str:
 
 
 def frame(case: str) -> None:
-    """It is read or refused, and its news is known again by its mark."""
+    """It is read or refused, and its marks are deterministic."""
     with suppress(ContentError):
         found = [told(each) for each in read_frames(case, URL)]
         msgspec.msgpack.encode(found)
@@ -237,7 +237,7 @@ def a_coded(chance: Chance) -> tuple[str, list[bytes]]:
 
 
 def coding(case: tuple[str, list[bytes]]) -> None:
-    """It is unpacked or refused, and never more of it than the limit is held."""
+    """It is unpacked or refused, and never exceeds the limit."""
     name, pieces = case
     with suppress(BadCoding, TooLarge):
         body = Body(name, DECODED)

@@ -1,4 +1,4 @@
-"""Good examples of what is read, small and with something of everything."""
+"""Good examples of input, small and varied."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ FILES: Sequence[Mapping[str, str]] = (
         for kind in ("text", "spreadsheet")
     ),
 )
-"""The parts of files of offices, by their names."""
+"""Parts of office files by name."""
 MARKUP: Sequence[str] = (
     "<p>{}</p>",
     "<div>{}</div>",

@@ -1,4 +1,4 @@
-"""Files that a person gives to the command: backups, and what other programs wrote."""
+"""Files that a person gives to the command: backups, exports, and other programs' files."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def an_archive(chance: Chance) -> bytes:
 
 
 def _forged(chance: Chance) -> bytes:
-    """Return a tar that somebody else made: names that lead outside, links, a manifest that lies."""
+    """Return a forged tar: escaping names, links, a lying manifest."""
     names = ["sanderling.db", *(chance.choice(ODD_NAMES) for _ in range(chance.randrange(3)))]
     content = chance.randbytes(chance.randrange(600))
     lie = chance.often(0.2)
@@ -90,7 +90,7 @@ def _forged(chance: Chance) -> bytes:
 
 
 def backup(case: bytes) -> None:
-    """It is refused in words, or unpacked to plain files that its manifest names, inside of the folder."""
+    """It is refused with a message, or unpacks exactly the manifest's plain files, inside the folder."""
     with tempfile.TemporaryDirectory() as outer:
         path, folder = Path(outer, "backup.tar"), Path(outer, "in", "here")
         path.write_bytes(case)
@@ -117,7 +117,7 @@ def _whole() -> bytes:
 
 
 def an_export(chance: Chance) -> bytes:
-    """Return an export of an instance, bent; or with odd values, and its counts and its digest made to fit."""
+    """Return a corrupted export; or one with odd values, its counts and digest adjusted."""
     if chance.often(0.3):
         return chance.bent(_whole())
     every = [json.loads(line) for line in _whole().splitlines()]
@@ -133,7 +133,7 @@ def an_export(chance: Chance) -> bytes:
 
 
 def _oddly(chance: Chance, value: object) -> object:
-    """Return a value of JSON with one thing in it changed."""
+    """Change one thing in a JSON value."""
     if isinstance(value, dict) and value and chance.often(0.9):
         name = chance.choice(sorted(value))
         return value | ({name: _oddly(chance, value[name])} if chance.often(0.9) else {chance.utf8(3): None})
@@ -146,7 +146,7 @@ def _oddly(chance: Chance, value: object) -> object:
 
 
 def export(case: bytes) -> None:
-    """It is refused with its line, or looked through to its end."""
+    """It is refused with its line, or read to its end."""
     try:
         look_through(io.BytesIO(case), "F")
     except CommandFailed as error:
@@ -162,7 +162,7 @@ def a_file(chance: Chance) -> tuple[Kind, bytes]:
 
 
 def moving(case: tuple[Kind, bytes]) -> None:
-    """It is refused in words, or a plan that the service can take."""
+    """It is refused with a message, or becomes a plan that the service accepts."""
     kind, data = case
     for each in (lambda: read(kind, data), lambda: read(kind_of(data), data)):
         try:

@@ -56,7 +56,7 @@ def a_request(chance: Chance) -> list[bytes]:
 
 
 def http1(case: list[bytes]) -> None:
-    """However it is cut, it is understood in one way; and what is understood, a lenient reader understands so too."""
+    """However it is cut, it has one meaning; a lenient parser agrees on everything accepted."""
     ours = _heard(StrictConnection(h11.SERVER, max_incomplete_event_size=LINE_LIMIT + HEAD_LIMIT), case)
     whole = _heard(StrictConnection(h11.SERVER, max_incomplete_event_size=LINE_LIMIT + HEAD_LIMIT), [b"".join(case)])
     assert ours == whole
@@ -70,7 +70,7 @@ def http1(case: list[bytes]) -> None:
 
 
 def _heard(connection: h11.Connection, pieces: Sequence[bytes]) -> list[object]:
-    """Return the requests of a connection, each with its body; "refused" where one is none."""
+    """Return a connection's requests with their bodies; "refused" for an invalid one."""
     heard: list[object] = []
     body = bytearray()
     try:

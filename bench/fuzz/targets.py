@@ -1,4 +1,4 @@
-"""The table: what strangers send, how it is drawn, and what must hold whatever comes."""
+"""The table of targets: how input is drawn, and what must hold for it."""
 
 from __future__ import annotations
 
@@ -11,15 +11,12 @@ from bench.fuzz import addresses, asking, documents, files, heads, telling
 from bench.fuzz.chance import Chance
 
 MOST_SECONDS = 3.0
-"""CPU of one case. The worst that were seen take a tenth of it; what hangs takes all that there is."""
+"""CPU limit of one case. The slowest known cases take a tenth; a hang takes everything."""
 
 
 @dataclass(frozen=True)
 class Target:
-    """draw: makes a case. holds: raises when what must hold does not; its docstring says what that is.
-
-    cases: how many are run with the tests.
-    """
+    """draw: makes a case. holds: raises if its docstring does not hold. cases: number run with the tests."""
 
     draw: Callable[[Chance], Any]
     holds: Callable[[Any], None]
@@ -53,16 +50,16 @@ TARGETS: Mapping[str, Target] = {
 
 
 class TooLong(Exception):
-    """A case took more CPU than anything that is small may take."""
+    """A case took too much CPU for small input."""
 
 
 def drawn(name: str, seed: int, number: int) -> Any:
-    """Return a case: the same for the same three."""
+    """Return a case, determined by the three arguments."""
     return TARGETS[name].draw(Chance(f"{name} {seed} {number}"))
 
 
 def run(name: str, seed: int, number: int) -> None:
-    """Draw a case and look at what must hold of it. Raises whatever a finding is."""
+    """Draw a case and check it. Raises the finding."""
     case = drawn(name, seed, number)
     began = time.process_time()
     TARGETS[name].holds(case)

@@ -1,4 +1,4 @@
-"""What people are told: events of any shape as messages, the answers of messengers, and templates of users."""
+"""Notifications: events of any shape as messages, messengers' responses, and users' templates."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def _messengers() -> dict[str, Messenger]:
 
 
 def an_event(chance: Chance) -> bytes:
-    """Return an event or a digest as JSON, now and then of another shape."""
+    """Return an event or digest as JSON, sometimes malformed."""
     events = [_an_event(chance) for _ in range(chance.choice((1, 1, 2, 5, 40)))]
     tree: Any = events[0]
     if len(events) > 1:
@@ -106,7 +106,7 @@ def _an_event(chance: Chance) -> dict[str, Any]:
 
 
 def message(case: bytes) -> None:
-    """In each dialect a message keeps to its limits, and nothing in it moves a cursor or turns the reading round."""
+    """In each dialect a message keeps its limits, moves no cursor and turns no reading direction."""
     told = notification_of("019db0a4-5c00-7000-8000-000000000001", case)
     for name in DIALECTS:
         for most in (300, 2000):
@@ -118,12 +118,12 @@ def message(case: bytes) -> None:
 
 
 def _is_inert(text: str) -> bool:
-    """Return whether nothing in a text acts: no control but the line break, nothing that turns the reading round."""
+    """Return whether a text has no controls but line breaks and tabs, and nothing that turns its direction."""
     return not any(category(letter) == "Cc" and letter not in "\n\t" for letter in text) and not set(text) & _TURNING
 
 
 def an_answer(chance: Chance) -> tuple[str, int, bytes]:
-    """Return a messenger and what it answers."""
+    """Return a messenger and its response."""
     body = chance.choice(ANSWERS)
     body = chance.bent(body, ANSWERS) if chance.often(0.6) else body
     return (
@@ -134,7 +134,7 @@ def an_answer(chance: Chance) -> tuple[str, int, bytes]:
 
 
 def answer(case: tuple[str, int, bytes]) -> None:
-    """It has a verdict or is read by its status, says in words that can be shown how it went, and names no odd wait."""
+    """It has a verdict or is judged by its status, gives a printable message, and no odd wait."""
     name, status, body = case
     found = answer_of(_messengers()[name], PostResult(status, 1, body, None))
     assert found.verdict is None or found.verdict in get_args(Verdict)
@@ -146,14 +146,14 @@ def answer(case: tuple[str, int, bytes]) -> None:
 
 
 def a_template(chance: Chance) -> tuple[str, bytes]:
-    """Return a user's template and what it is to tell."""
+    """Return a user's template and the event to fill in."""
     text = "".join(chance.choice(PIECES) for _ in range(chance.choice((1, 2, 4, 8))))
     text = chance.bent_text(text) if chance.often(0.3) else text
     return text[:2000], an_event(chance)
 
 
 def template(case: tuple[str, bytes]) -> None:
-    """It is refused in words, or what it makes keeps to the limits and holds no mention that a page wrote."""
+    """It is refused with a message, or its output keeps the limits and has no mention written by a page."""
     text, body = case
     limits = TextLimits(dialect="markdown", text=1500)
     try:

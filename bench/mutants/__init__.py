@@ -1,6 +1,6 @@
-"""Mutants: one small fault at a time in the rooms that the promises rest on, and who notices.
+"""Mutants: one small fault at a time in the rooms that the promises depend on, and which tests notice it.
 
-`rooms.py` says which files and which tests; `kinds.py` what may go wrong in a line; `drawing.py` draws; `touching.py`
-learns which test comes through which line; `trial.py` holds a trial in a copy of the tree. `equivalent.txt` lists those
-that change nothing, each with its reason; `named.py` those that somebody planted by hand.
+`rooms.py` lists files and tests; `kinds.py` the possible faults of a line; `drawing.py` draws; `touching.py` records
+which test runs which line; `trial.py` tests a mutant in a copy of the tree. `equivalent.txt` lists mutants that change
+nothing, with reasons; `named.py` has some planted by hand.
 """

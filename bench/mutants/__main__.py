@@ -1,8 +1,8 @@
 """Draw mutants and see who notices them: `python -m bench.mutants --count 200 --seed 1`.
 
-First it learns which test comes through which line (a run of all those tests; `--keep` takes what is known
-from the last time). Then each mutant is tried, in a copy of the tree. What was found is in build/mutants/summary.txt,
-survivors as diffs; a run that is cut off leaves what it had. Exit 1 when one survived that is not listed as equivalent.
+First it records which test runs which line (one run of all tests; `--keep` reuses the last record). Then each mutant is
+tested in a copy of the tree. Results are in build/mutants/summary.txt, survivors as diffs; an interrupted run keeps its
+results. Exit 1 if a mutant survived that is not listed as equivalent.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def equivalent(text: str) -> dict[str, str]:
 
 
 def survivors(summary: str) -> set[str]:
-    """Return the keys of those that survived, of a summary's lines."""
+    """Return the keys of the survivors in a summary."""
     lines = (line for line in summary.splitlines() if line.startswith("SURVIVED"))
     return {line.partition(" s  ")[2].rstrip() for line in lines}
 
@@ -52,7 +52,7 @@ def as_diff(mutant: Mutant, root: Path) -> str:
 
 
 class Summary:
-    """What has been found so far; the file is always whole."""
+    """The results so far; the file is always complete."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -81,7 +81,7 @@ class Summary:
 
 
 def learn(copy: Copy, target: Path) -> None:
-    """Run the tests of `make test` once, sound, and keep the lines of each. One that fails is left out of trials."""
+    """Run the tests of `make test` once without a mutant and record each one's lines. Trials skip failing tests."""
     words = ["-m", "pytest", "-q", "-n0", "--tb=line", "-m", "not long"]
     words += ["-p", "bench.mutants.touching", "--touched-into", str(target)]
     code, said = copy.run([*words, "--basetemp", str(copy.folder.parent / "scratch"), *TESTS], 7200)

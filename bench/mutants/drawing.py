@@ -1,4 +1,4 @@
-"""Draws mutants: all that could be made of a room's files are listed, and so many are taken, from each room alike."""
+"""Draw mutants: list all possible ones of a room's files, and take so many, evenly from the rooms."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from bench.mutants.rooms import ASIDE, ROOMS
 
 @dataclass(frozen=True)
 class Mutant:
-    """One fault in one place. where: the function it is in, by its whole name."""
+    """One fault in one place. where: the qualified name of its function."""
 
     room: str
     path: str
@@ -23,18 +23,18 @@ class Mutant:
 
     @property
     def key(self) -> str:
-        """Return its name, which holds as long as nobody edits the place."""
+        """Return its name, stable until the place is edited."""
         flat = " ".join(self.change.before.split())
         return f"{self.path}::{self.where} | {self.change.kind} | {flat} => {' '.join(self.change.after.split())}"
 
     def applied(self, text: str) -> str:
-        """Return the file with the fault in it."""
+        """Return the file with the fault."""
         raw = text.encode()
         return (raw[: self.change.start] + self.change.after.encode() + raw[self.change.end :]).decode()
 
 
 def files_of(room: str, root: Path) -> Sequence[str]:
-    """Return the Python files of a room, as paths from the root."""
+    """Return the Python files of a room, relative to the root."""
     found: list[str] = []
     for name in ROOMS[room]:
         paths = sorted((root / name).rglob("*.py")) if (root / name).is_dir() else [root / name]
@@ -43,13 +43,12 @@ def files_of(room: str, root: Path) -> Sequence[str]:
 
 
 def mutants_of(room: str, path: str, text: str) -> Iterator[Mutant]:
-    """Yield every mutant of a file."""
     for change, where in changes(ast.parse(text), text):
         yield Mutant(room, path, where, change)
 
 
 def is_another(text: str, mutant: Mutant) -> bool:
-    """Return whether a mutant is Python still, and says something else than the file."""
+    """Return whether a mutant is valid Python and differs from the file."""
     try:
         return ast.dump(ast.parse(text)) != ast.dump(ast.parse(mutant.applied(text)))
     except SyntaxError:
@@ -57,9 +56,9 @@ def is_another(text: str, mutant: Mutant) -> bool:
 
 
 def drawn(count: int, seed: int, root: Path, only: Sequence[str] = ()) -> list[Mutant]:
-    """Return so many mutants: of the rooms in turn, each at most once, of each room the kinds in turn.
+    """Return so many distinct mutants, from the rooms in turn, and within a room from the kinds in turn.
 
-    The same for the same sources. Fewer when there are no more.
+    Deterministic for equal sources. Fewer if there are no more.
     """
     chance = random.Random(seed)
     names = list(only or ROOMS)
@@ -77,7 +76,7 @@ def drawn(count: int, seed: int, root: Path, only: Sequence[str] = ()) -> list[M
 
 
 def _dealt(room: str, root: Path, chance: random.Random) -> list[Mutant]:
-    """Return a room's mutants in the order in which they are popped: one kind after the other, each kind shuffled."""
+    """Return a room's mutants in popping order: kinds in turn, each kind shuffled."""
     by_kind: dict[str, list[Mutant]] = {}
     for path in files_of(room, root):
         for mutant in mutants_of(room, path, (root / path).read_text("utf-8")):

@@ -1,7 +1,7 @@
-"""What may go wrong in a line: kinds of faults, found in a module's tree and written as edits of its text.
+"""Kinds of faults, found in a module's tree and written as edits of its text.
 
-What is not mutated, as no promise rests on it: docstrings, annotations, assertions, `__repr__`, lines for the log, the
-marks at which a simulation may crash (`reach`), and what only type checkers read.
+Not mutated, because no promise depends on them: docstrings, annotations, assertions, `__repr__`, log lines, crash
+points of the simulation (`reach`), and type checkers' code.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _SIMPLE = (ast.Assign, ast.AugAssign, ast.Expr, ast.Delete)
 
 
 class Change(NamedTuple):
-    """An edit: bytes `start` to `end` of the file are `before` and become `after`. `first`, `last`: its lines."""
+    """An edit: bytes `start` to `end` of the file change from `before` to `after`. first, last: its lines."""
 
     kind: str
     start: int
@@ -33,7 +33,7 @@ class Change(NamedTuple):
 
 
 class _Text:
-    """A module's text, and edits of it by nodes of its tree."""
+    """A module's text, edited by nodes of its tree."""
 
     def __init__(self, text: str) -> None:
         self._raw = text.encode()
@@ -57,7 +57,7 @@ class _Text:
 
 
 def changes(tree: ast.Module, text: str) -> Iterator[tuple[Change, str]]:
-    """Yield each change that can be made to a module, with the name of what it is in."""
+    """Yield each possible change of a module, with the name of its scope."""
     yield from _within(tree, _Text(text), "")
 
 
@@ -161,7 +161,7 @@ def _of_block(owner: ast.AST, body: list[ast.stmt], text: _Text) -> Iterator[Cha
 
 
 def _has_an_order(one: ast.stmt, two: ast.stmt) -> bool:
-    """Return whether it could matter which of two comes first: one of them waits, or is there for its effect."""
+    """Return whether the order of two statements may matter: one awaits, or has an effect."""
     if not (isinstance(one, _SIMPLE) and isinstance(two, _SIMPLE)):
         return False
     waits = any(isinstance(each, ast.Await) for statement in (one, two) for each in ast.walk(statement))

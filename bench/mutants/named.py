@@ -1,4 +1,4 @@
-"""Eight faults that a review once planted by hand and that two minutes of simulation did not find."""
+"""Eight faults that a review once planted by hand and two minutes of simulation did not find."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from bench.mutants.kinds import Change
 
 
 class Planted(NamedTuple):
-    """`old` is in the file once; `new` stands for it."""
+    """`old` occurs once in the file; `new` replaces it."""
 
     says: str
     room: str
@@ -81,7 +81,7 @@ PLANTED: Sequence[Planted] = (
 
 
 def named(root: Path) -> list[Mutant]:
-    """Return them as mutants. Raises ValueError when a file no longer has what one of them changes."""
+    """Return them as mutants. Raises ValueError if a file no longer contains the text to change."""
     return [_mutant(each, (root / each.path).read_text("utf-8")) for each in PLANTED]
 
 

@@ -1,4 +1,4 @@
-"""Which files are mutated, and which tests are asked about them."""
+"""The files to mutate, and the tests for them."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ ROOMS: Mapping[str, Sequence[str]] = {
         "storage/append.py",
     ),
 }
-"""Files, or folders with all their files, by room. One file may be of several rooms: it is drawn as often."""
+"""Files, or whole folders, by room. A file in several rooms is drawn more often."""
 ASIDE: Sequence[str] = ("supervision/examples",)
 TESTS: Sequence[str] = (
     "tests/actors/recorder",
@@ -57,8 +57,8 @@ TESTS: Sequence[str] = (
     "tests/api/v1/test_events.py",
     "tests/api/v1/test_replay.py",
 )
-"""Who is asked. Of these, each mutant is shown only to those tests that come through its line. Simulated worlds come
-through nearly every line, and have a turn of their own."""
+"""The tests to run. Each mutant is shown only to those that run its line. Simulated worlds run nearly every line,
+and have their own stage."""
 FALLBACK: Mapping[str, Sequence[str]] = {
     "recorder": ("tests/actors/recorder",),
     "matcher": ("tests/actors/matcher",),
@@ -72,6 +72,6 @@ FALLBACK: Mapping[str, Sequence[str]] = {
     "storage": ("tests/storage/contract", "tests/storage"),
     "hosts": ("tests/actors/egress/test_hosts.py", "tests/actors/egress/test_reopening.py"),
 }
-"""Tests for a line that no test comes through while it runs, as it is read with its module."""
+"""Tests for lines that run only at import, so that no test runs them."""
 DELIVERIES = frozenset({"matcher", "delivery", "digest"})
-"""Rooms that the worlds of deliveries are about; they get half of the simulation's time."""
+"""Rooms that delivery worlds cover; these get half of the simulation time."""

@@ -1,7 +1,7 @@
-"""A plug-in for pytest: which test comes through which line, and then: only these tests, the quickest first.
+"""A pytest plug-in: record which test runs which line; later run only these tests, the fastest first.
 
 `--touched-into FILE` writes {file: {line: [numbers of tests]}} with the tests' names and seconds. `--only-tests FILE`
-runs what FILE lists, in its order.
+runs the tests in FILE, in its order.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from bench.mutants.rooms import ROOMS
 
 
 class Toucher:
-    """Notes the lines that each test comes through. What runs in a test's process counts, in all its threads."""
+    """Records the lines that each test runs in its process, in all threads."""
 
     def __init__(self, target: Path, root: Path) -> None:
         self._target = target
@@ -65,7 +65,7 @@ class Toucher:
 
 
 class Chooser:
-    """Leaves only the tests of a list, in its order; the name of a file stands for all its tests."""
+    """Keeps only the tests of a list, in its order; a file's name means all its tests."""
 
     def __init__(self, wanted: Sequence[str]) -> None:
         self._place = {name: place for place, name in enumerate(wanted)}

@@ -1,4 +1,4 @@
-"""A trial: one mutant in a copy of the tree, the tests that come through its lines, and then simulated worlds."""
+"""A trial: one mutant in a copy of the tree, the tests that run its lines, then simulated worlds."""
 
 from __future__ import annotations
 
@@ -15,22 +15,23 @@ from bench.mutants.drawing import Mutant
 from bench.mutants.rooms import DELIVERIES, FALLBACK
 
 SLACK = 25.0
-"""Seconds that a run of tests gets beside half more than its tests took under the tracer, which is slow; after that the
-mutant hangs, and was noticed."""
+"""Extra seconds for a test run, in addition to 1.5 times its time under the slow tracer; after that the mutant hangs,
+which counts as noticed.
+"""
 LONG = 300.0
 """Seconds for the long tests of a room."""
 MOST_TESTING = 40.0
-"""Seconds of tests, by what they took, that one mutant is shown to: the quickest ones."""
+"""Maximum seconds of tests per mutant, the fastest first."""
 WORLD = 1.0
 DELIVERY_WORLDS = 20
 MOST_SIMULATING = 600.0
-"""Seconds that some worlds get to show that they are whole without a mutant."""
+"""Seconds for worlds to prove that they hold without a mutant."""
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """How it ended. by: "tests" or "time" of `make test`, "long tests", "simulation"; "" for a survivor. witness: the
-    test, or the world.
+    """The result. by: "tests" or "time" of `make test`, "long tests", "simulation"; "" for a survivor. witness: the
+    test or the world.
     """
 
     by: str
@@ -40,7 +41,7 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Touched:
-    """Which tests come through which lines: names and seconds of tests, and their numbers by file and line."""
+    """Which tests run which lines: names and seconds of tests, and their numbers by file and line."""
 
     tests: Sequence[tuple[str, float]]
     failed: frozenset[str]
@@ -48,12 +49,12 @@ class Touched:
 
     @classmethod
     def read(cls, path: Path) -> Touched:
-        """Return what `touching` has written."""
+        """Read `touching`'s output."""
         found = json.loads(path.read_text())
         return cls([tuple(each) for each in found["tests"]], frozenset(found["failed"]), found["lines"])
 
     def tests_of(self, mutant: Mutant) -> Sequence[tuple[str, float]]:
-        """Return the tests of `make test` that run a mutant's lines, the quickest first."""
+        """Return the tests of `make test` that run a mutant's lines, the fastest first."""
         by_line = self.lines.get(mutant.path, {})
         change = mutant.change
         numbers = {n for line in range(change.first, change.last + 1) for n in by_line.get(str(line), ())}
@@ -70,12 +71,12 @@ class Touched:
 
 
 class Copy:
-    """A copy of the tracked and new files of a tree, in which one file at a time is another."""
+    """A copy of a tree's tracked and new files, with one changed file at a time."""
 
     def __init__(self, root: Path, folder: Path) -> None:
         self.root, self.folder = root, folder / "tree"
         self.whole: dict[str, bool] = {}
-        """Whether some worlds, as `simulate` is asked for them, keep all promises when nothing is planted."""
+        """By `simulate` arguments, whether the worlds hold without a mutant."""
         listed = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
         names = subprocess.run(listed, cwd=root, capture_output=True, check=True, text=True).stdout
         for name in filter(None, names.split("\0")):
@@ -85,14 +86,14 @@ class Copy:
         self._python = str(root / ".venv/bin/python") if (root / ".venv/bin/python").exists() else sys.executable
 
     def put(self, path: str, text: str) -> None:
-        """Write a file; what was compiled of it before goes, as a clock of whole seconds may not tell them apart."""
+        """Write a file and delete its bytecode, which a clock of whole seconds may not tell apart."""
         target = self.folder / path
         target.write_text(text, "utf-8")
         for compiled in (target.parent / "__pycache__").glob(f"{target.stem}.*.pyc"):
             compiled.unlink()
 
     def run(self, words: Sequence[str], seconds: float) -> tuple[int | None, str]:
-        """Run Python in the copy; return its exit code, None when its time was up, and the end of what it said."""
+        """Run Python in the copy; return its exit code (None on timeout) and the end of its output."""
         process = subprocess.Popen(
             [self._python, *words],
             cwd=self.folder,
@@ -112,15 +113,13 @@ class Copy:
 
 
 def _end(process: subprocess.Popen[str]) -> None:
-    """End a process and its children, which are of its own session."""
+    """Kill a process and its children, which share a session."""
     subprocess.run(["kill", "-9", "--", f"-{process.pid}"], check=False, capture_output=True)
     process.communicate()
 
 
 def tried(mutant: Mutant, copy: Copy, touched: Touched, simulating: float, also: Sequence[str] = ()) -> Verdict:
-    """Hold the trial of a mutant. simulating: seconds of simulation for one that the tests let live. also: files of
-    tests that are asked as well.
-    """
+    """Try a mutant. simulating: seconds of simulation if the tests do not notice it. also: more files of tests."""
     began = time.monotonic()  # noqa: TID251  a bench has no World
     sound = (copy.folder / mutant.path).read_text("utf-8")
     copy.put(mutant.path, mutant.applied(sound))
@@ -137,7 +136,7 @@ def tried(mutant: Mutant, copy: Copy, touched: Touched, simulating: float, also:
 
 
 def _tested(mutant: Mutant, copy: Copy, found: Sequence[tuple[str, float]], also: Sequence[str]) -> tuple[str, str]:
-    """Show a mutant to the tests that run its lines; to those of its room where none does."""
+    """Run the tests for a mutant's lines; if there are none, its room's tests."""
     if not found:
         return _asked(copy, ["-m", "not long", *dict.fromkeys((*also, *FALLBACK[mutant.room]))], MOST_TESTING)
     chosen = copy.folder.parent / "chosen.txt"
@@ -148,21 +147,21 @@ def _tested(mutant: Mutant, copy: Copy, found: Sequence[tuple[str, float]], also
 
 
 def _asked(copy: Copy, words: Sequence[str], seconds: float) -> tuple[str, str]:
-    """Run tests that take so many seconds; return as `Verdict.by` and `witness`."""
+    """Run tests that take so many seconds; return `Verdict.by` and `witness`."""
     most = SLACK + 1.5 * seconds
     scratch = str(copy.folder.parent / "scratch")
     code, said = copy.run(["-m", "pytest", "-q", "-x", "-n0", "--tb=no", "-rfE", "--basetemp", scratch, *words], most)
     if code is None:
         return "time", f"no end after {most:.0f} s of tests"
-    if code in (0, 5):  # 5: no test was chosen
+    if code in (0, 5):  # 5: no tests selected
         return "", ""
     failed = [line for line in said.splitlines() if line.startswith(("FAILED", "ERROR"))]
     return "tests", failed[0][:200] if failed else f"exit code {code}: {said.strip()[-160:]}"
 
 
 def simulated(mutant: Mutant, sound: str, copy: Copy, seconds: float) -> tuple[str, str]:
-    """Simulate worlds for so many seconds, until one breaks that is whole without the mutant, with its file as it
-    is (`sound`); return as `Verdict.by` and `witness`.
+    """Simulate for so many seconds, until a world breaks that holds with the original file (`sound`); return
+    `Verdict.by` and `witness`.
     """
     until, seed = time.monotonic() + seconds, 0  # noqa: TID251
     while (left := until - time.monotonic()) > 0:  # noqa: TID251
@@ -179,7 +178,7 @@ def simulated(mutant: Mutant, sound: str, copy: Copy, seconds: float) -> tuple[s
 
 
 def _whole(mutant: Mutant, sound: str, copy: Copy, worlds: Sequence[str]) -> bool:
-    """Return whether no promise is broken in some worlds without the mutant; the answer is kept."""
+    """Return whether worlds hold without the mutant; the result is cached."""
     name = " ".join(worlds)
     if name not in copy.whole:
         planted = (copy.folder / mutant.path).read_text("utf-8")

@@ -1,7 +1,7 @@
-"""Scripted histories of pages for `bench.watch`: documents, frames that show them, and what happens to them.
+"""Scripted histories of pages for `bench.watch`: documents, frames that render them, and their changes.
 
-Start in `histories.py`. A document (`documents.py`) is what a page says, written in a language (`languages/`) about a
-noun (`nouns.py`: careers, prices, a status page, ...). `changes*.py` say what a reader wants to hear of, `silences*.py`
-what nobody does; each look is labelled there, before any judge runs. `frames.py` deals the markup: shells around the
-content and styles of its lists, rows and cards. Nothing in here knows how the product judges.
+Start in `histories.py`. A document (`documents.py`) is a page's content, written in a language (`languages/`) about a
+noun (`nouns.py`: careers, prices, a status page, ...). `changes*.py` contain changes that a reader wants reported,
+`silences*.py` changes that are noise; each check is labelled there, before any judge runs. `frames.py` deals the
+markup: shells around the content and styles of its lists, rows and cards. Nothing here knows how the product judges.
 """

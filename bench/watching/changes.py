@@ -1,4 +1,4 @@
-"""What must be told: lists, people, prices, stock and states. Labelled by what a reader of such a page waits for."""
+"""Changes to report: lists, people, prices, stock and states. Labels follow the interests of such pages' readers."""
 
 from __future__ import annotations
 
@@ -182,7 +182,7 @@ def status_to_and_fro(t: Tongue, chance: Random) -> Script:
 
 
 def incident_told(t: Tongue, chance: Random) -> Script:
-    """An incident is written up while the states stand as they are, and is taken away in the end."""
+    """An incident text appears while the states stay, and disappears at the end."""
     well, _, slow, _ = t.states
     states = [well, slow, well, well, well]
     texts = chance.sample(t.incidents, 3)
@@ -192,14 +192,14 @@ def incident_told(t: Tongue, chance: Random) -> Script:
 
 
 def all_services(t: Tongue, chance: Random) -> Script:
-    """Everything is out at once, and comes back."""
+    """Everything is out at once, and recovers."""
     well, out, *_ = t.states
     calm, bad = nouns.status(t, [well] * 5), nouns.status(t, [out] * 5, t.incidents[:1])
     return Script(walk([calm, bad, calm, bad, calm], chance))
 
 
 def behind_a_selector(t: Tongue, chance: Random) -> Script:
-    """One block is watched, by its id: a value as short as it may be."""
+    """One block is watched by its id: the shortest possible values."""
     base = nouns.product(t, chance.choice(t.products), t.money(120), t.features[0])
     block = [Part("prose", "", (value,), id="watched") for value in _stocks(t, chance)]
     return Script(walk([replace(base, parts=(*base.parts, part)) for part in block], chance), selector="#watched")

@@ -1,4 +1,4 @@
-"""What must be told, further: hours, calendars, timetables, lists, news, policies, and pages that become others."""
+"""More changes to report: hours, calendars, timetables, lists, news, policies, and replaced pages."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def listing_price(t: Tongue, chance: Random) -> Script:
 
 
 def departure(t: Tongue, chance: Random) -> Script:
-    """A departure is late, called off, or leaves at another time for good."""
+    """A departure is late, cancelled, or permanently moved."""
     rows = nouns.board(t, chance)
     docs = [nouns.timetable(t, rows)]
     for _ in range(3):
@@ -169,7 +169,7 @@ def fee(t: Tongue, chance: Random) -> Script:
 
 
 def file_changed(t: Tongue, chance: Random) -> Script:
-    """A file is exchanged: another size, another date, or another edition."""
+    """A file is replaced: other size, date, or edition."""
     facts = chance.choice((
         ("312 kB", "348 kB", "331 kB"),
         tuple(t.day(SPRING - n * DAY) for n in (300, 4, 1)),
@@ -191,7 +191,7 @@ def section_came(t: Tongue, chance: Random) -> Script:
 
 
 def rewritten(t: Tongue, chance: Random) -> Script:
-    """The page becomes another for good: hardly a word stays. A reader hears of it once, when it is sure."""
+    """The page is replaced for good, with hardly a word in common. Report it once, when it is certain."""
     first, second = chance.sample(("policy", "news", "notices", "releases", "downloads", "rates"), 2)
     old, new = nouns.NOUNS[first](t, chance), nouns.NOUNS[second](t, chance)
     same = chance.random() < 0.5
@@ -201,7 +201,7 @@ def rewritten(t: Tongue, chance: Random) -> Script:
 
 
 def moved_away(t: Tongue, chance: Random) -> Script:
-    """A page that only sends on stands in its place, and stays. One telling is right, once a hold is over."""
+    """A redirecting page replaces it for good. One report is right, after a hold."""
     old = nouns.NOUNS[chance.choice(("policy", "careers", "pricing", "status"))](t, chance)
     words = chance.choice((t.redirecting, t.error[1], t.login[1], t.repair[1]))
     stub = Doc(t.lang, words, words, (Part("prose", "", t.error[2:]),), bare=chance.random() < 0.6)
@@ -210,7 +210,7 @@ def moved_away(t: Tongue, chance: Random) -> Script:
 
 
 def behind_a_swap(t: Tongue, chance: Random) -> Script:
-    """The page changed while another stood in its place: the first look that shows it is the new one."""
+    """The page changed while another replaced it: the first check that shows it again is new."""
     jobs = chance.sample(t.jobs, 7)
     docs = [nouns.careers(t, jobs[:n]) for n in (4, 5, 6)]
     words = chance.choice((t.login, t.error, t.repair, t.challenge))
@@ -246,4 +246,4 @@ MORE: Mapping[str, Kind] = {
     "moved away": moved_away,
     "behind a swap": behind_a_swap,
 }
-"""All kinds that must be told."""
+"""All kinds that must be reported."""

@@ -1,4 +1,4 @@
-"""What a page says, without its markup: content in parts, and pieces around it that are no content."""
+"""A page without its markup: content in parts, and pieces around it that are not content."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ Where = Literal["banner", "lead", "within", "aside", "after", "foot", "hidden", 
 
 
 class Entry(Struct, frozen=True):
-    """An item of a list or a row of a table: its name and what is said of it, in the order of the part's heads."""
+    """An item of a list or a row of a table: its name, and facts in the order of the part's heads."""
 
     name: str
     facts: tuple[str, ...] = ()
 
 
 class Part(Struct, frozen=True):
-    """A stretch of content: its heading, its lines of text, and its entries.
+    """A section of content: its heading, lines of text, and entries.
 
-    show: as a list of things to open, as rows of values, as a card of its own, or as prose.
+    show: as a list of links, rows of values, a card, or prose.
     """
 
     show: Literal["list", "rows", "card", "prose"]
@@ -33,7 +33,7 @@ class Part(Struct, frozen=True):
 
 
 class Piece(Struct, frozen=True):
-    """Something beside the content: its role (cookie, promo, quote, clock, ...), its texts, and where it stands."""
+    """A piece outside the content: its role (cookie, promo, quote, clock, ...), texts, and place."""
 
     role: str
     texts: tuple[str, ...]
@@ -42,9 +42,8 @@ class Piece(Struct, frozen=True):
 
 
 class Doc(Struct, frozen=True):
-    """A page of one moment. bare: nothing else of the site stands around it. frame: wears another frame than the rest.
-
-    lang: of the frame's own words. extra: raw markup (tokens, scripts, attributes) that shows nothing.
+    """A page at one moment. bare: without the rest of the site. frame: rendered in another frame than usual. lang: of
+    the frame's own words. extra: raw invisible markup (tokens, scripts, attributes).
     """
 
     lang: str
@@ -61,7 +60,7 @@ class Doc(Struct, frozen=True):
         return self.parts[number]
 
     def having(self, *pieces: Piece) -> Doc:
-        """Return the document with more pieces around it."""
+        """Return the document with more pieces."""
         return replace(self, pieces=(*self.pieces, *pieces))
 
     def at(self, where: Where) -> tuple[Piece, ...]:
@@ -69,7 +68,7 @@ class Doc(Struct, frozen=True):
 
 
 def lines_of(doc: Doc) -> Iterator[str]:
-    """Yield what the content says: what a reader of the page reads, without what stands around it."""
+    """Yield the content's text, without the pieces around it."""
     yield doc.heading
     for part in doc.parts:
         yield part.heading
@@ -79,7 +78,7 @@ def lines_of(doc: Doc) -> Iterator[str]:
 
 
 def with_part(doc: Doc, number: int, part: Part) -> Doc:
-    """Return the document with a part in the place of another."""
+    """Return the document with one part replaced."""
     return replace(doc, parts=(*doc.parts[:number], part, *doc.parts[number + 1 :]))
 
 

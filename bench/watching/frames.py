@@ -1,4 +1,4 @@
-"""The frames: a shell, a way to show lists, rows and cards, the class names of a house, a heading, and a size.
+"""The frames: a shell, styles of lists, rows and cards, a naming of classes, a heading, and a size.
 
 `FRAMES` are dealt into two halves by a seed: rules are made on one and judged on the other.
 """
@@ -22,9 +22,8 @@ LARGEST = 360
 
 
 class Frame(Struct, frozen=True):
-    """One way to build pages. heading: the tag of the page's heading. filler: how many stable links make it long.
-
-    dressed: as `shells.Inside` says.
+    """One way to build pages. heading: the tag of the page's heading. filler: number of stable links that make it long.
+    dressed: as in `shells.Inside`.
     """
 
     name: str
@@ -38,7 +37,6 @@ class Frame(Struct, frozen=True):
     dressed: bool
 
     def render(self, doc: Doc) -> str:
-        """Return the page as HTML."""
         words, ink = tongue(doc.lang), Ink(self.naming, self.name)
         if doc.bare:
             return _bare(doc, ink)
@@ -53,7 +51,6 @@ class Frame(Struct, frozen=True):
         return ink.text(self.heading, doc.heading, "", more) + empty.pieces("lead") + "".join(parts)
 
     def part(self, ink: Ink, part: Part) -> str:
-        """Return a part's markup in this frame's manner."""
         if part.show == "card":
             return CARDS[self.cards](ink, part)
         below = {"h1": "h2", "h2": "h3"}.get(self.heading, "h2")
@@ -64,7 +61,7 @@ class Frame(Struct, frozen=True):
 
 
 def _bare(doc: Doc, ink: Ink) -> str:
-    """Return a page that has nothing of the site around it: what a proxy, a guard or an empty shell answers."""
+    """Return a page without the rest of the site, like the response of a proxy, a guard or an empty shell."""
     empty = Inside(doc, tongue(doc.lang), ink, "", ())
     lines = "".join(f"<p>{line}</p>" for part in doc.parts for line in part.lines)
     heading = f"<h1>{doc.heading}</h1>" if doc.heading else '<div id="app"></div>'

@@ -1,7 +1,7 @@
-"""The histories: kinds of events dealt to languages, frames and times between looks, always the same way.
+"""The histories: kinds of events dealt to languages, frames and intervals between checks, deterministically.
 
-Each look was labelled before a judge saw it. Kinds are dealt to both halves of the frames in turn, so that a kind's
-figure stands on each.
+Each check was labelled before a judge saw it. Kinds are dealt to both halves of the frames in turn, so each kind has
+figures in both.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from bench.watching.tongues import languages, tongue
 COPIES_TOLD, COPIES_SILENT = 12, 10
 UNDER_NOISE = 0.4
 BEGIN = 1_772_438_400_000
-"""2 March 2026, 08:00 UTC: the first look of the first history."""
+"""2 March 2026, 08:00 UTC: the first check of the first history."""
 _NOT_UNDER_NOISE = ("behind a swap", "rewritten", "moved away")
 
 
 class History(Struct, frozen=True):
-    """The looks at one page. tells: whether its kind has something to tell. held_out: its misses stay unread."""
+    """The checks of one page. tells: whether its kind contains changes to report. held_out: its misses stay unread."""
 
     name: str
     kind: str
@@ -47,7 +47,7 @@ class History(Struct, frozen=True):
         return self.begin + look * self.spacing + (MINUTE if again else 0)
 
     def document(self, look: int, *, again: bool = False) -> Doc:
-        """Return what a request at this look is answered; `again`: one a minute later."""
+        """Return the response at this check; `again`: a minute later."""
         draw = Random(zlib.crc32(f"{self.name} {look} {again}".encode()))
         return self.script.steps[look].draw(draw, self.time(look, again=again))
 
@@ -73,7 +73,6 @@ def _script(kind: str, name: str, lang: str, chance: Random) -> Script:
 
 
 def histories() -> Iterator[History]:
-    """Yield all histories, kind by kind."""
     deal = Random(SEED + 2)
     inner = tuning()
     tongues = [list(languages()) for _ in range(2)]

@@ -1,4 +1,4 @@
-"""How a frame writes: elements with the class names of its house, escaped text, stable links."""
+"""A frame's handwriting: elements with its class names, escaped text, stable links."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ _UTILITIES = ("flex", "grid", "mt-4", "px-6", "text-sm", "md:w-1/2", "gap-2", "r
 
 
 class Ink:
-    """Writes elements. `role` says what an element is for; the naming turns it into a class, an id, or nothing."""
+    """Writes elements. `role` is an element's purpose; the naming turns it into a class, an id, or nothing."""
 
     def __init__(self, naming: Naming, frame: str) -> None:
         self.naming = naming
         self.frame = frame
 
     def named(self, role: str) -> str:
-        """Return the attribute by which a role shows in the markup, with a space before it, or nothing."""
+        """Return the attribute for a role, with a leading space, or nothing."""
         match self.naming if role else "none":
             case "plain":
                 return f' class="{role}"'
@@ -42,17 +42,16 @@ class Ink:
         return f"<{tag}{self.named(role)}{' ' if more else ''}{more}>{inner}</{tag}>\n"
 
     def text(self, tag: str, words: str, role: str = "", more: str = "") -> str:
-        """Return an element with text; nothing for no text."""
+        """Return an element with text; nothing for empty text."""
         return self.el(tag, escape(words, quote=False), role, more) if words else ""
 
     def link(self, words: str, role: str = "") -> str:
         return f'<a href="{address(words)}"{self.named(role)}>{escape(words, quote=False)}</a>'
 
     def links(self, names: Iterable[str], role: str = "", tag: str = "ul") -> str:
-        """Return a list of links."""
         return self.el(tag, "".join(self.el("li", self.link(name)) for name in names), role)
 
 
 def address(words: str) -> str:
-    """Return where a link of this name leads, always the same."""
+    """Return a stable address for a link of this name."""
     return f"/{zlib.crc32(words.encode()) % 90000 + 10000}"

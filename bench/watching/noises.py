@@ -1,4 +1,4 @@
-"""What a server changes by itself: each noise is drawn anew at each request and says nothing that a reader awaits."""
+"""Churn that a server produces by itself: drawn for each request, and of no interest to readers."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from bench.watching.documents import Doc, Entry, Piece, Where
 from bench.watching.tongues import Tongue, time_of
 
 Noise = Callable[[Doc, Random, int], Doc]
-"""From a document, the chance of a request and its time to what that request is answered."""
+"""From a document, a request's random source and its time to the response."""
 Made = Callable[[Tongue, Random], Noise]
 MINUTE, HOUR = 60_000, 3_600_000
 AROUND: tuple[Where, ...] = ("banner", "lead", "within", "aside", "after", "foot")
@@ -20,16 +20,16 @@ ICONS = ("expand_more", "arrow_forward", "keyboard_arrow_down", "shopping_cart",
 
 
 def _line(t: Tongue, chance: Random, role: str, words: Callable[[Random, int], str]) -> Noise:
-    """Return a noise of one line that stands somewhere, always at the same place."""
+    """Return churn of one line, always at the same place."""
     where = chance.choice(AROUND)
     tag = chance.choice(("p", "span", "div", "small"))
     return lambda doc, draw, at: doc.having(Piece(role, (words(draw, at),), where, tag))
 
 
 def _count(chance: Random) -> Callable[[Random, int], int]:
-    """Return a counter that grows with time, now and then a little behind, as caches are.
+    """Return a counter that grows with time, sometimes a little behind, like a cache.
 
-    Its last figure takes one plural form in all our languages.
+    Its last digit needs one plural form in all our languages.
     """
     base, rate = chance.randrange(20, 900), chance.choice((0.02, 0.3, 2.0))
 
@@ -62,7 +62,7 @@ def day_word(t: Tongue, chance: Random) -> Noise:
 
 
 def ages_of_entries(t: Tongue, chance: Random) -> Noise:
-    """Each entry of a list says how old it is, and all grow older."""
+    """Each entry of a list shows its age, and all grow older."""
     base = chance.randrange(3)
 
     def aged(doc: Doc, _draw: Random, at: int) -> Doc:
@@ -74,7 +74,7 @@ def ages_of_entries(t: Tongue, chance: Random) -> Noise:
 
 
 def _with_facts(doc: Doc, facts: Sequence[str]) -> Doc:
-    """Return the document with one more fact at each entry of its lists."""
+    """Return the document with one more fact in each entry of its lists."""
     parts, n = [], 0
     for part in doc.parts:
         own = []
@@ -119,7 +119,7 @@ def session(t: Tongue, chance: Random) -> Noise:
 
 
 def token(t: Tongue, chance: Random) -> Noise:
-    """A token in the markup, a trace in a hidden element, and other addresses of scripts and styles."""
+    """A token in the markup, a trace in a hidden element, and changing addresses of scripts and styles."""
 
     def marked(doc: Doc, draw: Random, _: int) -> Doc:
         build = f"{draw.getrandbits(32):08x}"
@@ -152,7 +152,7 @@ def ticker(t: Tongue, chance: Random) -> Noise:
 
 
 def _faces(role: str, texts: Sequence[str], chance: Random, heading: str = "", count: int = 0) -> Noise:
-    """Return a noise that shows one of some texts, by chance, at one place."""
+    """Return churn that shows one of some texts at random, at one place."""
     shown = chance.sample(texts, min(len(texts), count or len(texts)))
     where: Where = chance.choice(("aside", "after", "within"))
     head = (heading,) if heading else ()
@@ -164,7 +164,7 @@ def quotes(t: Tongue, chance: Random) -> Noise:
 
 
 def tips(t: Tongue, chance: Random) -> Noise:
-    """Tips of the day, without a heading and without a name that says so."""
+    """Tips of the day, without a heading or a telling name."""
     return _faces("box", t.quotes, chance, "", chance.choice((2, 4, 5)))
 
 
@@ -187,14 +187,14 @@ def captcha(t: Tongue, chance: Random) -> Noise:
 
 
 def variants(t: Tongue, chance: Random) -> Noise:
-    """An A/B test of a call to act, by lot."""
+    """A random A/B test of a call to action."""
     pair = chance.sample((*t.heroes, *t.promos), 2)
     where: Where = chance.choice(("lead", "after", "banner"))
     return lambda doc, draw, _: doc.having(Piece("cta", (draw.choice(pair),), where, "div"))
 
 
 def probes(t: Tongue, chance: Random) -> Noise:
-    """Text that nobody sees or reads: probes of fonts, names of icons; some visitors' pages have it and some do not."""
+    """Invisible text: font probes, icon names; some responses have it and some do not."""
 
     def probed(doc: Doc, draw: Random, _: int) -> Doc:
         hidden = Piece("probe", (draw.choice(PROBE),), "hidden", "span")
@@ -209,7 +209,7 @@ def skip_links(t: Tongue, chance: Random) -> Noise:
 
 
 def menus(t: Tongue, chance: Random) -> Noise:
-    """Items of the menu that some answers have and some do not."""
+    """Menu items that only some responses have."""
     items = tuple(chance.sample((t.careers, t.pricing, t.news, t.about, t.events, t.downloads), 3))
     return lambda doc, draw, _: doc.having(Piece("menu", items[: draw.choice((0, 0, 2, 3))], "menu"))
 
@@ -223,4 +223,4 @@ NOISES: Mapping[str, Made] = {
     "captcha": captcha, "variants": variants, "probes": probes, "skip links": skip_links, "menus": menus,
 }  # fmt: skip
 BACKGROUND = ("clock", "generated at", "minutes ago", "views", "token", "session in text", "people viewing")
-"""Noises mild enough to run behind a history of changes."""
+"""Churn mild enough to run behind a history of changes."""

@@ -1,4 +1,4 @@
-"""What pages are about: each noun's page, written in a language, from what is true of it at a moment."""
+"""The subjects of pages: each noun's page, written in a language, from its state at a moment."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from bench.watching.tongues import Tongue
 
 DAY = 86_400_000
 SPRING = 1_773_000_000_000
-"""A moment in March 2026, from which the dates on pages are counted."""
+"""A moment in March 2026, the base of dates on pages."""
 
 
 def page(t: Tongue, heading: str, *parts: Part) -> Doc:
@@ -103,7 +103,7 @@ def staff(t: Tongue, chance: Random, count: int = 4) -> list[tuple[str, str]]:
 
 
 def plans(t: Tongue, chance: Random) -> list[Part]:
-    """Return three plans as they stand at first."""
+    """Return the three initial plans."""
     features = chance.sample(t.features, 6)
     low, high = chance.choice((9, 12, 15, 19)), chance.choice((29, 39, 49, 79))
     return [

@@ -1,7 +1,7 @@
-"""What happens to a page, look by look, and whether a reader wants to hear of it.
+"""The events of a page, check by check, and whether a reader wants them reported.
 
-A step draws its document when it is looked at, for a server draws its noise anew at each request. `new` is what a
-reader wants to hear of; all else is silence.
+A step draws its document at each check, because a server draws its churn for each request. `new` marks changes to
+report; everything else must stay silent.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ Draw = Callable[[Random, int], Doc]
 
 
 class Step(NamedTuple):
-    """A look: how its page is drawn (from chance, and the time in milliseconds), and its label.
+    """A check: how to draw its page (from randomness, and the time in milliseconds), and its label.
 
-    settled: what the content is, without noise; None while another page stands in its place.
+    settled: the content without churn; None while another page replaces it.
     """
 
     draw: Draw
@@ -31,9 +31,8 @@ class Step(NamedTuple):
 
 
 class Script(NamedTuple):
-    """The looks of a history. selector: of the part that is watched. grace: looks within which a change is to be told.
-
-    spacings: the times between looks that it may be dealt.
+    """The checks of a history. selector: of the watched part. grace: checks within which to report a change. spacings:
+    possible intervals between checks.
     """
 
     steps: tuple[Step, ...]
@@ -54,7 +53,7 @@ def fresh(doc: Doc) -> Step:
 
 
 def walk(docs: Sequence[Doc], chance: Random) -> tuple[Step, ...]:
-    """Return the first document for a few looks, then each of the next: its first look is new, then it stands."""
+    """Return the first document for a few checks, then each of the next: its first check is new, then it stays."""
     rests = chance.choice(((3,), (4,), (2, 5), (3, 1, 4), (6,), (1, 2)))
     steps = still(docs[0], chance.choice((2, 3, 5)))
     for n, doc in enumerate(docs[1:]):

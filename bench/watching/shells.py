@@ -1,6 +1,6 @@
-"""What stands around the content: twenty ways in which sites build a page.
+"""The surroundings of the content: twenty ways to build a page.
 
-A shell gets an Inside: the content as markup, and the words of the site. It places the pieces where sites place them.
+A shell gets an Inside, the content as markup and the site's words, and places the pieces where sites do.
 """
 
 from __future__ import annotations
@@ -25,10 +25,8 @@ _HOMES = ("Mastodon", "LinkedIn", "YouTube", "RSS")
 
 
 class Inside(NamedTuple):
-    """A page to be wrapped. filler: stable names that make a page long, at the place that its frame gives them.
-
-    dressed: with what sites wear beside their content: scripts, a second menu for small screens, a search form, a
-    choice of languages, links to their other homes.
+    """A page to wrap. filler: stable names that make a page long, at the frame's place for them. dressed: with typical
+    extras: scripts, a second menu for small screens, a search form, languages, social links.
     """
 
     doc: Doc

@@ -1,4 +1,4 @@
-"""What must stay silent: noise at each look, banners that come and go, other pages that stand in for a while."""
+"""Histories that must stay silent: churn at each check, temporary banners, temporary replacement pages."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ def some_page(t: Tongue, chance: Random, among: Sequence[str] = tuple(NOUNS)) ->
 
 
 def under_noise(make: noises.Made, among: Sequence[str], t: Tongue, chance: Random) -> Script:
-    """One page that stands still under one noise, which is there from the first look on."""
+    """A page that stays the same under one kind of churn from the first check on."""
     return Script((noisy(some_page(t, chance, among), make(t, chance)),) * LOOKS)
 
 
 def episodes(pieces: Sequence[Piece], t: Tongue, chance: Random) -> Script:
-    """Pieces come and go: now for one look, now for several; one at a time."""
+    """Pieces appear and disappear, for one or several checks; one at a time."""
     doc = some_page(t, chance)
     steps = still(doc, chance.choice((2, 4)))
     while len(steps) < LOOKS + 4:
@@ -51,7 +51,7 @@ def _banner(role: str, where: Sequence[Where], texts: Callable[[Tongue], Sequenc
 
 
 def served_by_lot(t: Tongue, chance: Random) -> Script:
-    """A banner that every other visitor sees, by lot."""
+    """A banner that every other visitor sees, at random."""
     words = chance.choice((t.cookie, t.promos[:1], (t.support,), (t.works,)))
     piece = Piece("notice-bar", tuple(words), chance.choice(("banner", "after")), "div")
     doc = some_page(t, chance)
@@ -59,7 +59,7 @@ def served_by_lot(t: Tongue, chance: Random) -> Script:
 
 
 def swapped(words: Callable[[Tongue], Sequence[str]], bare: float, t: Tongue, chance: Random) -> Script:
-    """Another page stands in this one's place for one to three looks, twice, and the old one is back."""
+    """Another page replaces this one for one to three checks, twice, then the old one returns."""
     doc, own = some_page(t, chance), words(t)
     stub = Doc(
         t.lang, own[0], own[0] if own[0] else "", (Part("prose", "", tuple(own[1:])),), bare=chance.random() < bare
@@ -76,7 +76,7 @@ def empty_shell(t: Tongue, chance: Random) -> Script:
 
 
 def foreign(t: Tongue, chance: Random) -> Script:
-    """The same page in another language for a look or two, as when a server sees another visitor's country."""
+    """The same page in another language for a check or two, as if the server saw another visitor's country."""
     seed = chance.random()
     name = chance.choice(("policy", "notices", "news", "pricing", "careers", "hours"))
     doc = NOUNS[name](t, Random(seed))
@@ -89,7 +89,7 @@ def foreign(t: Tongue, chance: Random) -> Script:
 
 
 def shifted(t: Tongue, chance: Random) -> Script:
-    """All dates of the page a day earlier for some looks: the same moments in another time zone."""
+    """All dates are a day earlier for some checks: the same moments in another time zone."""
     seed = chance.random()
     days = sorted(Random(seed).sample(range(5, 120), 5))
 
@@ -121,7 +121,7 @@ def reordered_always(t: Tongue, chance: Random) -> Script:
 
 
 def redesigned(t: Tongue, chance: Random) -> Script:
-    """The site gets another dress: the same text in another frame's markup, for good or to and fro."""
+    """The site changes its design: the same text in another frame's markup, for good or back and forth."""
     doc = some_page(t, chance)
     other = replace(doc, frame="other")
     order = chance.choice(((5, 9), (4, 3, 7), (3, 1, 4, 1, 5)))
@@ -135,7 +135,7 @@ def new_year(t: Tongue, chance: Random) -> Script:
 
 
 def software(t: Tongue, chance: Random) -> Script:
-    """The foot says which version of which software serves the page."""
+    """The footer names the version of the site's software."""
     doc, minor = some_page(t, chance), chance.randrange(2, 30)
     steps: list[Step] = []
     for n in range(5):
@@ -145,7 +145,7 @@ def software(t: Tongue, chance: Random) -> Script:
 
 
 def pages_of_list(t: Tongue, chance: Random) -> Script:
-    """The row of page numbers under a list grows and shrinks, as what is far down comes and goes."""
+    """The pagination under a list grows and shrinks with entries far down."""
     doc = some_page(t, chance, LISTED)
 
     def paged(own: Doc, draw: Random, _: int) -> Doc:
@@ -155,7 +155,7 @@ def pages_of_list(t: Tongue, chance: Random) -> Script:
 
 
 def two_at_once(t: Tongue, chance: Random) -> Script:
-    """Several noises together, as on a page of a newspaper."""
+    """Several kinds of churn together, as on a newspaper's page."""
     made = [noises.NOISES[name](t, chance) for name in chance.sample(list(noises.NOISES), 3)]
 
     def all_of(doc: Doc, draw: Random, at: int) -> Doc:

@@ -1,4 +1,4 @@
-"""How frames show content: a dozen ways of a list of things to open, of rows of values, and of a card."""
+"""Styles of content: a dozen each for lists of links, rows of values, and cards."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The languages: what pages say in each, from `languages/*.toml`. A list is one line, its items between bars."""
+"""The languages: the texts of pages, from `languages/*.toml`. A list is one line, its items separated by bars."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ FOLDER = Path(__file__).parent / "languages"
 
 
 class Tongue(Struct, frozen=True):
-    """The words of a language. In braces: n a number, p a price, t a time of day, date a date, v a version."""
+    """A language's words. In braces: n a number, p a price, t a time of day, date a date, v a version."""
 
     lang: str
     site: str
@@ -40,13 +40,13 @@ class Tongue(Struct, frozen=True):
     shop: str
     products: tuple[str, ...]
     stock: tuple[str, ...]
-    """In stock, sold out, to be ordered before it is out, a waiting list."""
+    """In stock, sold out, preorder, waiting list."""
     left: str
     blurb: str
     status: str
     services: tuple[str, ...]
     states: tuple[str, ...]
-    """In operation, out, slow, in maintenance."""
+    """Operational, out, slow, in maintenance."""
     calm: str
     incidents: tuple[str, ...]
     hours: str
@@ -75,9 +75,9 @@ class Tongue(Struct, frozen=True):
     policy: str
     prose: tuple[str, ...]
     edits: tuple[str, ...]
-    """What a paragraph of the prose says, an arrow, and what it says after an edit."""
+    """A paragraph of the prose, an arrow, and the paragraph after an edit."""
     negation: str
-    """The same, one word only."""
+    """The same, with one changed word."""
     deadline: str
     events: str
     gatherings: tuple[str, ...]
@@ -122,7 +122,7 @@ class Tongue(Struct, frozen=True):
     repair: tuple[str, ...]
 
     def day(self, at: int) -> str:
-        """Return a date as this language writes it; `at` in milliseconds."""
+        """Format a date in this language; `at` in milliseconds."""
         moment = datetime.fromtimestamp(at / 1000, UTC)
         return self.date.format(d=moment.day, m=self.months[moment.month - 1], y=moment.year)
 
@@ -136,7 +136,6 @@ def time_of(at: int) -> str:
 
 @cache
 def tongue(lang: str) -> Tongue:
-    """Return a language's words."""
     words = tomllib.loads((FOLDER / f"{lang}.toml").read_text("utf-8"))
     lists = {field for field, kind in Tongue.__annotations__.items() if kind.startswith("tuple")}
     told = {name: text.split(" | ") if name in lists else text for name, text in words.items()}
