@@ -20,7 +20,7 @@ from bench.topic import ROOT, Record
 PAGE = ROOT / "docs" / "figures.md"
 PRODUCT = ("actors", "api", "sanderling", "storage", "supervision", ":(exclude)*.md")
 MOST_LINES = 2_000
-STALE = f"**Stale**: more than {MOST_LINES:,} lines of what this measures have changed since.\n"
+STALE = f"**Stale**: more than {MOST_LINES:,} lines of the measured code have changed since.\n"
 HEAD = """# Figures
 
 `make bench PAGE=docs/figures.md` writes this page, and `make bench WHAT="log match" PAGE=docs/figures.md` two of its
