@@ -61,7 +61,6 @@ class EndedDevice(Form, frozen=True):
 
 
 async def devices(visit: Visit) -> Devices:
-    """Return the devices for Settings."""
     told = [each for each in await visit.context.storage.alerts.destinations() if each.kind == WEBPUSH]
     told.sort(key=lambda each: (each.created_at, each.id), reverse=True)
     listed = [Device(each, mark_of(each.destination.address)) for each in await standings(visit, told[:SHOWN])]

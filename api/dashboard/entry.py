@@ -94,7 +94,6 @@ def _good(link: SetUpLink | None, now: Millis) -> SetUpLink | None:
 
 
 async def show_sign_in(visit: Visit) -> Reply:
-    """Show the form for the password."""
     back = own_path(visit.query.next if not visit.draft.given else visit.draft.value("next"))
     if visit.session is not None:
         return Go(back)

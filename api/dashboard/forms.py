@@ -68,7 +68,6 @@ class Draft:
         return value in self.given.get(name, ()) if self.given else otherwise
 
     def error(self, name: str) -> str:
-        """Return a field's error, or ""."""
         return self.errors.get(name, "")
 
     @property

@@ -11,7 +11,6 @@ HEADERS = {"X-Accel-Buffering": "no", "Cache-Control": "no-store"}
 
 
 async def everything(visit: Visit) -> LiveStream:
-    """Stream the events that pass the filters."""
     return _live(await streams.everything(visit, visit.query, _listener(visit)))
 
 

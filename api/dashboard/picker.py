@@ -88,7 +88,6 @@ def found(sources: Sequence[Source], find: str, but: Iterable[str] = ()) -> list
 
 
 def choice(source: Source) -> Choice:
-    """Return a source as a choice."""
     address = source.url.partition("://")[2].rstrip("/")
     return Choice(source.id, source.name or address, ", ".join(source.tags), address if source.name else "")
 

@@ -32,7 +32,6 @@ NONE: Final = Preferences()
 
 
 def preferences_of(cookies: Mapping[str, str]) -> Preferences:
-    """Return the preferences in a browser's cookies."""
     language, theme, zone = (cookies.get(name, "") for name in ("language", "theme", "zone"))
     density = cookies.get("density", "")
     return Preferences(

@@ -32,7 +32,6 @@ _SAID: Final = re.compile(r'\bsay\("([^"]*)"')
 
 @cache
 def environment() -> Environment:
-    """Return the environment of all templates."""
     made = Environment(
         loader=PackageLoader("api.dashboard"),
         autoescape=True,

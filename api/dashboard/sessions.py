@@ -40,7 +40,6 @@ class Browser(NamedTuple):
 
     @property
     def token(self) -> str:
-        """The token of its forms."""
         return hmac.new(self.secret.encode(), b"form", sha256).hexdigest()
 
     @property

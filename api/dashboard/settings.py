@@ -129,7 +129,6 @@ async def end(visit: Visit) -> Reply:
 
 
 async def end_others(visit: Visit) -> Reply:
-    """End every session but this one."""
     assert visit.session is not None
     people = visit.context.storage.people
     for one in await people.sessions():

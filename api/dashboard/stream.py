@@ -53,7 +53,6 @@ class StreamQuery(Struct, frozen=True, forbid_unknown_fields=True):
     cursor: str | None = None
 
     def typed(self) -> dict[str, str]:
-        """Return the filters as typed."""
         return {name: getattr(self, name) for name in _FIELDS}
 
 

@@ -61,7 +61,6 @@ def _word(value: object) -> str:
 
 
 async def show(visit: Visit) -> Page:
-    """Show the service's own state."""
     wanted: ShownPart = visit.query
     overview = overview_of(visit.context)
     query = TreeQuery(filter=wanted.filter, start=wanted.start, limit=ROWS)

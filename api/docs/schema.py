@@ -61,7 +61,6 @@ def words_of(schema: dict[str, Any]) -> str:
 
 
 def fields_of(name: str, schema: dict[str, Any]) -> Element:
-    """Return the section of a named type."""
     rows = [
         el(
             "tr",

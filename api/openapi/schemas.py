@@ -47,7 +47,6 @@ def bodies_of(route: Route) -> list[Any]:
 
 
 def alternatives(answer: Any) -> tuple[Any, ...]:
-    """Return the alternatives of an answer's type."""
     if answer is None:
         return ()
     return answer if isinstance(answer, tuple) else (answer,)

@@ -36,7 +36,6 @@ def _part(part: Part) -> wire.LookPart:
 
 
 def note_of(one: Note) -> wire.LookNote:
-    """Return a note in the wire format."""
     return wire.LookNote(
         at=rfc3339(one.at),
         verdict=one.came,

@@ -22,7 +22,6 @@ MARKS = 20
 
 
 def row_of(row: Row) -> wire.TreeRow:
-    """Return a row in the wire format."""
     return wire.TreeRow(
         path=row.path,
         name=row.name,

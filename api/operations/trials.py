@@ -69,7 +69,6 @@ class _Tally:
     oldest: Millis | None = None
 
     def take(self, events: Sequence[Stored], answer: PreviewAnswer) -> None:
-        """Add a worker's result."""
         self.terms = [a + b for a, b in zip(self.terms, answer.found_in, strict=True)]
         self.looked.update(map(_day, events))
         self.hits.update(_day(events[place]) for place in answer.matched)

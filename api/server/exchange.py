@@ -187,7 +187,6 @@ class Exchange:
         return True
 
     def _list(self, key: Holder, reader: Reader | Feed, address: str, asked: str, close: Callable[[], None]) -> int:
-        """Register a stream in the operator's list."""
         whose = Whose(key.id, key.name, key.prefix) if isinstance(key, ApiKey) else Whose(key.id, "dashboard")
         place = reader if isinstance(reader, Reader) else None
         now = self._api.context.world.now()

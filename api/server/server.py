@@ -200,7 +200,6 @@ def _hypercorn_config() -> Config:
 
 
 async def close_all(listeners: Sequence[trio.abc.Listener[Any]]) -> None:
-    """Close listeners without waiting."""
     for listener in listeners:
         await trio.aclose_forcefully(listener)
 

@@ -164,7 +164,6 @@ async def test(call: Call) -> Answer:
 
 
 async def invite(call: Call) -> Answer:
-    """Ask for consent again."""
     return Answer(_invited(await acts.invite(call, call.path["id"])))
 
 

@@ -61,7 +61,6 @@ def _family(metric: Counter | Gauge | Histogram) -> Metric:
 
 
 def exposition(context: AppContext) -> bytes:
-    """Return all metrics as text."""
     registry = CollectorRegistry(auto_describe=False)
     registry.register(Service(context))
     ProcessCollector(registry=registry)

@@ -68,7 +68,6 @@ async def of_url(call: Call) -> Answer:
 
 
 async def of_source(call: Call) -> Answer:
-    """Show the blocks of a watched page."""
     asked: wire.SourceBlocksRequest = call.body
     now = (await sources.view(call, call.path["id"])).source
     wish = PickWish(

@@ -26,7 +26,6 @@ from storage.records.times import interval_text, rfc3339
 
 
 def time_or_null(at: Millis | None) -> str | None:
-    """Return RFC 3339, or None."""
     return None if at is None else rfc3339(at)
 
 
@@ -161,12 +160,10 @@ async def patch(call: Call) -> Answer:
 
 
 async def disable(call: Call) -> Answer:
-    """Pause a source."""
     return await _changed(call, SourcePatch(enabled=False))
 
 
 async def enable(call: Call) -> Answer:
-    """Resume a source."""
     return await _changed(call, SourcePatch(enabled=True))
 
 
@@ -176,7 +173,6 @@ async def delete(call: Call) -> Answer:
 
 
 async def restore(call: Call) -> Answer:
-    """Restore a deleted source."""
     view = await operations.restore(call, call.path["id"])
     return Answer(record_of(view), headers=tag_of(view.source))
 

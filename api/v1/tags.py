@@ -56,7 +56,6 @@ async def put(call: Call) -> Answer:
 
 
 async def delete(call: Call) -> Answer:
-    """Delete the defaults of a tag."""
     await acts.delete(call, call.path["tag"], expected(call))
     return Answer(status=204)
 

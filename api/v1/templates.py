@@ -131,14 +131,12 @@ async def describe(call: Call) -> Answer:
 
 
 async def preview(call: Call) -> Answer:
-    """Return what an instantiation would attach."""
     template = _template(call)
     found = await operations.preview(call, template, call.body)
     return Answer(preview_of(template, found, alerts=call.body.alerts))
 
 
 async def instantiate(call: Call) -> Answer:
-    """Attach everything that is missing."""
     template = _template(call)
     report = await operations.instantiate(call, template, call.body)
     return Answer(report_of(template, report), settled=not report.late)

@@ -44,7 +44,6 @@ async def versions(call: Call) -> Answer:
 
 
 async def compare(call: Call) -> Answer:
-    """Return the differences between two versions."""
     query: wire.CompareQuery = call.query
     found = await operations.compare(call, call.path["id"], query.from_, query.to)
     steps = [step for step in found.steps if query.show == "text" or not step.same]

@@ -128,7 +128,6 @@ def chosen(form: AlertForm) -> Chosen:
 
 
 def form_of(alert: Alert) -> AlertEdit:
-    """Return the form for an existing alert."""
     return AlertEdit(
         **_same(alert),
         name=alert.name,

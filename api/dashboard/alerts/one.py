@@ -76,12 +76,10 @@ async def one(visit: Visit) -> Page:
 
 
 async def resume(visit: Visit) -> Go:
-    """Resume an alert."""
     return await _switch(visit, enabled=True, says=say("The alert matches again, from the next event on."))
 
 
 async def pause(visit: Visit) -> Go:
-    """Pause an alert."""
     return await _switch(visit, enabled=False, says=say("Paused. What was matched before is still delivered."))
 
 

@@ -48,7 +48,6 @@ async def test(visit: Visit) -> Go:
 
 
 async def invite(visit: Visit) -> Go:
-    """Ask for consent again."""
     found = await destinations.invite(visit, visit.path["id"])
     if found.delivered:
         return Go(_page(visit), say("The question was sent. Once they have agreed, what is matched goes there."))
@@ -66,7 +65,6 @@ async def rotate(visit: Visit) -> Go:
 
 
 async def resume(visit: Visit) -> Go:
-    """Resume deliveries."""
     hook = await destinations.change(visit, visit.path["id"], wire.DestinationPatch(enabled=True))
     if hook.missed_after is None:
         return Go(_page(visit), say("It is delivered to again."))
@@ -75,7 +73,6 @@ async def resume(visit: Visit) -> Go:
 
 
 async def pause(visit: Visit) -> Go:
-    """Pause deliveries."""
     await destinations.change(visit, visit.path["id"], wire.DestinationPatch(enabled=False))
     return Go(_page(visit), say("Paused: nothing is sent, and what matches now is not queued."))
 

@@ -114,7 +114,6 @@ def address_of(form: NewDestinationForm, address: AddressField) -> str | UnsetTy
 
 
 def form_of(hook: Destination) -> DestinationEdit:
-    """Return the form for an existing destination."""
     hours = hook.quiet_hours
     return DestinationEdit(
         url=None if ADDRESS in hook.private_names else hook.url,

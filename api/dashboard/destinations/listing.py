@@ -91,6 +91,5 @@ assert set(_TROUBLE) == set(DESTINATIONS)
 
 
 def fits(hook: Destination, state: DestinationState, query: DestinationsQuery) -> bool:
-    """Return whether a destination matches the query."""
     text = f"{hook.label} {hook.url}".casefold()
     return query.state in ("", state) and all(word in text for word in query.q.casefold().split())

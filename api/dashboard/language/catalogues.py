@@ -36,7 +36,6 @@ class Catalogue(NamedTuple):
     form: Callable[[int], int]
 
     def find(self, text: str) -> tuple[str, ...] | None:
-        """Return a text's translation, or None."""
         return self.texts.get(text)
 
 
@@ -55,7 +54,6 @@ def languages() -> dict[str, Catalogue]:
 
 
 def catalogue_of(code: str, text: str) -> Catalogue:
-    """Parse a file into a catalogue."""
     entries = list(entries_of(text))
     head = next((one.said[0] for one in entries if not one.text), "")
     fields = dict(line.split(": ", 1) for line in head.splitlines() if ": " in line)

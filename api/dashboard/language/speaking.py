@@ -33,7 +33,6 @@ def speaking(code: str) -> Iterator[None]:
 
 
 def language() -> str:
-    """Return the current language's code."""
     return _spoken.get().code
 
 
@@ -82,7 +81,6 @@ def each_said(table: Iterable[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
 
 
 def gettext(text: str) -> str:
-    """Return a text's translation, with its placeholders."""
     found = _spoken.get().find(text)
     return text if found is None else found[0]
 

@@ -93,7 +93,6 @@ class FoundUrl(NamedTuple):
 
     @property
     def title(self) -> str:
-        """The source's own title."""
         return "" if self.answer is None else title_in(self.answer)
 
 
@@ -147,7 +146,6 @@ def title_in(answer: DetectAnswer) -> str:
 
 
 async def blank(visit: Visit) -> Page:
-    """Show the field to paste into."""
     query: AddQuery = visit.query
     return _blank(query.url)
 

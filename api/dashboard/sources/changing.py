@@ -89,7 +89,6 @@ def came_of_it(view: SourceView) -> tuple[str, bool]:
 
 
 async def pause(visit: Visit) -> Go:
-    """Pause a source."""
     id = await sources.pause(visit, visit.path["id"])
     undo = Undo("resume", (id,)) if id else None
     return Go(
@@ -100,7 +99,6 @@ async def pause(visit: Visit) -> Go:
 
 
 async def resume(visit: Visit) -> Go:
-    """Resume a source."""
     view = await sources.change(visit, visit.path["id"], SourcePatch(enabled=True))
     return Go(f"/sources/{view.source.id}", say("It is watched again."))
 
@@ -118,7 +116,6 @@ async def delete(visit: Visit) -> Go:
 
 
 async def edit(visit: Visit) -> Page:
-    """Show a source's settings in a form."""
     view = await sources.view(visit, visit.path["id"])
     return _page(view, of(view.source))
 
@@ -138,7 +135,6 @@ def _page(view: SourceView, form: Edit, preview: Preview | None = None) -> Page:
 
 
 def of(source: Source) -> Edit:
-    """Return the form for an existing source."""
     return Edit(**shown_of(source), revision=revision_of(source))
 
 

@@ -145,7 +145,6 @@ async def of_url(visit: Visit) -> Page:
 
 
 def request_of(form: Look, url: str) -> DetectRequest:
-    """Return the request to fetch the page."""
     look = (form.headers, form.render or "auto", form.wait_for, tags_of(form), own_of(form))
     return DetectRequest(url, "html", None, (), None, *look)
 

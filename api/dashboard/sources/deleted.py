@@ -52,7 +52,6 @@ async def restore(visit: Visit) -> Go:
 
 
 async def undo(visit: Visit) -> Go:
-    """Undo a change."""
     form: Undoing = visit.form
     change = visit.undos.take(visit.who, form.key, visit.now)
     if change is None:

@@ -151,7 +151,6 @@ def _stale() -> str:
 
 
 async def forget(visit: Visit) -> Go:
-    """Delete the defaults of a tag."""
     form: Forgetting = visit.form
     await acts.delete(visit, form.tag)
     return Go("/sources/tags", say("“%(tag)s” has no defaults any more. Its sources keep the tag.", tag=form.tag))

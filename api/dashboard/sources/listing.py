@@ -294,7 +294,6 @@ def _schedule(text: str) -> str | None:
 
 
 async def sure(visit: Visit) -> Page:
-    """Ask for confirmation of a deletion."""
     ids = await _meant(visit)
     found = await sources.each(visit, ids[:MOST_AT_ONCE], sources.view)
     views = [one for one in found if isinstance(one, SourceView)]

@@ -145,7 +145,6 @@ async def again(visit: Visit) -> Go:
 
 
 async def stop(visit: Visit) -> Go:
-    """Stop the import."""
     await visit.context.importer.ask(StopImport)
     return Go(PATH, say("Stopped. What was added by then is watched."))
 

@@ -28,7 +28,6 @@ class Renaming(Form, frozen=True):
 
 
 async def show(visit: Visit) -> Page:
-    """List the tags."""
     found = folders(await sources.tags(visit))
     tags = [(one, one.tag.removesuffix("/*")) for one in found if not one.tag.endswith(":*")]
     kept = {one.tag.removeprefix("label:") for one in await visit.context.storage.tag_defaults.all()}

@@ -28,7 +28,6 @@ class Standing(NamedTuple):
 
 
 def standing(view: SourceView) -> Standing:
-    """Return a source's current state."""
     state = SOURCES[view.state]
     if not view.source.enabled:
         return Standing(state, f"Not watched since {spoken(view.source.updated_at)}.")
