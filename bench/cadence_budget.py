@@ -1,4 +1,4 @@
-"""Whether the controller keeps all sources' checks within the budget: all traces at once, on one clock.
+"""A test that the controller keeps all sources' checks within the budget: all traces at once, on one clock.
 
 Each trace is shifted by whole days, which keeps its hours, and repeats at its end.
 """

@@ -1,4 +1,4 @@
-"""How the log's benchmark loads and measures: closed loop, random arrivals, loop lag, the bare limit."""
+"""Load and measurement of the log's benchmark: closed loop, random arrivals, loop lag, the bare limit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How much faster than real time the simulation is."""
+"""The speed of the simulation, in multiples of real time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How long 100,000 sources block the loop: at start, in walks over all of them, and for a page of the list.
+"""The time that 100,000 sources block the loop: at start, in walks over all of them, and for a page of the list.
 
 The longest step of the start is one of Trio's sets that grows, which we cannot slice.
 """
