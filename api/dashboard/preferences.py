@@ -48,4 +48,5 @@ def spoken_to(wanted: Preferences, asks: LanguageAccept) -> str:
     >>> spoken_to(NONE, LanguageAccept([("sv-SE", 1), ("en", 0.5)])), spoken_to(NONE, LanguageAccept([("de", 1)]))
     ('sv', 'en')
     """
-    return wanted.language or asks.best_match(list(languages()), ENGLISH) or ENGLISH
+    primary = (language.partition("-")[0].lower() for language, quality in asks if quality)
+    return wanted.language or next((found for found in primary if found in languages()), ENGLISH)

@@ -8,7 +8,7 @@ BUDGET = {
     "supervision": (2_540, 21),
     "storage": (13_923, 147),
     "actors": (57_368, 469),
-    "api": (32_477, 304),
+    "api": (32_424, 304),
     "sanderling": (26_867, 247),
 }
 """room: lines and modules at most."""

@@ -1,13 +1,11 @@
 from __future__ import annotations
 
-import doctest
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from storage import retention
 from storage.records.cursor import Bounds
 from storage.records.identity import START, Millis, Seq, seq_at
 from storage.retention import (
@@ -22,10 +20,6 @@ from storage.retention import (
     next_slice,
     too_roomy,
 )
-
-
-def test_the_examples_hold() -> None:
-    assert doctest.testmod(retention).failed == 0
 
 
 def test_an_empty_log_needs_nothing() -> None:

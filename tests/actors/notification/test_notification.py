@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import doctest
 import json
 import re
 import sys
@@ -15,7 +14,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from actors.notification import inert
 from actors.notification.dialects import DIALECTS, DialectName
 from actors.notification.fitting import text_of, title_of
 from actors.notification.inert import cut, one_line, paragraphs
@@ -91,10 +89,6 @@ def seen(name: DialectName, text: str) -> str:
         return shown.replace("\u2060", "")
     found = lxml.html.fragment_fromstring(text.replace("<br>", "\n"), create_parent="div").text_content()
     return str(found).replace("\u2060", "")
-
-
-def test_the_examples_hold() -> None:
-    assert doctest.testmod(inert).failed == 0
 
 
 @pytest.mark.parametrize("name", sorted(DIALECTS))

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import doctest
 import json
 
 import msgspec
 import pytest
 
 from actors.delivery.sample import CONTENT
-from actors.notification import speech
 from actors.notification.dialects import DIALECTS
 from actors.notification.fitting import difference_lines, text_of
 from actors.notification.reading import Notification, notification_of
@@ -18,10 +16,6 @@ from api.dashboard.language.messages import speech_of
 from tests.actors.notification.test_notification import a_diff, a_digest, an_event
 
 SWEDISH = speech_of("en").voice("sv")
-
-
-def test_the_examples_hold() -> None:
-    assert doctest.testmod(speech).failed == 0
 
 
 @pytest.mark.parametrize(

@@ -1,13 +1,10 @@
 from __future__ import annotations
 
-import doctest
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from actors.egress.url import parse_url
-from actors.templates import domain
 from actors.templates.domain import NoDomain, read_domain
 
 
@@ -91,7 +88,3 @@ def test_what_is_taken_is_the_host_of_a_url_and_stays_as_it_is(text: str) -> Non
         return
     assert read_domain(name) == name
     assert parse_url(f"https://{name}/pricing").host == name
-
-
-def test_the_examples_in_the_words_hold() -> None:
-    assert doctest.testmod(domain).failed == 0

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import doctest
 import re
 from typing import get_args
 
 import pytest
 
-from actors.catalogue import lines
 from actors.catalogue.reading import BadFile
 from actors.templates.reading import read_template
 from storage.records.alert import Matching
@@ -122,7 +120,3 @@ def test_all_flaws_are_told_at_once_in_the_order_of_the_lines() -> None:
         )
     )
     assert [flaw.split(":")[1] for flaw in found] == ["8", "14", "20"]
-
-
-def test_the_examples_in_the_words_hold() -> None:
-    assert doctest.testmod(lines).failed == 0

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import doctest
 from typing import Annotated, ClassVar
 
 import pytest
@@ -16,11 +15,6 @@ from storage.records.identity import Millis
 NOW = Millis(1_800_000_000_000)
 MODULES = (events, forms, items, keys, moments, pictures, sessions, settings, system, today)
 NO_ZONES = ("", "../../etc/passwd", "Europe/Nowhere", "x" * 99, "/etc/localtime", "Europe", "\x00")
-
-
-@pytest.mark.parametrize("module", MODULES, ids=lambda module: module.__name__)
-def test_the_examples_in_the_words_hold(module: object) -> None:
-    assert doctest.testmod(module).failed == 0  # type: ignore[arg-type]
 
 
 class Sample(Form, frozen=True):

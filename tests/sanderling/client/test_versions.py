@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import doctest
 from collections.abc import Mapping
 from datetime import UTC
 from typing import Any
@@ -55,10 +54,6 @@ def client(asked: list[httpx.Request], **changes: Any) -> Client:
 
 def _json(method: str, path: str, body: Mapping[str, Any], kind: type) -> httpx.Response:
     return httpx.Response(200, json=as_documented(method, path, 200, body))
-
-
-def test_the_examples_hold() -> None:
-    assert doctest.testmod(versions).failed == 0
 
 
 def test_versions_are_listed_for_programs_with_whole_ids(capsys: pytest.CaptureFixture[str]) -> None:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import doctest
 from pathlib import Path
 
 import pytest
 
 from sanderling import cli, flags
-from sanderling.client import template_pages
 from sanderling.exits import Exit
 from tests.actors.templates.samples import a_text
 
@@ -83,7 +81,3 @@ def test_the_service_does_not_start_without_the_folder_that_it_is_given(
     absent = str(tmp_path / "absent")
     assert cli.run(["serve", "--port", "0", "--templates", absent, "--data", str(tmp_path)]) == Exit.BAD_SETTING
     assert "can't be read as a folder of templates" in capsys.readouterr().err
-
-
-def test_the_examples_in_the_words_hold() -> None:
-    assert doctest.testmod(template_pages).failed == 0

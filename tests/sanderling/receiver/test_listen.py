@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import doctest
 import json
 from datetime import UTC
 from pathlib import Path
@@ -16,7 +15,6 @@ import trio
 from actors.delivery.digest import DigestWindow, content
 from actors.signatures.event import jwks, new_signing_key
 from sanderling.exits import CommandFailed, Exit
-from sanderling.receiver import answers, published, report
 from sanderling.receiver.answers import Answers
 from sanderling.receiver.capture import Capture
 from sanderling.receiver.listen import Listener, Wishes
@@ -249,12 +247,6 @@ async def test_a_key_set_that_is_none_is_a_usage_error(tmp_path: Path, content: 
     with pytest.raises(CommandFailed) as caught:
         await Published(str(tmp_path / "keys")).read()
     assert caught.value.code == Exit.USAGE
-
-
-def test_the_examples_in_the_code_are_true() -> None:
-    for module in (answers, published, report):
-        found = doctest.testmod(module)
-        assert found.attempted and not found.failed
 
 
 def test_the_frame_that_is_rebuilt_is_the_digests_own() -> None:
