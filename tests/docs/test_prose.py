@@ -37,6 +37,7 @@ CEILINGS = {
     "SECURITY.md": 0.0,
     "docs*.md": 1.5,
     "api/dashboard/templates*.html": 9.0,
+    "supervision*.md": 0.0,
     "supervision*.py": 0.3,
     "storage*.py": 2.4,
     "actors*.py": 0.6,
