@@ -37,7 +37,7 @@ Restarts multiply: with 3 each, two levels already make 15 of one bad child.
 class Supervisor:
     """Runs a fixed list of children. More than `intensity` restarts in `period` seconds stop them all and escalate.
 
-    name: the path's first step, unless it runs as a child. chance: source of jitter. on_change: called synchronously at
+    name: the path's first step, unless it runs as a child. chance: draws the jitter. on_change: called synchronously at
     every change of state; without it, the listener of the supervisor above is called. steps: a watchdog, for the steps
     in snapshots. on_stuck: called if it gives up and a child ignores its cancellation, so that `run` cannot return or
     raise: only ending the process helps then. Raises InvalidSpec for invalid values.

@@ -134,6 +134,19 @@ def _disk_of(program: Program) -> Disk:
     return Disk() if program.nodes == 1 else SharedDisk(lambda: wakes.random() > LOST_WAKES)
 
 
+def _settings_of(program: Program) -> Settings:
+    return Settings(
+        port=PORT,
+        base_url=f"http://{SERVICE}:{PORT}",
+        keepalive=KEEPALIVE,
+        looks_per_second=program.looks_per_second,
+        heartbeat_event=program.heartbeat,
+        follow_per_hour=program.hops,
+        otlp_endpoint=f"https://{COLLECTOR}" if program.traces else "",
+        otlp_sampling=program.traces or 1.0,
+    )
+
+
 def _by_service(asked: Iterable[tuple[float, str, str]]) -> Iterator[tuple[float, str]]:
     return ((at, what) for at, who, what in asked if who == SERVICE)
 
@@ -147,17 +160,7 @@ class _Simulation:
         """What was seen to be broken before the end."""
         self._trace = trace
         self._network = SimNetwork(chance(program.seed, "network"))
-        settings = Settings(
-            port=PORT,
-            base_url=f"http://{SERVICE}:{PORT}",
-            keepalive=KEEPALIVE,
-            looks_per_second=program.looks_per_second,
-            heartbeat_event=program.heartbeat,
-            follow_per_hour=program.hops,
-            otlp_endpoint=f"https://{COLLECTOR}" if program.traces else "",
-            otlp_sampling=program.traces or 1.0,
-        )
-        disk = _disk_of(program)
+        disk, settings = _disk_of(program), _settings_of(program)
         self._machine = Machine(program, self._network, trace, settings, front, disk, clock_offset=program.season)
         if isinstance(disk, WatchedDisk):
             dice = chance(program.seed, "standby")
