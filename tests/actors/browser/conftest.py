@@ -17,6 +17,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="session")
 def browser() -> None:
-    """Skip where there is no browser; in CI that is a failure."""
+    """Skip without a browser; in CI, fail."""
     if MISSING:
         (pytest.fail if environ().get("CI") == "true" else pytest.skip)(MISSING)

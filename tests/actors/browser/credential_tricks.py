@@ -1,7 +1,7 @@
-"""Ways by which a page's frames, workers and redirects try to act as the owner of the source that embeds them.
+"""Ways for a page's frames, workers and redirects to pose as the source that embeds them.
 
-A trick is a piece of a page of another origin. `u` in it is an address of the source's own origin with a path of the
-trick's own name, so that a request tells whose it was. `t` is the page that redirects to `u` from elsewhere.
+Each trick is a snippet of a page from another origin. `u` is a URL on the source's own origin; its path names the
+trick, so that a request shows which trick sent it. `t` is a page elsewhere that redirects to `u`.
 """
 
 from __future__ import annotations
@@ -64,11 +64,11 @@ _OF_STRANGERS = {
     "shared-worker": "new SharedWorker('data:text/javascript,'+encodeURIComponent("
     "\"fetch('{u}',{{mode:'no-cors',credentials:'include'}})\"))",
 }
-"""Of these the browser alone decides, which counts a neighbour of the same site as no stranger."""
+"""The browser alone decides these, and it treats a neighbour on the same site as no stranger."""
 CLOSED = frozenset({"form-blank", "popup"})
-"""What leads to no request at all."""
+"""Tricks that send no request."""
 _OF_OWN = ("redirected-img", "redirected-frame", "redirected-fetch", "redirected-post", "data-worker", "data-frame")
-"""Pieces of the source's own page that must not get its credentials, either."""
+"""Snippets of the source's own page that must not get its credentials either."""
 STRANGER, NEIGHBOUR, OWN = "b.test", "c.site.test", "site.test"
 TRICKS = {
     STRANGER: (*MARKUP, *SCRIPT, *_OF_STRANGERS),
@@ -78,7 +78,7 @@ TRICKS = {
 
 
 def page(host: str, port: int) -> str:
-    """Return the page of a host with all its tricks; each asks at the own origin for `host.trick`."""
+    """Return a host's page with all its tricks; each requests `host.trick` from the source's origin."""
     found = []
     for name in TRICKS[host]:
         u = f"http://{OWN}:{port}/{host}.{name}"
@@ -93,5 +93,5 @@ def page(host: str, port: int) -> str:
 
 
 def expected() -> frozenset[str]:
-    """Return the paths that are asked for when all tricks have worked."""
+    """Return the paths requested when every trick works."""
     return frozenset(f"/{host}.{name}" for host, names in TRICKS.items() for name in names if name not in CLOSED)

@@ -1,4 +1,4 @@
-"""A browser on another machine, in memory: an HTTP endpoint, a WebSocket, and answers that a test may bend."""
+"""A browser on another machine, in memory: an HTTP endpoint, a WebSocket, and answers that a test can replace."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ Said = bytes | Mapping[str, Any] | Callable[["Elsewhere"], Any]
 
 
 class Elsewhere:
-    """id: what its WebSocket is called now. bent: what it says in place of an answer. version: its endpoint's answer
-    in place of the right one. hosts, targets: what was asked, of whom. asked: commands.
+    """id: the current name of its WebSocket. bent: replaced answers, by method. version: the endpoint's replaced
+    answer. hosts, targets: Host headers and request targets received. asked: commands received.
     """
 
     def __init__(self, nursery: trio.Nursery) -> None:
@@ -114,7 +114,7 @@ class Elsewhere:
     async def _late(
         self, stream: trio.abc.Stream, connection: WSConnection, command: Mapping[str, Any], said: Callable[..., Any]
     ) -> None:
-        """Have a test do as it likes, and answer with what it returns, if that is anything."""
+        """Run a test's callback; send its result as the answer unless it is None."""
         found = await said(self)
         if found is not None:
             message = {"id": command["id"], "result": found, "sessionId": command.get("sessionId", "")}
@@ -139,12 +139,11 @@ class Elsewhere:
 
 
 def text_frame(text: str) -> bytes:
-    """Return a message as it goes over the wire."""
     return frame(TextMessage(data=text))
 
 
 def frame(event: TextMessage | BytesMessage | CloseConnection) -> bytes:
-    """Return what a server sends, of a connection that is up."""
+    """Return the bytes that a server sends for an event, once the WebSocket is open."""
     client, server = WSConnection(ConnectionType.CLIENT), WSConnection(ConnectionType.SERVER)
     server.receive_data(client.send(Request(host="a", target="/")))
     list(server.events())

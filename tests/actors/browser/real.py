@@ -1,4 +1,4 @@
-"""A real browser before a small web on loopback: an origin that may be reached, and a canary that must not."""
+"""A real browser and a small web on loopback: an allowed origin, and a canary that must stay unreachable."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ PATIENCE: Mapping[str, float] = {
     "pool.PROOF_DEADLINE": 60.0,
     "pool.READY_WITHIN": 120.0,
 }
-"""The limits of a real browser on a busy machine. `test_remote.py` tests the product's on the virtual clock."""
+"""Limits for a real browser on a busy machine. `test_remote.py` tests the product's limits on the virtual clock."""
 NAMES: Mapping[str, Sequence[Sequence[str]]] = {
     "site.test": [[ORIGIN]],
     "inside.test": [[INSIDE]],
@@ -56,7 +56,7 @@ NAMES: Mapping[str, Sequence[Sequence[str]]] = {
 
 
 class Names:
-    """A resolver that knows the names of the tests; `rebound.test` leads elsewhere from the second time on."""
+    """Resolve the tests' host names; `rebound.test` resolves elsewhere from the second time on."""
 
     def __init__(self) -> None:
         self._asked: dict[str, int] = {}
@@ -72,7 +72,7 @@ class Names:
 
 @dataclass
 class Web:
-    """pages: by their paths. seen: what was asked of the origin. hits: what reached a canary, by its path or name."""
+    """pages: answers by path. seen: requests to the origin. hits: paths or names that reached a canary."""
 
     pages: dict[str, Answer] = field(default_factory=dict)
     seen: list[Asked] = field(default_factory=list)
@@ -94,7 +94,7 @@ class Web:
         return self.pages.get(path, Answer(404, b"nothing", headers={"Content-Type": "text/html"}))
 
     def page(self, path: str, html: str, **given: Any) -> str:
-        """Put a page there; return its address."""
+        """Serve a page at a path; return its URL."""
         self.pages[path] = Answer(body=html.encode(), headers={"Content-Type": "text/html; charset=utf-8"}, **given)
         return self.url(path)
 
@@ -103,14 +103,14 @@ class Web:
 async def a_web(
     streams: Sequence[str] = (), datagrams: Sequence[str] = ()
 ) -> AsyncIterator[tuple[Web, dict[str, int]]]:
-    """Serve an origin and the canaries; beside it come the ports of those that are named."""
+    """Serve an origin and the canaries; also yield the ports of the named streams and datagrams."""
     site, ports = Web(), dict[str, int]()
 
     async def origin(stream: trio.abc.Stream) -> None:
         try:
             await web(site.answer, site.seen)(stream)
         except (trio.BrokenResourceError, trio.ClosedResourceError, h11.ProtocolError):
-            pass  # a page that speaks TLS to it, or leaves in the middle
+            pass  # a page that speaks TLS to it, or leaves halfway
         finally:
             await trio.aclose_forcefully(stream)
 
@@ -155,8 +155,6 @@ async def a_web(
 
 
 class Lines(list[tuple[str, dict[str, Any]]]):
-    """What was logged."""
-
     def __call__(self, event: str, **fields: Any) -> None:
         self.append((event, fields))
 
@@ -172,7 +170,7 @@ def remote_at(address: str, **given: Any) -> RemoteBrowser:
 
 @asynccontextmanager
 async def a_remote(*words: str, program: str = "") -> AsyncIterator[tuple[str, trio.Process]]:
-    """Start a browser as somebody else would on another machine; yield its WebSocket, and its process."""
+    """Start a browser as another machine would; yield the URL of its WebSocket, and its process."""
     headless = () if kind_of(program or BROWSER) == "shell" else ("--headless=new",)
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         command = [program or BROWSER, *headless, "--no-sandbox", "--remote-debugging-port=0", *words]
@@ -180,7 +178,7 @@ async def a_remote(*words: str, program: str = "") -> AsyncIterator[tuple[str, t
             [*command, f"--user-data-dir={folder}", "about:blank"],
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
-            start_new_session=True,  # a shell script may stand before the browser
+            start_new_session=True,  # BROWSER may be a shell script that starts the browser
         )
         assert process.stderr is not None
         try:
@@ -213,7 +211,7 @@ async def _drained(stream: trio.abc.ReceiveStream) -> None:
 async def a_pool(
     ports: Sequence[int] = (), *, path: str = "", remote: RemoteBrowser | None = None, **given: Any
 ) -> AsyncIterator[ChromiumPool]:
-    """Run a pool with a browser, which may reach the origin alone."""
+    """Run a pool whose browser may reach only the origin."""
     guard = Guard(Names(), TcpConnector(public_trust), [ip_network(f"{ORIGIN}/32")])
     pool = ChromiumPool(
         holder_command(path or BROWSER) if remote is None else (),
@@ -237,7 +235,6 @@ async def a_pool(
 
 
 async def shown(pool: ChromiumPool, url: str, **given: Any) -> Rendered | RenderFailed:
-    """Return what became of a look."""
     try:
         return await pool.render(RenderRequest(url, "sanderling/1 (+https://a.example)", **given))
     except RenderFailed as failure:

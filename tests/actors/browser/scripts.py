@@ -1,4 +1,4 @@
-"""A browser that plays a script: what it says to a look, and what the look tells it."""
+"""A scripted browser: its answers to a render, and the commands that the render sends."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ OWN = "Mozilla/5.0 HeadlessChrome/156.0 Safari/537.36"
 
 
 class Script:
-    """A look, the clock, and all commands so far."""
+    """A render, the clock, and all commands so far."""
 
     def __init__(
         self,
@@ -50,11 +50,11 @@ class Script:
         return sum(command.method == method for command in self.sent)
 
     def answer(self, tag: str, failed: str = "", **result: Any) -> list[Command]:
-        """Answer the command of a tag."""
+        """Answer the command with this tag."""
         return self._hear(Message(1, "", result, self.look.session, failed), tag)
 
     def say(self, method: str, **params: Any) -> list[Command]:
-        """Tell an event."""
+        """Send an event."""
         return self._hear(Message(0, method, params, self.look.session), "")
 
     def _hear(self, message: Message, tag: str) -> list[Command]:
@@ -63,7 +63,7 @@ class Script:
         return commands
 
     def wait(self, seconds: float) -> list[Command]:
-        """Let time pass until a tick says something or ends it; return what it says."""
+        """Let time pass until a tick sends commands or the render ends; return the commands."""
         until = self.now + seconds
         while not self.look.over and self.look.due <= until:
             before = repr(self.look), self.look.due
@@ -77,12 +77,12 @@ class Script:
         return []
 
     def attached(self, session: str = "S", target: str = "T", context: str = "C") -> list[Command]:
-        """Tell that a tab is attached to us."""
+        """Report a tab as attached."""
         found = {"targetId": target, "browserContextId": context, "type": "page"}
         return self.say("Target.attachedToTarget", sessionId=session, targetInfo=found, waitingForDebugger=True)
 
     def opened(self) -> Script:
-        """Come to where the tab goes to the page."""
+        """Advance until the tab navigates to the page."""
         self.answer("context", browserContextId="C")
         self.answer("target", targetId="T")
         self.answer("session", sessionId="S")
@@ -91,7 +91,7 @@ class Script:
         return self
 
     def ask(self, number: str, kind: str = "XHR", url: str = URL, frame: str = "T") -> list[Command]:
-        """Have the page ask for something, which waits for the look's word."""
+        """Make the page request a URL; the request waits for the render's decision."""
         self.say("Network.requestWillBeSent", requestId=number, type=kind, frameId=frame, request={"url": url})
         return self.say("Fetch.requestPaused", requestId=f"i{number}", resourceType=kind, request=self.request(url))
 
@@ -99,7 +99,7 @@ class Script:
         return {"url": url, "headers": {"Accept": "*/*"}}
 
     def loaded(self, status: int = 200, **head: Any) -> Script:
-        """Come to where the page has loaded."""
+        """Advance until the page has loaded."""
         self.ask("d", "Document")
         response = {"url": URL, "status": status, "mimeType": "text/html", "headers": {}, **head}
         self.say("Network.responseReceived", requestId="d", type="Document", frameId="T", response=response)
@@ -110,14 +110,14 @@ class Script:
         return self
 
     def world(self) -> None:
-        """Give the look its own world beside the page's scripts."""
+        """Answer the creation of an isolated world."""
         assert self.sent[-1].method == "Page.createIsolatedWorld"
         self.answer("world", executionContextId=7)
 
     def read(
         self, html: str | None = "<p>x</p>", *, again: bool = False, at: str = URL, size: int | None = None
     ) -> None:
-        """Answer a reading."""
+        """Answer a reading of the page."""
         assert self.sent[-1].method == "Runtime.evaluate" and self.sent[-1].params["contextId"] == 7
         value: dict[str, Any] = {"at": at, "again": again, "size": len(html or "") if size is None else size}
         value |= {"height": 900} | ({"html": html} if html is not None else {})

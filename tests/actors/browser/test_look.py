@@ -219,7 +219,7 @@ NUMBERS = count()
 
 
 def lent(script: Script, url: str = BESIDE, frame: str = "T", kind: str = "XHR", **given: Any) -> dict[str, str]:
-    """Return the headers that a request leaves with; headers: those that it comes with."""
+    """Return the headers of a request after the render continues it. headers: those that the page sends."""
     request = {"url": url, "headers": given.pop("headers", {}), "method": given.pop("method", "GET")}
     paused = {"requestId": "i", "networkId": str(next(NUMBERS)), "resourceType": kind, "frameId": frame, **given}
     command = script.say("Fetch.requestPaused", **paused, request=request)[-1]

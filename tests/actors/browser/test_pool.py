@@ -18,13 +18,13 @@ PAGE = RenderRequest("http://a.example/", "")
 
 
 class Browsers:
-    """What the pool starts, in place of real ones. fail: why a start fails. proof: what a browser is found to do."""
+    """Fake browsers for the pool. fail: why a start fails. proof: the result of the browser's self-test."""
 
     def __init__(self) -> None:
         self.fail, self.probed = "", ("", "")
         self.proof: str | None = ""
         self.datagrams: dict[bool, object] = {True: "none", False: "none"}
-        """What is found of a way by datagrams, in a tab that is hidden or not."""
+        """The result of the datagram test, by whether the tab is hidden."""
         self.engines: list[Any] = []
         self.weight = 0, 0
         self.closed = 0

@@ -1,4 +1,4 @@
-"""What a source's headers and cookies go to in a real browser: requests of its own documents, whatever others try."""
+"""A real browser sends a source's headers and cookies only with requests of the source's own documents."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ LEAVING = {
     "late": "<script>onpagehide=()=>fetch('{u}',{{mode:'no-cors',keepalive:true,referrerPolicy:'no-referrer'}});"
     "location='http://{a}/empty'</script>",
 }
-"""What a page tries that the source's own has led the tab to."""
+"""Tricks of a foreign page after the source's own page has navigated the tab to it."""
 
 
 @pytest.fixture(autouse=True)
@@ -47,14 +47,14 @@ def path_of(asked: Asked) -> str:
 
 
 def answered(site: Web, asked: Asked, answer: Callable[[Web, Asked], Answer] = Web.answer) -> Answer:
-    """Answer as ever; but the page is told when all tricks have arrived, so that it may end."""
+    """Report when all tricks have arrived, so that the page can end."""
     if asked.target == "/arrived" and tricks.expected() <= {path_of(one) for one in site.seen}:
         return Answer(body=b"yes")
     return answer(site, asked)
 
 
 async def tried() -> list[Asked]:
-    """Show the source's page with all tricks, and one for each way to leave; return what its origin was asked."""
+    """Render the source's page with all tricks, and one page for each way to leave; return the origin's requests."""
     async with a_web() as (site, _), a_pool([]) as pool:
         hosts = {
             name: f"{host}:{site.port}"
@@ -82,7 +82,7 @@ async def tried() -> list[Asked]:
 
 
 def carried(asked: list[Asked]) -> Mapping[tuple[str, str], set[str]]:
-    """Return which headers brought the secret, for each path and method."""
+    """Return the headers that carried the secret, by path and method."""
     found: dict[tuple[str, str], set[str]] = {}
     for one in asked:
         names = {name for name, value in one.headers.items() if SECRET in value}
@@ -106,7 +106,7 @@ async def test_x26_by_no_trick_does_a_frame_a_worker_or_a_redirect_act_as_the_ow
 
 
 async def test_without_the_rule_of_who_asks_tricks_carry_the_credentials(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Else the test above could not fail."""
+    """Otherwise the test above could not fail."""
     monkeypatch.setattr(Look, "_lends", lambda self, params: self._is_own(params["request"]["url"]))
     found = carried(await tried())
     assert len([target for (target, _), names in found.items() if "." in target and names]) >= 20

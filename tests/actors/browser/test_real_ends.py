@@ -1,4 +1,4 @@
-"""Browsers that die, hang or are left behind: what each costs, and that nothing of them stays."""
+"""Browsers that die, hang or lose their service: each costs little and leaves nothing behind."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ pytestmark = pytest.mark.usefixtures("browser")
 
 
 def folders_of(pids: Iterable[int]) -> set[Path]:
-    """Return the folders that these processes' browsers live in: other tests have theirs beside them."""
+    """Return the profile folders of these processes' browsers; other tests have folders there too."""
     lived = re.compile(rf"--user-data-dir=(\S*/{PREFIX}[^/\s]+)")
     return {Path(found) for pid in pids for found in lived.findall(command_of(pid))}
 
 
 def of_kind(kind: str) -> list[int]:
-    """Return our browsers' processes of a kind; "" for the browsers themselves."""
+    """Return the process ids of our browsers' processes of a kind; "" for the browsers themselves."""
     return [pid for pid in descendants(os.getpid()) if is_of_kind(command_of(pid), kind)]
 
 
@@ -54,7 +54,7 @@ def is_of_kind(command: str, kind: str) -> bool:
 
 
 def is_there(pid: int) -> bool:
-    """Return whether a process lives; one that only waits to be buried, by whoever does that here, does not."""
+    """A zombie that waits for its parent counts as dead."""
     try:
         return Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()[0] != b"Z"
     except OSError:
@@ -63,7 +63,7 @@ def is_there(pid: int) -> bool:
 
 @asynccontextmanager
 async def a_browser_at_work() -> AsyncIterator[tuple[Web, ChromiumPool]]:
-    """Run a browser that has shown a page; at its end nothing of it may be left."""
+    """Run a browser that has rendered a page; at the end nothing of it may be left."""
     lived = set()
     async with a_web() as (site, _):
         async with a_pool() as pool:
@@ -79,7 +79,7 @@ async def a_browser_at_work() -> AsyncIterator[tuple[Web, ChromiumPool]]:
 
 
 async def ended_at_work(how: int, kind: str = "") -> tuple[RenderFailed, int]:
-    """Send a signal while a page is shown; return the failure of the look, and the number of browsers lost."""
+    """Send a signal during a render; return the render's failure and the number of browsers lost."""
     async with a_browser_at_work() as (site, pool):
         outcome: list[object] = []
 
@@ -116,7 +116,7 @@ async def test_a_crashed_tab_costs_its_look_and_no_browser() -> None:
 
 
 async def test_a_unit_of_its_own_can_hold_the_browser_behind_a_socket(tmp_path: Path) -> None:
-    """As systemd does it with Accept=yes and StandardInput=socket."""
+    """Like systemd with Accept=yes and StandardInput=socket."""
     address = str(tmp_path / "socket")
     with trio.socket.socket(trio.socket.AF_UNIX, trio.socket.SOCK_STREAM) as listener:
         await listener.bind(address)

@@ -31,23 +31,23 @@ exec "{browser}" --disable-features=LocalNetworkAccessChecks --host-resolver-rul
 
 
 TRIES = 3
-"""Times that all tricks are tried without walls: a busy machine has not the time for some of them."""
+"""Attempts without walls: on a busy machine some tricks run out of time."""
 SURE = frozenset({"fetch", "img", "websocket", "stun", "turn-tcp", "worker-fetch", "meta-refresh", "v6.fetch"})
 
 
 def without_walls(folder: Path) -> str:
-    """Return a browser whose command line has none of the walls."""
+    """Return a browser whose command line switches all walls off."""
     script = folder / "chromium-headless-shell" if "headless" in BROWSER else folder / "chromium"
     script.write_text(OPEN.format(browser=BROWSER), "utf-8")
     script.chmod(0o755)
     folder.chmod(0o755)
     for parent in folder.parents[:3]:
-        parent.chmod(parent.stat().st_mode | 0o055)  # root's browser runs as nobody, and must find it
+        parent.chmod(parent.stat().st_mode | 0o055)  # root's browser drops to another user and needs to reach it
     return str(script)
 
 
 async def tried(*, screenshot: bool = True, **given: Any) -> tuple[Mapping[str, Any], set[str]]:
-    """Show all pages with their tricks; return what became of each, and who reached a canary."""
+    """Render all pages with tricks; return each page's outcome and the canary's hits."""
     outcomes: dict[str, Any] = {}
     async with a_web(tricks.STREAM_PORTS, tricks.DATAGRAM_PORTS) as (site, ports):
         pages = tricks.pages(f"127.0.0.1:{site.canary}", site.canary, ports)
@@ -58,13 +58,13 @@ async def tried(*, screenshot: bool = True, **given: Any) -> tuple[Mapping[str, 
 
             for name, html in pages.items():
                 nursery.start_soon(see, name, site.page(name, html))
-        await trio.sleep(0.3)  # what left late arrives now
+        await trio.sleep(0.3)  # late requests arrive now
         return outcomes, set(site.hits)
 
 
 @pytest.fixture(autouse=True)
 def proxy_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Drop nothing to save work: what holds here is the wall."""
+    """Switch off the render's own filter, so that only the proxy protects."""
     monkeypatch.setattr("actors.browser.look._SHOWN_DROPPED", frozenset())
     monkeypatch.setattr("actors.browser.look._DROPPED", frozenset())
     monkeypatch.setattr("actors.browser.look.NO_WINDOWS", "")
@@ -73,7 +73,7 @@ def proxy_alone(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("namespace", [True, False], ids=["namespace", "proxy"])
 async def test_x26_no_page_reaches_what_the_guard_does_not_let_it(namespace: bool) -> None:
     assert len(set(tricks.NAMES)) >= 350
-    outcomes, hits = await tried(namespace=namespace, screenshot=namespace)  # without a picture a tab may be hidden
+    outcomes, hits = await tried(namespace=namespace, screenshot=namespace)  # without a screenshot a tab may be hidden
     assert hits == set()
     judge(outcomes)
 
@@ -86,7 +86,7 @@ def judge(outcomes: Mapping[str, Any]) -> None:
 
 
 async def test_without_the_walls_most_tricks_reach_the_canary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Else the test above could not fail."""
+    """Otherwise the test above could not fail."""
 
     async def believed(*_: object) -> str:
         return ""

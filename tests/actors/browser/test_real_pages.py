@@ -1,4 +1,4 @@
-"""What a real browser makes of pages, good and bad ones. All are shown by one browser, once, beside each other."""
+"""Good and bad pages in a real browser. One browser renders all of them once, at the same time."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def furnish(site: Web) -> None:
 
 @pytest.fixture(scope="module")
 def evening(browser: None) -> tuple[Web, Mapping[str, Any]]:
-    """The web as it was asked, and what became of each look."""
+    """The web with its requests, and each page's outcome."""
     outcomes: dict[str, Any] = {}
 
     async def look(site: Web, pool: Any, name: str) -> None:
@@ -123,7 +123,7 @@ def failure_of(outcome: object) -> RenderFailed:
 def test_a_page_finds_a_whole_window_and_frames_although_hardly_any_of_it_is_drawn(outcomes: Mapping[str, Any]) -> None:
     html = html_of(outcomes["window"])
     assert ">1280x1024<" in html
-    if kind_of(BROWSER) == "shell":  # in a whole browser a tab that nobody could see has no frames
+    if kind_of(BROWSER) == "shell":  # in a whole browser an invisible tab has no frames
         assert 'title="frame"' in html and 'title="true"' in html
 
 

@@ -1,4 +1,4 @@
-"""A real browser that somebody else has started: what it shows, what it keeps, and what holds it."""
+"""A real browser that another machine started: its pages, its leftovers, and its limits."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ SILENT = NO_DATAGRAMS, NO_DATAGRAMS_WHOLE
 
 
 async def told(address: str, method: str) -> Any:
-    """Return what a browser answers to somebody else."""
+    """Return a browser's answer to another client."""
     async with open_websocket_url(address) as connection:
         await connection.send_message(json.dumps({"id": 1, "method": method}))
         return json.loads(await connection.get_message())["result"]
 
 
 async def left_of(address: str) -> tuple[int, list[str]]:
-    """Return how many contexts a browser has, and what is shown in its tabs."""
+    """Return the number of contexts in a browser, and the URLs in its tabs."""
     contexts = (await told(address, "Target.getBrowserContexts"))["browserContextIds"]
     found = (await told(address, "Target.getTargets"))["targetInfos"]
     return len(contexts), [target["url"] for target in found if target["url"].startswith("http")]
@@ -123,7 +123,7 @@ async def test_when_the_service_is_killed_the_browser_throws_away_what_it_has_fo
 
 
 async def test_x26_no_page_of_a_browser_elsewhere_reaches_what_the_guard_does_not_let_it() -> None:
-    """A few of the ways out, each by another part of a browser; all 385 are tried by hand."""
+    """A few ways out, each through another part of a browser; the full list of 385 runs by hand."""
     async with a_remote(*SILENT) as (address, _), a_web(tricks.STREAM_PORTS, tricks.DATAGRAM_PORTS) as (site, ports):
         pages = tricks.pages(f"127.0.0.1:{site.canary}", site.canary, ports)
         doors = [site.canary, *ports.values()]

@@ -1,4 +1,4 @@
-"""A browser on another machine: found, asked, and what each of its troubles costs."""
+"""A browser on another machine: how the pool finds it, uses it, and survives each of its faults."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def elsewhere(nursery: trio.Nursery, monkeypatch: pytest.MonkeyPatch) -> Elsewhe
     async def believed(*_: object) -> str:
         return ""
 
-    monkeypatch.setattr(ChromiumPool, "_proved", believed)  # by a real one: test_real_remote.py
+    monkeypatch.setattr(ChromiumPool, "_proved", believed)  # test_real_remote.py proves a real one
     return Elsewhere(nursery)
 
 
@@ -114,7 +114,7 @@ async def test_what_is_no_browser_is_told_in_a_sentence_and_asked_again_later(
         assert failure.blame == "local" and says in failure.reason and AT in failure.reason
         elsewhere.version = None
         with pytest.raises(RenderFailed):
-            await pool.render(PAGE)  # it wakes the one who tries
+            await pool.render(PAGE)  # it wakes the retry
         await trio.sleep(60)
         assert (await pool.render(PAGE)).status == 0
 

@@ -1,8 +1,8 @@
-"""Ways out of a page: by each of them a page tries to reach a canary that it must not reach.
+"""Ways out of a page: each trick tries to reach a canary that must stay unreachable.
 
-A trick is a piece of a page. `u` in it is an address of the canary with a path of the trick's own name, so that a hit
-tells whose it was; tricks that ask for no path have a `PORT` of their own. Each spelling of an address is tried by many
-ways, since another part of a browser reads it: `v6-mapped.websocket`.
+A trick is a snippet of a page. `u` is a URL of the canary whose path names the trick, so that a hit shows which trick
+sent it; tricks without a path have their own `PORT`. Several scripts try each spelling of an address, because
+different parts of a browser parse it: `v6-mapped.websocket`.
 """
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ _SPELLED_BY = (
     *("worker-fetch", "worker-import", "worker-websocket", "frame-navigation", "blob-frame"),
     *("redirect-fetch", "redirect-image", "redirect-frame"),
 )
-"""The scripts by which each spelling is tried."""
+"""The scripts that try each spelling."""
 _LEAVING = {
     "location": "<script>location='{u}'</script>",
     "location-replace": "<script>location.replace('{u}')</script>",
@@ -138,12 +138,12 @@ DATAGRAM_PORTS = tuple(_OF_DATAGRAMS)
 _SPELLINGS = tuple(f"{spelled}.{way}" for way in _SPELLED_BY for spelled in _SPELLED)
 NAMES = (*_MARKUP, *_SCRIPT, *_SPELLINGS, *_LEAVING, *STREAM_PORTS, *DATAGRAM_PORTS)
 STAYING = ("markup", "scripts", "ports", *(f"by-{way}" for way in _SPELLED_BY))
-"""The pages that are there to be read after what they have tried."""
+"""Pages that stay in the tab after their tricks ran."""
 
 
 def pages(canary: str, port: int, ports: Mapping[str, int]) -> Mapping[str, str]:
-    """Return the pages by their names: one of all the markup, one of all the scripts, one for each way by which
-    addresses are spelled, one for each way to leave.
+    """Return the pages by name: all markup, all scripts, one for each script that tries spellings, one for each way to
+    leave.
     """
 
     def at(name: str, host: str = canary) -> str:
@@ -172,7 +172,7 @@ def pages(canary: str, port: int, ports: Mapping[str, int]) -> Mapping[str, str]
 
 
 def _tried(script: str) -> str:
-    """Return a script of which nothing stops the others. What it declares is its own."""
+    """Isolate a script: its errors stop no other, and its variables stay local."""
     if "=" in script.partition("(")[0]:
         return f"try{{let x,a,f;{script}}}catch(e){{}}\n"
     return f"try{{let r={script};r&&r.catch&&r.catch(()=>0)}}catch(e){{}}\n"

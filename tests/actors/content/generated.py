@@ -1,4 +1,4 @@
-"""Babel, from which examples of 40 locales are made: only the generator and the tests need it."""
+"""Babel, the source of examples in 40 locales: only the generator and the tests need it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ import pytest
 
 
 def babel_or_skip() -> Any:
-    """Return the module; where it is not installed, skip the test, and fail where CI is true."""
     try:
         return import_module("babel")
     except ModuleNotFoundError:

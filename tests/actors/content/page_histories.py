@@ -1,4 +1,4 @@
-"""Drawn histories of pages: two states, whether the step is news, and words that its event has to say."""
+"""Generated histories of pages: two states, whether the step is news, and words that its event must contain."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _ABOUT = {
     "es": ("hace más de una semana",), "it": ("più di una settimana fa",), "nl": ("meer dan een week geleden",),
     "pl": ("ponad tydzień temu",), "ru": ("больше недели назад",), "fi": ("yli viikko sitten",),
 }  # fmt: skip
-"""Past times that CLDR has no form for; the figure in them is a word."""
+"""Past times that CLDR has no form for, with the number as a word."""
 _TONGUES = {
     "en": (
         "Shipping and returns", "In stock", "Add to cart",
@@ -71,7 +71,7 @@ _LIMITS = ("subscribers", "views a month", "followers", "readers", "comments", "
 
 
 class Story(NamedTuple):
-    """told: words of the event, "" for any; None where nothing is to be told. more: further states, as noise has."""
+    """told: words of the event, "" for any, None for no event. more: further states, for example of noise."""
 
     before: bytes
     after: bytes
@@ -286,7 +286,6 @@ def new_paragraph(c: random.Random) -> Story:
 
 
 def made_anew(c: random.Random) -> Story:
-    """Ids, clocks and counters that differ at each check."""
     how = c.choice(
         (
             lambda: f"<p>Request {c.getrandbits(64):016x}</p>",
@@ -311,10 +310,10 @@ def menu_changes(c: random.Random) -> Story:
 
 
 def time_passes(c: random.Random) -> Story:
-    """A past time in words goes on: this week, last week, over a week ago, 3 weeks ago."""
+    """A spelled-out past time advances: this week, last week, over a week ago, 3 weeks ago."""
     locale = c.choice(cldr.LOCALES.split())
     today, yesterday, before, _, periods = rows_of(cldr.WORDS)[locale].split("; ")
-    # Hungarian's "ma" is a word of other languages, too.
+    # Hungarian's "ma" is also a word in other languages.
     words = [word for part in (today, yesterday, before, periods) for word in part.split("|") if word not in {"", "ma"}]
     for unit in ("hours", "days", "weeks"):
         ago = timedelta(**{unit: -c.randrange(1, 6)})
@@ -328,7 +327,7 @@ def time_passes(c: random.Random) -> Story:
 
 
 def _visited(c: random.Random, usual: bytes, other: bytes) -> Story:
-    """Return a story in which another face comes for a look or two, goes, and comes once more."""
+    """Return a story: another version comes for a check or two, goes, and comes once more."""
     stays = [other] * c.randrange(2)
     return Story(usual, other, None, more=(*stays, usual, usual, other, usual))
 
@@ -428,7 +427,7 @@ KINDS: tuple[Callable[[random.Random], Story], ...] = (
 
 
 def looks(story: Story) -> Iterator[PageLook]:
-    """Look twice at the first state, then five times at what follows."""
+    """Check the first state twice, then the following states."""
     bodies = [story.before, story.before, story.after, *(story.more or [story.after] * 4)]
     memory = None
     for number, body in enumerate(bodies, 1):
@@ -442,7 +441,7 @@ def looks(story: Story) -> Iterator[PageLook]:
 
 
 def trouble_of(story: Story) -> str:
-    """Return what is wrong with what was told of a story, "" where nothing is."""
+    """Return the fault in the reports of a story, "" for none."""
     events = [look for look in looks(story) if look.kind in {"changed", "moved"}]
     for look in events:
         assert look.diff is not None

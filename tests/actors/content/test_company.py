@@ -1,4 +1,4 @@
-"""What blocks are known by their company: offers between menus, what a redesign brings, a page's end and its foot."""
+"""Blocks recognised by their neighbours: offers between menus, a redesign, the page's end and its footer."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def test_a_few_links_between_menus_are_an_offer_and_no_news_when_they_come_or_go
     amid = html(f"<ul>{LIST}</ul>", OFFER, *PROSE[:3], around=menu() + menu() + "{}")
     verdict = judge(None, reading(without))
     kinds = []
-    for _ in range(3):  # a box in the content is looked at again before it is told
+    for _ in range(3):  # the judge holds a box in the content for one more check
         verdict = judge(verdict.memory, reading(amid))
         kinds.append(verdict.kind)
     assert kinds[-1] == "changed"

@@ -1,4 +1,4 @@
-"""What a body is, from the body alone."""
+"""The format of a body, from the body alone."""
 
 from __future__ import annotations
 

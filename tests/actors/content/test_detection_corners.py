@@ -1,4 +1,4 @@
-"""Every format in every encoding behind all kinds of junk under lying types; and everything that is neither."""
+"""Every format in every encoding behind every kind of junk with a false type; and bodies of no known format."""
 
 from __future__ import annotations
 

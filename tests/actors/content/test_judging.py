@@ -1,4 +1,4 @@
-"""What holds of every judgement, whatever the pages are."""
+"""Properties of every judgement on any pages."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_a_page_against_itself_is_unchanged(blocks: list[str]) -> None:
 
 @given(pages, seeds)
 def test_the_order_of_blocks_is_no_news(blocks: list[str], seed: int) -> None:
-    # A figure belongs to the label before it, a label to the heading above it.
+    # A number belongs to the label before it, a label to the heading above it.
     blocks = [block for block in blocks if block not in LABELS]
     shuffled = random.Random(seed).sample(blocks, len(blocks))
     assert judged(judged(None, blocks).memory, shuffled).kind == "unchanged"

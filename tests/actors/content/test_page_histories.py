@@ -1,4 +1,4 @@
-"""News of pages wherever they keep it, beside what is no news, over drawn histories."""
+"""News and noise of pages, over generated histories."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from tests.actors.content.page_histories import KINDS, trouble_of
 
 HELD_OUT = 1_000
-"""Seeds from here on were never read while rules were made."""
+"""Nobody read these seeds while writing the rules."""
 
 
 def _play(subtests: pytest.Subtests, seeds: range) -> Counter[str]:

@@ -1,4 +1,4 @@
-"""What stays is news: pending and adding up, returns and turns, restless places, other pages in a page's place."""
+"""Content that stays is news: pending changes, returns and alternations, restless places, and substituted pages."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ HOME = ("Welcome", "Fine things for the house", "Discover our collection", "Visi
 
 
 class Watched:
-    """A page that is looked at every 20 minutes."""
+    """A page checked every 20 minutes."""
 
     def __init__(self, *blocks: str, title: str = "Shop", address: str = "https://shore.example/shop") -> None:
         self.memory: PageMemory | None = None
@@ -34,7 +34,7 @@ class Watched:
         return verdict
 
     def kinds(self, *pages: str, **more: object) -> list[str]:
-        """Look at pages of one block each, and return what each look said."""
+        """Check pages of one block each; return the kind of each verdict."""
         return [self.look(page, **more).kind for page in pages]  # type: ignore[arg-type]  # as `look` takes them
 
 

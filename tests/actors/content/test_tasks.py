@@ -1,4 +1,4 @@
-"""The worker's tasks, over the border of bytes."""
+"""The worker's tasks across the byte interface."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Text that nobody sees is no block: font probes, icon names, skip links, what is hidden; what readers see stays."""
+"""Invisible text is no block: font probes, icon names, skip links, hidden elements. Visible text stays."""
 
 from __future__ import annotations
 

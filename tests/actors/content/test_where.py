@@ -1,5 +1,3 @@
-"""A look at a page says where it changed, and its text has what changed."""
-
 from __future__ import annotations
 
 import time
@@ -26,7 +24,7 @@ def plans(*rows: str) -> str:
 
 
 def looks(*pages: bytes, memory: bytes | None = None) -> PageLook:
-    """The last of some looks at a page."""
+    """Return the last of several checks."""
     for page in pages:
         last = look_page(PageRequest(page, "text/html", URL, memory=memory))
         memory = last.memory

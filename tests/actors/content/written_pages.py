@@ -1,5 +1,3 @@
-"""Pages for tests: a document around some blocks."""
-
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -20,24 +18,23 @@ PROSE = (
 
 
 def html(*blocks: str, title: str = "The shore", head: str = "", around: str = "{}") -> bytes:
-    """Return a page whose main element holds the paragraphs; `around` may put them inside of other mark-up."""
+    """Return a page with the blocks in its main element. around: mark-up around that element."""
     inner = "".join(block if block.startswith("<") else f"<p>{block}</p>" for block in blocks)
     body = around.format(f"<main><h1>{title}</h1>{inner}</main>")
     return f"<!DOCTYPE html><html><head><title>{title}</title>{head}</head><body>{body}</body></html>".encode()
 
 
 def reading(page: bytes, selector: str | None = None, ignore: tuple[str, ...] = ()) -> PageReading:
-    """Return the reading of a page."""
     return read_page(page, "text/html; charset=utf-8", URL, selector, ignore)
 
 
 def look(memory: PageMemory | None, *blocks: str, number: int = 0, at: int = 0) -> Verdict:
-    """Judge a page of the usual prose, or of these blocks; the look's number and its moment are 0 where unknown."""
+    """Judge a page of these blocks, by default PROSE. number, at: the check's number and moment, 0 for unknown."""
     return judge(memory, reading(html(*(blocks or PROSE))), when=When(number, at))
 
 
 def looks(memory: PageMemory | None, *pages: Sequence[str]) -> list[Verdict]:
-    """Judge pages one after the other, each of these blocks."""
+    """Judge pages in order, each given as its blocks."""
     verdicts: list[Verdict] = []
     for blocks in pages:
         verdicts.append(look(verdicts[-1].memory if verdicts else memory, *blocks))

@@ -1,4 +1,4 @@
-"""Kinds of frames that servers send, drawn from a seed, with what is news in them worked out beforehand."""
+"""Frames as servers send them, generated from a seed, with the expected news of each."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ WORDS = (
 
 
 class News(NamedTuple):
-    """What an event should say."""
+    """The expected event."""
 
     id: str
     title: str
@@ -36,7 +36,7 @@ class News(NamedTuple):
 
 
 class Drawn(NamedTuple):
-    """A message of a stream, and the news in it."""
+    """A message of a stream and its news."""
 
     message: str | bytes
     news: Sequence[News]
@@ -66,7 +66,7 @@ def flat(news: News, *, camel: bool = False) -> dict[str, Any]:
 
 
 def one(wrap: Callable[[Any, News], Any], *, camel: bool = False, spaced: bool = False) -> Kind:
-    """A kind with one event in its envelope."""
+    """Return a kind with one event in its envelope."""
 
     def kind(chance: random.Random) -> Drawn:
         news = a_news(chance)

@@ -1,5 +1,3 @@
-"""Files that are no text: what of them is compared."""
-
 from __future__ import annotations
 
 import hashlib

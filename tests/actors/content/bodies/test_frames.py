@@ -1,5 +1,3 @@
-"""Frames of push sources."""
-
 from __future__ import annotations
 
 import random

@@ -1,5 +1,3 @@
-"""Trees of documents as browsers have them."""
-
 from __future__ import annotations
 
 import pytest

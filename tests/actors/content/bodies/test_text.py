@@ -1,4 +1,4 @@
-"""Bytes to text, mark-up to lines, the forms that are stored."""
+"""Bytes to text, mark-up to lines, and the stored forms."""
 
 from __future__ import annotations
 

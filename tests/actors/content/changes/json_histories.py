@@ -1,6 +1,6 @@
-"""Drawn histories of JSON documents: members made anew at each request beside members that say something.
+"""Generated histories of JSON documents: members that differ at each request, and members with content.
 
-A history knows beforehand what has changed at which check. Nothing here is read by the product.
+The changes of each check are known in advance.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ CHECKS = 14
 _PERIOD = 600_000
 _BEGAN = 1_790_000_000_000
 _LEARNED = 2
-"""Checks after the baseline in which noise may be learned."""
+"""Checks after the baseline that the judge may use to learn noise."""
 
 _WORDS = "harbour tide pilot crane buoy anchor ferry quay mast sail rope chart reef dock wharf gull lock weir".split()  # noqa: SIM905
 _STATES = ("operational", "degraded", "partial_outage", "down", "maintenance", "sold out", "in stock", "closed")
@@ -44,7 +44,8 @@ _TOKENS: tuple[Callable[[random.Random], Any], ...] = (
 
 
 def _noise(c: random.Random) -> tuple[str, Callable[[int, int, int], Any]]:
-    """Return a member that is made anew at each request, as (its name, what makes it of seed, check and time)."""
+    """Return the name of a member that differs at each request, and a function of seed, check and
+    time that makes it."""
     kind, skew = c.randrange(8), c.randrange(-3, 3) * 1_000 + c.randrange(1_000)
     if kind < 4:
         make = c.choice(_TOKENS)
@@ -75,7 +76,7 @@ def _noise(c: random.Random) -> tuple[str, Callable[[int, int, int], Any]]:
 
 
 class Truth(NamedTuple):
-    """What has changed at a check, and words that a report of it shows."""
+    """A change at a check, and words that a report of it shows."""
 
     check: int
     what: str
@@ -123,7 +124,6 @@ def _holders(data: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def _changed(c: random.Random, data: dict[str, Any], check: int) -> Truth:
-    """Change one thing in a document; return what."""
     how = c.random()
     if how < 0.1:
         name = f"extra{check}"
@@ -179,7 +179,6 @@ def _other(c: random.Random, count: int) -> int:
 
 
 def history(seed: int) -> History:
-    """Return a drawn history."""
     c = random.Random(f"json history {seed}")
     shape = random.Random(f"json shape {seed}")
     count = c.choice((0, 1, 3, 6, 12))
@@ -190,7 +189,7 @@ def history(seed: int) -> History:
     kept = random.Random(f"json item {seed}").getrandbits(32)
     data["items"] = [_parts(c, random.Random(kept), number) for number in range(1, count + 1)]
     noise = dict([_noise(c) for _ in range(c.choice((0, 1, 1, 2, 3, 4)))])
-    each = c.random() < 0.2  # each item has noise of its own
+    each = c.random() < 0.2  # each item has its own noise
     etag = c.random() < 0.3
     where, listed, cached = c.randrange(4), c.random() < 0.2, c.random() < 0.15
     when = sorted(c.sample(range(1, CHECKS - 1), c.choice((0, 1, 1, 2, 3))))
@@ -208,12 +207,12 @@ def history(seed: int) -> History:
         at = _BEGAN + request * _PERIOD + 137
         fresh = {name: make(seed, request, at) for name, make in noise.items()}
         bodies.append(_written(data, fresh, seed, where, each=each, etag=etag, listed=listed, at=at))
-    # Of two changes at one check the second may undo the first.
+    # The second of two changes at one check may undo the first.
     return History(bodies, [one for one in truth if _is_seen(one, bodies)], len(noise))
 
 
 def _is_seen(one: Truth, bodies: list[str]) -> bool:
-    """Return whether the bodies of two checks show a change: another at the same check may have undone it."""
+    """Another change at the same check may have undone this one."""
     before, after = bodies[one.check - 1 : one.check + 1]
     return one.shows in (before if "removed" in one.what else after)
 
@@ -244,8 +243,8 @@ def _written(
 
 
 class Played(NamedTuple):
-    """How a history was reported. late: told after more than a check, or never. false: events about nothing, after the
-    first two checks; early: in these. quiet: checks after the first two at which nothing was to be told.
+    """How the judge reported a history. late: reported more than a check late, or never. false: events without a
+    change after the first two checks; early: the same during them. quiet: later checks without a change.
     """
 
     told: int

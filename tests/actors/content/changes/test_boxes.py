@@ -1,4 +1,4 @@
-"""Banners, boxes and rows by their place and stay, whatever their words and whatever the script."""
+"""Banners, boxes and rows, recognised by their position and how long they stay, whatever their words or script."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ LETTERS = ("abdeghiklmnoprstu", "абвгдежиклмнопрсту", "αβγ�
 
 
 class Watched:
-    """A page of a list below its heading, with what stands above the heading and at the list's end."""
+    """A page with a list under a heading, and optional blocks above the heading and after the list."""
 
     def __init__(self, *entries: str, heading: str = "<h1>{}</h1>", title: str = "Open positions") -> None:
         self.memory: PageMemory | None = None

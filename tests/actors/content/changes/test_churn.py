@@ -1,5 +1,3 @@
-"""Whether a page has really changed."""
-
 from __future__ import annotations
 
 import msgspec
@@ -76,7 +74,7 @@ def test_one_digit_of_a_price_a_negation_and_a_deadline_are_changes(old: str, ne
     ],
 )
 def test_a_price_is_told_at_once_whatever_its_currency(old: str, new: str) -> None:
-    """It was held back as a figure that may be a counter: two tables of currencies, of which this one was short."""
+    """The judge held it as a possible counter: one of two tables of currencies lacked the currency."""
     assert look(remembered(*PROSE, old), *PROSE, new).kind == "changed"
 
 

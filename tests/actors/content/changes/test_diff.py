@@ -1,5 +1,3 @@
-"""Diff and delta."""
-
 from __future__ import annotations
 
 import random

@@ -26,7 +26,7 @@ def test_case_accents_and_white_space_do_not_matter(wanted: str) -> None:
 
 def test_a_text_that_runs_over_several_blocks_is_found_by_a_whole_one() -> None:
     assert holds(PROSE[0], folded(" ".join(PROSE[:2])))
-    assert not holds("it breeds", folded(" ".join(PROSE[:2])))  # too short to say which one is meant
+    assert not holds("it breeds", folded(" ".join(PROSE[:2])))  # too short to identify one block
     assert not holds(PROSE[0], "")
 
 

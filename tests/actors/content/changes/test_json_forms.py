@@ -1,4 +1,4 @@
-"""Documents of JSON: spellings of one value, and what is another one."""
+"""JSON documents: different spellings of one value, and different values."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _STABLE: dict[str, list[Any]] = {
 
 
 class Watched:
-    """A document that is checked once an hour."""
+    """A document checked once an hour."""
 
     def __init__(self) -> None:
         self.memory: PageMemory | None = None
@@ -43,7 +43,7 @@ class Watched:
 
 
 def respelled(c: random.Random, value: Any) -> str:
-    """Return a value written in another way: members in another order, nulls left out, figures in another form."""
+    """Rewrite a value: members in another order, nulls left out, numbers in another form."""
     if isinstance(value, dict):
         kept = [(key, item) for key, item in value.items() if item is not None or c.random() < 0.5]
         if len(kept) < len(value) or c.random() < 0.5:

@@ -1,5 +1,3 @@
-"""What of a list is new."""
-
 from __future__ import annotations
 
 from collections.abc import Sequence

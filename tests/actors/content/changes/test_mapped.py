@@ -1,4 +1,4 @@
-"""What of a sitemap is new, and which files of an index are read."""
+"""New addresses in a sitemap, and the choice of files to read from an index."""
 
 from __future__ import annotations
 

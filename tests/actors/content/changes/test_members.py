@@ -1,4 +1,4 @@
-"""Members of JSON that are made anew at each check, beside members that say something."""
+"""JSON members that differ at each check, among members with content."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _LONG = range(45, 645)
 
 
 def told_of(*documents: Any) -> list[str]:
-    """Return what is told of a document at each check after the first, "" for nothing."""
+    """Return the report of each check after the first, "" for none."""
     memory, told = None, list[str]()
     for document in documents:
         body = json.dumps(document).encode()
@@ -29,7 +29,7 @@ def told_of(*documents: Any) -> list[str]:
 
 
 def _measured(seeds: range) -> tuple[float, float]:
-    """Return the share of changes that were told by the next check, and that of quiet checks with a report."""
+    """Return the share of changes reported by the next check, and the share of quiet checks with a report."""
     played = [play(history(seed)) for seed in seeds]
     told, late = sum(one.told for one in played), sum(len(one.late) for one in played)
     false, quiet = sum(len(one.false) for one in played), sum(one.quiet for one in played)

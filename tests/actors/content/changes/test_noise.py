@@ -1,4 +1,4 @@
-"""What a user has marked as noise, and the bar from which a change is told."""
+"""Parts that the user ignores, and the threshold for a report."""
 
 from __future__ import annotations
 

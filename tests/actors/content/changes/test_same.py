@@ -1,4 +1,4 @@
-"""Looks that need no judgement: what is read of the page is as it was, and so the verdict is known."""
+"""Checks that skip the judge: the page reads as before, so the verdict is known."""
 
 from __future__ import annotations
 
@@ -70,14 +70,14 @@ def ask(body: bytes, memory: bytes | None, number: int = 0, **more: Any) -> Page
 
 
 def forgetful(memory: bytes | None) -> bytes | None:
-    """Return a memory without the digest, with which every look is judged."""
+    """Return a memory without the digest, which forces a judgement."""
     decoded = decode_memory(memory) if memory else None
     return encode(msgspec.structs.replace(decoded, seen=b"", rough=b"", seen_at=0)) if decoded else None
 
 
 @st.composite
 def histories(draw: st.DrawFn) -> list[bytes]:
-    """Return looks at a page of which a little is edited each time, and that often goes back."""
+    """Return versions of a page with small edits, many of them reverted later."""
     chance = random.Random(draw(st.integers(0, 1 << 32)))
     blocks, values = chance.sample(BLOCKS, 4), {"long": f"<p>{WORDS}</p>" if chance.random() < 0.8 else ""}
     first, looks = page(blocks, **values), list[bytes]()
@@ -97,7 +97,7 @@ def histories(draw: st.DrawFn) -> list[bytes]:
 def test_a_look_that_is_known_says_and_remembers_what_the_judge_would(
     looks: list[bytes], numbered: bool, selector: str | None, ignore: tuple[str, ...]
 ) -> None:
-    """Both go on from the same memory, so a difference shows at the look that makes it."""
+    """Both start from the same memory each time, so a difference shows at the check that causes it."""
     memory: bytes | None = None
     for number, body in enumerate(looks, 1):
         more: dict[str, Any] = {"number": number if numbered else 0, "selector": selector, "ignore": ignore}
@@ -121,7 +121,7 @@ def test_two_histories_one_of_which_is_always_judged_tell_the_same(looks: list[b
 
 @pytest.fixture
 def unjudged(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let every judgement fail."""
+    """Make every judgement fail."""
 
     def judge(*_: object, **__: object) -> None:
         raise AssertionError("judged")
@@ -203,7 +203,7 @@ def test_what_moves_untold_has_the_digest_renewed_ever_more_seldom() -> None:
 
 
 def test_the_fields_of_a_memory_that_a_known_look_leaves_alone_are_all_but_the_count() -> None:
-    """Whoever adds a field that an unchanged look moves must teach `same` of it, and list it here."""
+    """`same` must handle each new field that an unchanged check updates; list the field here."""
     assert {"pending", "missing", "held", "doubts", "looks"} <= set(PageMemory.__struct_fields__)
     look = ask(page(list(BLOCKS[:3]), long=WORDS), TOLD)
     assert decode_memory(look.memory) == msgspec.structs.replace(decode_memory(TOLD), looks=1)  # type: ignore[type-var]

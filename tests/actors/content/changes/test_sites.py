@@ -1,4 +1,4 @@
-"""What the pages of a host share."""
+"""Blocks that the pages of a host share."""
 
 from __future__ import annotations
 

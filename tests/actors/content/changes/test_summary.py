@@ -1,5 +1,3 @@
-"""An event in one line."""
-
 from __future__ import annotations
 
 import unicodedata

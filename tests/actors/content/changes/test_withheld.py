@@ -1,4 +1,4 @@
-"""What a look says of the blocks that it did not tell."""
+"""The details of a check about the blocks that it did not report."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files of offices as blocks with their places, and what is refused of them."""
+"""Office files as blocks with their places, and refused files."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def cells(*texts: str) -> str:
 
 
 def placed(body: bytes) -> dict[str, tuple[str, str]]:
-    """Return the row and the column of each block that has either."""
+    """Return the row and column of each block that has one."""
     found = reading(body)
     return {text: tuple(place) for text, place in zip(found.blocks, found.places, strict=True) if place}
 
@@ -171,13 +171,13 @@ def test_an_archive_that_is_no_such_file_is_a_file_of_which_the_bytes_are_compar
 
 
 def locked(body: bytes) -> bytes:
-    """Return an archive whose first part says that it is encrypted."""
+    """Mark an archive's first part as encrypted."""
     at = body.index(b"PK\x01\x02") + 8
     return body[:at] + struct.pack("<H", 1) + body[at + 2 :]
 
 
 def packed_otherwise(body: bytes) -> bytes:
-    """Return an archive whose first part says that it is packed with LZMA."""
+    """Mark an archive's first part as LZMA-compressed."""
     at = body.index(b"PK\x01\x02") + 10
     return body[:at] + struct.pack("<H", zipfile.ZIP_LZMA) + body[at + 2 :]
 

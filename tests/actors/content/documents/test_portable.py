@@ -1,4 +1,4 @@
-"""PDFs as paragraphs: how lines are joined, what moves with the pages, and what is refused."""
+"""PDFs as paragraphs: joined lines, text that moves across pages, and refused files."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def paragraphs(chance: random.Random, count: int) -> list[str]:
 
 
 def paged(texts: list[str], lines_on_a_page: int = 40) -> bytes:
-    """A book of these paragraphs, with a title at the head of each page and its number at the foot."""
+    """Return a PDF of these paragraphs, with a title at the head of each page and a page number at the foot."""
     lines = [line for text in texts for line in wrapped(text)]
     cut = [lines[at : at + lines_on_a_page] for at in range(0, len(lines), lines_on_a_page)]
     return pdf([["Fees of 2026", *page, f"Page {number} of {len(cut)}"] for number, page in enumerate(cut, 1)])

@@ -1,5 +1,3 @@
-"""Sitemaps, read as streams."""
-
 from __future__ import annotations
 
 import gzip

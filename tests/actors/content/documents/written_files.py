@@ -1,4 +1,4 @@
-"""Files of offices for tests: the parts that programs write, with nothing in them that is not read or skipped."""
+"""Minimal office files for tests: only parts that the product reads or skips."""
 
 from __future__ import annotations
 
@@ -30,11 +30,10 @@ _CELLS = (
     '<xf numFmtId="20"/><xf numFmtId="10"/><xf numFmtId="165"/></cellXfs></styleSheet>'
 )
 DATE, TIME, SHARE, MONEY = 1, 2, 3, 4
-"""Formats of cells of `xlsx`."""
+"""Cell formats of `xlsx`."""
 
 
 def archive(parts: Mapping[str, str | bytes], *, compressed: bool = True) -> bytes:
-    """Return an archive of these parts."""
     held = io.BytesIO()
     with zipfile.ZipFile(held, "w", zipfile.ZIP_DEFLATED if compressed else zipfile.ZIP_STORED) as file:
         for name, part in parts.items():
@@ -48,7 +47,7 @@ def _types(main: str, name: str) -> str:
 
 
 def p(text: str, style: str = "") -> str:
-    """Return a paragraph of `docx`, in two runs."""
+    """Return a `docx` paragraph in two runs."""
     first, _, rest = text.partition(" ")
     runs = "".join(f'<w:r><w:t xml:space="preserve">{escape(run)}</w:t></w:r>' for run in (first, rest and f" {rest}"))
     named = f'<w:pPr><w:pStyle w:val="{style}"/></w:pPr>' if style else ""
@@ -56,13 +55,12 @@ def p(text: str, style: str = "") -> str:
 
 
 def word_table(rows: Sequence[Sequence[str]]) -> str:
-    """Return a table of `docx`."""
     cells = ("".join(f"<w:tc>{p(cell)}</w:tc>" for cell in row) for row in rows)
     return f"<w:tbl>{''.join(f'<w:tr>{row}</w:tr>' for row in cells)}</w:tbl>"
 
 
 def docx_parts(*blocks: str) -> dict[str, str]:
-    """Return the parts of a text of such blocks; what is no mark-up is a paragraph."""
+    """Return the parts of a `docx`; a block without mark-up becomes a paragraph."""
     body = "".join(block if block.startswith("<") else p(block) for block in blocks)
     main = f"<w:document {_W}><w:body>{body}<w:sectPr/></w:body></w:document>"
     types = _types(WORD, "word/document2.xml")
@@ -70,7 +68,6 @@ def docx_parts(*blocks: str) -> dict[str, str]:
 
 
 def docx(*blocks: str) -> bytes:
-    """Return a text of such blocks."""
     return archive(docx_parts(*blocks))
 
 
@@ -84,7 +81,7 @@ def _cell(value: str | float | tuple[float, int], place: str, strings: list[str]
 
 
 def xlsx_parts(sheets: Mapping[str, Sequence[Sequence[str | float | tuple[float, int]]]]) -> dict[str, str]:
-    """Return the parts of a workbook; a sheet whose name begins with a point is hidden."""
+    """Return the parts of a workbook; a sheet whose name starts with a dot is hidden."""
     strings: list[str] = []
     listed, links, parts = [], [], {"[Content_Types].xml": _types(SHEET, "xl/workbook.xml")}
     for n, (name, rows) in enumerate(sheets.items(), 1):
@@ -107,12 +104,11 @@ def xlsx_parts(sheets: Mapping[str, Sequence[Sequence[str | float | tuple[float,
 
 
 def xlsx(sheets: Mapping[str, Sequence[Sequence[str | float | tuple[float, int]]]]) -> bytes:
-    """Return a workbook."""
     return archive(xlsx_parts(sheets))
 
 
 def open_parts(kind: str, inside: str, styles: str = "") -> dict[str, str]:
-    """Return the parts of an OpenDocument file: kind is "text" or "spreadsheet"."""
+    """Return the parts of an OpenDocument file. kind: "text" or "spreadsheet"."""
     body = f"<office:body><office:{kind}>{inside}</office:{kind}></office:body>"
     return {
         "mimetype": f"application/vnd.oasis.opendocument.{kind}",
@@ -121,7 +117,7 @@ def open_parts(kind: str, inside: str, styles: str = "") -> dict[str, str]:
 
 
 def pdf(pages: Sequence[Sequence[str]], *, more: Mapping[int, bytes] | None = None, packed: bool = False) -> bytes:
-    """Return a PDF with these lines on its pages, in Latin letters. more: objects in the place of some, by number."""
+    """Return a PDF with these lines on its pages, in Latin letters. more: replacement objects, by number."""
     kids = " ".join(f"{4 + 2 * at} 0 R" for at in range(len(pages)))
     objects = {
         1: b"<< /Type /Catalog /Pages 2 0 R >>",

@@ -1,4 +1,4 @@
-"""Feeds: identity, edits, dates, links, hints, and what is done to hostile ones."""
+"""Feeds: identity, edits, dates, links, hints, and hostile feeds."""
 
 from __future__ import annotations
 
@@ -279,7 +279,7 @@ SPACES = (
 
 def test_the_text_of_an_entry_is_chosen_by_its_role_and_not_by_its_length(subtests: pytest.Subtests) -> None:
     for item, content in ROLES:
-        for ending in ("", "&nope;"):  # which only feedparser's lenient parser reads
+        for ending in ("", "&nope;"):  # only feedparser's lenient parser reads it
             with subtests.test(item + ending):
                 body = rss(f"<guid>1</guid>{item}<comments>{ending}</comments>").replace(b"<rss ", SPACES)
                 assert read_feed(body, "", URL).entries[0].content == content

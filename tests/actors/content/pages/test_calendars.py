@@ -1,4 +1,4 @@
-"""Calendars as lines: what a person reads of an entry, and what is no change of it."""
+"""Calendars as lines: the readable fields of an entry, and the fields that count as no change."""
 
 from __future__ import annotations
 

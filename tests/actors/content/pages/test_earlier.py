@@ -1,5 +1,3 @@
-"""Deltas taken back one by one."""
-
 from __future__ import annotations
 
 from msgspec.structs import replace

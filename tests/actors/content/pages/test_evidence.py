@@ -1,5 +1,3 @@
-"""What a look says of whose page it saw."""
-
 from __future__ import annotations
 
 import pytest
@@ -78,7 +76,7 @@ def test_each_phrase_of_a_language_gives_its_page_away(subtests: pytest.Subtests
             for phrase in WORDS[language][kind]:
                 spoken = phrase.replace("*", "").capitalize()
                 seen = reading(html("Xyz", title=f"{spoken} | Shore"))
-                # Some words serve two kinds: "moment" waits and asks.
+                # Some words fit two kinds: "moment" occurs in waiting pages and in questions.
                 assert says_it_is_another(seen), phrase
                 assert kind_of(f"Shore: {spoken}") in KINDS
 

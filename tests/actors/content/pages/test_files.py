@@ -1,4 +1,4 @@
-"""Links to files: a document behind the same text may be another one."""
+"""Links to files: the same link text may lead to a new document."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""JSONPath: the RFC's own examples, what is refused at which character, and bounds."""
+"""JSONPath: the RFC's examples, refusals with their character, and bounds."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from actors.content.pages import json_path
 from actors.content.pages.json_path import BadPath, JsonPath, TooMany
 
-# Of the shape of the RFC's example, section 1.5.
+# The RFC's example, section 1.5, with other content.
 SHOP: Any = {
     "store": {
         "book": [

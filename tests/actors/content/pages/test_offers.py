@@ -1,4 +1,4 @@
-"""What a page declares for machines, and shows to nobody: prices and stock by schema.org."""
+"""Prices and stock that a page declares only for machines, by schema.org."""
 
 from __future__ import annotations
 

@@ -1,5 +1,3 @@
-"""What a look at a page reads."""
-
 from __future__ import annotations
 
 import random

@@ -1,4 +1,4 @@
-"""Parts of documents: XPath in pages and XML, JSONPath in JSON, and what is refused where."""
+"""Parts of documents: XPath in pages and XML, JSONPath in JSON, and refused combinations."""
 
 from __future__ import annotations
 

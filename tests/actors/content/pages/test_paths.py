@@ -1,4 +1,4 @@
-"""Paths: what they mean, what they choose of documents, and that they hold while rows and pages come."""
+"""Paths: their meaning, the parts they choose, and that new rows and pages do not break them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where blocks stand in tables and lists of terms."""
+"""The places of blocks in tables and lists of terms."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ TITLE = "<main><h1>Ferries</h1>{}</main>"
 
 
 def placed(inner: str) -> dict[str, tuple[str, str] | None]:
-    """The row and column of each block of a page, by its text; None for those without."""
+    """Return the row and column of each block by its text; None for blocks without."""
     blocks = read_blocks(markup.parse(f"<html><body>{TITLE.format(inner)}</body></html>"))
     places = blocks.places or (None,) * len(blocks.texts)
     return {text: place and tuple(place) for text, place in zip(blocks.texts, places, strict=True)}

@@ -1,4 +1,4 @@
-"""Documents without elements of HTML as blocks."""
+"""Documents without HTML elements as blocks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Selectors as people bring them from browsers and other programs, and those that would take for ever."""
+"""Selectors copied from browsers and other programs, and selectors that would run for ever."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Empty shells, told from pages with a text: by hand-written pages, and by drawn ones of which a part is held out."""
+"""Empty shells against pages with text: hand-written pages, and generated pages with a held-out part."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from actors.sources.looks.rendering import may_be_shell
 from tests.data.shells import BY_HAND, Labelled, drawn
 
 HELD_OUT = 7
-"""The seed of pages on which nothing was tuned."""
+"""A seed of pages that no rule was tuned on."""
 
 
 def is_found(page: str) -> bool:
-    """Whether both the glance and the reading take a page for a shell, as in a look."""
+    """Both the quick test and the full reading must recognise a shell, as in a check."""
     body = page.encode()
     return may_be_shell(body) and bool(detect(body, "text/html", "https://site.example/").shell)
 

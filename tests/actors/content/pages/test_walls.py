@@ -1,4 +1,4 @@
-"""Walls and errors are known in many languages, by two signs; pages of few words that are none of them are read."""
+"""Walls and errors need two signs in any language; other short pages are read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Earlier versions of a document, as they are kept: the texts of the newest, and how they came about."""
+"""Earlier versions of a document as stored: the newest texts, and the changes that led there."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ DAY = 86_400_000
 
 
 def past_of(*bodies: bytes) -> PastPage:
-    """Return what is kept of versions, the oldest first; each began on a day of its own, the oldest on day 1."""
+    """Return the stored form of versions, oldest first; each began on its own day, the oldest on day 1."""
     versions = [blocks_in(open_page(body, "", None, ())) for body in bodies]
     changes = [
         PastChange(Millis(day * DAY), compare(before.texts, after.texts, Where(where_of(before), where_of(after)))[1])
@@ -26,5 +26,5 @@ def past_of(*bodies: bytes) -> PastPage:
 
 
 def where_of(blocks: Blocks) -> Sequence[Context]:
-    """Return where each block stands, as an event tells it."""
+    """Return the place of each block as an event gives it."""
     return [Context(row=place.row, column=place.column) if place else Context() for place in blocks.places]

@@ -1,4 +1,4 @@
-"""Paths that are made of blocks of a document, and how they did on earlier versions."""
+"""Paths made from a document's blocks, tried on earlier versions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""JSONPaths of the lines of a document."""
+"""JSONPaths made from a document's lines."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def test_each_line_has_a_path_to_itself(seed: int) -> None:
     read = json_text.read(json.dumps(value))
     for number, line in enumerate(json_text.lines(read)):
         if number >= len(found.blocks.texts) or len(line.text) > json_text.LONGEST:
-            break  # a long line is several blocks
+            break  # a long line becomes several blocks
         path = found.this(number)
         assert selectors.find_in_json(read, path, json_text.figure) == [line.at]
         assert number in found.chosen(path)

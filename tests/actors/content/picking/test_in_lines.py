@@ -1,4 +1,4 @@
-"""Selectors of lines of a text or a table."""
+"""Selectors for lines of a text or a table."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""XPaths that are made of lines of XML."""
+"""XPaths made from lines of XML."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A page to choose from, and what pressing one of its blocks would do."""
+"""A page to choose from, and the effect of pressing one of its blocks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Selectors of HTML that are made of a block that was pressed: on drawn pages, and on pages that change."""
+"""HTML selectors made from a pressed block, on generated pages and on pages that change."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ def at(found: HtmlReaches, text: str) -> int:
 
 
 def chosen(body: str, selector: str) -> list[str]:
-    """What the engine of selectors keeps of a page."""
+    """Return the texts that a selector keeps of a page."""
     opened = open_page(f"<html><body>{body}</body></html>".encode(), "text/html", selector, ())
     return list(blocks_in(opened).texts)
 
 
 def test_the_number_of_a_heading_is_its_name_where_others_are_called_alike_and_else_a_count() -> None:
-    """ "Notice 1" stays whatever is written below it; the texts beside it do not."""
+    """A numbered heading among similar ones is stable; the texts below it change."""
     texts = [f"{word} anchored text that goes on and says enough to be named by how it begins" for word in "ABC"]
     board = "".join(f"<h2>Notice {number}</h2><p>{text}</p>" for number, text in enumerate(texts, 1))
     found = reaches(board)
@@ -174,7 +174,7 @@ def test_what_is_declared_for_machines_only_stands_nowhere() -> None:
 
 
 def drawn(chance: random.Random) -> str:
-    """A page without sense: nested, repeated, mixed, hidden, with names that last and names that do not."""
+    """Return a random page: nested, repeated, mixed, hidden, with stable and unstable names."""
     words = iter(range(100_000))
 
     def text() -> str:
@@ -205,7 +205,7 @@ def drawn(chance: random.Random) -> str:
 
 @pytest.mark.parametrize("seed", range(60))
 def test_a_selector_chooses_exactly_the_block_or_the_least_that_can_be_chosen(seed: int) -> None:
-    """Alone wherever an element or a text holds it alone; what is marked is always what the engine keeps."""
+    """The block alone where an element or a text holds nothing else; the marked blocks always equal the kept ones."""
     chance = random.Random(seed)
     body = drawn(chance)
     found = reaches(body)
@@ -213,7 +213,7 @@ def test_a_selector_chooses_exactly_the_block_or_the_least_that_can_be_chosen(se
     alone = 0
     for number in chance.sample(numbers, min(12, len(numbers))):
         selector = found.this(number)
-        if not selector:  # right below the body, beside others
+        if not selector:  # directly in the body, next to other text
             continue
         marked = sorted(found.chosen(selector))
         assert number in marked
@@ -237,7 +237,7 @@ def test_a_selector_of_one_kind_is_of_that_kind_and_chooses_elements(seed: int) 
 
 
 def test_a_block_is_found_again_when_much_of_the_page_has_changed() -> None:
-    """A banner above, a column more, rows in another order, a new build's classes: the price of Adult is the same."""
+    """A new banner, a new column, rows in another order, a new build's classes: the price of Adult stays."""
     found = reaches(SHOP)
     price, open_hours = found.this(at(found, "14 €")), found.this(at(found, "9 to 5"))
     later = SHOP.replace("<main>", '<div class="banner">New</div><main><section>').replace(

@@ -1,4 +1,4 @@
-"""The tree of a page as it may have been, beside the page that it was: on drawn histories of one design."""
+"""The rebuilt tree of an earlier page against the real one, on generated histories of one design."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ SELECTORS = (
 
 @dataclass
 class Shore:
-    """What a page says."""
+    """The content of a page."""
 
     rows: dict[str, int]
     items: list[str]
@@ -49,7 +49,7 @@ def drawn(chance: random.Random) -> Shore:
 
 
 def changed(page: Shore, chance: random.Random) -> Shore:
-    """Return a page of which one thing is another, or came, or went."""
+    """Return the page with one thing altered, added or removed."""
     after = replace(page, rows=dict(page.rows), items=list(page.items))
     match chance.randrange(7):
         case 0:

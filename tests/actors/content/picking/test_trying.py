@@ -1,4 +1,4 @@
-"""What is chosen, tried on the earlier versions of a page, a text and JSON."""
+"""A choice tried on the earlier versions of a page, a text and JSON."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.actors.content.written_pages import PROSE, html
 
 
 def reached(*bodies: bytes, text: str, act: ActName = "only") -> dict[str, PickReach]:
-    """Return how far pressing a text of the newest version reaches, tried on the others, the oldest first."""
+    """Return the reach of pressing a text of the newest version, tried on the others. bodies: oldest first."""
     return _reached(bodies[-1], PickWish(past=past_of(*bodies)), text, act)
 
 

@@ -1,4 +1,4 @@
-"""Generated prices: an amount as a locale's own rules (Unicode CLDR, by Babel) and its shops write it, among words."""
+"""Generated prices among words, as a locale's rules (Unicode CLDR, by Babel) and its shops write them."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ TWELVE = {
     "en_US": "USD", "en_GB": "GBP", "de_DE": "EUR", "de_CH": "CHF", "fr_FR": "EUR", "es_ES": "EUR", "it_IT": "EUR",
     "pt_BR": "BRL", "nl_NL": "EUR", "sv_SE": "SEK", "pl_PL": "PLN", "ja_JP": "JPY",
 }  # fmt: skip
-"""The locales that the reading was written with."""
+"""The locales that the reader was written with."""
 HELD_OUT = {
     "en_IN": "INR", "hi_IN": "INR", "da_DK": "DKK", "nb_NO": "NOK", "fi_FI": "EUR", "cs_CZ": "CZK", "ru_RU": "RUB",
     "tr_TR": "TRY", "ko_KR": "KRW", "zh_CN": "CNY", "de_AT": "EUR", "fr_CA": "CAD", "en_AU": "AUD", "es_MX": "MXN",
     "uk_UA": "UAH", "hu_HU": "HUF", "id_ID": "IDR", "ar_SA": "SAR", "sk_SK": "EUR", "bg_BG": "EUR",
 }  # fmt: skip
-"""Locales that nobody looked at before the first run."""
+"""Locales first seen after the reader was written."""
 _BEFORE = ("", "ab ", "Pris: ", "from ", "Preis ", "now only ", "• ", "(")
 _AFTER = ("", " / month", ".", " inkl. moms", ", VAT incl.", ")", " *")
 _WHOLE = {"JPY", "KRW", "HUF", "IDR"}
 
 
 class Price(NamedTuple):
-    """A text with one price in it. amount: in units of the currency."""
+    """A text with one price. amount: in units of the currency."""
 
     locale: str
     text: str

@@ -120,7 +120,7 @@ def test_an_entry_names_the_values_of_its_title_else_of_its_first_lines() -> Non
 
 
 def test_an_entry_that_names_no_price_costs_few_calls() -> None:
-    """A push source admits thousands of frames a second, most of them without any price."""
+    """A push source emits thousands of frames a second, most of them without a price."""
     calls = 0
 
     def note(frame: FrameType, event: str, arg: object) -> None:

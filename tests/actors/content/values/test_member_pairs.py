@@ -1,5 +1,3 @@
-"""Blocks of JSON that were altered, member by member."""
-
 from __future__ import annotations
 
 import json

@@ -1,4 +1,4 @@
-"""Where the values of a block of JSON stand."""
+"""The places of values in a block of JSON."""
 
 from __future__ import annotations
 

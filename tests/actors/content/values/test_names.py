@@ -1,4 +1,4 @@
-"""Names that came, went or gave way to others, and capitals that are none."""
+"""Names added, removed or replaced, and capitals that are no names."""
 
 from __future__ import annotations
 

@@ -151,7 +151,7 @@ def test_none_of_ten_thousand_generated_prices_is_read_as_another(locales: dict[
 def test_without_a_language_no_generated_price_is_read_as_another() -> None:
     for price in prices({**TWELVE, **HELD_OUT}, 10_000, 3):
         found = [one.value for one in values_in(price.text, Writing()) if one.value.type == "money"]
-        # "TRY" before a number may be a word, so it is nothing there rather than something wrong.
+        # "TRY" before a number may be an English word; no value is better than a wrong one.
         assert [_decimal(value.number, value.scale) for value in found] in ([price.amount], []), price
         assert found or price.locale == "tr_TR", price
 

@@ -1,4 +1,4 @@
-"""The values that stand in a page, named as the events that tell changes of them name them."""
+"""The current values of a page, with the names that events use for their changes."""
 
 from __future__ import annotations
 

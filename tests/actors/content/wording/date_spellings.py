@@ -1,4 +1,4 @@
-"""Spellings of dates whose moment is known before they are written. The reader takes no part in it."""
+"""Spellings of known moments, written without the reader's code."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ TWO_MONTHS = frozenset({"lip", "srp", "lis", "listopad", "listopada"})
 
 
 class Spelling(NamedTuple):
-    """at: the truth in milliseconds, None for what is no date or has two readings."""
+    """at: the true moment in milliseconds; None for a text that is no date or has two readings."""
 
     text: str
     at: int | None
 
 
 def spellings(seed: int, count: int) -> Iterator[Spelling]:
-    """Yield spellings of random moments, and one in eight that must not be read."""
+    """Yield spellings of random moments; one in eight must not be read."""
     chance = Random(seed)
     for _ in range(count):
         yield _none(chance) if chance.random() < 0.125 else _dated(chance)
@@ -48,7 +48,7 @@ def _ms(at: datetime, ahead: int = 0) -> int:
 
 
 def _zone(chance: Random) -> tuple[str, int]:
-    """Return a zone as it stands after a time, and its minutes ahead of UTC."""
+    """Return a zone as written after a time, and its minutes ahead of UTC."""
     kind = chance.randrange(5)
     if kind == 0:
         return "", 0
@@ -62,7 +62,7 @@ def _zone(chance: Random) -> tuple[str, int]:
 
 
 def _clock(chance: Random, at: datetime) -> tuple[str, datetime]:
-    """Return a time as it is written, and the moment cut to what it says."""
+    """Return a time as text, and the moment at the text's precision."""
     kind = chance.randrange(6)
     minute, hour = at.replace(second=0), at.hour % 12 or 12
     half = "AM" if at.hour < 12 else "PM"

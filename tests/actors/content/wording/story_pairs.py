@@ -1,6 +1,6 @@
-"""Pairs of news whose truth is known before anybody reads them: one story in two sources, or two that look alike.
+"""Generated pairs of news with known answers: one story in two sources, or two similar stories.
 
-`world` 0 is for development, 1 is held out: it has other templates, topics and names.
+`world` 0 is for development; 1 is held out, with other templates, topics and names.
 """
 # ruff: noqa: E501
 
@@ -191,7 +191,7 @@ SAME: tuple[Callable[[Chance, News], News], ...] = (
 
 
 def template_pair(chance: Chance) -> Pair:
-    """One template, with one or all of its values changed: never the same story."""
+    """Fill one template twice, with one or all values changed: never the same story."""
     template = chance.of(TEMPLATES)
     one, other = chance.values(), chance.values()
     used = [name for name in one if "{" + name + "}" in template[0] + template[1] and one[name] != other[name]]
@@ -202,7 +202,7 @@ def template_pair(chance: Chance) -> Pair:
 
 
 def alike_pair(chance: Chance) -> Pair:
-    """Two articles of one company, one place and some of the same clauses, on different things."""
+    """Two articles about different things, with the same company, place and some clauses."""
     one = chance.article()
     while (other := chance.article()).title.split()[1:] == one.title.split()[1:] or other.title == one.title:
         pass
@@ -210,13 +210,13 @@ def alike_pair(chance: Chance) -> Pair:
 
 
 def generic_pair(chance: Chance) -> Pair:
-    """Two short notices that say the same of two different things."""
+    """Two short notices with the same words about different things."""
     title, text = chance.of(GENERIC), chance.of(SHORT)
     return Pair("generic", False, News(chance.link(), title, text), News(chance.link(), title, text))
 
 
 def shared_page_pair(chance: Chance) -> Pair:
-    """Two versions told on one page, by their fragments."""
+    """Two versions on one page, told apart by URL fragment."""
     page, template = chance.link(), TEMPLATES[chance.world][0 if chance.world == 0 else 3]
     one, other = chance.values(), chance.values()
     other["n"] = one["n"]
@@ -235,7 +235,7 @@ def short_pair(chance: Chance) -> Pair:
 
 
 def pairs(seed: int, world: int, count: int = 500) -> list[Pair]:
-    """Return so many pairs, half of them the same story."""
+    """Return `count` pairs, half of them the same story."""
     chance, made = Chance(seed, world), []
     for number in range(count):
         if number % 2:

@@ -1,4 +1,4 @@
-"""Which differences of a block are none."""
+"""Differences in a block that do not count."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Dates of 40 locales are recognised by what they mean, and a page whose dates all moved by a day is known."""
+"""Dates in 40 locales, and pages whose dates all moved by one day."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.actors.content.generated import babel_or_skip
 LOCALES = cldr.LOCALES.split()
 WIDTHS = ("full", "long", "medium", "short")
 BARE = {("ko", "short"), ("sl", "short")}
-"""Three bare numbers of two digits ("26. 1. 14."), which may be a score as well."""
+"""Three bare two-digit numbers ("26. 1. 14.") may also be a score."""
 WRITTEN = [(locale, width) for locale in LOCALES for width in WIDTHS if (locale, width) not in BARE]
 
 
@@ -36,7 +36,7 @@ def test_each_locale_s_dates_are_recognised_in_each_width(
     for locale, width in WRITTEN:
         with subtests.test(f"{locale} {width}"):
             for month in range(1, 13):
-                # From the tenth on: "3.01.26" may be a version.
+                # From the 10th on: "3.01.26" may be a version.
                 day = date(2026, month, 10 + month)
                 text = canonical(f"xyz {written(day, width, locale)} xyz")
                 (found,) = dates_in(text)

@@ -1,5 +1,3 @@
-"""Hashes of content."""
-
 from __future__ import annotations
 
 import hashlib

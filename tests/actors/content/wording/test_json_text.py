@@ -1,4 +1,4 @@
-"""JSON as lines: where each stands, and what items of lists are called."""
+"""JSON as lines: the path of each line, and the names of list items."""
 
 from __future__ import annotations
 

@@ -1,5 +1,3 @@
-"""Dates as documents write them."""
-
 from __future__ import annotations
 
 import pytest

@@ -1,4 +1,4 @@
-"""Past times of 40 locales are masked in labels; what lies ahead, and figures that are content, are not."""
+"""Labels mask past times in 40 locales; future times and numbers with meaning stay."""
 
 from __future__ import annotations
 

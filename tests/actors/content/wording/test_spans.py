@@ -1,5 +1,3 @@
-"""The words that differ between two wordings."""
-
 from __future__ import annotations
 
 import time

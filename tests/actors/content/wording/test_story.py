@@ -12,7 +12,7 @@ HELD_OUT = 20_261_128
 
 
 def told_the_same(pair: Pair) -> bool:
-    """Return whether the later piece is found by a mark of the earlier one, and held for the same."""
+    """Return whether the earlier piece's marks lead to the later piece, and the two count as one story."""
     one, other = Piece(*pair.one), Piece(*pair.other)
     return not set(one.marks()).isdisjoint(other.marks()) and same_story(one, other)
 
