@@ -1,4 +1,4 @@
-"""Destinations over an in-memory storage, with receivers that answer as a test says, on the virtual clock."""
+"""Destinations on in-memory storage, with scripted receivers, on the virtual clock."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from tests.support.build import NOW, a_harvest, a_source, a_source_id, a_state
 
 
 class Arrival(NamedTuple):
-    """A request as a receiver saw it."""
+    """A request as the receiver got it."""
 
     at: float
     host: str
@@ -41,7 +41,7 @@ Receiver = Callable[[Arrival], Awaitable[PostResult]]
 
 
 def answers(*statuses: int, retry_after: float | None = None, takes: float = 0.01) -> Receiver:
-    """Answer with these statuses in turn, the last one for ever."""
+    """Answer with these statuses in turn; repeat the last."""
     left = list(statuses)
 
     async def receive(arrival: Arrival) -> PostResult:
@@ -93,7 +93,7 @@ class Rig:
         self.records.append(message)
 
     async def commit_records(self) -> Sequence[Stored]:
-        """Do the recorder's work: commit what was put before it."""
+        """Do the recorder's work: commit all queued records."""
         harvests = [message.harvest for message in self.records]
         self.records.clear()
         return events_of(await self.storage.log.append(harvests, self.storage.lease, self.mint, stamp))

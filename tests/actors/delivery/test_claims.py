@@ -1,4 +1,4 @@
-"""What became of deliveries is kept until storage has it."""
+"""The outcomes of deliveries are kept until storage accepts them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ DELIVERY = Delivery("hook", Seq(1), "id", 1, Millis(1), b"{}")
 
 
 class Slow:
-    """Work that takes so many seconds."""
+    """takes: seconds for each piece of work."""
 
     def __init__(self, *takes: float) -> None:
         self._takes = list(takes)

@@ -1,4 +1,4 @@
-"""Budgets: what all destinations together may do, and what a stalled one may cost the others."""
+"""Limits for all destinations together, and for the cost of a stalled one to the others."""
 
 from __future__ import annotations
 
@@ -155,7 +155,7 @@ async def test_lanes_that_nobody_is_in_are_forgotten(autojump_clock: MockClock) 
         for number in range(50):
             nursery.start_soon(one, number)
         await trio.sleep(0.5)
-        with trio.move_on_after(2) as impatient:  # behind seventeen others, four at once
+        with trio.move_on_after(2) as impatient:  # behind seventeen others, four at a time
             await one(0)
         assert impatient.cancelled_caught
         nursery.start_soon(one, 1)

@@ -18,7 +18,7 @@ ZONES = (
     "UTC",
     "Europe/Stockholm",
     "America/New_York",
-    "Australia/Lord_Howe",  # half an hour of summer time
+    "Australia/Lord_Howe",  # summer time shifts by half an hour
     "Asia/Kathmandu",
     "Pacific/Apia",
     "Africa/Casablanca",
@@ -32,7 +32,7 @@ def millis(text: str) -> Millis:
 
 
 def days(zone: str, hour: int, first: str, last: str) -> list[DigestWindow]:
-    """Return the windows from a moment to another, each the next of the one before."""
+    """Return the consecutive windows between two moments."""
     destination = a_destination(delivery_mode="daily", digest_hour=hour, digest_timezone=zone)
     found = [window_of(destination, millis(first))]
     while found[-1].end < millis(last):
@@ -75,7 +75,7 @@ def test_d10_a_year_of_days_has_one_window_for_each_day_and_each_begins_at_its_h
     ("hour", "lengths"),
     [
         (8, {"2026-03-28": 23, "2026-10-24": 25}),
-        (2, {"2026-03-29": 23, "2026-10-25": 25}),  # 02:00 is left out in March and comes twice in October
+        (2, {"2026-03-29": 23, "2026-10-25": 25}),  # the clock skips 02:00 in March and repeats it in October
         (3, {"2026-03-28": 23, "2026-10-24": 25}),
         (0, {"2026-03-29": 23, "2026-10-25": 25}),
     ],

@@ -1,4 +1,4 @@
-"""Digests as a destination's actor sends them: frozen windows, each event in one of them, steps of the clock."""
+"""Digests from a destination's actor: frozen windows, each event in one window, clock steps."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tests.support.build import NOW
 
 HOUR = 3600.0
 TO_THE_HOUR = HOUR - NOW / 1000 % HOUR
-"""Seconds from the beginning of a test to the next full hour."""
+"""Seconds from a test's start to the next full hour."""
 
 
 def bodies(rig: Rig) -> list[dict[str, Any]]:

@@ -1,4 +1,4 @@
-"""Storage that takes nothing holds deliveries up: no actor crashes, nothing is lost or sent twice."""
+"""A full disk delays deliveries: no actor crashes, nothing is lost or sent twice."""
 
 from __future__ import annotations
 

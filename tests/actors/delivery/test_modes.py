@@ -1,4 +1,4 @@
-"""A destination that changes its mode, is disabled, or comes back: no event is lost, and none is told twice."""
+"""A destination that changes its mode, is disabled, or recovers: no event is lost or sent twice."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ async def change(rig: Rig, **changes: Any) -> None:
 
 
 def told(rig: Rig) -> Counter[str]:
-    """Count the events in what arrived under different ids."""
+    """Count the events in deliveries with different ids."""
     bodies = {arrival.headers["webhook-id"]: json.loads(arrival.body) for arrival in rig.arrivals}
     return Counter(event["title"] for body in bodies.values() for event in body.get("events", [body]))
 

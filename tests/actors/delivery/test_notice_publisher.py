@@ -1,4 +1,4 @@
-"""Notices about destinations: told once, over crashes, a full recorder and a full disk."""
+"""Notices about destinations: emitted once despite crashes, a full recorder and a full disk."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def said(events: Any) -> list[str]:
 
 
 async def committed(rig: Rig, hours: float) -> list[Stored]:
-    """Run so long; return what the recorder was given and committed, looking every minute."""
+    """Run for this time, committing every minute; return the events of the recorder."""
     events: list[Stored] = []
     for _ in range(round(hours * 60)):
         await trio.sleep(60)
@@ -105,7 +105,7 @@ async def test_d6_a_notice_is_tried_again_until_it_is_in_the_log(autojump_clock:
         rig.records.clear()
         await trio.sleep(AGAIN)
         assert len(rig.records) == 1
-        rig.records.append(rig.records[0])  # sent twice, as when the recorder was slow
+        rig.records.append(rig.records[0])  # sent twice, for example because the recorder was slow
         assert said(await rig.commit_records()) == ["destination_disabled"]
 
 

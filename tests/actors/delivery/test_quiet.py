@@ -1,4 +1,4 @@
-"""Quiet hours: the arithmetic over a year of any zone, and the actor that waits for their end."""
+"""Quiet hours: the arithmetic over a year in any zone, and an actor that waits for their end."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ minutes = st.integers(0, 24 * 60 - 1).map(lambda minute: f"{minute // 60:02}:{mi
 
 
 def by_the_wall(hours: QuietHours, at: Millis) -> bool:
-    """Whether the clock on the wall, read naively, shows a quiet time."""
+    """Return whether a naive reading of the wall clock is quiet."""
     local = datetime.fromtimestamp(at / 1000, ZoneInfo(hours.timezone))
     now, today = f"{local:%H:%M}", WEEKDAYS[local.weekday()] in hours.weekdays
     if hours.start < hours.end:
@@ -38,7 +38,7 @@ def by_the_wall(hours: QuietHours, at: Millis) -> bool:
 
 
 def is_plain(zone: ZoneInfo, at: Millis) -> bool:
-    """Whether no change of the clocks is within two days: then a reading names one moment, a span has its length."""
+    """Return whether the UTC offset is constant for two days around: then a local time names exactly one moment."""
     moment = datetime.fromtimestamp(at / 1000, UTC)
     return len({(moment + timedelta(days=days)).astimezone(zone).utcoffset() for days in (-2, 0, 2)}) == 1
 
@@ -100,7 +100,7 @@ def test_hours_that_are_left_out_or_come_twice(hours: QuietHours, at: str, until
 
 
 def around(before: float, after: float) -> QuietHours:
-    """Return quiet hours that begin so many minutes after the beginning of a test and end so many after it."""
+    """Return quiet hours that start and end so many minutes after a test's start."""
     start = datetime.fromtimestamp(NOW / 1000, UTC)
     first, second = (start + timedelta(minutes=minutes) for minutes in (before, after))
     return QuietHours(f"{first:%H:%M}", f"{second:%H:%M}")
