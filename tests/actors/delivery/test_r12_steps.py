@@ -1,4 +1,4 @@
-"""A clock that was wrong for a while postpones nothing for longer than the schedule does."""
+"""A temporarily wrong clock delays nothing beyond its normal schedule."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ DAY = 86_400_000
 
 
 class Stepping(Rig):
-    """A rig whose wall clock can be set."""
+    """A rig with an adjustable wall clock."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""A destination's record is written by its actor and by the front end: neither undoes what the other has done."""
+"""Both a destination's actor and the front end write its record; neither overwrites the other's changes."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ async def test_a_destination_that_was_switched_back_to_active_is_served_as_an_ac
 
 
 async def test_a_change_that_comes_while_a_state_is_stored_is_kept(autojump_clock: MockClock) -> None:
-    """The record belongs to the front end too: a rotation in the middle must not be undone."""
+    """The front end also writes the record: a rotation during the write must not be undone."""
     rig = Rig()
     await rig.prepare("hook")
     rig.receivers["hook.example"] = answers(500, takes=0.1)

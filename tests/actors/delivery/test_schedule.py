@@ -16,7 +16,7 @@ DRAW = st.floats(0, 1, exclude_max=True)
 def test_d4_the_schedule_has_ten_attempts_over_three_days() -> None:
     assert ATTEMPTS == 10
     hours = [wait / 3600 for wait in WAITS]
-    assert hours == [5 / 3600, 5 / 60, 0.5, 2, 5, 10, 14, 20, 24]  # as docs/deliveries.md says
+    assert hours == [5 / 3600, 5 / 60, 0.5, 2, 5, 10, 14, 20, 24]  # as in docs/deliveries.md
 
 
 @given(ATTEMPT, DRAW)

@@ -72,7 +72,7 @@ def test_d6_a_failing_destination_is_told_of_after_its_alerts_time_and_half_way(
 ) -> None:
     standing, told = Standing("failing", Millis(0), 5), []
     while (due := next_news(standing, notice_after)) is not None:
-        if due > 0:  # before it began there is nothing to be early for
+        if due > 0:  # before the start there is no earlier moment
             assert reminded(standing, Millis(due - 1), notice_after) == (standing, None)
         standing, news = reminded(standing, due, notice_after)
         assert news == FAILING

@@ -1,4 +1,4 @@
-"""D10 over a year: digests of every mode, through both changes of the clocks, hold each event exactly once."""
+"""D10 over a year: digests of every mode hold each event exactly once, across both changes of the clocks."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ async def test_d10_in_a_year_with_both_changes_of_the_clocks_each_event_is_in_on
 
 
 def two_o_clock(zone: str, ends: list[int]) -> None:
-    """Check that each window ends when a clock on the wall shows two, or the moment that stands for it."""
+    """Check that each window ends at two o'clock local time; once a year two o'clock may be missing."""
     local = [datetime.fromtimestamp(end / 1000, ZoneInfo(zone)) for end in ends]
     odd = [at for at in local if (at.hour, at.minute) != (2, 0)]
     assert len(odd) <= 1

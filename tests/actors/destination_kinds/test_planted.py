@@ -1,4 +1,4 @@
-"""Planted bugs in how people are told: each is noticed, by a service, a mail server, or who reads along."""
+"""Planted bugs in notifications: a messenger, a mail server or a reader of the output notices each."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ async def told(client: httpx.AsyncClient, **body: Any) -> dict[str, Any]:
 
 
 async def in_a_chat() -> Sequence[str]:
-    """Telegram, which asks to wait, refuses a message, repeats the token, and forgets the bot."""
+    """Telegram: it rate-limits, refuses a message, repeats the token in an error, and removes the bot."""
     peer, wrong = PEERS["telegram"], list[str]()
     async with trio.open_nursery() as nursery:
         town = Square(nursery, peer, peer.slow, peer.good)
@@ -82,7 +82,7 @@ async def in_a_chat() -> Sequence[str]:
 
 
 async def with_an_error_inside() -> Sequence[str]:
-    """WeCom, which says everything with 200, and has 2,048 bytes for a text."""
+    """WeCom answers everything with 200, and limits a text to 2,048 bytes."""
     peer, wrong = PEERS["wecom"], list[str]()
     async with trio.open_nursery() as nursery:
         town = Square(nursery, peer, peer.good)
@@ -105,7 +105,7 @@ async def with_an_error_inside() -> Sequence[str]:
 
 
 async def by_mail() -> Sequence[str]:
-    """Anna, who is asked first; a server that greylists; and then she stops it."""
+    """Anna confirms; a server greylists; then she unsubscribes."""
     wrong = list[str]()
     async with trio.open_nursery() as nursery:
         town = Parish(nursery)
@@ -143,7 +143,7 @@ async def by_mail() -> Sequence[str]:
 
 
 async def by_webhook() -> Sequence[str]:
-    """A receiver that asks for a token."""
+    """A receiver that requires a token."""
     wrong = list[str]()
     async with trio.open_nursery() as nursery:
         town = Town(nursery)
@@ -274,6 +274,6 @@ async def test_a_planted_bug_is_noticed(
         wrong = []
         try:
             wrong = list(await scenario())
-        except* AssertionError as refused:  # of a peer, which does not read such a thing
+        except* AssertionError as refused:  # a peer could not parse a request
             wrong = [str(refused)]
     assert wrong != [], name

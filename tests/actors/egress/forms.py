@@ -1,7 +1,7 @@
-"""Over 250 ways to ask for what the guard must refuse, each with the rule that refuses it.
+"""Over 250 addresses and URLs that the guard must refuse, each with the rule that refuses it.
 
-`ADDRESSES`: what a resolver may answer. `URLS`: what a user, a link or a redirect may say; those that parse lead to an
-address that is refused.
+`ADDRESSES`: possible answers of a resolver. `URLS`: possible input from a user, a link or a redirect; those that parse
+lead to a refused address.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ V6 = {
 
 
 def addresses() -> list[tuple[str, str]]:
-    """Return every address with its rule: the tables, and each IPv4 one again inside IPv6."""
+    """Return every address with its rule: the tables, and each IPv4 address again inside IPv6."""
     table = [(a, f"address-{name}") for names in (V4, V6) for name, found in names.items() for a in found]
     for name, found in V4.items():
         for address in found:
@@ -223,7 +223,7 @@ URLS: list[tuple[str, str]] = [
         (f"http://example.com:{port}/", "url-port")
         for port in ("-80", "+80", "0x50", "80a", "8 0".replace(" ", "_"), "\u0661")
     ),
-    # these parse, and lead where nobody may go
+    # these parse, and lead to refused addresses
     ("http://127.0.0.1/", "address-loopback"),
     ("http://127.0.0.1./", "address-loopback"),
     ("http://[::ffff:7f00:1]/", "address-loopback"),

@@ -69,7 +69,7 @@ def test_x1_a_refusal_names_its_rule_and_the_setting_that_opens_it_and_the_setti
             setting, _, suggestion = refused.detail.partition("SANDERLING_ALLOW_NETWORKS=")
             assert setting
             allowed = ip_network(suggestion.split()[0])
-            inside = [ip_network("0.0.0.0/0")] if allowed.version == 6 else []  # what it carries may need opening too
+            inside = [ip_network("0.0.0.0/0")] if allowed.version == 6 else []  # an embedded IPv4 may need opening too
             check_address(address, [allowed, *inside])
 
 

@@ -1,4 +1,4 @@
-"""Cookies of one origin: what is taken, what is sent back, and what never is (RFC 6265bis)."""
+"""Cookies of one origin: accepted, sent back, or never sent (RFC 6265bis)."""
 
 from __future__ import annotations
 

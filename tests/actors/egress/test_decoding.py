@@ -66,7 +66,7 @@ def test_x7_empty_blocks_without_an_end_are_stopped() -> None:
     body.feed(head)
     with pytest.raises(TooLarge):
         for _ in range(100):
-            body.feed(b"\x00\x00\x00\xff\xff" * 1000)  # stored blocks of no bytes
+            body.feed(b"\x00\x00\x00\xff\xff" * 1000)  # empty stored blocks
 
 
 def test_a_plain_body_over_the_limit_is_refused_or_cut() -> None:

@@ -22,7 +22,7 @@ def a_lease(requests: int = 50, size: int = 1_000_000, ports: Sequence[int] = ()
 
 
 class House:
-    """A proxy on a network in memory, asked on connections that are opened one by one."""
+    """A proxy on a network in memory; each request opens its own connection."""
 
     def __init__(
         self, nursery: trio.Nursery, network: MemoryNetwork, lease: Lease | None = None, opened: Sequence[Network] = ()
@@ -38,7 +38,7 @@ class House:
         return ours
 
     async def ask(self, text: str, *, more: bytes = b"") -> bytes:
-        """Return all that the proxy answers on one connection."""
+        """Return the proxy's full answer on one connection."""
         stream = self.open()
         with self.slot.let(self.lease):
             await stream.send_all(text.replace("\n", "\r\n").encode("latin-1") + more)

@@ -1,4 +1,4 @@
-"""Headers that a user gives: what is taken, what is refused and why."""
+"""Headers from a user: accepted, or refused with a reason."""
 
 from __future__ import annotations
 

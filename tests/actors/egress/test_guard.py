@@ -39,7 +39,7 @@ async def test_x2_a_name_is_resolved_once_and_the_checked_address_is_connected_t
     await a_guard(network).open(URL)
     assert network.resolved == ["a.example"]
     assert network.connected == [(PUBLIC, 80)]
-    refused = await failure_of(network)  # the next connection resolves anew, and the answer is rebound
+    refused = await failure_of(network)  # the next connection resolves again and gets the rebound answer
     assert isinstance(refused, LookRefused)
     assert refused.refusal.rule == "address-loopback"
     assert network.connected == [(PUBLIC, 80)]

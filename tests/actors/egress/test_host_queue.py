@@ -91,7 +91,7 @@ def test_many_who_give_up_cost_no_memory() -> None:
 
 
 def shares(intervals: list[float], seconds: int) -> Counter[int]:
-    """How often each source is called by a host with a turn a second, if it is due so long after each of its looks."""
+    """Count each source's turns at a host with a turn a second. intervals: seconds between due checks."""
     queue, looks = Queue(), Counter[int]()
     due = [(0.0, number) for number in range(len(intervals))]
     last = [0.0] * len(intervals)
@@ -116,8 +116,7 @@ def test_ten_thousand_sources_of_one_host_share_it_evenly() -> None:
 
 
 def test_whoever_wants_less_than_a_share_gets_it_all_and_the_others_share_the_rest() -> None:
-    """Max-min: 1 turn a second; 10 sources want one in 1000 s, which is 0.01 a second, and 300 want five times the
-    300th part of what is left."""
+    """Max-min: 10 sources want 0.01 turns a second in all; 300 greedy ones want five times the rest."""
     looks = shares([1000.0] * 10 + [60.0] * 300, 40_000)
     modest, greedy = [looks[number] for number in range(10)], [looks[number] for number in range(10, 310)]
     assert min(modest) >= 39

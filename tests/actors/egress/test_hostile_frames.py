@@ -1,4 +1,4 @@
-"""What a hostile WebSocket server may send, byte by byte."""
+"""A hostile WebSocket server, byte by byte."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def raw(kind: int, payload: bytes = b"", *, last: bool = True, reserved: int = 0
 
 
 def saying(chunks: Iterator[bytes] | list[bytes], *, heard: list[bytes] | None = None) -> Serve:
-    """A server that shakes hands and then sends these bytes, whatever it hears."""
+    """Return a server that sends these bytes after the handshake and ignores all input."""
 
     async def serve(stream: trio.abc.Stream) -> None:
         connection = WSConnection(ConnectionType.SERVER)
@@ -127,7 +127,7 @@ async def test_a_flood_of_control_frames_ends_the_session(
 
 
 class Ours(trio.abc.Stream):
-    """Our end of a stream; counts what is read of it. `deaf`: the other end reads nothing after the handshake."""
+    """Our end of a stream; it counts the bytes read. deaf: the other end reads nothing after the handshake."""
 
     def __init__(self, inner: trio.abc.Stream, *, deaf: bool = False) -> None:
         self.inner, self.deaf = inner, deaf
@@ -153,7 +153,7 @@ class Ours(trio.abc.Stream):
 
 
 def seen_by_us(network: MemoryNetwork, *, deaf: bool = False) -> list[Ours]:
-    """Return our ends of the streams that are opened from now on."""
+    """Return a list that collects our ends of the streams opened later."""
     ends: list[Ours] = []
     connect = network.connect
 
@@ -161,7 +161,7 @@ def seen_by_us(network: MemoryNetwork, *, deaf: bool = False) -> list[Ours]:
         ends.append(Ours(await connect(address, port), deaf=deaf))
         return ends[-1]
 
-    network.connect = connected  # type: ignore[method-assign]  # the network itself neither counts nor is deaf
+    network.connect = connected  # type: ignore[method-assign]  # count and deafen on the client's side only
     return ends
 
 

@@ -22,7 +22,7 @@ FIRST, SECOND = "93.184.216.34", "93.184.216.35"
 
 @dataclass
 class Site:
-    """Two hosts, a.example and b.example, over http and https, whose pages a test fills in by URL."""
+    """Two hosts, a.example and b.example, over http and https; a test sets their pages by URL."""
 
     network: MemoryNetwork
     http: HttpClient
@@ -30,7 +30,7 @@ class Site:
     seen: list[tuple[str, Asked]] = field(default_factory=list)
 
     async def get(self, url: str, **given: object) -> FetchedResponse:
-        return await self.http.get(parse_url(url), **given)  # type: ignore[arg-type]  # whatever the test names
+        return await self.http.get(parse_url(url), **given)  # type: ignore[arg-type]  # any keyword of `get`
 
     async def failure(self, url: str, **given: object) -> LookFailed:
         with pytest.raises(LookFailed) as caught:
@@ -48,7 +48,7 @@ async def site(nursery: trio.Nursery) -> AsyncIterator[Site]:
             network.add(host, address, web(_pages(found, f"{scheme}://{host}")), port)
     yield found
     await found.http.aclose()
-    await trio.sleep(100)  # servers notice when they are through with their own waits
+    await trio.sleep(100)  # servers notice after their own waits
     assert network.open_streams == 0
 
 
@@ -351,14 +351,14 @@ async def test_an_idle_connection_that_the_server_gave_up_is_replaced_without_a_
 
 async def test_an_idle_connection_serves_its_own_host_only(nursery: trio.Nursery, autojump_clock: Clock) -> None:
     network = MemoryNetwork(nursery)
-    for host in ("a.example", "b.example"):  # on one address, as on a shared server
+    for host in ("a.example", "b.example"):  # on one address, like a shared server
         network.add(host, FIRST, web(lambda asked: Answer(200, asked.headers["host"].encode())))
     client = HttpClient(
         a_world(network, keep_idle=60.0), settings(), Guard(network, network, [ip_network("10.0.0.0/8")])
     )
     for host in ("a.example", "b.example", "a.example"):
         assert (await client.get(parse_url(f"http://{host}/"))).body == host.encode()
-    network.names["a.example"] = [("127.0.0.1",)]  # the connection stays bound to the address that was checked
+    network.names["a.example"] = [("127.0.0.1",)]  # the connection stays bound to the checked address
     assert (await client.get(parse_url("http://a.example/"))).body == b"a.example"
     assert network.connected == [(FIRST, 80), (FIRST, 80)]
     await client.aclose()

@@ -13,7 +13,7 @@ def a_lease(requests: int = 3, size: int = 100, ports: tuple[int, ...] = (), hos
 
 
 def judged(lease: Lease, *asked: tuple[str, str]) -> str:
-    """Return a sign for each host and its addresses: + where the page reaches it."""
+    """Return a sign for each host and its addresses: + if the page may reach it, else -."""
     signs = ""
     for host, addresses in asked:
         try:

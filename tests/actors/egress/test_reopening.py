@@ -1,4 +1,4 @@
-"""A crash of the recorder restarts all that was started after it, the ways out among them (found by simulation)."""
+"""A crash of the recorder restarts every actor started after it, including the HTTP client (found by simulation)."""
 
 from __future__ import annotations
 

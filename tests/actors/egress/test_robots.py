@@ -168,7 +168,7 @@ async def test_a_robots_txt_behind_a_host_that_rests_is_unknown_and_not_a_failur
 async def test_b2_a_probe_that_brings_robots_txt_has_shown_that_the_host_is_back(
     autojump_clock: Clock, site: Site, status: int
 ) -> None:
-    """Else a page whose robots.txt had to be asked for again found the host still resting, for up to 36 min more."""
+    """Otherwise a page with an expired robots.txt found the host still resting, for up to 36 min more."""
     for n in range(FAILURES_TO_OPEN):
         site.hosts.failed("a.example", f"source {n % 2}")
     rest = site.hosts.resting("a.example")
@@ -189,7 +189,7 @@ async def test_an_unreachable_robots_txt_forbids_all_until_it_can_be_had(
     assert not verdict.allowed
     assert verdict.blame is Blame.REMOTE_TRANSIENT
     site.says(OURS)
-    assert not (await site.verdict()).allowed  # not asked again at once
+    assert not (await site.verdict()).allowed  # not fetched again at once
     assert len(site.asked) == 1
     await trio.sleep(301)
     assert (await site.verdict()).allowed

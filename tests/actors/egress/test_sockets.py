@@ -43,7 +43,7 @@ async def test_p10_a_dead_resolver_does_not_starve_other_threads(monkeypatch: py
             for number in range(120):
                 nursery.start_soon(look, number)
             await trio.sleep(0.1)
-            with trio.fail_after(HANG):  # who waited for a thread of theirs would wait until `release`
+            with trio.fail_after(HANG):  # a wait for their thread would last until `release`
                 assert not await trio.to_thread.run_sync(release.is_set)
     finally:
         release.set()
@@ -125,7 +125,7 @@ async def test_a_closed_port_is_an_os_error() -> None:
 
 @pytest.fixture(scope="module")
 def certificate(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, str]:
-    """A certificate for good.example that signs itself, and its key."""
+    """Return a self-signed certificate for good.example, and its key."""
     openssl = shutil.which("openssl")
     if openssl is None:
         pytest.skip("needs the openssl command to make a certificate")

@@ -8,7 +8,7 @@ from actors.egress.stream_lines import MOST_SIZE, StreamLines, name_of
 
 
 def fed(lines: StreamLines, data: bytes, chance: random.Random | None = None) -> list[tuple[str | None, str | None]]:
-    """Return the events of bytes that come whole, or in pieces."""
+    """Return the events of bytes fed whole, or in random pieces."""
     found: list[tuple[str | None, str | None]] = []
     while data:
         size = len(data) if chance is None else chance.choice((1, 1, 2, 3, 7, 50))

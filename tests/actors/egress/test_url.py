@@ -80,7 +80,7 @@ def test_parsing_the_spelling_gives_the_same_url(scheme: str, authority: str, ta
     url = _parsed(f"{scheme}://{authority}/{tail}")
     assert parse_url(url.text) == url
     assert url.text.isascii()
-    # httpx must read our spelling as we do; only our own parts go onto the wire, but it may look at it.
+    # httpx only looks at our URL, but must read it as we do.
     assert httpx.URL(url.text).raw_host.decode() == (f"[{url.host}]" if ":" in url.host else url.host).strip("[]")
 
 

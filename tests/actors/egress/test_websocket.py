@@ -147,7 +147,7 @@ async def test_a_half_open_link_is_found_within_60_seconds(
             request = await wrap_server_stream(inner, stream)
             await (await request.accept()).send_message("last words")
             inner.cancel_scope.cancel()
-        await trio.sleep_forever()  # the stream stays open, and nobody reads it
+        await trio.sleep_forever()  # the stream stays open, unread
 
     before = trio.current_time()
     failed = await failure_of(nursery, keeping_open(serve))
@@ -157,7 +157,7 @@ async def test_a_half_open_link_is_found_within_60_seconds(
 
 
 def keeping_open(serve: Serve) -> Serve:
-    """A server whose library does not close the stream when its reader is cancelled."""
+    """Return a server whose library leaves the stream open when its reader is cancelled."""
 
     async def kept(stream: trio.abc.Stream) -> None:
         await serve(Unclosable(stream))

@@ -1,4 +1,4 @@
-"""Feeds as three parsers read them: feedparser and atoma here, feedsmith on node (`read_feeds.mjs`)."""
+"""Feeds read by three parsers: feedparser and atoma here, feedsmith on node (`read_feeds.mjs`)."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ MADE = "2026-05-28T20:26:40.000Z"
 
 
 class Read(NamedTuple):
-    """What a parser made of an entry. moment: whole seconds."""
+    """An entry as a parser reads it. moment: whole seconds."""
 
     id: str
     title: str
@@ -40,7 +40,7 @@ class Read(NamedTuple):
 
 
 def entry(draft: Draft, number: int = 1, source: SourceId | None = None) -> FeedEntry:
-    """Return the entry of the event that a draft becomes."""
+    """Return the feed entry of a draft's event."""
     id = id_of(Seq(NOW << 20 | number), 7)
     return entry_of(id, msgspec.json.encode(build(id, source or a_source_id(), draft, "http://sanderling.test", NOW)))
 
@@ -65,7 +65,7 @@ def documents(feed: FeedPage) -> dict[str, bytes]:
 
 
 def expected(entries: Sequence[FeedEntry]) -> list[Read]:
-    """Return what a parser should make of entries."""
+    """Return the entries as every parser should read them."""
     return [
         Read(
             f"urn:uuid:{each.id}",
@@ -80,7 +80,7 @@ def expected(entries: Sequence[FeedEntry]) -> list[Read]:
 
 
 def by_feedparser(ending: str, body: bytes) -> list[Read]:
-    """Read Atom or RSS. Raises what the XML is not well-formed by."""
+    """Read Atom or RSS. Raises the parser's error on XML that is not well-formed."""
     found = feedparser.parse(body, sanitize_html=False, resolve_relative_uris=False)
     if found.bozo:
         raise found.bozo_exception
@@ -133,12 +133,11 @@ _BY_ATOMA = {"atom": _atom_by_atoma, "rss": _rss_by_atoma, "json": _json_by_atom
 
 
 def whole_xml(body: bytes) -> Any:
-    """Return the tree of a document that a strict parser reads without a word. Raises etree.XMLSyntaxError."""
+    """Parse strictly; return the tree. Raises etree.XMLSyntaxError."""
     return etree.fromstring(body, etree.XMLParser(recover=False, resolve_entities=False))
 
 
 def of_json(told: Mapping[str, Any]) -> Read:
-    """Return an entry as `read_feeds.mjs` tells it."""
     return Read(
         told["id"],
         told["title"],
@@ -150,7 +149,7 @@ def of_json(told: Mapping[str, Any]) -> Read:
 
 
 def read_on_node(bodies: dict[str, bytes], folder: Path) -> dict[str, list[dict[str, Any]]]:
-    """Return what feedsmith makes of feeds, told by `read_feeds.mjs`."""
+    """Return feedsmith's reading of feeds, from `read_feeds.mjs`."""
     script = Path(__file__).with_name("read_feeds.mjs")
     for ending, body in bodies.items():
         (folder / f"feed.{ending}").write_bytes(body)

@@ -1,4 +1,4 @@
-"""Feeds of any event are read by three parsers as what they are, whatever stands in its texts."""
+"""Three parsers read the feeds of any event correctly; its texts may contain anything."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def a_changed(title: str, before: str, after: str) -> Draft:
 
 
 def read_alike(feed: FeedPage) -> None:
-    """Assert that feedparser and atoma read a feed as what it is."""
+    """Assert that feedparser and atoma read a feed correctly."""
     wanted = expected(feed.entries)
     for ending, body in documents(feed).items():
         assert by_atoma(ending, body) == wanted, ending
@@ -124,7 +124,7 @@ def test_pages_lead_to_older_ones_and_back_to_the_first() -> None:
 
 
 def test_what_was_called_noise_is_a_tombstone_in_atom() -> None:
-    """RFC 6721, 3: ref and when; a reader that does not know them reads the rest."""
+    """RFC 6721, 3: ref and when; a reader that does not know tombstones reads the rest."""
     gone = DeletedEntry("019db0a4-a060-7000-8000-00000000dead", MADE)
     body = documents(page([entry(a_draft())], [gone]))["atom"]
     (stone,) = whole_xml(body).iter("{http://purl.org/atompub/tombstones/1.0}deleted-entry")

@@ -1,4 +1,4 @@
-"""When a heartbeat is due, and what it says."""
+"""The due time and the content of a heartbeat."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ def last(due: int, at: int) -> Last:
 @pytest.mark.parametrize(
     ("due", "at", "now", "wait"),
     [
-        (0, 5, 100_000, 200_000),  # it comes when it was due
+        (0, 5, 100_000, 200_000),  # it comes at the due time
         (0, 5, 300_000, 0),
         (0, 5, 900_000, 0),  # overdue: at once
-        (0, 5, -1, 0),  # the clock went back: nobody waits until it has come so far again
+        (0, 5, -1, 0),  # the clock went back: do not wait for it to catch up
         (0, -50, -20, 300_000),  # never later than one interval from now
     ],
 )

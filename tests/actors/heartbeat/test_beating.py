@@ -1,4 +1,4 @@
-"""Heartbeats of a service that is killed, whose clock is set, whose storage fails, and which has a second node."""
+"""Heartbeats across kills, clock steps, storage failures and a second node."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ KEY = new_signing_key(bytes(32), Millis(0))
 
 
 class Service:
-    """A disk, a clock that can be set, and lives that end without a word."""
+    """A disk, an adjustable clock, and runs that end without a shutdown."""
 
     def __init__(self, nursery: trio.Nursery) -> None:
         self._nursery, self.disk, self.ahead, self.fails = nursery, Disk(), 0.0, False
@@ -46,7 +46,7 @@ class Service:
             raise Unavailable("the disk does not answer")
 
     def live(self, *, every: float = EVERY) -> Supervisor:
-        """Begin a life, or another node's."""
+        """Start a run, or another node's."""
         mailbox: Mailbox[RecorderMessage] = Mailbox("recorder", 64)
         dice = random.Random(len(self._nursery.child_tasks))
         recorder = Recorder(
@@ -76,7 +76,7 @@ class Service:
         return [msgspec.json.decode(event.body) for event in page.events]
 
     async def seconds(self) -> list[float]:
-        """Return when heartbeats came, in seconds since the beginning."""
+        """Return the times of the heartbeats, in seconds since the start."""
         found = [
             msgspec.json.decode(msgspec.json.encode(beat["emitted_at"]), type=datetime) for beat in await self.beats()
         ]
@@ -84,7 +84,7 @@ class Service:
 
 
 def follow(beats: Sequence[dict[str, Any]]) -> bool:
-    """Return whether each names the one before it and counts on."""
+    """Return whether each heartbeat names the one before it and counts up."""
     pairs = list(pairwise(beats))
     counted = all(after["heartbeat"]["number"] == before["heartbeat"]["number"] + 1 for before, after in pairs)
     return counted and all(after["heartbeat"]["before"] == before["id"] for before, after in pairs)
@@ -112,11 +112,11 @@ async def test_after_a_kill_the_next_comes_when_it_was_due_or_at_once_when_that_
         await trio.sleep(70)
         tree.stop(now=True)
         await trio.sleep(10)
-        tree = service.live()  # in time for the one of 120 s
+        tree = service.live()  # in time for the one at 120 s
         await trio.sleep(60)
         tree.stop(now=True)
         await trio.sleep(300)
-        tree = service.live()  # late: at once, and then at even times again
+        tree = service.live()  # late: at once, and then on schedule again
         await trio.sleep(70)
         tree.stop()
     assert await service.seconds() == [0, 60, 120, 440, 500]

@@ -1,4 +1,4 @@
-"""The sign of life: sent at even times while all is well, withheld otherwise, late by one interval at most."""
+"""The ping to a monitor: sent on schedule while healthy, withheld otherwise, late by one interval at most."""
 
 from __future__ import annotations
 
@@ -22,14 +22,13 @@ SECRET = "https://hc.test/ping/k3y0fMonitor"
 
 
 class Monitor:
-    """A monitor: when it was asked, and what it answers."""
+    """A monitor. times: when pings arrived. status: its answer, 0 for no answer."""
 
     def __init__(self) -> None:
         self.times: list[float] = []
         self.status = 200
 
     async def post(self, url: Url, headers: Mapping[str, str], body: bytes, method: PostMethod = "POST") -> PostResult:
-        """See Poster."""
         assert (str(url.text), dict(headers), body, method) == (SECRET, {}, b"", "GET")
         self.times.append(trio.current_time())
         if not self.status:
@@ -38,7 +37,7 @@ class Monitor:
 
 
 class Watched:
-    """A service with a heartbeat, on a virtual clock. lines: what it logged."""
+    """A service with a heartbeat, on a virtual clock. lines: its log."""
 
     def __init__(self, nursery: trio.Nursery) -> None:
         self.monitor, self.failing, self.lines = Monitor(), "", list[tuple[str, dict[str, Any]]]()
@@ -49,7 +48,7 @@ class Watched:
         nursery.start_soon(self.tree.run)
 
     def gaps(self) -> list[float]:
-        """Return the seconds between signs."""
+        """Return the seconds between pings."""
         return [later - earlier for earlier, later in zip(self.monitor.times, self.monitor.times[1:], strict=False)]
 
 

@@ -29,14 +29,14 @@ def echo(request: bytes) -> bytes:
 
 
 def stall(request: bytes) -> bytes:
-    """Hold the processor in C code, as a parser does."""
+    """Block the processor in C code, as a parser does."""
     total = 0
     while True:
         total += sum(range(10_000_000))
 
 
 def burn(request: bytes) -> bytes:
-    """Use so many seconds of the processor; say who did."""
+    """Use so many seconds of the processor; return the process id."""
     until = time.process_time() + float(request)
     while time.process_time() < until:
         pass
@@ -86,7 +86,7 @@ def nap(request: bytes) -> bytes:
 
 
 def rights(request: bytes) -> bytes:
-    """Say what of the outside can be had without asking the system for anything."""
+    """Return the environment variables and the memory limit, which need no system call to the outside."""
     got = [f"env:{name}" for name in os.environ if name != "LC_CTYPE"]  # noqa: TID251
     got.append(f"as={resource.getrlimit(resource.RLIMIT_AS)[0] >> 20}")
     return ",".join(got).encode()
@@ -98,7 +98,7 @@ def _write() -> None:
 
 
 DEEDS: dict[str, Callable[[], object]] = {
-    "read": lambda: open("/etc/hostname", "rb").read(),  # noqa: SIM115  # it is not to come so far
+    "read": lambda: open("/etc/hostname", "rb").read(),  # noqa: SIM115  # it must fail before
     "write": _write,
     "overwrite a module": lambda: os.open(__file__, os.O_RDWR),
     "low-level": lambda: os.open("/etc/hostname", os.O_RDONLY),
@@ -114,14 +114,14 @@ DEEDS: dict[str, Callable[[], object]] = {
 
 
 def deed(request: bytes) -> bytes:
-    """Do what a worker must not, and pretend that nothing was."""
+    """Do a forbidden deed, and hide it."""
     with suppress(Exception):
         DEEDS[request.decode()]()
     return b"done"
 
 
 def in_c(request: bytes) -> bytes:
-    """Do what a parser that was taken over would, past every hook of Python; say what came of it."""
+    """Act as a hijacked parser would, past every hook of Python; return the result."""
     name, _, path = request.rpartition(b" ")
     if name == b"lxml":
         try:
@@ -135,7 +135,7 @@ def in_c(request: bytes) -> bytes:
 
 
 def goes_on(request: bytes) -> bytes:
-    """Use what a parser needs: memory, threads, time, randomness."""
+    """Use a parser's needs: memory, threads, time, randomness."""
     done: list[int] = []
     threads = [threading.Thread(target=lambda: done.append(len(bytes(8 << 20)))) for _ in range(3)]
     for thread in threads:

@@ -1,4 +1,4 @@
-"""Documents that are made to hang, blow up or reach out, in the product's own worker (X6, X8, X9)."""
+"""Documents made to hang, blow up or reach out, in the product's own worker (X6, X8, X9)."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ async def test_x6_x8_whatever_is_fed_to_the_worker_ends_in_time_and_holds_nothin
 
 @dataclass
 class Lures:
-    """What a document may try to reach: a pipe at which a reader would hang, and a port that counts its callers."""
+    """Targets for a document: a pipe that hangs any reader, and a port that counts its callers."""
 
     pipe: Path
     port: int
@@ -136,7 +136,7 @@ def reaching(lures: Lures) -> Iterator[tuple[str, bytes]]:
 
 
 async def test_x6_no_document_makes_the_worker_open_a_file_or_a_connection(lures: Lures) -> None:
-    """Opened by C code, which no hook sees, the pipe would hold the worker until its deadline."""
+    """No hook sees C code open the pipe, but the pipe would hold the worker until its deadline."""
     async with a_jail(WORKER, memory=Settings().worker_memory) as jail:
         for name, body in reaching(lures):
             for task in TASKS:

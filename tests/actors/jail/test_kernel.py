@@ -1,4 +1,4 @@
-"""What the kernel refuses a worker, whoever asks: Landlock and seccomp, in real workers (S5)."""
+"""The kernel's own limits on a worker: Landlock and seccomp, in real workers (S5)."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ WEAKER = f"import actors.jail.rights as r; r._ask_kernel = lambda: {WEAK!r}; "
 
 
 def landlock_version() -> int:
-    """Return the version of Landlock that this kernel has, 0 where it has none."""
+    """Return this kernel's version of Landlock, 0 for none."""
     libc = ctypes.CDLL(None, use_errno=True)
     if sys.platform != "linux":
         return 0
@@ -88,7 +88,7 @@ async def test_s5_nothing_is_imported_after_the_start() -> None:
 @needs_kernel
 @pytest.mark.parametrize("missing", ["landlock", "seccomp"])
 def test_s5_each_wall_stands_without_the_other(missing: str, secret: Path) -> None:
-    """Where a container refuses one of them, what the other refuses is refused."""
+    """In a container that refuses one wall, the other still works."""
     without = "forbid_everything" if missing == "landlock" else "filter_calls"
     program = (
         f"import ctypes, os, actors.jail.rights as r; r.{without} = lambda libc: 'not here'; libc = ctypes.CDLL(None); "
@@ -162,7 +162,7 @@ def test_s5_the_filter_names_its_machine_and_lets_only_the_table_pass(name: str)
 
 
 class Filter:
-    """Runs a filter as the kernel does."""
+    """Run a filter as the kernel does."""
 
     def __init__(self, program: bytes) -> None:
         self._steps = list(struct.iter_unpack("HBBI", program))

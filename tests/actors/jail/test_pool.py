@@ -48,7 +48,7 @@ async def a_jail(command: Sequence[str] = WORKER, *, wait: bool = True, **given:
 
 
 def is_gone(pid: int) -> bool:
-    """Whether a process has ended, be it that nobody has asked how."""
+    """Return whether a process has ended; a zombie counts as ended."""
     try:
         state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
     except OSError:
@@ -78,7 +78,7 @@ async def test_x8_a_stall_is_killed_at_its_deadline_and_the_loop_does_not_notice
             with pytest.raises(WorkerTooSlow, match=r"stall: not done after 0\.5 s of processor time"):
                 await jail.call("stall", b"", deadline=0.5)
             nursery.cancel_scope.cancel()
-        assert ticks > 2  # a loop that stood still meanwhile would have had two
+        assert ticks > 2  # a blocked loop would have had two
 
 
 async def test_r11_a_worker_that_waits_for_its_turn_is_given_the_time_that_it_has_not_used() -> None:
@@ -92,7 +92,7 @@ async def test_r11_a_worker_that_waits_for_its_turn_is_given_the_time_that_it_ha
         async with trio.open_nursery() as nursery:
             nursery.start_soon(ask)
             await until(lambda: jail.statistics().calls == 2)
-            os.kill(pid, signal.SIGSTOP)  # as good as any other program that has the processors
+            os.kill(pid, signal.SIGSTOP)  # like another program that takes the processors
             await trio.sleep(0.6)
             os.kill(pid, signal.SIGCONT)
         assert answered == [str(pid).encode()]
@@ -115,7 +115,7 @@ async def test_r11_time_that_was_used_for_one_task_is_not_counted_for_the_next()
 
 
 async def test_the_call_after_a_kill_does_not_wait_for_a_start() -> None:
-    """The next worker is forked from the same parent, in milliseconds: Python and the parsers are not loaded anew."""
+    """The next worker forks from the same parent in milliseconds, without loading Python and the parsers again."""
     async with a_jail() as jail:
         with pytest.raises(WorkerTooSlow):
             await jail.call("stall", b"", deadline=0.1)

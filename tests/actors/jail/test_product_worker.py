@@ -1,4 +1,4 @@
-"""The product's own worker on hostile bytes (X6, X8): whatever it is fed, the answer or the failure comes in time."""
+"""The product's own worker on hostile bytes (X6, X8): it answers or fails in time on any input."""
 
 from __future__ import annotations
 

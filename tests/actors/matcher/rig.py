@@ -1,4 +1,4 @@
-"""A matcher over an in-memory storage, whose lives can be ended at any step."""
+"""A matcher on in-memory storage; a test can end its runs at any step."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from tests.support.disks import cursor, outbox
 
 
 async def _nothing(*_: object) -> None:
-    """Stand in for what a test does not ask: a refresh, who hears of alerts, whether a source is private."""
+    """Stand in for unused callbacks: refresh, notices of alerts, private sources."""
 
 
 class Mint:
@@ -58,7 +58,7 @@ def a_destination(id: str = "hook", alert: str = "alert", **changes: Any) -> Des
 
 
 def a_child() -> Any:
-    """What an actor needs of its supervisor."""
+    """Return the parts of a supervisor that an actor needs."""
     return SimpleNamespace(ready=lambda: None, note=lambda text: None)
 
 
@@ -74,7 +74,7 @@ class Rig:
         self.storage = InLoopStorage(self.disk, self.disk.start("test"))
 
     def restart(self) -> None:
-        """Begin another life on the same disk."""
+        """Start another run on the same disk."""
         self.storage = InLoopStorage(self.disk, self.disk.start("test"))
 
     async def prepare(self, *alerts: Alert) -> None:
@@ -115,7 +115,7 @@ class Rig:
         return Matcher(storage=self.storage, mailbox=self.mailbox, nudge=self.nudged.append, world=world, **more)
 
     def outbox(self) -> dict[str, list[str]]:
-        """Return the titles that wait for each destination, in order."""
+        """Return the waiting titles of each destination, in order."""
         return {destination: [self._title(seq) for seq in seqs] for destination, seqs in outbox(self.disk).items()}
 
     def _title(self, seq: Seq) -> str:

@@ -132,7 +132,7 @@ async def test_a_notice_of_a_source_is_for_alerts_over_its_tag() -> None:
 
 
 async def test_a_change_of_alerts_takes_effect_between_two_events() -> None:
-    """What was committed before the answer is for the old alerts, what is committed after it for the new ones."""
+    """Events committed before the answer go to the old alerts, later ones to the new alerts."""
     rig = Rig()
     await rig.prepare(an_alert("old"))
     async with running(rig):
@@ -268,7 +268,7 @@ async def test_destinations_are_nudged_at_the_start_in_case_an_earlier_life_coul
 
 
 async def a_life(rig: Rig, stop_at: int) -> bool:
-    """Live until the given checkpoint; return whether everything was done before it."""
+    """Run until the given checkpoint; return whether the work finished before it."""
     done = False
 
     async def run() -> None:
@@ -301,7 +301,7 @@ async def a_life(rig: Rig, stop_at: int) -> bool:
 
 
 async def test_ended_at_any_step_and_begun_again_no_row_is_lost_and_none_is_there_twice() -> None:
-    """The cancellation sweep: each life is cut off one step later than the one before, until one gets to the end."""
+    """A cancellation sweep: it cuts off each run one step later, until a run finishes."""
     titles = [f"price {number}" for number in range(8)]
     for stop_at in range(1, 500):
         rig = Rig()
@@ -340,7 +340,7 @@ async def test_a_crash_at_either_side_of_the_commit_repeats_whole_events_only() 
 
 
 async def test_what_an_alert_has_met_is_counted_in_the_cursors_own_transaction() -> None:
-    """Also without a destination: its channel and its record show it. A crash must count nothing twice."""
+    """Alerts without a destination count too. A crash must count nothing twice."""
     rig = Rig()
     await rig.prepare(an_alert("delivered"))
     await rig.storage.alerts.put(an_alert("only-counted"))

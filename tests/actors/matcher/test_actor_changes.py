@@ -1,4 +1,4 @@
-"""What of a page's change an alert is about, from the commit to the outbox."""
+"""Alerts on the changed part of a page, from the commit to the outbox."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ ALERTS = st.lists(st.tuples(QUERY, st.sampled_from(["sv", "en", "simple"]), SCOP
 def test_the_index_finds_what_a_scan_of_all_queries_finds(
     alerts: list[tuple[str, str, tuple[str, ...]]], texts: list[str], data: st.DataObject
 ) -> None:
-    """Also while queries go, and others take their ids: nothing stays behind."""
+    """Removed queries and reused ids leave nothing behind."""
     index = StandingQueries()
     live: dict[str, tuple[str, str, tuple[str, ...]]] = {}
     for number, alert in enumerate(alerts):
@@ -76,7 +76,7 @@ def test_an_emptied_index_holds_nothing() -> None:
 
 
 def test_an_event_meets_only_the_queries_that_could_match_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A thousand alerts share a word; once the index has seen that it is common, they lie under their other words."""
+    """A thousand alerts share a word; the index notices that it is common and files them under their other words."""
     evaluated = 0
 
     def counting(*args: Any) -> bool:

@@ -1,5 +1,3 @@
-"""How far the matcher is behind the log."""
-
 from __future__ import annotations
 
 import trio
@@ -30,7 +28,7 @@ async def test_r2_the_lag_counts_what_waits_and_takes_the_age_of_the_oldest() ->
     assert lag_of(tail, tail.head, 0, START, at(900)) == Lag()
     assert lag_of(tail, events[0].seq, 0, START, at(90)) == Lag(2, 90.0)
     assert lag_of(tail, events[1].seq, 0, START, at(90)) == Lag(1, 90.0)
-    assert lag_of(tail, START, 0, START, at(-5)) == Lag(3, 0.0)  # by a clock that has been set back
+    assert lag_of(tail, START, 0, START, at(-5)) == Lag(3, 0.0)  # the clock went back
 
 
 def test_r2_what_memory_no_longer_holds_is_told_as_it_was_counted() -> None:

@@ -1,4 +1,4 @@
-"""What the matcher must not miss: changes that nobody told it of, batches that found it busy, what retention took."""
+"""Cases that the matcher must not miss: unannounced changes, batches during a busy time, events lost to retention."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ async def test_r4_an_alert_whose_maker_left_before_anybody_was_told_is_in_force_
     rig = Rig()
     await rig.prepare(an_alert("old"))
     async with running(rig):
-        await rig.prepare_only(an_alert("new"))  # stored, and nobody is told
+        await rig.prepare_only(an_alert("new"))  # stored, but not announced
         await rig.commit("price 1")
         await wait_all_tasks_blocked()
         assert rig.outbox() == {"old-hook": ["price 1"], "new-hook": ["price 1"]}
@@ -84,7 +84,7 @@ async def test_a_matcher_that_begins_again_where_it_was_has_missed_nothing_and_s
 
 
 async def test_one_event_that_a_thousand_destinations_wait_for_reaches_all_of_them() -> None:
-    """Its rows are one transaction however many they are: a cursor past it must leave none behind."""
+    """All its rows are one transaction, however many: a cursor past the event must leave none behind."""
     rig = Rig()
     await rig.prepare(*[an_alert(f"alert{number}") for number in range(3)])
     for number in range(1_000):

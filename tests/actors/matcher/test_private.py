@@ -1,4 +1,4 @@
-"""Faces finding 1: an alert that is older than a source's privacy leaves the source out until it names it."""
+"""Faces finding 1: an alert older than a source's privacy skips the source until it names it."""
 
 from __future__ import annotations
 

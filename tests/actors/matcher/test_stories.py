@@ -1,4 +1,4 @@
-"""An alert that meets each story once: its destinations get the first event that it matches, in whichever life."""
+"""An alert that matches each story once: its destinations get the first matching event, across restarts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Several whole services on one database in memory, with one network between them and the world."""
+"""Several whole services on one database in memory, with one network."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from tests.support.memory_network import Answer, Asked, MemoryNetwork, a_world, 
 
 
 class Node:
-    """One service. `run` it in a nursery; `scope` is cancelled by a kill."""
+    """One service. `run` it in a nursery; a kill cancels `scope`."""
 
     def __init__(self, name: str, disk: SharedDisk, network: MemoryNetwork, settings: Settings) -> None:
         self.name, self.disk = name, disk
@@ -57,7 +57,7 @@ class Node:
             await self.system.run()
 
     def kill(self) -> None:
-        """End it at once: nothing more of it reaches the database."""
+        """End it at once: none of its later writes reach the database."""
         self.disk.killed.add(self.storage.lease.epoch)
         self.scope.cancel()
 
@@ -66,7 +66,7 @@ class Node:
         return await self.system.registry_box.ask(lambda reply: AddSource(new, reply))
 
     async def alert(self, query: str, *hosts: str) -> Alert:
-        """Store an alert that is told to these hosts, and have it put in force."""
+        """Store an alert with these hosts as destinations, and put it in force."""
         alert = an_alert("alert", query)
         await self.storage.alerts.put(alert)
         for number, host in enumerate(hosts):
@@ -77,7 +77,6 @@ class Node:
         return alert
 
     async def realert(self, alert: Alert, query: str) -> None:
-        """Change what an alert asks for."""
         await self.storage.alerts.put(replace(alert, filter_query=query))
         await self.put_in_force()
 
@@ -85,12 +84,12 @@ class Node:
         await self.system.matcher_box.ask(AlertsChanged)
 
     def watched(self) -> set[str]:
-        """The URLs that this node has actors for."""
+        """Return the URLs that this node has actors for."""
         table = self.system.registry.table
         return {live.source.url for part in table.slices() for live in part if table.runs(live)}
 
     def knows(self) -> set[str]:
-        """The URLs that this node would list."""
+        """Return the URLs that this node would list."""
         return {source.url for source in self.sources()}
 
     def sources(self) -> Sequence[Source]:
@@ -98,7 +97,7 @@ class Node:
 
 
 class Land:
-    """The network, the database, and the nodes that are started on it."""
+    """The network, the database, and the nodes on it."""
 
     def __init__(self, nursery: trio.Nursery, **settings: Any) -> None:
         self._nursery = nursery
@@ -109,7 +108,7 @@ class Land:
         self.settings = Settings(base_url="https://sanderling.example", host_rate=1000.0, **settings)
 
     def hook(self, number: int) -> str:
-        """Make a receiver that takes everything; return its host."""
+        """Make a receiver that accepts everything; return its host."""
         self.network.add(f"hook{number}.test", f"93.184.217.{number + 1}", web(lambda _: Answer(200), self.posts), 443)
         return f"hook{number}.test"
 
@@ -122,7 +121,7 @@ class Land:
         return f"http://{host}/feed"
 
     def publish(self, number: int, *titles: str) -> None:
-        """Put something new on a site's feed."""
+        """Replace the entries of a site's feed."""
         self.origins[f"site{number}.test"].bodies["/feed"] = rss(*titles)
 
     async def start(self, name: str, role: str = ALL) -> Node:
@@ -133,5 +132,5 @@ class Land:
         return node
 
     def told(self) -> Counter[bytes]:
-        """The titles in the log, and how often each is there."""
+        """Count the titles in the log."""
         return Counter(msgspec.json.decode(event.body)["title"] for event in self.disk.events())

@@ -1,4 +1,4 @@
-"""The lease of one node, beside a database that is slow to answer."""
+"""The lease of one node on a slow database."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.support.memory_network import MemoryNetwork, a_world
 
 
 class Gate:
-    """Notes when checks were parked."""
+    """Records when checks were parked."""
 
     def __init__(self) -> None:
         self.parked_at: float | None = None
@@ -33,7 +33,7 @@ class View:
 
 
 class SlowMembers:
-    """A database that answers the first beat at once, the second late, and then no more."""
+    """A database that answers the first beat at once, the second late, and then none."""
 
     me, failover = "me", None
 
@@ -48,7 +48,7 @@ class SlowMembers:
 
 
 class Others:
-    """Usage and ownership that nobody asks."""
+    """Unused usage and ownership."""
 
     view = View()
 
@@ -59,7 +59,7 @@ class Others:
 
 
 class ReadyChild:
-    """A child that nobody stops."""
+    """A child that is never stopped."""
 
     def __init__(self) -> None:
         self.stopping = trio.Event()

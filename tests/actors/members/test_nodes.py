@@ -34,7 +34,7 @@ from tests.actors.sources.harness import rss
 from tests.support.memory_network import Answer, Asked, web
 
 LOOKED = 300.0
-"""Seconds in which each source has been looked at, and what it told was delivered."""
+"""Seconds for a check of each source and the delivery of its events."""
 
 
 def owner_of(url: str, *nodes: Node) -> tuple[Node, Node]:
@@ -398,7 +398,7 @@ async def test_a_web_node_watches_matches_and_delivers_nothing_and_yet_takes_eve
         await trio.sleep(LOOKED)
         assert land.told() == {f"news {number}": 1 for number in range(8)}
         assert len(land.posts) == 32
-        assert not [more for name, more in web.logged if name == "actor.crashed"]  # a budget of nothing was divided by
+        assert not [more for name, more in web.logged if name == "actor.crashed"]  # a division by an empty budget
         works.kill()
         await trio.sleep(10)
         assert not web.watched() and web.system.ownership.view.inside() and not web.system.ownership.view.working()
@@ -475,7 +475,7 @@ async def test_what_was_asked_of_one_node_counts_at_the_others(autojump_clock: o
 async def test_an_alert_changed_at_another_node_holds_for_the_next_event_before_the_matcher_has_heard_of_it(
     autojump_clock: object, monkeypatch: pytest.MonkeyPatch, compared: bool
 ) -> None:
-    """Without the comparison that a commit of matches makes, this would be found."""
+    """The commit of matches compares the revision; without that the test would fail."""
     monkeypatch.setattr(Matcher, "_watch_revision", sleep_forever)
     if not compared:
         monkeypatch.setattr(SqlOutbox, "advance", whatever_the_revision(SqlOutbox.advance))
@@ -508,7 +508,7 @@ def whatever_the_revision(right: Any) -> Any:
 
 
 async def test_a_row_that_its_former_owner_claimed_as_it_changed_hands_is_delivered(autojump_clock: object) -> None:
-    """A delivery was lost in a simulated world: the former owner's claim was committed after the new one had begun."""
+    """A delivery was lost in a simulation: the former owner's claim was committed after the new owner started."""
     async with trio.open_nursery() as nursery:
         land = Land(nursery)
         a = await land.start("a")
@@ -557,7 +557,7 @@ async def test_headers_that_a_source_lends_at_one_node_are_sent_by_all_and_so_ar
 
 
 class Club:
-    """A site with a feed for who comes with the newest session, which is another one after each look."""
+    """A site that serves its feed only for the newest session, and renews the session with each answer."""
 
     def __init__(self) -> None:
         self.number, self.wrong = 0, 0
@@ -575,7 +575,7 @@ class Club:
 async def test_a_session_that_one_node_renews_in_a_preview_is_what_the_node_that_watches_goes_on_with(
     autojump_clock: object,
 ) -> None:
-    """So it is after an edit at either of them, and where the other one takes the source over after a kill."""
+    """This also holds after an edit at either node, and after a kill moves the source to the other."""
     async with trio.open_nursery() as nursery:
         land, club = Land(nursery), Club()
         a, b = await land.start("a"), await land.start("b")
@@ -610,5 +610,5 @@ async def test_an_idle_node_asks_once_a_second_what_others_have_changed(autojump
         land.disk.connection.set_trace_callback(None)
         assert 58 <= sum("source_change" in statement for statement in asked) <= 62
         assert not [statement for statement in asked if statement == _REVISION]
-        assert len(asked) <= 6.5 * 60  # all that an idle node asks
+        assert len(asked) <= 6.5 * 60  # all queries of an idle node
         nursery.cancel_scope.cancel()

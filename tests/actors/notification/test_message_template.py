@@ -1,4 +1,4 @@
-"""Message templates: what the language has, that what a page wrote does nothing in any dialect, and every limit."""
+"""Message templates: the language, every limit, and page text that stays inert in every dialect."""
 
 from __future__ import annotations
 
@@ -333,7 +333,7 @@ def test_a_template_is_tried_on_an_event_a_notice_and_a_digest() -> None:
 @pytest.mark.parametrize(
     ("template", "made"),
     [
-        ("a{{ '\\ud800' }}b", "a?b"),  # half a letter, which no text of UTF-8 has
+        ("a{{ '\\ud800' }}b", "a?b"),  # half a surrogate pair, which UTF-8 cannot hold
         ("a\x1b[31mb{{ '\\u202e' }}c", "a[31mbc"),
         ("{{ title|truncate(1e999) }}", None),
     ],

@@ -1,4 +1,4 @@
-"""Notifications: inert in every dialect, never longer than their limit, and honest about what is left out."""
+"""Notifications: inert in every dialect, never over their limit, and honest about omissions."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def a_diff(*changed: tuple[str, str], added: tuple[str, ...] = (), removed: tupl
 
 
 def seen(name: DialectName, text: str) -> str:
-    """Return what a reader of a dialect sees, by a parser that is not ours."""
+    """Return the text that a reader of a dialect sees, by an independent parser."""
     if name == "markdown":
         text = MarkdownIt("commonmark").enable(["strikethrough", "table"]).render(text)
     if name == "slack":
@@ -226,7 +226,7 @@ def test_a_row_of_another_version_stops_nothing() -> None:
 
 
 def test_what_python_calls_printable_needs_no_care() -> None:
-    # `paragraphs` and `one_line` return it at once: there must be no letter for which that matters.
+    # `paragraphs` and `one_line` return such text at once, so no printable letter may need care.
     text = "".join(map(chr, range(sys.maxunicode + 1)))
     assert not [
         letter for letter in text if letter.isprintable() and letter != " " and one_line(f"a{letter}\n") != f"a{letter}"

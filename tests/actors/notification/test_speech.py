@@ -1,4 +1,4 @@
-"""The language of a message: our own words in it, and nothing that a page wrote."""
+"""The language of a message: it affects our own words, never a page's text."""
 
 from __future__ import annotations
 

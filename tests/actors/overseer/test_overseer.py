@@ -1,4 +1,4 @@
-"""The overseer over the whole service: a feed, a receiver, and who operates it."""
+"""The overseer over the whole service: a feed, a receiver, and an operator."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ async def test_a_restart_of_a_part_takes_along_what_depends_on_it_and_loses_noth
             before = {path: row["restarts"] for path, row in (await rows(client)).items()}
             assert (await client.post("/v1/admin/tree/matcher/restart")).status_code == 202
             await trio.sleep(30)
-            with suppress(httpx.RemoteProtocolError):  # the front end was among what began anew, and its connections
+            with suppress(httpx.RemoteProtocolError):  # the front end restarted too, and dropped its connections
                 await client.get("/healthz")
             town.titles += ["After"]
             await trio.sleep(2 * HOUR)

@@ -1,4 +1,4 @@
-"""The practice documents are believable, and every step of them is news to the same judgement as a real page's."""
+"""The practice documents are believable, and the judge reports every step of them like a real page's."""
 
 from __future__ import annotations
 

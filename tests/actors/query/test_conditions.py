@@ -1,4 +1,4 @@
-"""Conditions of queries on what an event says changed."""
+"""Conditions of queries on an event's changes."""
 
 from __future__ import annotations
 
@@ -184,6 +184,6 @@ def test_long_numbers_of_versions_are_compared_to_their_last_digit() -> None:
 
 
 def test_conditions_name_the_kinds_and_states_of_the_records() -> None:
-    """The query language imports no records: it has its own list of each."""
+    """The query language imports no records, so it has its own copies of these lists."""
     assert conditions._KINDS == CHANGE_KINDS
     assert conditions._STATES == AVAILABILITIES

@@ -1,4 +1,4 @@
-"""Hostile queries and texts: refused with a reason or answered, and never for more work than their length explains."""
+"""Hostile queries and texts: refused with a reason or answered, with work in proportion to their length."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ TEXTS = (
 
 
 def hostile(seed: int, count: int) -> Sequence[str]:
-    """Return queries put together from pieces, some of them long."""
+    """Return queries composed of random pieces, some of them long."""
     chance = random.Random(seed)
     made = []
     for _ in range(count):
@@ -135,11 +135,11 @@ def test_x19_hostile_standing_queries_are_found_by_the_index_exactly_when_they_m
         )
 
 
-# --- as much work as the length explains -----------------------------------------------------------------------------
+# --- work in proportion to the length -------------------------------------------------------------------------------
 
 
 def calls_of(work: Callable[[], object]) -> int:
-    """Return how many functions are called, in Python and in C: what a slow machine can't change."""
+    """Return the number of calls, in Python and in C: a slow machine does not change it."""
     count = 0
 
     def tick(frame: Any, event: str, argument: Any) -> None:
@@ -161,7 +161,7 @@ def parsed(text: str) -> None:
 
 
 def long(piece: str, length: int) -> str:
-    """Return a piece again and again, `{n}` in it counted up."""
+    """Repeat a piece up to a length, counting `{n}` up."""
     parts, size = list[str](), 0
     while size < length:
         parts.append(piece.format(n=len(parts)))
@@ -197,7 +197,7 @@ LONG = {
 def test_x10_a_query_costs_as_much_as_it_is_long_and_beyond_the_limits_nothing(piece: str) -> None:
     half, whole, beyond, far = (long(piece, length) for length in (1_900, 3_800, 5_000, 100_000))
     for text in (half, whole, half):
-        parsed(text)  # what is remembered is remembered now
+        parsed(text)  # fill the caches
     assert calls_of(partial(parsed, whole)) <= 2.5 * calls_of(partial(parsed, half)) + 100
     assert calls_of(partial(parsed, far)) == calls_of(partial(parsed, beyond)) < 100
 
@@ -220,7 +220,7 @@ def test_x10_matching_costs_as_much_as_a_text_is_long(piece: str) -> None:
 @pytest.mark.real
 @pytest.mark.parametrize("piece", LONG.values(), ids=LONG)
 def test_x10_no_expression_of_ours_is_slow_on_100_kb(piece: str) -> None:
-    """The engine of regular expressions counts no calls, so this is timed: what is quadratic takes minutes."""
+    """Regular expressions make no calls to count, so this measures time: quadratic work takes minutes."""
     text = long(piece, 100_000)
     took = _seconds(lambda: (parsed(text), Analysed(text, "").keys("simple")))
     assert took < 3

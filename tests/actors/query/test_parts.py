@@ -1,4 +1,4 @@
-"""What an alert on a change, on one side of it, or on the page is met by."""
+"""Alerts on a change, on one side of it, or on the whole page."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def a_change(title: str = "Acme", content: str = "the whole page", **diff: Any) 
 
 
 def met(told: EventView, query: str, match: Match, language: str = "en") -> bool:
-    """Return whether a query is met, as the index and as the query alone say."""
+    """Return whether a query matches; the index and the query alone must agree."""
     parsed, text = parse(query, language), Texts(told).of(match)
     index = StandingQueries()
     index.add("it", parsed)
@@ -51,13 +51,13 @@ def test_the_storage_and_the_queries_know_the_same_choices() -> None:
 @pytest.mark.parametrize(
     ("query", "expected"),
     [
-        ("arbitration", ["change", "added", "page"]),  # it came
-        ("winter", ["change", "removed"]),  # it went
+        ("arbitration", ["change", "added", "page"]),  # it was added
+        ("winter", ["change", "removed"]),  # it was removed
         ("6", ["change", "added", "page"]),
         ("5", ["change", "removed"]),
-        ("ticket", ["change", "page"]),  # it stands on both sides of an altered block
-        ("prices", ["page"]),  # it stands on the page and did not change
-        ("acme", ["change", "page"]),  # the title alone neither came nor went
+        ("ticket", ["change", "page"]),  # it is on both sides of an altered block
+        ("prices", ["page"]),  # it is on the page and did not change
+        ("acme", ["change", "page"]),  # the title alone did not change
         ("acme arbitration", ["change", "added", "page"]),
         ("acme winter", ["change", "removed"]),
         ("acme OR winter", ["change", "removed", "page"]),
@@ -65,11 +65,11 @@ def test_the_storage_and_the_queries_know_the_same_choices() -> None:
         ("tick*", ["change", "page"]),
         ("", ["change", "added", "removed", "page"]),
         ("-nothing", ["change", "added", "removed", "page"]),
-        ("arbitration -winter", ["added", "page"]),  # an exclusion looks at the texts that the query looks at
+        ("arbitration -winter", ["added", "page"]),  # an exclusion reads the same texts as the query
         ("arbitration -ticket", ["added"]),
         ("arbitration -acme", []),
         ("-acme", []),
-        ('"from 6"', ["change", "added", "page"]),  # a phrase comes when one of its words does
+        ('"from 6"', ["change", "added", "page"]),  # a phrase is added with any of its words
         ('"ticket from"', ["change"]),
         ("(acme 5) OR (ticket arbitration)", ["change", "removed", "page"]),
     ],
@@ -136,7 +136,7 @@ def test_fields_that_are_not_known_are_skipped_and_missing_ones_are_empty() -> N
     assert modes(told_in(b"{}"), "") == list(get_args(Match))
 
 
-# --- where it stands -------------------------------------------------------------------------------------------------
+# --- its place -------------------------------------------------------------------------------------------------------
 
 
 def why(query: str, match: Match) -> list[tuple[str, int, list[str]]]:

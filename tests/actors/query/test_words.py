@@ -15,7 +15,7 @@ from actors.query.words import LONGEST, chunks, plain, shape
 
 
 def test_the_table_of_marks_agrees_with_unicode() -> None:
-    """Every mark of the basic planes is inside; nothing that parts words is."""
+    """Every mark of the basic planes is inside; nothing that separates words is."""
     inside = re.compile(f"[{MARKS}]")
     for code in range(0x300, 0x11000):
         category = unicodedata.category(chr(code))
@@ -63,7 +63,7 @@ def test_accents_are_folded_after_latin_and_greek_letters_only() -> None:
 
 
 def test_every_snowball_stemmer_has_its_language() -> None:
-    variants = {"porter", "dutch_porter"}  # of English and Dutch, older
+    variants = {"porter", "dutch_porter"}  # older variants of English and Dutch
     assert {name for _, name in _TABLE.values() if name} == set(Stemmer.algorithms()) - variants
 
 

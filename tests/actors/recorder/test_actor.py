@@ -30,7 +30,7 @@ KEY = new_signing_key(bytes(32), NOW)
 
 
 class Bench:
-    """A recorder over a disk, under its supervisor, with its mailboxes in reach."""
+    """A recorder on a disk, under its supervisor, with its mailboxes."""
 
     def __init__(self, disk: Disk, sync: Callable[[], Any] = trio.lowlevel.checkpoint) -> None:
         self.points: list[str] = []
@@ -166,7 +166,7 @@ async def test_a_harvest_of_a_deleted_source_is_skipped_and_the_others_keep_thei
 
 async def test_a_full_disk_is_told_to_the_senders_and_the_recorder_lives_on(autojump_clock: object) -> None:
     disk = Disk()
-    await trio.sleep(86_400)  # the process did not begin just now
+    await trio.sleep(86_400)  # the process has run for a while
     async with running(disk=disk) as bench:
         disk.full = True
         with pytest.raises(DiskFull):
@@ -210,7 +210,7 @@ async def test_a_parked_recorder_is_said_within_three_seconds_and_no_longer_than
         await trio.sleep(busy[0])
 
     async with running(disk=disk, sync=sync) as bench:
-        busy[0] = 10  # a lock that SQLite waits for
+        busy[0] = 10  # SQLite waits for a lock
         async with trio.open_nursery() as nursery:
             nursery.start_soon(bench.record, a_harvest(a_source_id(), "waits"))
             await trio.sleep(STUCK_AFTER + 0.1)

@@ -11,7 +11,7 @@ ID = "019e7000-0000-7000-8000-000000000001"
 
 
 def wire(**changes: object) -> dict[str, object]:
-    """The JSON object of an event made of a draft with these changes."""
+    """Return the JSON object of an event made from a draft with these changes."""
     event = build(ID, a_source_id(), a_draft(**changes), BASE_URL, NOW)
     decoded: dict[str, object] = msgspec.json.decode(msgspec.json.encode(event))
     return decoded

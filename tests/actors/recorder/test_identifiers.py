@@ -14,7 +14,7 @@ moments = st.lists(st.integers(0, 2**47), min_size=1, max_size=60)
 
 
 def identifiers(clock: list[int]) -> Identifiers:
-    """An Identifiers that reads the given moments, then the last one for ever."""
+    """Return Identifiers on a clock with these moments in turn; the last repeats."""
     return Identifiers(lambda: Millis(clock.pop(0) if len(clock) > 1 else clock[0]), random.Random(1).getrandbits)
 
 

@@ -1,4 +1,4 @@
-"""Which story the recorder puts on events, from drafts to signed bodies."""
+"""The recorder's choice of story for each event, from drafts to signed bodies."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def news(number: int = 1, content: str = TEXT, **changes: Any) -> Draft:
 
 
 async def stories(*drafts: tuple[int, Draft]) -> list[str]:
-    """Return for each draft the number of the event that its story is named by, "" where it has none."""
+    """Return for each draft the number of the event that names its story, "" for none."""
     async with running(sources=3) as bench:
         bodies: list[dict[str, Any]] = []
         for source, draft in drafts:

@@ -1,4 +1,4 @@
-"""Objects of a replica: what is read is what was written, and anything else is refused with its name."""
+"""Objects of a replica: reading returns the written bytes, and refuses all others by name."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def test_a_record_that_is_not_what_it_says_is_refused(kind: str) -> None:
             read(wrong, KEY)
 
 
-class Change_(msgspec.Struct):  # noqa: N801 - another record than any
+class Change_(msgspec.Struct):  # noqa: N801  # unlike any real record
     nothing: int = 0
 
 

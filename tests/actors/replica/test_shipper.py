@@ -1,4 +1,4 @@
-"""The shipper: what it puts is followed to what was committed, and it stops writing where another has taken over."""
+"""The shipper: a follower of its objects reaches the committed state, and it stops when another takes over."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def changes(objects: MemoryObjects) -> int:
-    """How far the replica says it is: read without its key, as a test may."""
+    """Return the replica's position, read without its key."""
     body = objects.objects.get(CURRENT)
     return 0 if body is None else int(msgspec.json.decode(body.partition(b"\n")[2])["change"])
 
@@ -46,12 +46,12 @@ def begun_anew(objects: MemoryObjects, before: bytes | None) -> bool:
 async def followed(objects: MemoryObjects, folder: Path) -> list[tuple[str, int]]:
     copy = StandbyCopy(folder, keys_of(folder.parent / "data"))
     while (standing := await Follower(objects, copy).step()).says:
-        assert "is missing" in standing.says  # a new chain took the place of the one that it had begun to read
+        assert "is missing" in standing.says  # a new chain replaced the one it was reading
     return facts(copy.database)
 
 
 async def written(storage: SqliteStorage, objects: MemoryObjects, chance: random.Random) -> None:
-    """Commit something, and wait until the replica says that it is there."""
+    """Commit something, and wait until the replica has it."""
     before = changes(objects)
     await write(storage, chance)
     await objects.until(lambda: changes(objects) > before)
@@ -74,7 +74,7 @@ async def test_what_is_shipped_is_what_was_committed_at_each_moment_and_at_the_e
 
 
 class HeldObjects(MemoryObjects):
-    """Objects of which, from `held` on, all of a chain wait until `open`."""
+    """Objects that block all writes to a chain from `held` until `open`."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -89,7 +89,7 @@ class HeldObjects(MemoryObjects):
 
 
 class WaitingChanges(MemoryObjects):
-    """A place that takes no change until `open`, and the first copy only when a change waits."""
+    """Objects that accept no change until `open`, and the first copy only while a change waits."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -105,7 +105,7 @@ class WaitingChanges(MemoryObjects):
 
 
 async def test_a_copy_that_ends_while_a_change_waits_does_not_name_the_present(tmp_path: Path) -> None:
-    """The standby then reported a copy of this second that lacked events of minutes ago."""
+    """The standby once reported a copy from this second that lacked events from minutes ago."""
     chance, objects = random.Random(12), WaitingChanges()
     async with a_storage(tmp_path / "data") as storage, a_shipper(storage, objects) as shipper:
         while not shipper._chains:
@@ -207,9 +207,9 @@ async def test_a_replica_that_is_away_for_too_long_gets_a_new_chain(
         with trio.fail_after(HANG):
             while not any("grew past" in says for says in told):
                 await write(storage, chance)
-        for _ in range(300):  # some 25 MB of the log
+        for _ in range(300):  # about 25 MB of WAL
             await write(storage, chance)
-        assert storage.sizes()["wal"] < 8_000_000  # SQLite empties it again
+        assert storage.sizes()["wal"] < 8_000_000  # SQLite resets it
         monkeypatch.undo()  # a write of that size would end the new chain as well
         quick(monkeypatch)
         objects.away = ""
@@ -264,7 +264,7 @@ async def test_rubbish_in_the_place_of_the_owner_is_told_and_nothing_is_written(
 
 
 def unsigned(owner: Owner) -> bytes:
-    """An `owner` as a version without MACs wrote it, or anybody who may write there."""
+    """Return an `owner` without a MAC, as from an old version or a forger with write access."""
     body = msgspec.json.encode(owner)
     return hashlib.sha256(body).hexdigest().encode() + b"\n" + body
 

@@ -1,4 +1,4 @@
-"""A mail server in memory: it answers as RFC 5321 says, or at a stage as it is told to."""
+"""A mail server in memory: it answers by RFC 5321, or with scripted replies at a stage."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ HELLO = ("mail.test", "SIZE 1000000", "8BITMIME", "SMTPUTF8", "STARTTLS", "AUTH 
 
 @dataclass
 class PostOffice:
-    """said: replies in place of the usual one, by stage, in turn; an empty one hangs up. mails: who from, to, what.
+    """said: replies by stage, in turn, for the usual ones; empty hangs up. mails: sender, recipient, mail.
 
-    hello: what EHLO answers. logins: what was said to AUTH. commands: all that came, without the mails.
+    hello: lines of the answer to EHLO. logins: credentials sent with AUTH. commands: all commands, without the mails.
     """
 
     hello: tuple[str, ...] = HELLO
@@ -28,7 +28,7 @@ class PostOffice:
     commands: list[str] = field(default_factory=list)
 
     async def serve(self, stream: trio.abc.Stream) -> None:
-        """Speak SMTP until the client has gone."""
+        """Speak SMTP until the client leaves."""
         reader, sender, recipient = _Reader(stream), "", ""
         await self._say(stream, "greeting", b"220 mail.test ESMTP\r\n")
         while (line := await reader.line()) is not None:
@@ -72,7 +72,7 @@ class PostOffice:
         await self._say(stream, "login", b"235 welcome\r\n")
 
     async def _say(self, stream: trio.abc.Stream, stage: str, usual: bytes) -> bool:
-        """Say the reply of a stage; return whether it is the usual one."""
+        """Send the reply of a stage; return whether it is the usual one."""
         replies = self.said.get(stage)
         reply = replies.pop(0) if replies else usual
         if not reply:

@@ -1,4 +1,4 @@
-"""Mail through the whole service: asked for, agreed to, told, refused, stopped."""
+"""Mail through the whole service: requested, confirmed, sent, refused, stopped."""
 
 from __future__ import annotations
 
@@ -69,21 +69,21 @@ class Parish(Town):
             nursery.cancel_scope.cancel()
 
     async def told(self, client: httpx.AsyncClient, **more: Any) -> dict[str, Any]:
-        """Watch the feed, and return the destination of Anna, who has not agreed."""
+        """Watch the feed; return Anna's destination, which she has not confirmed."""
         await asked(client, "/v1/sources", url="http://news.test/feed")
         alert = await asked(client, "/v1/alerts", filter_query="", name="Fares of the ferry")
         body = {"kind": "email", "url": "Anna@Bücher.example"} | more
         return await asked(client, f"/v1/alerts/{alert['id']}/destinations", **body)
 
     def link(self) -> str:
-        """The link in the newest mail, as a path."""
+        """Return the path of the link in the newest mail."""
         text = self.office.mails[-1][2].get_body(("plain",))
         assert text is not None
         (link,) = re.findall(rf"{BASE_URL}(/mail/\S+)", text.get_content())
         return str(link)
 
     async def post(self, path: str, **fields: str) -> httpx.Response:
-        """Post a form as a browser or a mail service does, which has no cookie and no token."""
+        """Post a form as a browser or a mail service does, without cookie or token."""
         async with self.house.stranger(Origin="https://mail.example", Connection="close") as somebody:
             return await somebody.post(path, data=fields)
 
@@ -146,7 +146,7 @@ async def test_nobody_is_told_before_they_agree_and_no_more_once_they_stop_it(au
             assert "Do you want these mails?" in await town.read(link)
             assert "not good any more" in await town.read(link[:-1] + "x")
             assert (await town.post(link[:-1] + "x", wish="agree")).status_code == 404
-            assert len(town.office.mails) == 1  # to look at it is not to agree
+            assert len(town.office.mails) == 1  # opening the page confirms nothing
             assert "You get these mails" in (await town.post(link, wish="agree")).text
             town.titles.append("New fares: <b>31</b> kr\r\nBcc: all@example.com")
             await trio.sleep(2 * HOUR)
@@ -161,7 +161,7 @@ async def test_nobody_is_told_before_they_agree_and_no_more_once_they_stop_it(au
             event = next(each for each in events if each["title"].startswith("New fares"))
             assert mail["Message-ID"] == f"<{event['id']}.{made['id']}@sanderling.test>"
             assert mail["References"] == f"<{event['source_id']}.{made['id']}@sanderling.test>"
-            raw = town.office.raw[1].decode()  # what is written in an encoded word no mail program looks for
+            raw = town.office.raw[1].decode()  # mail programs find no header inside an encoded word
             assert f"\r\nList-Unsubscribe: <{BASE_URL}{link}>\r\n" in raw
             assert f"\r\nMessage-ID: <{event['id']}.{made['id']}@sanderling.test>\r\n" in raw
             assert f"\r\nReferences: <{event['source_id']}.{made['id']}@sanderling.test>\r\n" in raw

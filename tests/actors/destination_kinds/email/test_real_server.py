@@ -1,4 +1,4 @@
-"""Mail handed to a server that is not ours: aiosmtpd, over sockets and TLS on this machine."""
+"""Mail handed to an independent server: aiosmtpd, over sockets and TLS on this machine."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def admitted(server: Any, session: Any, envelope: Any, mechanism: str, data: Any
 
 @contextmanager
 def listening(make: Callable[[], SMTP]) -> Iterator[int]:
-    """Serve SMTP on a free port of this machine, in a thread with a loop of its own."""
+    """Serve SMTP on a free port of this machine, in a thread with its own loop."""
     ready, over, loop = Queue[int](), asyncio.Event(), asyncio.new_event_loop()
 
     async def serve() -> None:
@@ -55,7 +55,7 @@ def listening(make: Callable[[], SMTP]) -> Iterator[int]:
         await over.wait()
         server.close()
         connections = asyncio.all_tasks(loop) - {asyncio.current_task(loop)}
-        if connections:  # each ends once it has seen that the client is gone
+        if connections:  # each ends once it sees that the client left
             await asyncio.wait(connections, timeout=HANG)
 
     def run() -> None:

@@ -1,6 +1,6 @@
-"""Peers of the messengers: each answers as the service does, as we understand the page that its file names.
+"""Fake messenger services: each answers as the page named in its kind's file documents.
 
-A peer takes a request apart as the service would, and gives back the text that a person reads there.
+A peer parses a request as the service would, and returns the text that a person reads there.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Read = Callable[[Asked], str]
 
 
 class Peer(NamedTuple):
-    """One service. `url` and `options` are what a person writes; `slow_for` is how long its 429 asks to wait."""
+    """One service. url, options: the user's settings. slow_for: seconds that its 429 asks to wait."""
 
     url: str
     options: Mapping[str, str]
@@ -32,12 +32,11 @@ class Peer(NamedTuple):
 
 
 def said(status: int, tree: object, **headers: str) -> Answer:
-    """Return an answer in JSON."""
     return Answer(status, json.dumps(tree).encode(), {"Content-Type": "application/json"} | headers)
 
 
 def tree_of(asked: Asked, path: str, method: str = "POST") -> Any:
-    """Return the JSON of a request to a path."""
+    """Return the JSON of a request; check its method, path and type."""
     assert (asked.method, asked.target) == (method, path), asked.target
     assert asked.headers["content-type"] == "application/json; charset=utf-8"
     return json.loads(asked.body)

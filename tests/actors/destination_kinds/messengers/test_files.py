@@ -1,4 +1,4 @@
-"""Files of messengers: those that come with the program, and what is said of a bad one."""
+"""Messenger files: the built-in ones, and the errors for a bad one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every messenger through the whole service: made by the API, told of an event, slowed, refused, revoked."""
+"""Every messenger through the whole service: created by the API, notified, rate-limited, refused, revoked."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ TITLE = "Prices: @everyone *all* <b>fares</b> rise & `fall`"
 
 
 class Square(Town):
-    """A town whose receiver is one service, which gives its answers in turn, the last one for ever."""
+    """A town whose receiver is one messenger. It gives its answers in turn and repeats the last."""
 
     def __init__(self, nursery: trio.Nursery, peer: Peer, *answers: Answer) -> None:
         super().__init__(nursery)
@@ -208,7 +208,7 @@ async def test_what_a_receiver_repeats_of_a_secret_is_hidden(autojump_clock: obj
             found = await asked(client, f"/v1/destinations/{made['id']}/test")
             assert found["status_code"] == 500 and found["detail"].count("[hidden]") == 2
             assert "k3y0f" not in json.dumps(found)
-            for room in range(150, 215):  # wherever what is shown of it is cut
+            for room in range(150, 215):  # wherever the shown part ends
                 town.answers = [Answer(500, b"." * room + b" 123:k3y0fTelegram")]
                 found = await asked(client, f"/v1/destinations/{made['id']}/test")
                 assert "123:k3" not in json.dumps(found), found
@@ -275,7 +275,7 @@ async def test_a_template_that_fails_costs_no_message_and_says_so(autojump_clock
         async with town.running() as client:
             await asked(client, "/v1/sources", url="http://news.test/feed")
             alert = await asked(client, "/v1/alerts", filter_query="")
-            # the samples that it is tried on when it is kept have such a title too
+            # saving tries the message on samples, which have such a title too
             options = dict(peer.options) | {"message": message.replace("Fares", "Rates")}
             await asked(client, f"/v1/alerts/{alert['id']}/destinations", kind="ntfy", url=peer.url, options=options)
             town.titles.append("Rates")
@@ -302,7 +302,7 @@ def test_an_answer_is_understood_as_the_service_lists_it(subtests: pytest.Subtes
         ("telegram", 400, "Bad Request: CHAT_WRITE_FORBIDDEN", "revoked"),
         ("telegram", 403, "Forbidden: user is deactivated", "revoked"),
         ("telegram", 400, "Bad Request: can't parse entities", "refused"),
-        # From Opsgenie's page of response codes: the plan of the account does not let it do this.
+        # From Opsgenie's page of response codes: the account's plan does not allow this.
         ("opsgenie", 402, "payment required", "revoked"),
         ("opsgenie", 422, "Message can not be empty.", "refused"),
     ):
@@ -312,7 +312,7 @@ def test_an_answer_is_understood_as_the_service_lists_it(subtests: pytest.Subtes
 
 
 SEEN: list[tuple[str, int, object, str | None]] = [
-    # As the services have been seen to answer; where a code says two things, its words tell them apart.
+    # Observed answers of the services; where one code has two meanings, its text decides.
     ("mattermost", 400, {"id": "web.incoming_webhook.invalid.app_error", "message": "Invalid webhook."}, "revoked"),
     ("mattermost", 400, {"id": "web.incoming_webhook.text.app_error", "message": "No text specified."}, "refused"),
     ("mattermost", 501, {"id": "web.incoming_webhook.disabled.app_error", "message": "Disabled."}, None),
@@ -384,6 +384,5 @@ async def test_a_page_runs_no_template_of_home_assistant(autojump_clock: object)
             town.titles.append(title)
             await trio.sleep(HOUR / 3)
     (text,) = town.texts
-    # Home Assistant renders title and message as Jinja templates.
     shown = jinja2.Environment(undefined=jinja2.StrictUndefined).from_string(text).render()
     assert title in shown.replace("\u2060", "")

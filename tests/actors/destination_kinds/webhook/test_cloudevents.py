@@ -1,4 +1,4 @@
-"""The envelope is as CloudEvents 1.0.2 says, and what it holds is untouched."""
+"""The envelope follows CloudEvents 1.0.2, and its content is untouched."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A service between a feed and a push service of ours, and the device that knows what it reads."""
+"""The service between a feed and our own push service, with the device that decrypts its messages."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ ENDPOINT = "https://push.test/send/s3cret-0f-the-endpoint"
 
 
 class Coast(Town):
-    """A town with a push service; `answers` are what that says, the last for ever."""
+    """A town with a push service. answers: its answers in turn; the last repeats."""
 
     def __init__(self, nursery: trio.Nursery) -> None:
         super().__init__(nursery)
@@ -67,13 +67,13 @@ class Coast(Town):
             nursery.cancel_scope.cancel()
 
     async def subscribed(self, client: httpx.AsyncClient, **more: Any) -> dict[str, Any]:
-        """Watch the feed and have the device told of it; return the destination."""
+        """Watch the feed and subscribe the device; return the destination."""
         await asked(client, "/v1/sources", url="http://news.test/feed")
         alert = await asked(client, "/v1/alerts", filter_query="", name="Fares of the ferry")
         body = {"kind": "webpush", "url": ENDPOINT, "options": self.device.options} | more
         return await asked(client, f"/v1/alerts/{alert['id']}/destinations", **body)
 
     def shown(self, at: int = -1) -> dict[str, Any]:
-        """What the device shows of a message that the push service has."""
+        """Return the decrypted content of a pushed message."""
         found: dict[str, Any] = json.loads(self.device.read(self.pushed[at].body))
         return found

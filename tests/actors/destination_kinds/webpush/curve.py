@@ -1,4 +1,4 @@
-"""P-256 by the book, slowly, and independent of the library that the program uses: to check what that made."""
+"""P-256 by the book: slow, and independent of the product's library, to check its results."""
 
 from __future__ import annotations
 
@@ -49,12 +49,12 @@ def written(point: Point) -> bytes:
 
 
 def shared(secret: bytes, public: bytes) -> bytes:
-    """ECDH: the x of the common point."""
+    """ECDH: return the x of the common point."""
     return written(times(int.from_bytes(secret, "big"), read(public)))[1:33]
 
 
 def verifies(public: bytes, signature: bytes, message: bytes) -> bool:
-    """ES256: whether r and s, 32 bytes each, are the key's for a message (FIPS 186-5, 6.4.2)."""
+    """ES256: return whether r and s, 32 bytes each, are the key's for a message (FIPS 186-5, 6.4.2)."""
     r, s = int.from_bytes(signature[:32], "big"), int.from_bytes(signature[32:], "big")
     if len(signature) != 64 or not (0 < r < N and 0 < s < N):
         return False

@@ -1,4 +1,4 @@
-"""A browser's side of a subscription, by hand: how it reads what it is sent (RFC 8291, RFC 8188)."""
+"""A browser's side of a subscription, by hand: it decrypts messages (RFC 8291, RFC 8188)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def text64(data: bytes) -> str:
 
 
 def opened(key: bytes, salt: bytes, record: bytes) -> bytes:
-    """Read one record of aes128gcm, the last."""
+    """Decrypt the last record of aes128gcm."""
     half = hmac.digest(salt, key, "sha256")
     content = hmac.digest(half, b"Content-Encoding: aes128gcm\x00\x01", "sha256")[:16]
     nonce = hmac.digest(half, b"Content-Encoding: nonce\x00\x01", "sha256")[:12]
@@ -29,7 +29,7 @@ def opened(key: bytes, salt: bytes, record: bytes) -> bytes:
 
 
 class Device:
-    """A browser that has subscribed."""
+    """A subscribed browser."""
 
     def __init__(self, secret: bytes = b"\x07" * 32, auth: bytes = b"sixteen bytes ok") -> None:
         self.secret, self.auth = secret, auth
@@ -37,7 +37,7 @@ class Device:
 
     @property
     def options(self) -> dict[str, str]:
-        """What its subscription says, as `toJSON().keys` has it."""
+        """The keys of its subscription, as in `toJSON().keys`."""
         return {"p256dh": text64(self.public), "auth": text64(self.auth)}
 
     def read(self, body: bytes) -> bytes:

@@ -1,4 +1,4 @@
-"""Messages for devices: the RFCs' own examples to the byte, and what an independent reader makes of ours."""
+"""Messages for devices: the RFCs' examples to the byte, and an independent reader for ours."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The token by which push services know us, checked without the library that made it."""
+"""The token that identifies us to push services, checked without the library that made it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ RFC_8292 = (
 
 
 def claims(header: str) -> dict[str, object]:
-    """What a header says, once its signature holds."""
+    """Verify a header's signature; return its claims."""
     found = re.fullmatch(r"vapid t=(([\w-]+)\.([\w-]+))\.([\w-]+), k=([\w-]+)", header, re.ASCII)
     assert found is not None
     said, head, body, signature, key = found.groups()

@@ -1,4 +1,4 @@
-"""Devices through the whole service: subscribed, told, told less, gone; the push service is ours and reads nothing."""
+"""Devices through the whole service: subscribed, notified, limited, gone. The push service can read nothing."""
 
 from __future__ import annotations
 
