@@ -161,7 +161,7 @@ def seen_by_us(network: MemoryNetwork, *, deaf: bool = False) -> list[Ours]:
         ends.append(Ours(await connect(address, port), deaf=deaf))
         return ends[-1]
 
-    network.connect = connected  # type: ignore[method-assign]  # count and deafen on the client's side only
+    network.connect = connected  # type: ignore[method-assign]  # wraps each stream in Ours
     return ends
 
 

@@ -43,7 +43,7 @@ async def test_p10_a_dead_resolver_does_not_starve_other_threads(monkeypatch: py
             for number in range(120):
                 nursery.start_soon(look, number)
             await trio.sleep(0.1)
-            with trio.fail_after(HANG):  # a wait for their thread would last until `release`
+            with trio.fail_after(HANG):  # waiting for one of their threads would last until `release`
                 assert not await trio.to_thread.run_sync(release.is_set)
     finally:
         release.set()

@@ -51,7 +51,7 @@ def test_what_was_taken_before_this_node_came_is_not_charged_and_a_count_that_be
     other.took("key", KEPT + 1)
     usage.hear(a_view(2, ("b", dict(other.told(KEPT + 1)))), "a")
     usage.hear(a_view(3, ("b", dict(other.told(KEPT + 1)))), "a")
-    assert usage.owed("key") == 0  # only one was known before: no more than that can be owed
+    assert usage.owed("key") == 0  # the count was 1 and is 1 again: no difference
     other.took("key", KEPT + 2)
     usage.hear(a_view(4, ("b", dict(other.told(KEPT + 2)))), "a")
     assert usage.owed("key") == 1

@@ -1,4 +1,4 @@
-"""Sources with everything around them real, but for the network, the jail and the disk, which are in memory."""
+"""Real sources on an in-memory network, jail and disk."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ SITE, ADDRESS = "site.example", "93.184.216.34"
 
 
 def rss(*titles: str, **channel: str) -> bytes:
-    """An RSS document, its first item first; a title `a|b` is the entry `a` with the text `b`."""
+    """Return an RSS document, first item first; a title `a|b` makes entry `a` with text `b`."""
     extra = "".join(f"<{name}>{value}</{name}>" for name, value in channel.items())
     items = "".join(
         f"<item><guid isPermaLink='false'>{name}</guid><title>{name}</title><link>https://{SITE}/{name}</link>"
@@ -56,7 +56,7 @@ def page(*paragraphs: str, clock: str = "12:00:01") -> bytes:
 
 
 class Origin:
-    """A site: bodies by path, what it was asked, and a status to fail with."""
+    """A site: bodies by path, requests received, and a status to fail with."""
 
     def __init__(self) -> None:
         self.bodies: dict[str, bytes] = {}
@@ -85,7 +85,7 @@ def hash_of(body: bytes) -> str:
 
 
 class Watching:
-    """The running part, with what a test touches."""
+    """The running service, with the parts that tests touch."""
 
     def __init__(
         self, network: MemoryNetwork, disk: Disk, settings: Settings, browser: ScriptedBrowser | None = None
@@ -96,7 +96,7 @@ class Watching:
         self.browser = browser
         self.logged: list[tuple[str, dict[str, Any]]] = []
         self.ahead = 0.0
-        """Seconds by which somebody has set the clock."""
+        """Seconds that the clock has been moved."""
         self.world = replace(
             a_world(network, jail=self.jail, reach=self.points.append, log=self._log, browser=browser),
             wall=lambda: NOW / 1000 + self.ahead + trio.current_time(),
@@ -144,7 +144,7 @@ class Watching:
         return self.registry.table.describe(source).queue_position
 
     def events_from(self, position: int) -> list[dict[str, Any]]:
-        """The events from the `position`-th of the log on, however many there are."""
+        """Return the events from the `position`-th of the log on."""
         return [msgspec.json.decode(event.body) for event in self.disk.events()[position:]]
 
     async def events(self) -> list[dict[str, Any]]:
@@ -155,11 +155,11 @@ class Watching:
         return [event["title"] for event in await self.events()]
 
     async def alerts(self) -> list[dict[str, Any]]:
-        """The notices of sources and service."""
+        """Return the notices of sources and the service."""
         return [event for event in await self.events() if "alert_type" in event]
 
     async def news(self) -> list[str]:
-        """The titles of all but the notices."""
+        """Return all titles but those of notices."""
         return [event["title"] for event in await self.events() if "alert_type" not in event]
 
 

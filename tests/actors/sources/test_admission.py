@@ -15,7 +15,7 @@ SOURCE = a_source(1, type="push")
 
 
 class Alerts:
-    """A store whose reading takes a second, and may fail."""
+    """A store with slow reads that may fail."""
 
     def __init__(self, *queries: str, **more: Alert) -> None:
         self.found = [Alert(f"a{n}", "", query, "en", (), NOW, NOW) for n, query in enumerate(queries)]
@@ -65,7 +65,7 @@ def test_queries_of_words_alone_cost_one_look_a_language() -> None:
 
 
 def test_the_sources_own_filter_counts_beside_the_alerts() -> None:
-    admission = Admission(Alerts())  # type: ignore[arg-type]  # all that is asked of a store
+    admission = Admission(Alerts())  # type: ignore[arg-type]  # it is the whole interface
     filtered = a_source(1, type="push", filter="pris")
     assert admission.wanted(filtered).admits("", "Pris")
     assert not admission.wanted(SOURCE).admits("", "Pris")
@@ -76,7 +76,7 @@ async def test_nobody_judges_before_the_first_reading_and_nobody_waits_for_the_l
     autojump_clock: object,
 ) -> None:
     alerts = Alerts("tide")
-    admission = Admission(alerts)  # type: ignore[arg-type]  # all that is asked of a store
+    admission = Admission(alerts)  # type: ignore[arg-type]  # it is the whole interface
     waited: list[float] = []
 
     async def judge() -> None:
@@ -97,7 +97,7 @@ async def test_nobody_judges_before_the_first_reading_and_nobody_waits_for_the_l
 
 async def test_what_is_known_holds_while_storage_is_in_trouble(autojump_clock: object) -> None:
     alerts = Alerts("tide")
-    admission = Admission(alerts)  # type: ignore[arg-type]  # all that is asked of a store
+    admission = Admission(alerts)  # type: ignore[arg-type]  # it is the whole interface
     alerts.broken = True
     with pytest.raises(StorageError):
         await admission.refresh()
@@ -110,14 +110,14 @@ async def test_what_is_known_holds_while_storage_is_in_trouble(autojump_clock: o
 
 
 async def test_a_query_of_a_later_version_is_left_out(autojump_clock: object) -> None:
-    admission = Admission(Alerts('"open', "tide"))  # type: ignore[arg-type]  # all that is asked of a store
+    admission = Admission(Alerts('"open', "tide"))  # type: ignore[arg-type]  # it is the whole interface
     await admission.refresh()
     assert admission.wanted(SOURCE).admits("", "tide")
 
 
 async def test_changed_alerts_are_wanted_after_some_seconds(autojump_clock: object) -> None:
     alerts = Alerts("tide")
-    admission = Admission(alerts)  # type: ignore[arg-type]  # all that is asked of a store
+    admission = Admission(alerts)  # type: ignore[arg-type]  # it is the whole interface
     await admission.refresh()
     alerts.found = [Alert("a9", "", "ebb", "en", ("another",), NOW, NOW)]
     await trio.sleep(REFRESH)
@@ -129,7 +129,7 @@ async def test_changed_alerts_are_wanted_after_some_seconds(autojump_clock: obje
 async def test_alerts_over_tags_want_frames_of_sources_with_one_and_frames_that_bring_it(
     autojump_clock: object,
 ) -> None:
-    """What every event of a source has is its own tags, and that it is new; a category is the frame's."""
+    """Every event of a source has its tags and counts as new; a category comes from the frame."""
     alerts = Alerts()
     alerts.found = [
         Alert(query, "", query, "en", (), NOW, NOW, tags=tags)
@@ -139,7 +139,7 @@ async def test_alerts_over_tags_want_frames_of_sources_with_one_and_frames_that_
             ("fish", ("category:harbour", "label:pond")),
         )
     ]
-    admission = Admission(alerts)  # type: ignore[arg-type]  # all that is asked of a store
+    admission = Admission(alerts)  # type: ignore[arg-type]  # it is the whole interface
     await admission.refresh()
     sea, other = admission.wanted(a_source(1, type="push", tags=("label:sea",))), admission.wanted(SOURCE)
     assert [wanted.admits("", "tide") for wanted in (sea, other)] == [True, False]

@@ -1,6 +1,6 @@
-"""Whatever leaves goes through the guard: every way out against every kind of answer a hostile name can give (X1, X2).
+"""Every outbound request passes the guard: each way out against each kind of answer of a hostile name (X1, X2).
 
-Each way leads to `evil.example` in the end; the test is that no address is connected to which is not public.
+Each way ends at `evil.example`; no connection may reach a non-public address.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ ANSWERS: dict[str, list[Sequence[str]]] = {
     "no address": [()],
     "too many": [tuple(f"93.184.{n // 250}.{n % 250}" for n in range(500))],
 }
-"""By kind: what the name resolves to."""
+"""Resolved addresses, by kind."""
 
 Way = Callable[[Watching, str], Awaitable[object]]
 
@@ -108,7 +108,7 @@ def redirected(way: Way) -> Way:
 
 
 async def discovered(service: Watching, host: str) -> None:
-    """A page that advertises a feed at the hostile host: the page itself is watched then."""
+    """Add a page that advertises a feed at the hostile host: the source must be the page itself."""
     link = f'<link rel="alternate" type="application/rss+xml" href="https://{host}/feed">'
     text = "<p>" + "A paragraph that is long enough to count as the text of a page. " * 3 + "</p>"
     body = f"<html><head><title>t</title>{link}</head><body>{text}</body></html>".encode()
@@ -154,7 +154,7 @@ async def test_x1_no_way_out_leads_to_what_is_not_public(autojump_clock: object,
 async def test_x2_a_name_that_moves_inside_after_the_check_is_not_followed_by_any_way(
     autojump_clock: object, name: str
 ) -> None:
-    """The second connection resolves anew, and what it finds is checked; one connection resolves once."""
+    """The second connection resolves and checks the name again; each connection resolves once."""
     async with watching() as (service, _):
         service.network.names["evil.example"] = [(PUBLIC,), ("127.0.0.1",)]
         served: list[Asked] = []

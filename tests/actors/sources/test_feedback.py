@@ -1,4 +1,4 @@
-"""What a user calls noise is no news any more; what they call real is news again; the bar is theirs to set."""
+"""Changes marked as noise stop, changes marked as real return, and the user sets the threshold."""
 
 from __future__ import annotations
 

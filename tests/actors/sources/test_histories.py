@@ -1,4 +1,4 @@
-"""Random histories of feeds, looked at as the service looks: nothing told twice, nothing missed."""
+"""Random histories of feeds, checked as the service does: nothing reported twice, nothing missed."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from tests.support.build import NOW, a_source
 URL = "https://site1.test/feed"
 STYLES = ("guid and link", "link", "guid", "one guid for all", "one guid, no link", "one link for all", "nothing")
 EDITABLE = ("guid and link", "link", "guid", "one guid for all")
-"""Styles in which an entry keeps its name when its words change."""
+"""Styles that keep an entry's id when its words change."""
 
 
 def word(number: int) -> str:
-    """A word that no mask takes for a counter."""
+    """Return a word that no mask takes for a counter."""
     return "".join(chr(ord("a") + int(digit)) for digit in f"{number:05}")
 
 
@@ -53,7 +53,7 @@ class Item:
 
 @dataclass
 class History:
-    """A feed that lives by a generator of chance, and what a reader has been told of it."""
+    """A random feed, and the events that a reader got."""
 
     style: str
     chance: random.Random
@@ -69,7 +69,7 @@ class History:
         del self.items[self.window :]
 
     def live(self) -> None:
-        """Let one thing happen."""
+        """Apply one random change."""
         deeds = [self.publish, self.redate, self.shuffle, self.hide, self.show]
         deeds += [self.edit] if self.style in EDITABLE else []
         deeds += [self.reguid, self.move] if self.style == "guid and link" else []

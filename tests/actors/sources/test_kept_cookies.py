@@ -1,4 +1,4 @@
-"""In whatever order looks, edits, commits, crashes and other nodes take their steps, the newest session is kept."""
+"""The newest session survives any order of steps by checks, edits, commits, crashes and other nodes."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ from tests.support.build import NOW
 URL = parse_url("https://site.example/page")
 SOURCE = SourceId("01930000-0000-7000-8000-000000000001")
 Process = Iterator[None]
-"""Goes on by one step at a time."""
+"""Each `next` takes one step."""
 DONE = object()
 
 
 class Site:
-    """A server that gives a new session at each visit, and shuts out who comes with an older one. Of two sign-ins each
-    has its own row of sessions.
+    """A server that renews the session at each visit and rejects older ones. Each of two sign-ins has its own
+    sessions.
     """
 
     def __init__(self) -> None:
@@ -47,8 +47,8 @@ class Site:
 
 
 class Node:
-    """What a node knows of the source, and what is on its way to the disk. acknowledged: rows to the newest number that
-    was stored, as far as anybody has heard.
+    """A node's knowledge of the source, and its unwritten data. acknowledged: newest stored number that a node heard
+    of, by sign-in.
     """
 
     def __init__(self, disk: dict[str, str]) -> None:
@@ -57,7 +57,7 @@ class Node:
         self.begin()
 
     def begin(self) -> None:
-        """Start, or start again after a crash: what was in memory is gone."""
+        """Start, or restart after a crash with empty memory."""
         self.life += 1
         self.box: Mailbox[RecorderMessage] = Mailbox("recorder", 64)
         self.ports: Any = SimpleNamespace(world=SimpleNamespace(now=lambda: NOW), recorder=self.box)
@@ -82,7 +82,7 @@ class Node:
         return True
 
     def settle(self) -> None:
-        """Let all arrive that is on its way, and take in what others have written."""
+        """Deliver everything in transit, and read the others' writes."""
         while self.commit_one():
             pass
         self.kept = self.kept.met(self.disk["jar"])
@@ -103,7 +103,7 @@ def store(disk: dict[str, str], text: str) -> None:
 
 
 def a_look(site: Site, node: Node, *, own: bool = False, tries: bool = False) -> Process:
-    """Ask, in the host's turn; hear the head of the answer; know what its body is."""
+    """Send a request in the host's turn; read the answer's head; judge its body."""
     life, row, renewal = node.life, node.row, Renewal(node.ports, headers(node.row), node.kept)
     while node.has_turn:
         yield
@@ -128,9 +128,9 @@ def a_look(site: Site, node: Node, *, own: bool = False, tries: bool = False) ->
 
 
 def an_edit(node: Node, row: str) -> Process:
-    """End the own look, once its answer has begun; store; put the record in the place of the one before.
+    """End the source's own check once its answer has begun; store; replace the record.
 
-    row: of the headers that it gives, "" for the same.
+    row: the sign-in of the new headers, "" for no change.
     """
     life = node.life
     while node.own_look == "asks" and life == node.life:
@@ -149,7 +149,7 @@ def an_edit(node: Node, row: str) -> Process:
 
 
 def a_harvest(node: Node) -> Process:
-    """Bring to the disk what was known when it was made up."""
+    """Write to the disk the state from the harvest's start."""
     text, life = node.kept.text, node.life
     yield
     if life == node.life:
@@ -168,14 +168,14 @@ def a_crash(node: Node) -> Process:
 
 
 def reads(node: Node) -> Process:
-    """Read what another node has written; where the record is another, too, an edit of this node's own goes first."""
+    """Read another node's write; if the record changed too, this node's own edit comes first."""
     if node.row == node.disk["row"]:
         node.kept = node.kept.met(node.disk["jar"])
     yield
 
 
 def orders(lengths: Sequence[int]) -> Iterator[tuple[int, ...]]:
-    """Yield all orders in which so many steps of several can be taken."""
+    """Yield all interleavings of processes with these numbers of steps."""
     if not any(lengths):
         yield ()
     for which, left in enumerate(lengths):
@@ -185,7 +185,7 @@ def orders(lengths: Sequence[int]) -> Iterator[tuple[int, ...]]:
 
 
 def some_orders(*lengths: int) -> Iterator[tuple[int, ...]]:
-    """Yield some of the orders, always the same ones, where there are too many for a quick test."""
+    """Yield a fixed sample of the orders, where all of them are too many for a quick test."""
     chance, steps = Random(19), [which for which, length in enumerate(lengths) for _ in range(length)]
     for _ in range(1_000):
         chance.shuffle(steps)
@@ -193,7 +193,7 @@ def some_orders(*lengths: int) -> Iterator[tuple[int, ...]]:
 
 
 def play(order: Sequence[int], *processes: Process) -> None:
-    """Take steps in an order; who had to wait goes on when all others are through."""
+    """Take steps in an order; then let waiting processes finish."""
     for which in order:
         next(processes[which], None)
     left = list(processes)
@@ -202,14 +202,14 @@ def play(order: Sequence[int], *processes: Process) -> None:
 
 
 def lost(site: Site, node: Node) -> bool:
-    """Return whether a node does not go with the newest session of the sign-in that its user has given last."""
+    """Return whether a node lacks the newest session of its user's last sign-in."""
     newest = f"{node.row}{site.newest[node.row]}"
     is_stored = f'"{newest}"' in node.disk["jar"] or newest == f"{node.row}0"
     return node.row != node.disk["row"] or node.sends() != newest or not is_stored
 
 
 def looks_and_an_edit(row: str, *, borrowed: bool) -> Sequence[Sequence[int]]:
-    """Return the orders in which a session was lost."""
+    """Return the orders that lose a session."""
     found = []
     for order in orders([3, 3, 3]):
         site, node = Site(), Node({"row": "a", "jar": ""})
@@ -260,7 +260,7 @@ def test_two_nodes_that_look_at_once_keep_the_session_of_who_was_let_in(row: str
         play(order, a_look(site, owner), a_look(site, other, tries=True), an_edit(owner, row), reads(owner))
         other.settle()
         owner.settle()
-        store(disk, owner.kept.text)  # as a sweep does
+        store(disk, owner.kept.text)  # like a sweep
         assert not lost(site, owner), order
 
 

@@ -1,4 +1,4 @@
-"""Headers of one source that sign others in: given once, sent where they were meant for, taken back at once."""
+"""One source's headers that sign in others: given once, sent only to their hosts, revoked at once."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ HEADERS = "Cookie: session=s3cret"
 
 
 class Site:
-    """Three hosts that show their pages to who sends the session's cookie, and a form to everybody else."""
+    """Three hosts that show their pages with the session's cookie, and a login form without."""
 
     def __init__(self, run: Watching) -> None:
         self.session, self.price, self.tagged = "s3cret", 10, False

@@ -19,7 +19,7 @@ TEXT = "A paragraph that is long enough to count as text of a page, with a dozen
 
 
 def crowd(count: int, **wish: Any) -> Disk:
-    """So many sources at one host, all due at once."""
+    """Return so many sources at one host, all due at once."""
     disk = Disk()
     crowd: list[WatchedSource] = []
     for number in range(count):

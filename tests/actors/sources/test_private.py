@@ -1,4 +1,4 @@
-"""Which sources are private: derived from how they are checked, never set."""
+"""Private sources: derived from how they are checked, never a setting."""
 
 from __future__ import annotations
 

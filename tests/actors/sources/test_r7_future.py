@@ -1,4 +1,4 @@
-"""Moments that a clock ahead has noted bind nobody."""
+"""Timestamps from a fast clock have no lasting effect."""
 
 from __future__ import annotations
 

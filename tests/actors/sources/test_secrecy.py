@@ -1,4 +1,4 @@
-"""A token planted in watched URLs, and in all that they lead to, is in nothing that is logged or told of them."""
+"""Tokens planted in watched URLs, and in everything they lead to, never appear in logs or messages."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ FAULTS: Mapping[str, Fault] = {
 
 
 class Hostile(Origin):
-    """Well until it is `ill`; then each source has the fault that its path names."""
+    """Healthy until it is `ill`; then each source has the fault that its path names."""
 
     ill = False
 
@@ -59,7 +59,7 @@ class Hostile(Origin):
 
 
 def sentences(service: Watching) -> list[str]:
-    """What is said of the sources, beside their addresses."""
+    """Return all texts about the sources, except their addresses."""
     said = []
     for source in service.disk.sources():
         view = service.registry.table.describe(source)
@@ -69,7 +69,7 @@ def sentences(service: Watching) -> list[str]:
 
 
 def logged(service: Watching) -> list[str]:
-    """The lines that the real log makes of what was logged."""
+    """Return the lines that the real log writes."""
     stream = io.StringIO()
     log = make_log(stream, lambda: 1.5, level="debug", words=False, colour=False)
     for name, fields in service.logged:

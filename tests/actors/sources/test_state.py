@@ -19,7 +19,7 @@ WORKED = "worked"
 
 
 def after(*looks: Blame | str) -> SourceRuntime:
-    """Return the memory after looks that worked, or failed for a reason each."""
+    """Return the memory after checks that worked, or failed with a blame."""
     hot, now = SourceRuntime(), NOW
     for came in looks:
         if isinstance(came, Blame):
@@ -38,7 +38,7 @@ def after(*looks: Blame | str) -> SourceRuntime:
     [
         ((), "new"),
         ((WORKED,), "ok"),
-        ((WORKED, Blame.REMOTE_PERMANENT), "failing"),  # a 404: its breaker opens at once, and it is no rest
+        ((WORKED, Blame.REMOTE_PERMANENT), "failing"),  # a 404 opens the breaker at once, but is no rest
         ((WORKED, *[Blame.REMOTE_PERMANENT] * 9), "failing"),
         ((WORKED, Blame.REMOTE_PERMANENT, Blame.LOCAL), "failing"),
         ((WORKED, Blame.REMOTE_TRANSIENT), "failing"),

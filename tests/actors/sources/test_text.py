@@ -1,4 +1,4 @@
-"""Documents without elements of HTML, watched as pages of text."""
+"""Documents without HTML elements, watched as text pages."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def as_bytes(body: str | bytes) -> bytes:
 
 
 async def looked(service: Watching, source: Any) -> Any:
-    """A source after another look."""
+    """Check a source; return it."""
     await trio.sleep(61)
     await service.registry_box.ask(lambda reply: CheckNow(source, reply))
     await trio.sleep(5)
@@ -134,7 +134,7 @@ async def test_a_document_that_becomes_another_kind_has_lost_its_type_and_tells_
         view = await looked(service, source)
         if was == now:
             assert view.hot.last_error is None
-        elif not {was, now} <= lines:  # lines stay lines, and are compared
+        elif not {was, now} <= lines:  # the lines stay comparable
             assert (view.hot.last_error or "").startswith("type lost: this was a")
             assert view.hot.breaker.state == "open"
             assert await service.news() == []

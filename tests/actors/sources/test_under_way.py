@@ -1,4 +1,4 @@
-"""What happens to a harvest under way when its source is edited, taught, paused or restarted: told once, not lost."""
+"""A harvest in progress while its source is edited, taught, paused or restarted: reported once, not lost."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ async def pause(service: Watching, source: SourceId) -> None:
 
 
 async def refused(service: Watching, source: SourceId) -> None:
-    """Change the tags while storage refuses it: the source's actor is stopped, and started as it was."""
+    """Change the tags while storage refuses: the source's actor stops, and starts again unchanged."""
     real = service.storage.sources.update
 
     async def update(*_: object, **__: object) -> None:
@@ -58,7 +58,7 @@ async def nothing(service: Watching, source: SourceId) -> None:
 
 
 def slow_commits(service: Watching, seconds: float = 20) -> trio.Event:
-    """Make each commit of events take so long; return what is set when the first has begun."""
+    """Slow down each commit of events; return an event that is set when the first has begun."""
     real, begun = service.storage.log.append, trio.Event()
 
     async def append(*given: Any) -> Any:
@@ -81,7 +81,7 @@ async def test_r3_an_edit_while_a_harvest_waits_behind_a_slow_commit_tells_it_on
         slow_commits(service)
         origin.bodies["/f1"], origin.bodies["/f2"] = rss("x2", "x1"), rss("y2", "y1")
         with trio.fail_after(3600):
-            while not service.recorder_box.statistics().depth:  # noqa: ASYNC110  # a mailbox tells nobody of its depth
+            while not service.recorder_box.statistics().depth:  # noqa: ASYNC110  # a mailbox has no event for its depth
                 await trio.sleep(0.5)
         async with trio.open_nursery() as nursery:
             for source in ids:
@@ -125,7 +125,7 @@ async def test_frames_that_nobody_had_taken_from_the_connection_at_a_stop_are_to
         await pusher.send("one")
         await begun.wait()
         await trio.sleep(5)
-        await pusher.send("two", "three")  # while nobody reads: the source waits for the commit
+        await pusher.send("two", "three")  # unread: the source waits for the commit
         await trio.sleep(5)
         await change(service, source)
         await trio.sleep(600)
@@ -238,13 +238,13 @@ async def test_a_harvest_that_was_committed_without_an_answer_is_read_back_and_t
         for news in (("x2", "x1"), ("x3", "x2", "x1")):
             origin.bodies["/f"] = rss(*news)
             await trio.sleep(120)
-            with suppress(TooSoon):  # it has just looked again by itself
+            with suppress(TooSoon):  # its own check has just run
                 await service.check(source)
             await trio.sleep(120)
         assert lost == 1
         assert await service.news() == ["x2", "x3"]
         unanswered = [name for name, _ in service.logged if name == "harvest.unacknowledged"]
-        assert len(unanswered) == 1  # what is true was read back: no later harvest began with another version
+        assert len(unanswered) == 1  # it read the truth back: no later harvest started from another version
 
 
 async def test_an_edit_takes_over_what_looks_without_news_have_learned_and_nobody_has_stored_yet(
@@ -255,7 +255,7 @@ async def test_an_edit_takes_over_what_looks_without_news_have_learned_and_nobod
         source = (await service.add(f"https://{SITE}/f")).view.source.id
         live = service.registry.table.get(source)
         with trio.fail_after(7 * 86400):
-            while live.hot.looks < 4 or not live.unsaved:  # noqa: ASYNC110  a look tells nobody of its end
+            while live.hot.looks < 4 or not live.unsaved:  # noqa: ASYNC110  a check has no event for its end
                 await trio.sleep(60)
         before = live.hot
         await tag(service, source)
@@ -282,7 +282,7 @@ async def test_p4_a_wish_to_be_left_alone_holds_when_its_look_is_cut_by_an_edit(
             return Answer(status, headers={"retry-after": "1800"}, after=5)
 
         service.network.servers[ADDRESS, 443] = web(answer)
-        while not asked:  # noqa: ASYNC110  # a server of the test tells nobody
+        while not asked:  # noqa: ASYNC110  # the test's server has no event for it
             await trio.sleep(0.5)
         await change(service, source)
         await trio.sleep(1700)
@@ -297,7 +297,7 @@ async def test_an_edit_waits_no_longer_than_its_bound_for_a_host_that_says_nothi
         source = (await service.add(f"https://{SITE}/f1")).view.source.id
         asked: list[Asked] = []
         service.network.servers[ADDRESS, 443] = web(lambda _: Answer(after=1e6), asked)
-        while not asked:  # noqa: ASYNC110  # a server of the test tells nobody
+        while not asked:  # noqa: ASYNC110  # the test's server has no event for it
             await trio.sleep(0.5)
         before = trio.current_time()
         await tag(service, source)

@@ -26,7 +26,7 @@ Break = Callable[[MemoryNetwork], Callable[[], None]]
 
 
 class Library:
-    """Many sources, each at a host of its own, due one after the other; and when each was looked at.
+    """Many sources on separate hosts, due one after the other, and the times of their checks.
 
     answered: when each has answered last, None for never.
     """
@@ -35,7 +35,7 @@ class Library:
         self.disk = Disk()
         self.looks: list[float] = []
         self.first: dict[str, float] = {}
-        """By host: its first look since a test cleared this."""
+        """First check of each host since a test cleared this."""
         self.count = count
         watched = []
         for number in range(count):
@@ -189,7 +189,7 @@ async def test_s2_the_import_of_many_dead_feeds_keeps_the_watching_going(autojum
     library = Library(80, every=60.0)
     async with watching(disk=library.disk, **MORE) as (service, _):
         library.join(service.network)
-        for number in range(200):  # some names are gone, the machines of the others
+        for number in range(200):  # half do not resolve, the others have no machine
             gone: list[Sequence[str] | ResolveFailed] = [ResolveFailed("no answer", local=True)]
             service.network.names[f"dead{number}.test"] = gone if number % 2 else [("93.184.240.1",)]
         await trio.sleep(120)

@@ -1,4 +1,4 @@
-"""What a URL is found to be, and what is told to who wants one watched that can't be looked at."""
+"""Detection of a URL's type, and the errors for a URL that cannot be watched."""
 
 from __future__ import annotations
 

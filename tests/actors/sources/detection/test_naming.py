@@ -1,4 +1,4 @@
-"""What a source calls itself: remembered at the first look, followed, and never in the way of the user's own name."""
+"""A source's own name: stored at the first check, updated later, never replacing the user's name."""
 
 from __future__ import annotations
 

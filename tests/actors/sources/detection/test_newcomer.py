@@ -1,4 +1,4 @@
-"""Sources that were added although they could not be reached: kept, and found out at their first answer."""
+"""Sources added while unreachable: kept, and detected at their first answer."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ async def view_of(service: Watching, source: SourceId) -> SourceView:
 
 
 async def added(service: Watching, origin: Origin, status: int = 503, **wish: Any) -> SourceView:
-    """A source whose site was down when it was added."""
+    """Add a source while its site is down."""
     origin.status = status
     return (await service.add(URL, verify="later", **wish)).view
 

@@ -25,7 +25,7 @@ LIMITS = Limits()
 
 
 def a_view(**hot: Any) -> SourceView:
-    """A source that was looked at just now, and is again in 10 minutes as learned."""
+    """Return a source that was just checked and has its next check in 10 minutes."""
     known = {"last_look_at": NOW, "next_look_at": Millis(NOW + 10 * MINUTE), "interval": 600.0, **hot}
     return SourceView(a_source(), SourceRuntime(**known))
 

@@ -1,6 +1,6 @@
-"""Generated histories of feeds with the truth computed beforehand: each answer of one address, and what is news in it.
+"""Generated histories of feeds with known answers: each document of a feed, and its new entries.
 
-Seeds below `HELD_OUT` are for tuning, the others for measuring. A kind is a way in which a feed lives (see `KINDS`).
+Seeds below `HELD_OUT` are for tuning, the others for measuring. A kind is a typical behaviour of feeds (see `KINDS`).
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ HELD_OUT = 1_000
 HOUR = 3_600_000
 DAY = 24 * HOUR
 Report = tuple[str, str]
-"""How an entry is reported ("new", "updated"), and the words that only it and this revision have."""
+"""The report's kind ("new", "updated"), and the words of exactly one revision of an entry."""
 
 
 def word(number: int) -> str:
-    """A word that no mask takes for a counter or an id."""
+    """Return a word that no mask takes for a counter or an id."""
     return "w" + "".join(chr(ord("g") + int(digit)) for digit in f"{number:04}")
 
 
@@ -47,7 +47,7 @@ class Item:
 
 @dataclass
 class Style:
-    """How an item is written. `guid` and `link` make an id and an address; `lines` follow its text."""
+    """The format of an item. guid, link: make its id and address. lines: follow its text."""
 
     guid: Callable[[Item], str] = lambda item: f"id-{item.number}"
     link: Callable[[Item], str] = lambda item: f"https://site1.test/{item.number}"
@@ -86,7 +86,7 @@ class History:
         del self.items[: -self.window]
 
     def edit(self, *, retitle: bool = False, expected: bool = True) -> None:
-        """Edit an item that stands in the last answer as it is."""
+        """Edit an item whose current revision is in the last answer."""
         known = [at for at, item in enumerate(self.items) if self.seen.get(item.number) == item.revision]
         if not known:
             return
@@ -172,7 +172,7 @@ def edited(chance: random.Random) -> History:
 
 
 def status(chance: random.Random) -> History:
-    """One link and one title for all, and no id or the same one."""
+    """One link and one title for all entries, and no id or one shared id."""
     history = begun(chance, most=20)
     guid = chance.choice(["", "", "status"])
     history.is_json = False
@@ -188,7 +188,7 @@ def status(chance: random.Random) -> History:
 
 
 def turnover(chance: random.Random) -> History:
-    """New as a whole at each check: with dates that rise, all is news; without, the first such turn may be held."""
+    """All entries new at each check: with rising dates all are news; without, the first turn may be held."""
     history = begun(chance, fewest=3)
     late = chance.choice([0, 2 * DAY, 30 * DAY])
     history.items = [replace(item, at=item.at - late - 3 * DAY) for item in history.items]
@@ -217,7 +217,7 @@ def moved(chance: random.Random) -> History:
 
 
 def session(chance: random.Random) -> History:
-    """Another query in each link at each answer, and no id, or the link as one."""
+    """Another query in each link at each answer, and no id, or the link as id."""
     history = begun(chance)
     history.answer(_with_session(chance))
     as_id = chance.random() < 0.4
@@ -255,7 +255,7 @@ def random_ids(chance: random.Random) -> History:
 
 
 def cut(chance: random.Random) -> History:
-    """Some answers end early. Each cut one is followed by a whole one."""
+    """Some answers end early. A complete answer follows each."""
     history = begun(chance, fewest=3)
     if chance.random() < 0.5:
         history.style = Style(lines=lambda item: ["Second line", f"Third {word(item.number + 500)}"])
@@ -272,7 +272,7 @@ def cut(chance: random.Random) -> History:
 
 
 def backends(chance: random.Random) -> History:
-    """Two servers disagree in a line of all entries (never news), or of one (once an edit, for all that is known)."""
+    """Two servers disagree in a line of all entries (never news), or of one entry (at most one edit)."""
     history = begun(chance, fewest=5)
     one = chance.choice(history.items).number if chance.random() < 0.3 else None
     way = chance.choice(["line", "each", "prefix"])
@@ -296,9 +296,9 @@ def backends(chance: random.Random) -> History:
 
 
 def rotating(chance: random.Random) -> History:
-    """A sponsor's line, the same in all entries or drawn for each; or a footer that changes once.
+    """A sponsor's line: the same in all entries, or random for each; or a footer that changes once.
 
-    A line that is drawn for each entry looks like an edit the first time.
+    A random line looks like an edit the first time.
     """
     history = begun(chance, fewest=3)
     pool = [f"Sponsor {word(n)} is the best of all" for n in range(900, 900 + chance.choice([2, 3, 6]))]
@@ -323,7 +323,7 @@ def rotating(chance: random.Random) -> History:
 
 
 def counters(chance: random.Random) -> History:
-    """Figures beside words that stay, in any language."""
+    """Numbers next to stable words, in several languages."""
     history = begun(chance)
     form = chance.choice(
         ["{} posts - {} participants", "{} svar · {} visningar", "{} reads", "{} comments", "{} upvotes | {} downvotes"]
@@ -358,7 +358,7 @@ KINDS: dict[str, Callable[[random.Random], History]] = {
 
 @dataclass
 class Result:
-    """What was reported of a history, against the truth. resets: notices of a move more or less than there were."""
+    """The reports of a history, compared with the truth. resets: the difference in notices of a move."""
 
     expected: int = 0
     found: int = 0

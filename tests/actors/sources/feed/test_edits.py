@@ -11,7 +11,7 @@ def entry(name: str, *lines: str) -> Mark:
 
 
 def told(*documents: list[Mark]) -> list[tuple[int, ...]]:
-    """The edits that are reported of documents after the first."""
+    """Return the edits reported for each document after the first."""
     memory, edits = b"", []
     for number, document in enumerate(documents, 1):
         found = compare(memory, document, number=number)

@@ -117,7 +117,7 @@ def names(start: int, count: int) -> list[str]:
 
 
 def dated(titles: list[str], at: int, step: int = 0) -> bytes:
-    """A feed whose entries all have a date, or `step` ms between theirs."""
+    """Return a feed with one date for all entries, or with `step` ms between them."""
     items = "".join(
         f"<item><guid isPermaLink='false'>{name}</guid><title>{name}</title><link>https://{SITE}/{name}</link>"
         f"<description>text of {name}</description><pubDate>{formatdate((at - step * n) / 1000)}</pubDate></item>"

@@ -91,7 +91,7 @@ THREE = [linked("x", "/x"), linked("y", "/y"), linked("z", "/z")]
 
 
 def after(before: list[Mark], now: list[Mark]) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """What is new and what is updated in a document that follows another."""
+    """Return the new and the updated entries of a document that follows another."""
     found = compare(compare(b"", before).memory or b"", now)
     return found.new, found.updated
 
@@ -134,7 +134,7 @@ def test_an_alias_names_an_entry_whose_neighbours_have_changed_its_key() -> None
 
 
 def old_memory(*marks: Mark, manner: int = 4) -> bytes:
-    """The memory that the version before prints of titles and dates wrote."""
+    """Return a memory in the format before prints of titles and dates."""
 
     def hashed(text: str, size: int) -> bytes:
         return blake2b(text.encode(), digest_size=size).digest() if text else bytes(size)
@@ -144,7 +144,7 @@ def old_memory(*marks: Mark, manner: int = 4) -> bytes:
 
 
 def entry(key: str, words: bytes, date: int | None = NOW, link: str = "", lines: bytes = b"", **more: object) -> Mark:
-    """An entry whose title and text are four letters each."""
+    """Return an entry with four letters each for title and text."""
     return Mark(key, words.hex(), link or f"/{key}", prints=words + lines, date=date, **more)  # type: ignore[arg-type]
 
 

@@ -1,5 +1,5 @@
-"""A list in a small world drawn from a seed: it grows, items move up, sessions come into its addresses, it is reset,
-its items' pages fail, and the service is killed. Each item is told once; bugs that are put in on purpose are noticed.
+"""Random worlds around a list: it grows, items move up, addresses get sessions, the list is reset, pages fail, and the
+service is killed. It reports each item once; the test notices planted bugs.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _HOUR = 3600
 
 
 class Town(Origin):
-    """A list with pages behind it. all: names of items, the newest first; those beyond the window are on a next one."""
+    """A list with pages behind it. all: names of items, newest first; those beyond the window are on the next page."""
 
     def __init__(self, dice: random.Random) -> None:
         super().__init__()
@@ -67,7 +67,7 @@ class Town(Origin):
             self.added.append(name)
 
     def drop(self) -> None:
-        """Delete old items from the midst: others move up from the next page."""
+        """Delete old items from the middle: others move up from the next page."""
         for _ in range(4):
             old = [name for name in self.all[2 : WINDOW - 1] if name.startswith(("start", "era"))]
             self.all.remove(self.dice.choice(old))
@@ -82,7 +82,7 @@ class Town(Origin):
 
 
 async def lived(seed: int) -> tuple[Town, list[dict[str, Any]]]:
-    """Let a world go by; return its town and the events."""
+    """Run a world; return its town and the events."""
     dice = random.Random(seed)
     town, disk = Town(dice), Disk()
     acts = ["grow", "grow", "drop", "rename", "grow", "drop", "reset", "grow", "drop", "rename", "grow"]
@@ -96,14 +96,14 @@ async def lived(seed: int) -> tuple[Town, list[dict[str, Any]]]:
                 await trio.sleep(dice.uniform(320, 900))
             del acts[:2]
             if acts:
-                await trio.sleep(dice.uniform(0, 90))  # and then it is killed
+                await trio.sleep(dice.uniform(0, 90))  # followed by a kill
     async with watching(town, disk=disk, follow_per_hour=PER_HOUR, cadence_ceiling=300) as (run, _):
         await trio.sleep(8 * _HOUR)
         return town, await run.events()
 
 
 def broken(town: Town, events: list[dict[str, Any]]) -> Iterator[str]:
-    """Yield each promise that is broken."""
+    """Yield each broken promise."""
     news = [event for event in events if "alert_type" not in event]
     told = Counter(item_form(event["url"]).rpartition("/")[2] for event in news)
     for name in town.added:
@@ -131,17 +131,17 @@ async def test_each_item_is_told_once_with_its_text_or_the_reason(seed: int, aut
 
 
 def _waiting_not_stored() -> AbstractContextManager[Any]:
-    """The look knows the items as seen, and what waits for its page is kept in memory only."""
+    """The check marks items as seen but stores no waiting items, so a crash loses them."""
     return patch.object(items, "packed", lambda following: b"")
 
 
 def _told_and_waiting() -> AbstractContextManager[Any]:
-    """An item that was told goes on waiting."""
+    """A reported item keeps waiting."""
     return patch.object(items, "without", lambda following, done: following)
 
 
 def _tried_for_ever() -> AbstractContextManager[Any]:
-    """A page that is gone is asked for again and again, and its item is never told."""
+    """A missing page is fetched for ever, and its item is never reported."""
     return patch.object(items, "gives_up", lambda one, now, *, for_good: False)
 
 
@@ -151,17 +151,17 @@ def _given_up_at_once() -> AbstractContextManager[Any]:
 
 
 def _resets_told() -> AbstractContextManager[Any]:
-    """A list that is new as a whole is all news."""
+    """A wholly new list is all news."""
     return patch.object(listed, "FEWEST", 10**9)
 
 
 def _sessions_are_new() -> AbstractContextManager[Any]:
-    """An item is known by its address, and by nothing else."""
+    """Only its address identifies an item."""
     return patch.object(listed, "_renamed", lambda unknown, before, now: [])
 
 
 def _moved_up_is_new() -> AbstractContextManager[Any]:
-    """What comes onto the page is new, wherever from."""
+    """Every item new to the page is news, even from the next page."""
     return patch.object(listed, "_moved_up", lambda all_of_it, news, last, now: ())
 
 

@@ -26,7 +26,7 @@ WEEKLY_BURST = ([600.0] * 5 + [6.8 * DAY]) * 7
 
 
 def failing(hours: float, blame: Blame = Blame.REMOTE_TRANSIENT, failures: int = 5, *, memory: Pulse = NEW) -> Health:
-    """A source whose first failure was so many hours before this one, the last of several."""
+    """Return a source's health after the last of several failures; the first was this many hours before."""
     health = Health()
     for number in range(1, failures + 1):
         at = Millis(round(FIRST + hours * 3_600_000 * (number - 1) / max(1, failures - 1)))
@@ -35,7 +35,7 @@ def failing(hours: float, blame: Blame = Blame.REMOTE_TRANSIENT, failures: int =
 
 
 def silent(gaps: list[float], seconds: float, watched: float = 365 * DAY) -> Health:
-    """A source that had these gaps and has said nothing for so long, at the second look that finds so."""
+    """Return a source's health after these gaps and a silence, at the second check of the silence."""
     memory = after_gaps(gaps, silent=seconds, watched=watched)
     health, memory = after_look(Health(), memory)
     return after_look(health, memory)[0]
@@ -112,7 +112,7 @@ def test_h1_a_source_that_answers_and_never_changes_keeps_one(looks: int, every:
 
 
 def worst_flags(draw_gaps: list[list[float]]) -> dict[Flag, int]:
-    """The flag at the worst moment of each gap of some sources, just before it ends."""
+    """Count the flags at the end of each gap, when they are worst."""
     found: dict[Flag, int] = {"ok": 0, "degraded": 0, "rotten": 0}
     for gaps in draw_gaps:
         memory = Pulse(watched=365 * DAY)
@@ -150,7 +150,7 @@ def test_h3_heavy_tails_are_misjudged_at_most_in_one_gap_of_two_hundred() -> Non
 def test_h4_a_source_that_has_stopped_is_found_after_a_dozen_mean_gaps_and_rotten_after_twenty(
     kind: str, found: int, given_up: int
 ) -> None:
-    """With the flags' bounds as decided, two looks for each, and the longest silence of 90 days respected."""
+    """With the decided bounds of the flags, two checks for each, and the longest silence of 90 days."""
     rng, degraded, rotten = random.Random(9), [], []
     for _ in range(100):
         poisson = kind == "poisson"
@@ -181,7 +181,7 @@ def test_h5_the_flag_changes_at_most_twice_in_an_outage_and_once_after_it(
         flags.append(health.flag)
     assert len([*groupby(["ok", *flags])]) - 1 <= 2
     fallen = health.flag
-    for answered in [True, *after]:  # flapping at the end of it
+    for answered in [True, *after]:  # flapping at the end
         now += every * 1000
         if answered:
             health, memory = after_look(health, memory)
@@ -240,7 +240,7 @@ def test_a_remark_on_a_page_is_said_in_the_reason_costs_nothing_and_stays_while_
 
 
 def test_a_page_that_is_gone_for_years_is_remembered_all_the_same() -> None:
-    """The looks that say so are kept in a byte."""
+    """The count of confirming checks fits into a byte."""
     health, memory = Health(), NEW
     for look in range(1, 400):
         health, memory = after_failure(health, memory, Blame.REMOTE_PERMANENT, look, Millis(look * 3_600_000), "gone")

@@ -30,12 +30,12 @@ MINUTE = 60_000
 
 
 def at(lasts: float, **more: Any) -> Health:
-    """The health of a source that has failed for so many seconds."""
+    """Return the health of a source that has been failing for so many seconds."""
     return Health(reason="The last look failed: no", down_since=Millis(NOW - round(1000 * lasts)), **more)
 
 
 def when(*times: int) -> Reached:
-    """What is due when alerts wait for these times."""
+    """Return a function that picks the longest unreported delay now due."""
 
     def reached(told: int | None, lasts: float) -> int | None:
         due = [each for each in times if each <= lasts and (told is None or each > told)]
@@ -45,7 +45,7 @@ def when(*times: int) -> Reached:
 
 
 def said(before: Health, after: Health, *times: int) -> list[tuple[str | None, tuple[str, ...]]]:
-    """The kinds of notices, with their tags beside `kind:notice`."""
+    """Return the kinds of the notices, and their tags except `kind:notice`."""
     _, drafts = news(a_source(), before, after, NOW, when(*times))
     return [(draft.alert_type, draft.tags[1:]) for draft in drafts]
 
@@ -158,7 +158,7 @@ def test_an_alert_gets_the_notices_that_its_time_asks_for(
 
 
 def test_a_notice_has_its_sources_tags_but_none_that_reads_like_a_mark_of_its_own() -> None:
-    """Or a tag of a user would say for whom a notice is, or could not be read at all."""
+    """Otherwise a user's tag could redirect a notice, or make it unreadable."""
     forged = ("notice_after:x", "told:never", "alert:a", "destination:d", "kind:notice")
     source = replace(a_source(), tags=("label:shop", *forged))
     _, (draft,) = news(source, at(60), at(60), NOW, when(60))
@@ -253,7 +253,7 @@ async def test_a_push_source_says_it_too(autojump_clock: object) -> None:
 
 
 def lose_answers(service: Watching) -> None:
-    """Have storage commit each harvest with a notice, and not answer the first time."""
+    """Make storage commit each first notice of a kind but lose the answer."""
     real, lost = service.storage.log.append, set[str]()
 
     async def append(harvests: Sequence[Harvest], *more: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Pages that ask who one is: headers go to one origin only, and being signed out is no change."""
+"""Pages behind a login: headers go to one origin only, and a login page is no change."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SIGN_IN = page(*(f"{TEASER} {number} of them are {word}." for number, word in en
 
 
 class Members:
-    """A site that shows its page to who sends the session's cookie, and a form to everybody else."""
+    """A site that shows its page with the session's cookie, and a login form without."""
 
     def __init__(self) -> None:
         self.session, self.text, self.leads_to, self.status = "s3cret", TEXT, "", 200
@@ -157,7 +157,7 @@ async def test_a_page_of_members_with_a_field_for_a_password_stays_one_when_the_
     async with watching() as (service, _):
         site = Members()
         site.join(service)
-        site.status, site.session = 200, "nobody's"  # whoever asks gets the page that has a field for a password
+        site.status, site.session = 200, "nobody's"  # every visitor gets the page with a password field
         source = (await service.add(URL, headers=HEADERS)).view.source
         assert source.detection.asks_password
         await edited(service, source.id, "Cookie: session=renewed")
@@ -192,7 +192,7 @@ POSTED = f"POST\nX-Key: s3cret\n\n{QUERY}"
 
 
 class Api:
-    """A service that answers what is posted, and refuses what only asks."""
+    """A service that answers POST and refuses GET."""
 
     def __init__(self) -> None:
         self.price, self.asked, self.leads_to = 12, list[Asked](), ""

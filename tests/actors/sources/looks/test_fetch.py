@@ -1,4 +1,4 @@
-"""What one check carries from one redirect to the next, and what stays behind."""
+"""Headers and cookies over the redirects of one check: kept or dropped."""
 
 from __future__ import annotations
 

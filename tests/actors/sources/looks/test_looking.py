@@ -1,4 +1,4 @@
-"""Sessions that a site renews at each look: they are followed as a browser would, kept, and never given away."""
+"""Sessions that a site renews at each check: followed as a browser would, stored, and never leaked."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ HEADERS = "Cookie: session=t0; theme=dark\nX-Team: a"
 
 
 class Renewing:
-    """A site that gives a new session at each answer, and signs out whoever comes with an older one.
+    """A site that renews the session with each answer, and signs out older sessions.
 
-    ends: what stands behind each session. fails: what is answered before anybody is looked at.
+    ends: cookie attributes after each session. fails: answers to give first.
     """
 
     def __init__(self, ends: str = "; Path=/; Secure; HttpOnly") -> None:

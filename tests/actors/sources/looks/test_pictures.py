@@ -1,4 +1,4 @@
-"""Pictures of rendered pages: which looks keep one, and that nothing else than a picture is ever kept."""
+"""Screenshots of rendered pages: which checks keep one, and that nothing else is ever stored."""
 
 from __future__ import annotations
 

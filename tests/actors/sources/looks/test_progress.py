@@ -28,7 +28,7 @@ def a_look(at: int = NOW, *, changed: bool = False, hints: Hints | None = None, 
 def after_failures(
     count: int, blame: Blame = Blame.REMOTE_TRANSIENT, hot: SourceRuntime | None = None
 ) -> SourceRuntime:
-    """A source that failed so many times, each look at the moment it was due."""
+    """Return a source after so many failed checks, each at its due time."""
     hot = hot or SourceRuntime()
     now = NOW
     for _ in range(count):

@@ -1,4 +1,4 @@
-"""Since when a price is the lowest, and the alerts that ask for it: with the first look as what it goes back to."""
+"""The date since which a price is the lowest, and alerts on it; the first check counts as the start."""
 
 from __future__ import annotations
 
@@ -51,13 +51,13 @@ def stamp(seq: Seq, event_id: str, source: SourceId, draft: Draft) -> bytes:
 
 
 class Watched:
-    """A source on a storage, whose looks tell changes at a time after it was added, and what alerts make of them."""
+    """A source on a storage: its checks report changes, and alerts read them."""
 
     def __init__(self, storage: Storage, began: int = ADDED) -> None:
         self.storage, self.began = storage, began
 
     async def look(self, at: int, *changes: TypedChange) -> Texts:
-        """Tell changes at a moment, as a look does; return the event as alerts read it."""
+        """Report changes at a moment, as a check does; return the event as alerts read it."""
         drafts: tuple[Draft, ...] = (a_draft("Plans", source_type="html", fetched_at=Millis(at), changes=changes),)
         if has_prices(drafts):
             drafts = await with_records(self.storage.log, SOURCE.id, Millis(ADDED), drafts, self.began)
@@ -104,7 +104,7 @@ async def test_the_days_of_another_part_of_the_page_do_not_count(after: int, met
 async def test_a_first_price_below_both_others_counts_until_it_went(back: bool, after: int, met: bool) -> None:
     source = await watched()
     rose = ADDED + 200 * DAY
-    if back:  # its row went, and came back with another price
+    if back:  # its row was removed, and returned with another price
         await source.look(rose, row(200, came=False))
         rose += DAY
         await source.look(rose, row(399, came=True))
@@ -127,7 +127,7 @@ async def test_what_became_another_price_unseen_is_never_the_lowest_by_a_guess()
     source = await watched()
     await source.look(ADDED + DAY, price(500, 450))
     full = tuple(price(1, 2, f"Plan {number}") for number in range(MOST_CHANGES))
-    await source.look(ADDED + 2 * DAY, *full)  # which Team's 100 did not fit into
+    await source.look(ADDED + 2 * DAY, *full)  # leaves no room for Team's 100
     assert not meets(await source.look(ADDED + 200 * DAY, price(100, 300)), "price.lowest:1d")
     event = await source.look(ADDED + 210 * DAY, price(300, 200))
     assert meets(event, "price.lowest:10d") and not meets(event, "price.lowest:11d"), "it was 100 until then"

@@ -1,4 +1,4 @@
-"""Looks for which a browser shows the page: their course, whose fault their failures are, and what never happens."""
+"""Rendered checks: their steps, the blame for their failures, and their limits."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def seen(service: Watching, source: SourceId) -> SourceView:
 
 
 async def look(service: Watching, source: SourceId) -> SourceView:
-    """Wait until at least one look has been made: the longest wait between two is 45 minutes."""
+    """Wait for at least one check: the longest interval is 45 minutes."""
     await trio.sleep(3000)
     return seen(service, source)
 
@@ -103,7 +103,7 @@ async def test_what_robots_forbids_is_not_rendered(autojump_clock: object) -> No
         origin.bodies["/app"] = BEFORE
         source = (await service.add(URL, render="never")).view.source.id
         origin.bodies["/robots.txt"] = b"User-agent: *\nDisallow: /app"
-        await trio.sleep(86_400)  # what robots.txt said before is forgotten
+        await trio.sleep(86_400)  # the cached robots.txt expires
         await trio.sleep(3_600)
         await edited(service, source, render="always")
         assert browser.asked == []
@@ -115,7 +115,7 @@ async def test_a_page_that_leads_to_what_robots_forbids_is_not_read(autojump_clo
         origin.bodies["/app"] = SHELL
         source = (await service.add(URL, render="always")).view.source.id
         origin.bodies["/robots.txt"] = b"User-agent: *\nDisallow: /private"
-        await trio.sleep(86_400)  # what robots.txt said before is forgotten
+        await trio.sleep(86_400)  # the cached robots.txt expires
         await trio.sleep(3_600)
         browser.pages[URL] = rendered(AFTER, f"https://{SITE}/private")
         view = await look(service, source)
@@ -426,7 +426,7 @@ async def test_another_way_of_showing_is_a_new_beginning(autojump_clock: object)
         assert await service.news() == []
 
 
-# --- what a person is told before ------------------------------------------------------------------------------------
+# --- previews --------------------------------------------------------------------------------------------------------
 
 
 async def test_a_preview_proposes_to_render_an_empty_page_and_offers_what_fills_it(autojump_clock: object) -> None:
@@ -453,7 +453,7 @@ async def test_a_preview_proposes_to_render_an_empty_page_and_offers_what_fills_
         assert found.preview.page is not None
         assert found.preview.page.watched > 1
         await service.registry_box.ask(lambda reply: DetectUrl(asked, reply))
-        assert len(browser.asked) == 1  # what was shown within the last minute will do
+        assert len(browser.asked) == 1  # a render from the last minute is reused
 
 
 def test_a_glance_at_a_body_takes_little_however_it_is_made() -> None:
@@ -463,7 +463,7 @@ def test_a_glance_at_a_body_takes_little_however_it_is_made() -> None:
         assert time.process_time() - began < 1.0
 
 
-# --- what it costs ---------------------------------------------------------------------------------------------------
+# --- costs -----------------------------------------------------------------------------------------------------------
 
 
 async def test_a_rendered_look_is_planned_and_counted_as_a_hundred(autojump_clock: object) -> None:
@@ -482,12 +482,12 @@ async def test_a_rendered_look_is_planned_and_counted_as_a_hundred(autojump_cloc
 async def test_the_budget_is_passed_by_few_rendered_looks(autojump_clock: object) -> None:
     browser = a_browser()
     async with watching(browser=browser, looks_per_second=0.2) as (service, origin):
-        for number in range(10):  # so that each half minute has one
+        for number in range(10):  # one for each half minute
             origin.bodies[f"/app{number}"] = SHELL
             browser.pages[f"{URL}{number}"] = browser.pages[URL]
             await service.add(f"{URL}{number}", render="always", schedule="1m")
         await trio.sleep(3600)
-        assert service.registry.watchman.spent.passed > 1000  # 10 a minute are 17 plain ones a second
+        assert service.registry.watchman.spent.passed > 1000  # 10 a minute count as 17 plain ones a second
 
 
 async def test_what_a_look_costs_is_said_with_the_reason_for_the_next(autojump_clock: object) -> None:

@@ -1,4 +1,4 @@
-"""A session that a site has renewed is lost by nothing that happens after its answer has begun."""
+"""Once a site's answer has started, nothing loses the renewed session."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ HEADERS = "Cookie: session=t0"
 HTML = {"content-type": "text/html"}
 STRANGER = {**HTML, "set-cookie": "session=stranger; Path=/"}
 WITHIN = 20.0
-"""Seconds that a body takes, within the patience of a look."""
+"""Seconds until a body arrives, within a check's deadline."""
 
 
 class Slow(Renewing):
-    """A site whose bodies come long after their heads, once that is wished; or heads long after they are asked for."""
+    """A site that delays the next body after its head, or with `late` the whole answer."""
 
     def __init__(self, *, late: bool = False, within: float = WITHIN) -> None:
         super().__init__()
@@ -44,7 +44,7 @@ class Slow(Renewing):
         return answer
 
     async def wait_under_way(self) -> None:
-        """Let the next look be slow, and return when the head of its answer is here and its body is not."""
+        """Delay the next answer; return halfway through its delay."""
         self.pause, self.under_way = self.within, trio.Event()
         await self.under_way.wait()
         await trio.sleep(self.within / 2)
@@ -56,7 +56,7 @@ async def joined(service: Watching, site: Renewing, **wish: Any) -> SourceId:
 
 
 async def two_more(site: Renewing) -> None:
-    """Wait until what fails was looked at, and two looks more were made."""
+    """Wait until all failing answers are used up, and for two more checks."""
     for _ in range(400):
         if not site.fails:
             break
@@ -70,7 +70,7 @@ async def two_more(site: Renewing) -> None:
 
 @pytest.mark.parametrize("heads", [[], [Answer(302, b"", {"location": "/more", "set-cookie": "session=t1; Path=/"})]])
 async def test_a_crash_while_a_body_is_on_its_way_loses_no_session(autojump_clock: object, heads: list[Answer]) -> None:
-    """Also one that a redirect has given, of which the page that it leads to has yet to be asked for."""
+    """This includes a session from a redirect whose target is not fetched yet."""
     disk, site = Disk(), Slow()
     async with watching(disk=disk) as (service, _):
         await joined(service, site)
@@ -170,7 +170,7 @@ async def test_looks_of_one_session_that_are_under_way_together_go_each_with_the
         lender = await joined(service, site, headers_for=(SITE,))
         sources = [lender, *[(await service.add(f"https://{SITE}/{n}")).view.source.id for n in range(2)]]
         for _ in range(30):
-            site.pause = WITHIN  # so that others are due meanwhile
+            site.pause = WITHIN  # so that others are due at the same time
             await trio.sleep(10)
         assert len(site.looks()) > 8
         assert {hot_of(service, source).last_error for source in sources} == {None}
@@ -212,14 +212,14 @@ GIVEN = {"": {"title": "Mine"}, "other headers": {"headers": "Cookie: session=t7
 
 
 async def edited(service: Watching, site: Renewing, source: SourceId, what: str) -> None:
-    """Change a source; who gives it other headers has signed in anew."""
+    """Change a source; new headers come from a new sign-in."""
     if what:
         site.number = 70
     await service.registry_box.ask(lambda reply: EditSource(source, SourcePatch(**GIVEN[what]), reply))
 
 
 def used(site: Renewing) -> list[int]:
-    """Return the sessions that looks went with, each of which the site had given."""
+    """Return the sessions of all checks, each of them a real one."""
     return [int(cookie.removeprefix("session=t")) for cookie in site.looks()]
 
 
@@ -228,7 +228,7 @@ def used(site: Renewing) -> list[int]:
 async def test_an_edit_of_a_lender_while_another_looks_with_its_session_loses_none(
     autojump_clock: object, what: str, late: bool
 ) -> None:
-    """Whether the head of that answer has come, with a session that the site has given already, or has not."""
+    """Before or after the head of that answer, which carries a new session."""
     disk, site = Disk(), Slow(late=late)
     async with watching(disk=disk) as (service, _):
         lender = await joined(service, site, headers_for=(SITE,), schedule="6h")
@@ -252,7 +252,7 @@ async def test_an_edit_while_somebody_has_a_page_looked_at_loses_no_session(
     autojump_clock: object, what: str, asked: str
 ) -> None:
     async with watching() as (service, _):
-        site = Slow(late=True, within=4.0)  # nobody who asks why waits for longer than 8 s
+        site = Slow(late=True, within=4.0)  # an explanation waits 8 s at most
         source = await joined(service, site, headers_for=(SITE,), schedule="6h")
         await trio.sleep(4_000)
         async with trio.open_nursery() as nursery:

@@ -1,4 +1,4 @@
-"""What the watched pages of one host share, from look to look."""
+"""Blocks that the watched pages of one host share, across checks."""
 
 from __future__ import annotations
 

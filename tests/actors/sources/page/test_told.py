@@ -1,4 +1,4 @@
-"""A page as it was last told: asked of the registry, read from its memory."""
+"""The last reported version of a page, read from its memory through the registry."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What kind of change it was, and for how long a price has been a record, from the look to the event."""
+"""The kind of a change, and how long a price has been a record, from the check to the event."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ async def test_a_price_says_since_when_none_was_lower_or_higher(autojump_clock: 
         at = [one["fetched_at"] for one in events]
         added = records[0][1]
         assert added is not None and added < at[0]
-        # 30 is above all, 10 below all; 25 the highest since 30 went, 12 the lowest since 10 went; 35 is above all.
+        # 30 tops all, 10 is below all; 25 is the highest since 30, 12 the lowest since 10; 35 tops all.
         assert [(low and low[:16], high and high[:16]) for low, high in records] == [
             (None, added[:16]),
             (added[:16], None),

@@ -1,4 +1,4 @@
-"""What a parked source may cost. Times are measured in bench/sources.py; here are the bytes."""
+"""The memory of a parked source. bench/sources.py measures the times."""
 
 from __future__ import annotations
 

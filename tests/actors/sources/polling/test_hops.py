@@ -1,4 +1,4 @@
-"""Sources that follow: each new item is told once, with the text of its page, whatever happens in between."""
+"""Sources that follow links: each new item is reported once, with its page's text, despite any fault in between."""
 
 from __future__ import annotations
 
@@ -57,13 +57,13 @@ def waiting_of(disk: Disk, source: Any) -> items.Following:
 
 
 async def grown(run: Watching, origin: Origin, source: Any, *names: str) -> None:
-    """Put new items on top of the list and look at it."""
+    """Add items at the top of the list and check it."""
     origin.bodies["/news"] = a_list(*names, *NAMES)
     await look(run, source)
 
 
 async def look(run: Watching, source: Any) -> None:
-    """Have the source looked at, as soon as that is polite, and its first pages fetched."""
+    """Check the source as soon as politeness allows, and wait for its first pages."""
     for _ in range(10):
         await trio.sleep(61)
         try:
@@ -108,7 +108,7 @@ async def test_a_page_that_fails_for_a_while_is_tried_three_times(autojump_clock
     origin = an_origin(*NAMES)
     async with watching(origin) as (run, _):
         source = (await run.add(URL, follow="new_links")).view.source.id
-        origin.headers["/news/gulls"] = {"content-encoding": "gzip"}  # a body that can't be decoded: content
+        origin.headers["/news/gulls"] = {"content-encoding": "gzip"}  # an undecodable body is a content error
         origin.bodies["/news/gulls"] = b""
         await grown(run, origin, source, "gulls")
         assert [event["unread"][:27] for event in await run.events()] == ["Its page could not be read:"]
@@ -168,7 +168,7 @@ OTHER, THIRD = "https://other.example", "https://third.example"
 
 
 class Abroad:
-    """Two other sites, which are one machine, and what they were asked."""
+    """Two other sites on one machine, and their requests."""
 
     def __init__(self, run: Watching) -> None:
         self.asked: list[Asked] = []

@@ -1,4 +1,4 @@
-"""Hours of a source: no look outside of them, but for one that somebody asks for."""
+"""A source's hours: no check outside them, except on request."""
 
 from __future__ import annotations
 

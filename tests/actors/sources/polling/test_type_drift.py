@@ -1,4 +1,4 @@
-"""Sources that become something else fail with that reason, and tell nothing."""
+"""Sources that change their type fail with that reason, and report nothing."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ CHALLENGE = b"<html><title>Just a moment...</title><body>Checking your browser</
 
 
 async def fails_as(was: bytes, now: bytes) -> tuple[str, str]:
-    """The last error and the state of the breaker one look after a source's body became another; then it is back."""
+    """Return the last error and the breaker's state one check after the change of type; then change it back."""
     async with watching() as (service, origin):
         url = FEED if b"<rss" in was else PAGE
         path = url.removeprefix(f"https://{SITE}")

@@ -1,4 +1,4 @@
-"""What makes a look conditional, and what an origin's own word on changes is worth."""
+"""Conditional checks, and the trust in an origin's own dates of changes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ TEXT = "A paragraph that is long enough to count as text of a page, with a dozen
 
 
 class Script:
-    """An origin whose answer a test sets; it keeps what it was asked."""
+    """An origin with a settable answer; it keeps its requests."""
 
     def __init__(self) -> None:
         self.answer = Answer(200, rss("a"))
@@ -118,7 +118,7 @@ async def test_x3_validators_stay_behind_when_the_url_begins_to_redirect(autojum
 
 
 async def burst_after(ago: float) -> float:
-    """The rate of a burst that is expected after a change which, by the page's own word, came so long before a look."""
+    """Return the expected burst rate after a change that Last-Modified dates `ago` seconds before the check."""
     async with watching() as (service, _):
         script = Script()
         script.join(service)
@@ -150,7 +150,7 @@ async def test_a_last_modified_alone_is_no_change(autojump_clock: object) -> Non
 
 
 class Deaf(Script):
-    """An origin that answers 304 to whatever is conditional."""
+    """An origin that answers 304 to any conditional request."""
 
     def join(self, service: Watching) -> None:
         def serve(asked: Asked) -> Answer:

@@ -1,4 +1,4 @@
-"""Scripted origins of streams over HTTP, shaped like those that people watch."""
+"""Scripted HTTP streams, shaped like popular real ones."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ URL = f"http://{HOST}/live"
 
 @dataclass
 class Streamer:
-    """Sends what a test hands it to whoever is connected, as raw bytes, and what it has kept behind a Last-Event-ID.
+    """Sends raw bytes from a test to every connection, and replays after a Last-Event-ID.
 
-    resume: the bytes that follow an id, "" for none. greeting: what each stream begins with.
+    resume: the bytes after an id, "" for none. greeting: the start of each stream.
     """
 
     content_type: str = "text/event-stream"
@@ -75,7 +75,7 @@ class Streamer:
 
 
 class Log(Streamer):
-    """A server that numbers its events, keeps the newest, and resumes behind any of them."""
+    """A server that numbers its events and resumes after any of them."""
 
     def __init__(self, render: Callable[[int], bytes], place_of: Callable[[str], int], most: int = 1_000) -> None:
         super().__init__()
@@ -83,7 +83,7 @@ class Log(Streamer):
         self.resume = lambda id: b"".join(map(render, range(max(place_of(id) if id else self.count, 0), self.count)))
 
     async def add(self, number: int, chance: random.Random | None = None) -> None:
-        """Add events, and send each in pieces to whoever is connected; with `chance` the link may break in one."""
+        """Add events, and send each in pieces to every connection; with `chance` the link may break in the middle."""
         for _ in range(number):
             data = self.render(self.count)
             self.count += 1

@@ -21,13 +21,13 @@ from tests.storage.contract.builders import a_source
 from tests.support.build import NOW
 
 HOURLY = pulse.Pulse(gaps=(24_567,) * 64, peaks=(), seen=300.0, above=75.0, watched=15 * 86_400.0, longest=3600.0)
-"""What is remembered of a source that has sent something every hour for 15 days."""
+"""The memory of a source that sent something every hour for 15 days."""
 URL = "ws://push.example/live"
 ADDRESS = "93.184.216.77"
 
 
 class Pusher:
-    """A WebSocket server that sends what a test hands it, to whoever is connected."""
+    """A WebSocket server that sends messages from a test to its newest connection."""
 
     def __init__(self) -> None:
         self.connections: list[WebSocketConnection] = []
@@ -438,7 +438,7 @@ async def test_what_was_admitted_and_not_committed_is_committed_at_a_stop(autoju
 async def test_frames_that_came_while_storage_did_not_say_what_is_wanted_are_not_lost_at_a_stop(
     autojump_clock: object, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """One was in the source's hands, the others waited behind it: nobody would send them again."""
+    """The source held one frame, and others waited behind it: the server would not send them again."""
 
     async def refresh(admission: Admission) -> None:
         await trio.sleep_forever()

@@ -1,4 +1,4 @@
-"""Sessions that a site renews with each handshake of a WebSocket: they are followed as those of pages are."""
+"""Sessions renewed with each WebSocket handshake: followed like those of pages."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ HEADERS = "Cookie: session=t0; theme=dark"
 
 
 class Club:
-    """A server that lets in who comes with the newest session, and gives another one with the answer.
+    """A server that accepts only the newest session, and renews it with each answer.
 
-    refusals: (status, headers) with which it refuses the next ones before it looks at them.
+    refusals: (status, headers) of the next answers, given without a look at the session.
     """
 
     def __init__(self) -> None:
@@ -65,7 +65,7 @@ class Club:
         return f"session=t{self.number}; Path=/; Secure; HttpOnly".encode()
 
     async def hang_up(self, times: int = 1) -> None:
-        """Close what is open, and wait until it is open again, so many times."""
+        """Close the connection and wait for the next, so many times."""
         for _ in range(times):
             # The library's close waits for its reader, which our own server has ended by then.
             with trio.move_on_after(1):
@@ -83,7 +83,7 @@ def hot_of(service: Watching, source: SourceId) -> SourceRuntime:
 
 
 async def test_each_handshake_goes_with_the_session_that_the_one_before_was_given(autojump_clock: object) -> None:
-    """Also the first one of a source, after that by which it was found out what it is; and after a restart."""
+    """This includes a source's first handshake after detection, and the first after a restart."""
     disk, club = Disk(), Club()
     async with watching(disk=disk) as (service, _):
         source = await joined(service, club)
@@ -167,7 +167,7 @@ async def test_a_socket_and_the_pages_of_its_host_go_on_with_one_session(autojum
 async def test_who_adds_a_socket_that_he_has_looked_at_goes_on_with_the_session_that_the_preview_was_given(
     autojump_clock: object,
 ) -> None:
-    """Also where he has taken his time, and has looked twice."""
+    """Even after a delay and two previews."""
     async with watching() as (service, _):
         club = Club()
         club.join(service)

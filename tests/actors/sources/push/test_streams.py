@@ -172,7 +172,7 @@ async def test_a_place_that_moves_without_a_harvest_is_stored_within_a_minute(au
         await trio.sleep(2)
         await log.add(5)
         await trio.sleep(61)
-        disk.full = True  # as in a kill, nothing is written at the end
+        disk.full = True  # like a kill: nothing is written at the end
     disk.full = False
     async with watching(disk=disk) as (service, _):
         log.join(service)
@@ -300,9 +300,9 @@ async def test_no_cut_loses_or_repeats_an_event(autojump_clock: object, seed: in
 
 
 async def cuts(seed: int, number: int) -> None:
-    """Break a resumable stream at drawn places, in the middle of events too, and stop and kill the service.
+    """Break a resumable stream at random places, also within events, and stop and kill the service.
 
-    Nine of these are some 180 ends of the service and 330 of a connection.
+    Nine runs end the service about 180 times and a connection about 330 times.
     """
     chance = random.Random(seed)
     disk = Disk()
@@ -315,12 +315,12 @@ async def cuts(seed: int, number: int) -> None:
                 await service.add(URL, filter="tide")
                 is_added = True
                 await trio.sleep(3)
-                await log.add(1)  # only behind an id that is known can a server resume
+                await log.add(1)  # a server can only resume after a known id
             await trio.sleep(12)
             disk.full = chance.random() < 0.2
             await log.add(chance.randrange(1, 12), chance)
             await trio.sleep(chance.choice((0, 0.005, 0.5, 5)))
-            disk.full = chance.random() < 0.5  # a kill, which writes nothing at the end
+            disk.full = chance.random() < 0.5  # like a kill: nothing is written at the end
         disk.full = False
     async with watching(disk=disk) as (service, _):
         log.join(service)

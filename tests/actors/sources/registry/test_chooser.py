@@ -1,4 +1,4 @@
-"""Pages to choose from: of a URL that nobody watches, and of a source."""
+"""Pages to choose a part from, for a new URL and for a source."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Why didn't I get this? Every way in which a text can have been missed has its own sentence."""
+"""Why didn't I get this? Each reason for a missed text has its own sentence."""
 
 from __future__ import annotations
 
@@ -106,16 +106,16 @@ async def test_a_look_tells_what_is_new_what_is_furniture_and_what_is_not_there(
         source = (await service.add(PAGE)).view.source.id
         looks = len(origin.looks("/page"))
         kind, says = await best(service, source, "nothing of it", look=True)
-        assert kind == "absent" and len(origin.looks("/page")) == looks  # the body that classified it is still fresh
+        assert kind == "absent" and len(origin.looks("/page")) == looks  # the body from detection is still fresh
         await trio.sleep(61)
         origin.bodies["/page"] = page(*PROSE, NEWS, clock="Impressum und Kontakt")
         kind, says = await best(service, source, "impressum", look=True)
         assert kind == "furniture" and "footer" in says
         asked = len(origin.looks("/page"))
         assert (await best(service, source, "dimanche", look=True))[0] == "due"
-        assert len(origin.looks("/page")) == asked  # the next question has the same body
+        assert len(origin.looks("/page")) == asked  # the next question reuses the body
         await trio.sleep(3600)
-        assert len(await service.events()) == 1  # the question has taught the source nothing
+        assert len(await service.events()) == 1  # the question did not affect the source
 
 
 async def test_a_look_finds_what_the_next_one_will_weigh(autojump_clock: object) -> None:

@@ -1,5 +1,3 @@
-"""Defaults of tags, as running sources follow them."""
-
 from __future__ import annotations
 
 import random
@@ -43,7 +41,7 @@ URL, TAG = f"https://{SITE}/page", "label:prices"
 
 
 async def put(service: Watching, tag: str = TAG, **settings: Any) -> None:
-    """Give a tag its defaults, or take them; all its sources follow then."""
+    """Set or remove a tag's defaults; its sources then follow."""
     wish = TagSettings(**settings) if settings else None
     await service.registry_box.ask(lambda reply: SetTagDefaults(tag, wish, reply))
 
@@ -101,7 +99,7 @@ async def test_nothing_that_is_inherited_is_ever_stored_as_a_sources_own(autojum
         late = (await service.add(f"https://{SITE}/late", tags=(TAG,), verify="later")).view.source.id
         origin.status = None
         origin.bodies["/late"] = page(TEXT.format(2)).replace(b"<title>Page", b"<title>Another name")
-        await trio.sleep(1200)  # it answers, and is found out by its own actor
+        await trio.sleep(1200)  # it answers, and its own actor detects it
         origin.bodies["/page"] = page(TEXT.format(3)).replace(b"<title>Page", b"<title>Tickets")
         await trio.sleep(1200)  # a new title, a harvest, a sweep
         await edit(service, source, title="Mine")
@@ -140,7 +138,7 @@ async def test_another_part_by_a_tag_is_no_news_and_what_comes_after_it_is(autoj
         await trio.sleep(3600)
         origin.bodies["/page"] = two_parts("1", "2")
         await trio.sleep(3600)
-        assert await service.events() == []  # outside of what the tag chose
+        assert await service.events() == []  # outside the part that the tag chose
         origin.bodies["/page"] = two_parts("3", "2")
         await trio.sleep(3600)
         (event,) = await service.events()
@@ -153,7 +151,7 @@ async def test_a_part_that_was_chosen_before_a_crash_is_no_news_after_it(autojum
     async with watching(origin, disk=disk) as (service, _):
         await service.add(URL, tags=(TAG,))
         made = TagDefaults(TAG, Millis(NOW), selector="#price")
-        await service.storage.tag_defaults.edit(TAG, lambda _: made)  # and no source is told any more
+        await service.storage.tag_defaults.edit(TAG, lambda _: made)  # the crash comes before the sources learn of it
     async with watching(origin, disk=disk) as (service, _):
         (view,) = [
             service.registry.table.describe(live.source.id) for part in service.registry.table.slices() for live in part
@@ -184,7 +182,7 @@ async def test_a_look_under_way_ends_by_the_settings_it_began_with(autojump_cloc
 
         reader.read = slowly  # type: ignore[method-assign]
         await trio.sleep(3 * 3600)
-        assert told[:3] == ["None", "None", "#price"]  # the next look compares with the old part first
+        assert told[:3] == ["None", "None", "#price"]  # the next check first compares with the old part
         assert len(await service.events()) == 1 and live.hot.part != b""
 
 
@@ -295,7 +293,7 @@ async def test_no_look_ignores_the_interval_that_holds_whoever_changes_it_and_wh
             at_the_look = [(one, interval) for at, interval in held if at <= one][-1:]
             since = [(at, interval) for at, interval in held if one < at < other]
             due = min(at + 1.05 * interval for at, interval in (*at_the_look, *since))
-            assert other <= due + 180, (one, other, since)  # the floor, and how often it is asked here
+            assert other <= due + 180, (one, other, since)  # plus the floor and the interval of this sampling
 
 
 async def test_a_page_without_what_its_tag_chooses_says_so_and_mends_without_news(autojump_clock: object) -> None:
@@ -404,7 +402,7 @@ async def test_choosing_shows_what_tags_say_and_makes_what_is_pressed_the_source
 async def test_a_source_that_wants_nothing_of_a_tags_part_is_watched_whole_without_news_of_the_switch(
     autojump_clock: object,
 ) -> None:
-    """Before it is added a preview says the same; the tag may choose what this page does not have."""
+    """A preview before adding says the same; the tag may choose a part that this page lacks."""
     async with watching() as (service, origin):
         origin.bodies["/page"] = two_parts("10", "1")
         await put(service, selector="#price", schedule="5m")

@@ -1,4 +1,4 @@
-"""A question waits for what it needs itself, and for no other question; who has left is not worked for."""
+"""A question waits only for its own needs, and work stops when the asker leaves."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ async def test_r5_many_adds_to_a_host_that_never_answers_delay_no_question_about
         for number in range(ADDS):
             nursery.start_soon(_add_to_deaf_host, service, number, [])
         await wait_all_tasks_blocked()
-        with trio.fail_after(1), suppress(TooSoon):  # which is an answer, too
+        with trio.fail_after(1), suppress(TooSoon):  # also an answer
             await service.registry_box.ask(lambda reply: QUESTIONS[question](source, reply))
         nursery.cancel_scope.cancel()
 

@@ -1,4 +1,4 @@
-"""Practice takes the way of every look, but never the network's, and it counts nowhere."""
+"""Practice sources are checked like all others, but never over the network, and no count includes them."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ async def show(service: Watching, *, start: bool = True) -> list[SourceView]:
 
 
 async def change(service: Watching, what: What = "page") -> PracticeChange:
-    """Change a document and wait for what comes of it."""
+    """Change a document and wait for the results."""
     practised = await service.registry_box.ask(lambda reply: ChangePractice(what, reply))
     await trio.sleep(0.1)
     return practised
@@ -137,7 +137,7 @@ async def test_nobody_pressing_means_a_look_a_week(autojump_clock: object) -> No
 
 
 async def test_silence_after_much_practice_is_no_news(autojump_clock: object, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("EVERY", "REPRICE"):  # of no interest here, and most of what two months cost
+    for name in ("EVERY", "REPRICE"):  # irrelevant here, and most of the cost of two months
         monkeypatch.setattr(registry, name, 7200.0)
     async with practising() as (service, _):
         for _ in range(30):

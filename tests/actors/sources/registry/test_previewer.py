@@ -1,4 +1,4 @@
-"""What watching would tell, shown before anything is watched; and selectors, checked before they are kept."""
+"""Previews of a source's reports, and the validation of selectors."""
 
 from __future__ import annotations
 

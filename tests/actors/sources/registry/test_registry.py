@@ -152,7 +152,7 @@ async def test_a_name_that_resolves_to_a_private_address_never_becomes_a_source(
         with pytest.raises(UrlRefused) as refused:
             await service.add("https://inside.example/")
         assert refused.value.rule.startswith("address")
-        assert "SANDERLING_ALLOW_NETWORKS" in refused.value.words_inside  # for the log; the asker is told the rule
+        assert "SANDERLING_ALLOW_NETWORKS" in refused.value.words_inside  # for the log; the client gets the rule
         assert service.network.connected == []
 
 
@@ -476,7 +476,7 @@ def test_a_source_is_overdue_when_its_look_is_a_minute_late(late: int, *, overdu
 
 
 async def test_the_looks_that_are_planned_are_counted_by_the_second() -> None:
-    """At most one a second of a source, and the wait that was planned, whatever happened before."""
+    """At most one check a second for each source, by its planned interval, whatever happened before."""
     waits = [2_000, 4_000, 1, 20 * table.LONGEST_WAIT]
     hots = [SourceRuntime(last_look_at=Millis(0), next_look_at=Millis(due), interval=600.0) for due in waits]
     lives = {str(number): LiveSource(a_source(number), hot) for number, hot in enumerate(hots)}

@@ -1,4 +1,4 @@
-"""One feed is one source, whatever address leads to it."""
+"""One feed is one source, by any of its addresses."""
 
 from __future__ import annotations
 

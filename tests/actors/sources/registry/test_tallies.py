@@ -1,4 +1,4 @@
-"""Tallies in a sweep: what is stored, what is tried again, and what the shifts hear."""
+"""Tallies in a sweep: stored, retried, and passed to the shifts."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ A_CHILD = cast("Any", type("Child", (), {"ready": lambda self: None})())
 
 
 class Bench(NamedTuple):
-    """A source in storage and in memory, and what a sweep is given."""
+    """A source in storage and in memory, and the inputs of a sweep."""
 
     disk: Disk
     storage: InLoopStorage

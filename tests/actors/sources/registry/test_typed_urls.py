@@ -1,4 +1,4 @@
-"""A URL is accepted as people type and paste it; the guard reads the rewritten one."""
+"""URLs as people type and paste them; the guard reads the rewritten one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a walk over all sources may cost. Times are measured in bench/table.py; here are the calls."""
+"""The cost of a walk over all sources, in calls. bench/table.py measures the times."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ COUNT = 300
 
 
 async def calls(walk: Callable[[], Awaitable[Any]]) -> int:
-    """Return how many functions of Python a walk calls."""
+    """Return the number of Python calls in a walk."""
     count = 0
 
     def note(frame: FrameType, event: str, arg: object) -> None:

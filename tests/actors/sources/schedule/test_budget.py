@@ -1,4 +1,4 @@
-"""Looks beyond the budget are said, and for how long."""
+"""Checks above the budget are reported, with their duration."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.actors.sources.harness import SITE, rss, watching
 
 def test_more_looks_than_the_budget_are_told_with_how_long_until_they_are_within_it() -> None:
     spending = Spending(10.0)
-    assert spending.see(500.0, 0.0).passed == 0  # what was counted before is nobody's haste
+    assert spending.see(500.0, 0.0).passed == 0  # the first round has no rate yet
     assert spending.see(1700.0, 30.0) == LookRate(40.0, 10.0, 30.0)
     assert spending.see(2900.0, 60.0) == LookRate(40.0, 10.0, 60.0)
     assert spending.see(3200.0, 90.0) == LookRate(10.0, 10.0, 0.0)

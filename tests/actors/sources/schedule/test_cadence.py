@@ -19,7 +19,7 @@ counts = st.floats(0, 1e4, allow_nan=False, width=32)
 
 
 def steady(a_day: float, days: float = 28.0) -> Rhythm:
-    """A source with so many changes a day, at any hour."""
+    """Return a source with so many changes a day, at any hour."""
     seen = a_day * days
     return Rhythm(seen, days * DAY, (seen / 24,) * 24, (seen / 7,) * 7, judged=100.0, last=MOMENT - DAY)
 

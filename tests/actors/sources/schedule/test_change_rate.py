@@ -11,7 +11,7 @@ MONDAY = 4 * DAY
 
 
 def watched(times: list[float], days: float, every: float = 600.0) -> Rhythm:
-    """What is known after looks at equal distances."""
+    """Return the rhythm learned from checks at equal intervals."""
     rhythm, seen = Rhythm(), 0
     for look in range(1, int(days * DAY / every)):
         now, found = MONDAY + look * every, seen

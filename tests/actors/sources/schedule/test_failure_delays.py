@@ -1,4 +1,4 @@
-"""When alerts are told that a source fails: by their own patience, over restarts, pauses and changes of alerts."""
+"""Notices of a failing source follow each alert's own delay, across restarts, pauses and changes of alerts."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ async def waiting(service: Watching, *alerts: Alert) -> None:
 
 
 def told(service: Watching) -> list[tuple[str, str]]:
-    """Which notices are in the log, with the time for which they are."""
+    """Return the kinds of the notices in the log, with their delays."""
     events = [event for event in service.events_from(0) if "alert_type" in event]
     return [(event["alert_type"], event["tags"][1]) for event in events]
 
 
 async def failing(service: Watching, origin: Origin, status: int = 500) -> tuple[SourceId, float]:
-    """Add a source, and let its next look fail; return which it is, and when by the loop's clock that was."""
+    """Add a source and let its next check fail; return its id and the failure's time on the loop's clock."""
     origin.bodies["/feed"] = rss("a")
     source = (await service.add(URL)).view.source.id
     origin.status = status
@@ -49,7 +49,7 @@ async def failing(service: Watching, origin: Origin, status: int = 500) -> tuple
 async def test_an_alert_is_told_after_its_minute_though_the_next_look_is_later(autojump_clock: object) -> None:
     async with watching() as (service, origin):
         await waiting(service, an_alert("a", notice_after=60), an_alert("b", notice_after=86_400))
-        source, down = await failing(service, origin, 404)  # which opens the breaker at once
+        source, down = await failing(service, origin, 404)  # it opens the breaker at once
         await trio.sleep_until(down + 59)
         looks = len(origin.looks("/feed"))
         assert told(service) == []
@@ -69,7 +69,7 @@ async def test_an_alert_is_told_after_its_minute_though_the_next_look_is_later(a
 async def test_a_notice_that_is_not_answered_moves_no_look(autojump_clock: object) -> None:
     async with watching() as (service, origin):
         await waiting(service, an_alert("a", notice_after=60))
-        source, down = await failing(service, origin, 404)  # which opens the breaker at once
+        source, down = await failing(service, origin, 404)  # it opens the breaker at once
         due = service.registry.table.describe(source).hot.next_look_at
         service.storage.disk.silent = "after"
         await trio.sleep_until(down + 62)

@@ -1,5 +1,3 @@
-"""The pages that all sources together may fetch."""
-
 from __future__ import annotations
 
 import pytest

@@ -21,7 +21,7 @@ def test_the_price_stays_within_its_bounds(value: float, planned: float, budget:
 
 
 def settled(sources: float, budget: float, hours: float, value: float = 1.0) -> list[float]:
-    """The looks a second, minute by minute, of sources that go by the price and take it up after a mean wait."""
+    """Return checks a second, minute by minute, of sources that follow the price after a mean wait."""
     planned, found = sources / 300.0, []
     for _ in range(round(hours * 60)):
         wait = math.sqrt(2 * value * 86_400)

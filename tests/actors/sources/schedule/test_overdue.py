@@ -19,7 +19,7 @@ WORST = SourceId("worst")
 def test_no_look_for_ten_minutes_while_some_are_overdue_is_a_stall() -> None:
     watchman = OverdueMonitor()
     late = Round(10, 4, 4, WORST, 100)
-    assert watchman.see(late, 0.0, on_hold=False) is News.NOTHING  # looks have moved since the (empty) round before
+    assert watchman.see(late, 0.0, on_hold=False) is News.NOTHING  # checks ran since the (empty) round before
     assert watchman.see(late, 30.0, on_hold=False) is News.NOTHING
     assert watchman.see(late, 29.0 + PATIENCE, on_hold=False) is News.NOTHING
     assert watchman.says() == ""
@@ -44,7 +44,7 @@ Plant = Callable[[Watching], Awaitable[Callable[[], None]]]
 
 
 async def stuck_host(service: Watching) -> Callable[[], None]:
-    """Two requests that never end hold the host's places."""
+    """Block the host with two requests that never end."""
     free = trio.Event()
 
     async def hold() -> None:
@@ -66,12 +66,12 @@ async def stuck_workers(service: Watching) -> Callable[[], None]:
         await free.wait()
         return await call(task, request, deadline=deadline)
 
-    jail.call = never  # type: ignore[method-assign]  # the fault to be planted
+    jail.call = never  # type: ignore[method-assign]  # the planted fault
     return free.set
 
 
 async def no_places(service: Watching) -> Callable[[], None]:
-    """All places for looks at once are taken by somebody who never gives them back."""
+    """Take all places for concurrent checks and never free them."""
     looks = service.ports.looks
     tokens = [object() for _ in range(int(looks.total_tokens))]
     for token in tokens:
@@ -127,9 +127,9 @@ async def test_a_recorder_that_does_not_answer_is_a_stall_that_only_readiness_ca
 
         async def never(*given: object) -> object:
             await free.wait()
-            return await append(*given)  # type: ignore[arg-type]  # handed on
+            return await append(*given)  # type: ignore[arg-type]  # passed on
 
-        log.append = never  # type: ignore[method-assign,assignment]  # the fault to be planted
+        log.append = never  # type: ignore[method-assign,assignment]  # the planted fault
         await trio.sleep(3 * 3600)
         assert "overdue" in service.registry.watchman.says()
         free.set()

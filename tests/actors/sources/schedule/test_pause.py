@@ -32,7 +32,7 @@ async def waits(count: int, interval: float) -> list[float]:
 async def test_a_few_sources_are_checked_at_once_and_many_within_a_minute(
     count: int, interval: float, latest: float, autojump_clock: MockClock
 ) -> None:
-    """Twelve sources with an interval of 2 s waited for up to a minute after an outage of the database."""
+    """Twelve sources with an interval of 2 s once waited for up to a minute after a database outage."""
     assert max(await waits(count, interval)) == pytest.approx(latest)
 
 

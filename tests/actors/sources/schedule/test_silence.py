@@ -11,7 +11,7 @@ HOUR = 3600.0
 
 
 def after_gaps(gaps: list[float], *, silent: float = 0.0, watched: float = 365 * DAY) -> Pulse:
-    """A source that has been watched for so long, with these gaps at the end, and silent since."""
+    """Return a source watched for so long, with these last gaps, and silent since."""
     pulse = Pulse(watched=watched)
     for gap in gaps:
         pulse = yielded(passed(pulse, gap, defect=False))

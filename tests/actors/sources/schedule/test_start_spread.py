@@ -39,7 +39,7 @@ def test_nobody_waits_for_long_and_a_few_hardly_at_all(late: int, interval: floa
 
 
 def overdue(library: Library, interval: float) -> Disk:
-    """Everything overdue since an hour ago, every other source a page."""
+    """Make every source overdue by an hour, and every second one a page."""
     changed = []
     for number, watched in enumerate(library.disk.sources().values()):
         kind: SourceType = "html" if number % 2 else "feed"

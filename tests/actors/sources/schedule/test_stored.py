@@ -15,7 +15,7 @@ CHEAP = Price(LOWEST)
 
 
 def watched(looks: int, every: int = 600_000, news: int = 7) -> Pace:
-    """A memory after looks of which each `news`-th found something, saved and read back at each."""
+    """Return a memory after checks with a change at every `news`-th, stored and read back each time."""
     pace, before = Pace(), NOW
     for look in range(1, looks):
         now, changed = Millis(NOW + look * every), look % news == 0
