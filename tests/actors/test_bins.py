@@ -1,4 +1,4 @@
-"""A bin as the destination of its own service: the request that a receiver would get, without a socket."""
+"""A bin as a destination of the service: it gets the same request as any receiver, without a socket."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from tests.support.build import NOW
 from tests.support.disks import count
 
 SIGNED = ("webhook-timestamp", "webhook-signature", "host")
-"""Headers whose values are of one attempt at one receiver."""
+"""Headers that differ at each attempt or receiver."""
 
 
 async def captures(client: httpx.AsyncClient, bin: dict[str, Any]) -> list[dict[str, Any]]:
@@ -197,7 +197,7 @@ async def test_x17_a_digest_that_is_too_long_for_a_bin_is_cut_there_too(autojump
 
 
 class Nowhere:
-    """An Outlet through which nothing can go."""
+    """An Outlet that can reach nothing."""
 
     deliver: Any = None
     deliver_plain: Any = None

@@ -1,4 +1,4 @@
-"""From a feed to a receiver, through everything: API, registry, source, log, matcher, outbox, delivery, signatures."""
+"""From a feed to a receiver, through the API, registry, source, log, matcher, outbox, delivery and signatures."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Town:
         self.restart()
 
     def restart(self) -> None:
-        """Open the disk anew, as the next process does."""
+        """Open the disk again, as the next process does."""
         self.storage = InLoopStorage(self.disk, self.disk.start("test"))
 
     def _receive(self, asked: Asked) -> Answer:
@@ -59,7 +59,7 @@ class Town:
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[httpx.AsyncClient]:
-        """Run the service for the length of the block; gives a client of its API."""
+        """Run the service during the block; yield a client of its API."""
         keys = await signing_keys(self.world, self.storage)
         system = self.system = System(
             self.world,

@@ -1,4 +1,4 @@
-"""Nothing is swallowed and all is told in time, through everything: API, sources, log, matcher, deliveries."""
+"""Nothing is lost or late, through API, sources, log, matcher and deliveries."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Hours in which a source is looked at: what is understood, what is refused, and when a look may be."""
+"""A source's hours: accepted and refused texts, and the times they allow."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def test_what_nobody_understands_is_refused_in_words(text: str, says: str) -> No
         ("2026-11-25T07:59", "2026-11-25T08:00"),
         ("2026-11-25T18:00", "2026-11-26T08:00"),
         ("2026-11-27T18:00", "2026-11-30T08:00"),  # over a weekend
-        ("2026-10-23T19:00", "2026-10-26T08:00"),  # over the night in which the clocks go back
+        ("2026-10-23T19:00", "2026-10-26T08:00"),  # over the night when the clocks go back
     ],
 )
 def test_a_look_waits_for_the_hours(moment_of: str, opens: str) -> None:
@@ -92,7 +92,7 @@ def test_any_moment_is_moved_into_the_hours_and_never_further_than_it_must() -> 
             assert open_from(hours, Millis(opens - 1)) == opens, text
             shown = reading(opens, zone_of(zone))
             planned = shown.replace(hour=begin // 60, minute=begin % 60, second=0, microsecond=0)
-            assert abs(shown - planned) <= timedelta(hours=1), text  # an hour that the clocks leave out
+            assert abs(shown - planned) <= timedelta(hours=1), text  # an hour that the clocks skip
 
 
 def test_without_hours_every_moment_is_one() -> None:

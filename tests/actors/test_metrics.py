@@ -15,7 +15,7 @@ def test_a_counter_counts_apart_for_each_set_of_labels() -> None:
     counter.add("html", "changed")
     assert counter.values == {("feed", "changed"): 3, ("html", "changed"): 1}
     assert counter.total() == 4
-    assert Counter("y", "").values == {(): 0}  # what has no labels is there from the start
+    assert Counter("y", "").values == {(): 0}  # a counter without labels starts at 0
 
 
 @given(st.lists(st.floats(0, 100)))

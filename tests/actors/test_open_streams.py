@@ -1,4 +1,4 @@
-"""The list of open streams: numbers that are never given twice, and what is asked when somebody looks."""
+"""The list of open streams: numbers are never reused, and the position is read live."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ class Clock:
 
 
 async def a_log(clock: Clock, days: Sequence[int], disk: Disk, heavy: int = 0) -> InLoopStorage:
-    """A log with one event of each of these days, each of at least so many bytes."""
+    """Return a log with one event of at least `heavy` bytes on each of these days."""
     storage = InLoopStorage(disk, disk.start("test"))
     with suppress(Duplicate):
         await storage.sources.add(a_source(), a_state(a_source_id()), storage.lease)
@@ -142,7 +142,7 @@ async def test_a_full_disk_ends_the_round_and_is_told(autojump_clock: object) ->
 
 
 class Roomy:
-    """A log of which so much is free; a step that is too large, or goes on for nothing, is refused."""
+    """A log with so much free space; it refuses a step above STEP or the free space."""
 
     def __init__(self, room: FreeSpace, *, full: bool = False) -> None:
         self.now, self.full = room, full

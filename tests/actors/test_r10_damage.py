@@ -1,4 +1,4 @@
-"""Damage that anybody meets is said everywhere, once, and restarts nothing."""
+"""Any damage is reported everywhere, once, and restarts nothing."""
 
 from __future__ import annotations
 

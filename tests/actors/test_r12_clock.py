@@ -1,5 +1,3 @@
-"""A step of the wall clock is noticed, told and passed on."""
-
 from __future__ import annotations
 
 from types import SimpleNamespace

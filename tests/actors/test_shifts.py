@@ -1,4 +1,4 @@
-"""Shifts on a clock that is set, on a storage that fails, over stops and crashes."""
+"""Shifts across clock steps, failing storage, stops and crashes."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ START = 1_780_000_000.0
 
 
 class ChildReady:
-    """A child of a supervisor that nobody watches."""
+    """A supervised child without a supervisor."""
 
     def ready(self) -> None:
-        """It is."""
+        """Ignore."""
 
 
 A_CHILD: Any = ChildReady()
 
 
 class Machine:
-    """A disk, a clock that can be set, and one life after another."""
+    """A disk, an adjustable clock, and consecutive runs."""
 
     def __init__(self, nursery: trio.Nursery) -> None:
         self.disk, self.ahead, self._nursery = Disk(), 0.0, nursery
@@ -53,7 +53,7 @@ class Machine:
 
 
 def spans(record: Record) -> list[tuple[float, float, str]]:
-    """Return what is unknown, in seconds since the start."""
+    """Return the unknown spans, in seconds since the start."""
     return [(span.start / 1000 - START, span.end / 1000 - START, span.why) for span in record.unknown]
 
 
@@ -70,7 +70,7 @@ async def test_after_a_crash_all_since_the_last_sweep_is_unknown(autojump_clock:
     shifts, _, life = await machine.start()
     await trio.sleep(300)
     shifts.swept(shifts.sweep())
-    await trio.sleep(EVERY + 1)  # it is stored with the next check
+    await trio.sleep(EVERY + 1)  # stored with the next check
     life.cancel()
     await trio.sleep(40)
     shifts, *_ = await machine.start()
@@ -116,7 +116,7 @@ async def test_a_clock_that_is_set_is_seen_within_a_minute_and_when_somebody_ask
     machine.ahead = 3600
     record, _ = await shifts.record()
     assert spans(record) == [(300, 3910, "clock")]
-    machine.ahead = 3600.5  # a clock that is steered is not set
+    machine.ahead = 3600.5  # a slewed clock is no step
     await trio.sleep(10 * EVERY)
     assert spans((await shifts.record())[0]) == [(300, 3910, "clock")]
 
@@ -194,7 +194,7 @@ async def test_a_shift_that_the_storage_refuses_for_good_is_said(autojump_clock:
 
     storage.coverage.save = refused  # type: ignore[method-assign]
     shifts.swept(shifts.sweep(last=True))
-    await shifts.end()  # raises nothing: the next start says that this one crashed
+    await shifts.end()  # raises nothing: the next start reports a crash
     (shift,) = await storage.coverage.shifts()
     assert shift.until is None
 
@@ -228,12 +228,12 @@ async def test_a_look_ahead_of_the_clock_says_that_it_was_set_back_before_the_cr
     await trio.sleep(1200)
     looked = machine.now()
     machine.ahead = -900.0
-    await trio.sleep(20)  # nobody has seen it yet
+    await trio.sleep(20)  # not yet noticed
     life.cancel()
-    for _ in range(2):  # what is known of a life is known to the next one, too
+    for _ in range(2):  # the next run knows the same spans
         shifts, _, life = await machine.start()
         shifts.looked(looked)
-        shifts.looked(Millis(looked + 10 * UNSTORED))  # of an older time, when the clock was further ahead
+        shifts.looked(Millis(looked + 10 * UNSTORED))  # an older time, from when the clock was further ahead
         record, _ = await shifts.record()
         unknown = max(end for start, end, why in spans(record) if start <= 320 and why == "crash")
         assert unknown == 1200 + UNSTORED / 1000

@@ -1,4 +1,4 @@
-"""The exporter: batches, retries as OTLP says, and a collector that is dead, slow or wrong costs spans and no more."""
+"""The exporter: batches, retries by OTLP's rules; a dead, slow or wrong collector costs only spans."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SECRET = "k3y0fTheCollector"
 
 
 class Desk:
-    """An exporter on a virtual clock, before a collector that is posted to. takes: seconds for an answer."""
+    """An exporter on a virtual clock, with a collector behind `post`. takes: seconds for an answer."""
 
     def __init__(self, nursery: trio.Nursery) -> None:
         self.collector, self.takes, self.dead = Collector(), 0.0, False
@@ -54,7 +54,6 @@ class Desk:
         self.tracer.put(*(a_span(number + 1) for number in range(spans)))
 
     async def post(self, url: Url, headers: Mapping[str, str], body: bytes, method: PostMethod = "POST") -> PostResult:
-        """See Poster."""
         self.times.append(trio.current_time())
         assert headers["api-key"] == SECRET
         await trio.sleep(self.takes)

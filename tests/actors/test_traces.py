@@ -1,4 +1,4 @@
-"""Traces of the whole service: from a look to the receiver, each span in its trace, with a parent that exists."""
+"""Traces of the whole service: from a check to the receiver, each span in its trace, with an existing parent."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class TracedTown(Town):
         self.collector.join(self.network)
 
     def traced(self, **more: Any) -> AbstractAsyncContextManager[httpx.AsyncClient]:
-        """Run the service with traces, for the length of the block."""
+        """Run the service with traces during the block."""
         self.given = {**TRACED, **more}
         return self.running()
 

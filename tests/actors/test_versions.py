@@ -1,4 +1,4 @@
-"""Earlier versions of a page out of its deltas, and two compared."""
+"""Earlier versions of a page from its deltas, and comparisons of two."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Events for the tests of this room: one plain, and any that the types allow."""
+"""A plain event, and events with any values that the types allow."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from storage.records.event import Event
 from storage.records.identity import Millis
 from tests.actors.signatures.events import EVENTS, an_event
 
-# RFC 8032, 7.1, test 1; the same key in RFC 8037, appendix A, which gives its JWK and its RFC 7638 thumbprint.
+# RFC 8032, 7.1, test 1. RFC 8037, appendix A, has the same key with its JWK and RFC 7638 thumbprint.
 SEED = bytes.fromhex("9d61b19deffd5a60ba844af492ec2cc44449c5697b326919703bac031cae7f60")
 AT = Millis(1_795_255_200_123)
 KEY = new_signing_key(SEED, AT)
@@ -137,7 +137,7 @@ def test_a_useless_key_set_is_named_as_that(keys: bytes, reason: str) -> None:
 
 
 def resigned(document: dict[str, object], context: bytes) -> bytes:
-    """Return a document with the key's signature of a context and its canonical form."""
+    """Sign a document's canonical form after a context, with the key."""
     signed = {**document, "key_id": KEY.key_id}
     signature = nacl.signing.SigningKey(KEY.seed).sign(context + canonical_json(signed)).signature
     return json.dumps(signed | {"signature": urlsafe_b64encode(signature).rstrip(b"=").decode()}).encode()

@@ -1,4 +1,4 @@
-"""Signatures of messages, checked by what a verifier rebuilds from the headers alone (RFC 9421, 3.2)."""
+"""Message signatures, verified only from the headers (RFC 9421, 3.2)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ AT = 1_800_000_000
 
 
 def checked(headers: Mapping[str, str], components: Mapping[str, str], jwks: bytes) -> dict[str, str]:
-    """Return the parameters of a signature that holds. components: what the message says, by identifier."""
+    """Verify a signature; return its parameters. components: values of the message by identifier."""
     label, _, params = headers["Signature-Input"].partition("=")
     covered = re.findall(r'"[^"]+"(?:;key="[^"]+"|;req)?', params[1 : params.index(")")])
     lines = [f"{name}: {components[name]}" for name in covered]

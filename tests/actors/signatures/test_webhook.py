@@ -10,7 +10,7 @@ from actors.signatures.webhook import key_of, live, new_secret, sign, verify
 from storage.records.destination import Secret
 from storage.records.identity import Millis
 
-# The example that the published Standard Webhooks libraries test themselves with.
+# The example in the tests of the published Standard Webhooks libraries.
 SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 ID, AT, BODY = "msg_p5jXN8AQM9LWM0D4loKWxJek", 1614265330, b'{"test": 2432232314}'
 HEADER = "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE="

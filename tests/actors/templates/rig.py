@@ -1,4 +1,4 @@
-"""Competitors on a network in memory, before the real registry."""
+"""Competitors on a network in memory, with the real registry."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ PATHS = ("pricing", "careers", "about", "blog")
 
 
 class Market:
-    """The service with its templates, and the sites of competitors by their domains."""
+    """The service with its templates, and the competitors' sites by domain."""
 
     def __init__(self, service: Watching) -> None:
         self.service = service
@@ -34,7 +34,7 @@ class Market:
         )
 
     def site(self, domain: str, *, without: Sequence[str] = ()) -> Origin:
-        """A competitor's whole site, but for some of its pages."""
+        """Make a competitor's whole site, without some pages."""
         origin = self.sites[domain] = Origin()
         text = f"What {domain} has to say about itself, at some length, so that it is a page with content."
         origin.bodies = {f"/{path}": page(f"{path}. {text}") for path in PATHS if path not in without}
@@ -53,12 +53,12 @@ class Market:
         return await self.templates.instantiate(template, values, alerts=alerts)
 
     async def library(self) -> dict[str, tuple[str, ...]]:
-        """The tags of all sources by their URLs."""
+        """Return the tags of all sources by URL."""
         watched = await self.service.storage.sources.page(None, 1000)
         return {each.source.url: each.source.tags for each in watched}
 
     async def covered(self) -> dict[str, list[str]]:
-        """The URLs that each alert is over, by the key of its suggestion."""
+        """Return the URLs of each alert, by the key of its suggestion."""
         watched = await self.service.storage.sources.page(None, 1000)
         urls = {each.source.id: each.source.url for each in watched}
         alerts = await self.service.storage.alerts.all()
@@ -66,7 +66,7 @@ class Market:
 
 
 def statuses(outcomes: Sequence[SourceOutcome]) -> dict[str, str]:
-    """What became of each source, by its URL without the scheme."""
+    """Return the outcome of each source, by its URL without the scheme."""
     return {outcome.wanted.url.removeprefix("https://"): outcome.status for outcome in outcomes}
 
 

@@ -1,4 +1,4 @@
-"""Templates of the tests' own."""
+"""Templates for tests."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ PAGE = '[[sources]]\nurl = "https://a.example/"\ntype = "html"'
 
 
 def a_text(*tables: str, head: str = HEAD) -> str:
-    """The text of a template's file; one page, unless tables are given."""
+    """Return the text of a template's file, with one page unless tables are given."""
     return "\n\n".join((head.strip(), *(tables or (PAGE,)))) + "\n"
 
 

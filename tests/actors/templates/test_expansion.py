@@ -1,4 +1,4 @@
-"""The sources of the contract's table, and what filling in may never do."""
+"""The sources of the contract's table, and the limits of filling in."""
 
 from __future__ import annotations
 

@@ -108,7 +108,7 @@ async def test_calls_that_race_end_in_one_library(autojump_clock: object) -> Non
 
 @pytest.mark.parametrize("writes", range(1, 6))
 async def test_after_a_crash_half_way_the_next_call_does_the_rest(writes: int, autojump_clock: object) -> None:
-    """Killed after the n-th of its four sources and two alerts is on the disk; the report never comes."""
+    """A kill after the n-th write of its four sources and two alerts; the report never comes."""
     disk, done = Disk(), 0
     gone, one_at_a_time = trio.CancelScope(), trio.Lock()
 
@@ -166,13 +166,13 @@ async def test_what_is_not_done_in_time_says_so_and_the_next_call_finishes_it(au
         assert LATE in {one.reason for one in report.sources}
         assert [one.count for one in report.alerts] == [4, 4]
         servers[address, 443] = awake
-        await trio.sleep(360)  # its robots.txt, asked before its pages, could not be had
+        await trio.sleep(360)  # its robots.txt could not be fetched
         report = await market.attach("a.example", "slow.example")
         assert report.complete and [one.count for one in report.alerts] == [8, 8]
 
 
 async def test_a_slow_host_does_not_hold_up_the_others(autojump_clock: object) -> None:
-    """Hosts come in turn: ten competitors take as long as one takes by the host's own limit."""
+    """Hosts take turns: ten competitors take as long as one at its host's limit."""
     async with a_market() as market:
         domains = [f"c{number}.example" for number in range(10)]
         for domain in domains:
@@ -262,7 +262,7 @@ async def test_a_paused_source_stays_paused_and_says_so(autojump_clock: object) 
 
 
 async def test_an_alert_is_never_made_over_no_source(autojump_clock: object) -> None:
-    """That would be one over the whole library."""
+    """Such an alert would cover the whole library."""
     async with a_market() as market:
         report = await market.attach("absent.example")
         assert [(one.status, one.alert) for one in report.alerts] == [("failed", None)] * 2

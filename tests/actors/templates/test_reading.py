@@ -1,4 +1,4 @@
-"""A file that is no template says where, why, and what to do."""
+"""The errors for a bad template file: where, why, and what to do."""
 
 from __future__ import annotations
 

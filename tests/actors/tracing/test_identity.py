@@ -1,4 +1,4 @@
-"""Ids of traces: the same for all who know the records, and the headers that carry them."""
+"""Trace ids: the same for everyone with the records; and the headers that carry them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Requests of OTLP in JSON, against the specification's words and the protocol's own classes; and their answers."""
+"""OTLP requests in JSON, against the specification and the protocol's own classes; and the answers."""
 
 from __future__ import annotations
 

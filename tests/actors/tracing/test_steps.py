@@ -1,4 +1,4 @@
-"""The steps of a look: nested as they happened, bounded, and handed over when the look is over."""
+"""The steps of a check: nested as they ran, bounded, and handed over at its end."""
 
 from __future__ import annotations
 

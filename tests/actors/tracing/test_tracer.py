@@ -1,4 +1,4 @@
-"""The queue of spans: bounded, the oldest go first, and nobody waits."""
+"""The queue of spans: bounded, drops the oldest first, never blocks."""
 
 from __future__ import annotations
 
