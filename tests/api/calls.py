@@ -1,4 +1,4 @@
-"""Handlers called straight, without a server: for tests that make hundreds of requests."""
+"""Direct calls of handlers, without a server, for tests with hundreds of requests."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.api.house import House
 
 
 def a_call(house: House, target: str, query: type[Struct], **path: str) -> Call:
-    """Return a request as its handler is given it, validated by `query`."""
+    """Return a request as its handler gets it, with the query validated by `query`."""
     context = house.context
     return Call(
         context=context,
@@ -33,12 +33,12 @@ def a_call(house: House, target: str, query: type[Struct], **path: str) -> Call:
 
 
 def next_target(headers: dict[str, str]) -> str:
-    """Return what the Link header leads to, "" at the end."""
+    """Return the target of the Link header, or ""."""
     return headers.get("Link", "").partition("<http://sanderling.test")[2].partition(">")[0]
 
 
 class BusyLog:
-    """A log on which something else happens before every read: `meanwhile` is awaited there."""
+    """A log that awaits a callback before every read."""
 
     def __init__(self, inner: Any, meanwhile: Any) -> None:
         self._inner, self._meanwhile = inner, meanwhile

@@ -62,10 +62,9 @@ from tests.support.build import NOW, a_source
 
 
 class FakeRegistry:
-    """Answers as the registry of sources would, from a dict. `refusals` maps a URL to what adding it fails with.
+    """refusals: errors by the URL that a request names.
 
-    silent: the URLs, and the names of other messages, to which it does not answer. led_to: where a detection
-    is led.
+    silent: URLs and message names that get no answer. led_to: the final URL of a detection.
     """
 
     def __init__(self) -> None:

@@ -1,4 +1,4 @@
-"""The real application behind Hypercorn's protocol code on memory streams, with a scripted registry behind it."""
+"""The real application behind Hypercorn's protocol code, on memory streams and with a fake registry."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ StreamPair = Callable[[], tuple[trio.abc.Stream, trio.abc.Stream]]
 
 
 class MemoryListener(trio.abc.Listener[trio.abc.Stream]):
-    """A listener whose clients call `connect`."""
+    """A listener with a `connect` for its clients."""
 
     def __init__(self, pair: StreamPair = memory_stream_pair) -> None:
         self.pair = pair
@@ -106,7 +106,7 @@ class _Stream(httpcore.AsyncNetworkStream):
             if buffer:
                 await self._stream.send_all(buffer)
         except trio.BrokenResourceError as error:
-            raise httpcore.WriteError from error  # the client then reads the answer that came early
+            raise httpcore.WriteError from error  # the client then reads the early answer
 
     async def aclose(self) -> None:
         await self._stream.aclose()
@@ -116,8 +116,6 @@ class _Stream(httpcore.AsyncNetworkStream):
 
 
 class Mint:
-    """Positions in order, ids made of them."""
-
     def __init__(self) -> None:
         self._last = Seq(NOW << COUNTER_BITS)
 
@@ -130,12 +128,12 @@ class Mint:
 
 
 def stamp(seq: Seq, event_id: str, source: SourceId, draft: Draft) -> bytes:
-    """Return an event as the recorder writes it, but for its signature."""
+    """Return an event as the recorder writes it, without the signature."""
     return msgspec.json.encode(build(event_id, source, draft, BASE_URL, millis_of(seq)))
 
 
 class FakeMatcher:
-    """Acknowledges changes of alerts once `gate` is open, and counts them. `asked`: since there is one."""
+    """Acknowledge and count changes of alerts. gate: holds the acknowledgement. asked: set by the first request."""
 
     def __init__(self) -> None:
         self.mailbox: Mailbox[MatcherMessage] = Mailbox("matcher", 8)
@@ -156,15 +154,13 @@ class FakeMatcher:
 
 
 class RunningImporter:
-    """The real importer, over the scripted registry."""
-
     def __init__(self, world: World, registry: Mailbox[RegistryMessage]) -> None:
         self.mailbox: Mailbox[ImportMessage] = Mailbox("importer", 16)
         self.actor = Importer(world, registry, self.mailbox)
 
 
 class FakeResolver:
-    """Names to addresses; what is not in the table is a public address, `nowhere.test` is unknown."""
+    """An unknown name gets a public address; `nowhere.test` does not resolve."""
 
     def __init__(self) -> None:
         self.names: dict[str, tuple[str, ...]] = {}
@@ -177,7 +173,7 @@ class FakeResolver:
 
 
 class FakeChild:
-    """What `serve` asks of its supervisor."""
+    """The part of a supervised child that `serve` needs."""
 
     def __init__(self) -> None:
         self.stopping = trio.Event()
@@ -188,19 +184,19 @@ class FakeChild:
 
 
 class NobodyInvited:
-    """An Inviter whose questions all arrive."""
+    """An Inviter that delivers every message."""
 
     async def invite(self, consent: Consent, destination: Destination, about: str) -> Answer:
         return Answer(250, 1)
 
 
 LATER = Millis(1 << 60)
-"""A moment after every alert: what became private then is included by name only."""
+"""A time after every alert: alerts include sources that turn private then only by name."""
 
 
 @dataclass
 class House:
-    """A running front end and what is behind it."""
+    """A running front end with its storage and fakes."""
 
     context: AppContext
     storage: InLoopStorage
@@ -222,31 +218,30 @@ class House:
     _keys: int = 0
 
     async def key(self, *scopes: str, rate: int = 600_000, burst: int = 10_000) -> str:
-        """Return the text of a new key."""
+        """Store a new key and return its text."""
         self._keys += 1
         text = "svc_" + f"{self._keys:043d}"
         hashed = sha256(text.encode()).hexdigest()
         record = ApiKey(f"key{self._keys}", "test", text[:12], hashed, scopes or ALL, NOW, rate, burst)
         there = {
             key.sha256 for key in await self.storage.keys.all()
-        }  # perhaps of a house before it, over the same storage
+        }  # a previous house on the same storage may have added it
         if hashed not in there:
             await self.storage.keys.add(record)
         return text
 
     async def revoke(self, text: str) -> None:
-        """Delete a key."""
         assert await self.storage.keys.revoke(f"key{int(text[4:])}")
 
     async def client(self, *scopes: str, **more: Any) -> httpx.AsyncClient:
-        """Return an httpx client with a new key of its own."""
+        """Return an httpx client with a new key."""
         key = await self.key(*scopes, **more)
         return self.stranger(Authorization=f"Bearer {key}")
 
     def stranger(self, **headers: str) -> httpx.AsyncClient:
         """Return an httpx client without a key."""
-        transport = httpx.AsyncHTTPTransport(verify=False)  # no certificates are read: it takes 10 ms a client
-        # Hours pass between two requests, and a stream in memory does not say that the other side has closed it.
+        transport = httpx.AsyncHTTPTransport(verify=False)  # loading certificates takes 10 ms a client
+        # Hours pass between two requests, and a memory stream does not report that the other side has closed it.
         transport._pool = httpcore.AsyncConnectionPool(
             max_keepalive_connections=0, network_backend=_Backend(self.listener)
         )

@@ -1,5 +1,5 @@
-"""The dashboard in a real browser, against a service in a process of its own. All of it is plain, synchronous code.
+"""The dashboard in a real Chromium, against a service in another process. The tests are synchronous.
 
-`conftest.py` has the fixtures; `tab.py` is what a person does, and what must never happen meanwhile; `service.py` and
-`origin.py` are what stands behind the page, `world.py` fills it. No Trio here: the browser's driver has its own loop.
+`conftest.py` has the fixtures, `tab.py` the actions of a user and the problems that fail a test, `service.py` and
+`origin.py` the two servers, `world.py` their contents. No Trio here: the browser's driver runs its own loop.
 """

@@ -1,4 +1,4 @@
-"""axe, brought into a page past its policy: by the debugger."""
+"""axe, injected through the debugger because the page's policy forbids foreign scripts."""
 
 from __future__ import annotations
 
@@ -12,18 +12,17 @@ RULES = ("wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"
 LOOKS = (("light", 1280), ("light", 360), ("dark", 360), ("dark", 1280))
 COLOURS = ("color-contrast",)
 LAYOUT = ("target-size", "scrollable-region-focusable", "nested-interactive", "region", "bypass")
-"""The rules whose verdict hangs on colours are asked in each look, on widths once a width, all others once a page."""
+"""Colour rules run in every pass, layout rules once a width, all other rules once a page."""
 ASKED = ((), COLOURS + LAYOUT, COLOURS, COLOURS)
 
 
 @cache
 def source() -> str:
-    """Return the script, which Python's wrapper of it carries."""
     return files("axe_playwright_python").joinpath("axe.min.js").read_text("utf-8")
 
 
 def offences(tab: Tab, only: tuple[str, ...] = ()) -> list[str]:
-    """Return what axe finds on the present page, a line each."""
+    """Run axe on the current page; one line for each offending element."""
     if not tab.run("typeof axe === 'object'"):
         tab.run(f"{source()};0")
     how = {"type": "rule", "values": list(only)} if only else {"type": "tag", "values": list(RULES)}
@@ -36,7 +35,7 @@ def offences(tab: Tab, only: tuple[str, ...] = ()) -> list[str]:
 
 
 def check(tab: Tab) -> list[str]:
-    """Return what is wrong with the present page in both colour schemes and widths: axe, and scrolling sideways."""
+    """Return the faults of the current page in both colour schemes and widths: axe's, and horizontal overflow."""
     wrong = []
     for (scheme, width), rules in zip(LOOKS, ASKED, strict=True):
         tab.page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")

@@ -33,7 +33,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="package")
 def chromium() -> Iterator[Browser]:
-    """One browser for all tests here; its driver ends with the last of them, before tests on Trio go on."""
+    """One browser for all tests here; its driver must stop before Trio tests start."""
     if MISSING:
         (pytest.fail if environ().get("CI") == "true" else pytest.skip)(MISSING)
     with sync_playwright() as driver:
@@ -44,21 +44,19 @@ def chromium() -> Iterator[Browser]:
 
 @pytest.fixture(scope="module")
 def origin() -> Iterator[Origin]:
-    """A web of one origin."""
     with an_origin() as origin:
         yield origin
 
 
 @pytest.fixture(scope="module")
 def service(chromium: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
-    """The service that the tests of a module share."""
     with a_service(tmp_path_factory.mktemp("service") / "data") as service:
         yield service
 
 
 @pytest.fixture(scope="module")
 def cookies(chromium: Browser, service: Service) -> Any:
-    """What a browser keeps that has set the password."""
+    """The browser state after setting the password."""
     with chromium.new_context() as context:
         tab = Tab(context, service.url).open(service.set_up_link())
         tab.fill(password=PASSWORD, again=PASSWORD).press("Set the password and begin")
@@ -69,8 +67,7 @@ def cookies(chromium: Browser, service: Service) -> Any:
 
 @pytest.fixture
 def new_tab(chromium: Browser, service: Service, request: pytest.FixtureRequest) -> Iterator[NewTab]:
-    """Open tabs, each of a browser that is signed in, unless it is a stranger's. At the end nothing may have gone wrong
-    in any of them."""
+    """Open tabs, signed in unless `stranger`; fail at teardown if any tab had a problem."""
     tabs = []
     with ExitStack() as contexts:
 
@@ -87,5 +84,4 @@ def new_tab(chromium: Browser, service: Service, request: pytest.FixtureRequest)
 
 @pytest.fixture
 def tab(new_tab: NewTab) -> Tab:
-    """A tab that is signed in."""
     return new_tab()

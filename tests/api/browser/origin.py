@@ -1,4 +1,4 @@
-"""A local origin that is whatever a test makes of it, and takes what is delivered to it."""
+"""A local server with documents that a test sets; it records each POST."""
 
 from __future__ import annotations
 
@@ -14,8 +14,6 @@ from xml.sax.saxutils import escape
 
 @dataclass(frozen=True)
 class Answer:
-    """What a path says."""
-
     body: str
     status: int = 200
     reason: str = ""
@@ -24,8 +22,6 @@ class Answer:
 
 @dataclass(frozen=True)
 class Entry:
-    """One entry of a feed."""
-
     title: str
     text: str = ""
     link: str = ""
@@ -35,21 +31,20 @@ class Entry:
 
 @dataclass
 class Origin:
-    """`says`: its documents by path, to be changed at will. `taken`: the bodies of what was posted to it, by path."""
+    """`says`: the current documents by path. `taken`: the posted bodies with their paths."""
 
     url: str
     says: dict[str, Answer] = field(default_factory=dict)
     taken: list[tuple[str, bytes]] = field(default_factory=list)
 
     def page(self, path: str, title: str, paragraphs: Sequence[str]) -> str:
-        """Serve a page of these paragraphs, and return its URL."""
         text = "".join(f"<p>{escape(one)}</p>" for one in paragraphs)
         head = f"<meta charset=utf-8><title>{escape(title)}</title>"
         self.says[path] = Answer(f"<!doctype html><html><head>{head}</head><body><main>{text}</main></body></html>")
         return self.url + path
 
     def feed(self, path: str, title: str, entries: Sequence[Entry]) -> str:
-        """Serve a feed of these entries, the newest last, and return its URL."""
+        """Serve these entries, the newest last, and return the URL."""
         began = datetime.now(UTC) - timedelta(minutes=len(entries))
         items = "".join(_item(one, began + timedelta(minutes=number)) for number, one in enumerate(entries))
         space = 'xmlns:dc="http://purl.org/dc/elements/1.1/"'
@@ -69,8 +64,6 @@ def _item(entry: Entry, at: datetime) -> str:
 
 @contextmanager
 def an_origin() -> Iterator[Origin]:
-    """Serve on a free port, in a thread."""
-
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             self._answer()

@@ -1,4 +1,4 @@
-"""A real service in a process of its own, for tests that are not asynchronous."""
+"""A real service in another process, for synchronous tests."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ ENVIRONMENT = {"PYTHONPATH": str(ROOT), "PATH": "/usr/bin:/bin"}
 
 
 class Service:
-    """A running service: its address, its data folder, and its API with a key that may do everything."""
+    """A running service: its address, its data folder, and its API with a key of all scopes."""
 
     def __init__(self, url: str, data: Path) -> None:
         self.url, self.data = url, data
@@ -44,27 +44,24 @@ class Service:
         self.api = httpx.Client(base_url=url, headers={"Authorization": f"Bearer {self.key}"}, timeout=HANG)
 
     def set_up_link(self) -> str:
-        """Return the path of a new one-time link."""
         url = httpx.URL(keyring.set_up_link(Settings(data=str(self.data))))
         return f"{url.path}#{url.fragment}"
 
     def ask(self, method: str, path: str, body: object = None, *, status: tuple[int, ...] = (200, 201, 207)) -> Any:
-        """Ask the API, and return what its answer says."""
         answer = self.api.request(method, path, json=body)
         assert answer.status_code in status, answer.text
         return answer.json() if answer.content else None
 
     def streams(self) -> int:
-        """Return how many live streams are open."""
         figures = self.api.get("/metrics").raise_for_status().text
         return int(float(re.findall(r"^sanderling_streams_open (\S+)$", figures, re.MULTILINE)[0]))
 
     def add(self, url: str, **more: object) -> dict[str, Any]:
-        """Watch a URL that is looked at when it is asked for, and return its record."""
+        """Add a source with a 12 h schedule, so only a requested check fetches it."""
         return dict(self.ask("POST", "/v1/sources", {"url": url, "schedule": "12h", **more}))
 
     def look(self, source: str) -> None:
-        """Look at a source now, and wait for it."""
+        """Check a source now, and wait for the result."""
         looks = self.ask("GET", f"/v1/sources/{source}/status")["last_fetch_at"]
         wait_until(lambda: self.api.post(f"/v1/sources/{source}/check").status_code == 202)
         wait_until(lambda: self.ask("GET", f"/v1/sources/{source}/status")["last_fetch_at"] != looks)
@@ -72,7 +69,7 @@ class Service:
 
 @contextmanager
 def a_service(data: Path, **settings: str) -> Iterator[Service]:
-    """Run a service on a data folder; it is killed at the end, for nobody reads what it leaves."""
+    """Run a service on a data folder and kill it at the end; its files are not reused."""
     data.mkdir(parents=True, exist_ok=True)
     log = data.with_suffix(".log")
     with log.open("wb") as lines:

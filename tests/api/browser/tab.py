@@ -1,4 +1,4 @@
-"""A tab of the browser: what a person does in it, and what must not happen meanwhile."""
+"""One browser tab: the actions of a user, and the problems that fail a test."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ REFUSED_FORM = re.compile(r"Failed to load resource: the server responded with a
 
 
 class Tab:
-    """`problems`: what the console complained of, dialogs that opened, and requests that left the service's origin."""
+    """`problems`: console complaints, dialogs, and requests to other origins."""
 
     def __init__(self, context: BrowserContext, url: str) -> None:
         context.set_default_timeout(1000 * HANG)
@@ -28,50 +28,45 @@ class Tab:
         self.page.on("request", self._left)
 
     def open(self, path: str) -> Tab:
-        """Open a page of the service."""
         self.page.goto(self.url + path, wait_until="load")
         return self
 
     def press(self, name: str) -> Tab:
-        """Press the button of this name, and wait for the whole of the page that this may lead to."""
+        """Press a button, and wait until a new page has loaded."""
         self.page.get_by_role("button", name=name, exact=True).first.click()
         return self._whole()
 
     def follow(self, name: str) -> Tab:
-        """Follow the link of this name, in what the page itself says."""
+        """Follow a link in the page's main part."""
         self.page.locator("main").get_by_role("link", name=name, exact=True).first.click()
         return self._whole()
 
     def fill(self, **fields: str) -> Tab:
-        """Write into fields by their names."""
         for name, text in fields.items():
             self.page.locator(f"main [name={name}]").first.fill(text)
         return self
 
     def sees(self, text: str | re.Pattern[str]) -> Locator:
-        """Wait until the page shows a text, and the rest of it is there as well."""
+        """Wait until the page shows a text and has loaded."""
         found = self.page.locator("main").get_by_text(text).first
         found.wait_for()
         self._whole()
         return found
 
     def unfold(self, summary: str) -> Tab:
-        """Open what a line opens."""
         self.page.locator("summary", has_text=summary).first.click()
         return self
 
     @property
     def text(self) -> str:
-        """What the page says."""
         return " ".join(self.page.locator("main").inner_text().split())
 
     @property
     def path(self) -> str:
-        """Where the tab is."""
         return self.page.url.removeprefix(self.url)
 
     def run(self, expression: str) -> Any:
-        """Evaluate an expression in the page, past its policy, as a debugger does."""
+        """Evaluate an expression in the page, through the debugger to bypass the page's policy."""
         with self.debugging() as send:
             asked = {"expression": expression, "awaitPromise": True, "returnByValue": True}
             answer = send("Runtime.evaluate", asked)
@@ -80,7 +75,6 @@ class Tab:
 
     @contextmanager
     def debugging(self) -> Iterator[Any]:
-        """Speak with the page's debugger."""
         session = self.context.new_cdp_session(self.page)
         try:
             yield session.send
@@ -88,7 +82,7 @@ class Tab:
             session.detach()
 
     def _whole(self) -> Tab:
-        # A click ends when the next page has begun, and a text is seen while the page below it is still being read.
+        # A click returns when the next page starts, and a text can show while its page still loads.
         self.page.wait_for_load_state("domcontentloaded")
         return self
 

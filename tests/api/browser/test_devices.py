@@ -1,7 +1,7 @@
-"""A browser that is told by Web Push: its push service is ours, its subscription is made by hand, its worker is real.
+"""Web Push in a browser, with our push service, a handmade subscription and a real service worker.
 
-A headless Chromium reaches no push service of its maker's, so `PushManager` is a stand-in that gives a subscription to
-ours. What is pushed is decrypted here, and handed to the service worker as the browser hands on what it has decrypted.
+Headless Chromium cannot reach its vendor's push service, so a stand-in for `PushManager` returns our subscription. The
+test decrypts each message and hands it to the service worker, as the browser would.
 """
 
 from __future__ import annotations
@@ -35,14 +35,13 @@ STAND_IN = """(() => {
 
 
 def standing_in(tab: Tab, endpoint: str, device: Device) -> Tab:
-    """Give a tab's browser a push service."""
     script = STAND_IN.replace("ENDPOINT", json.dumps(endpoint)).replace("KEYS", json.dumps(device.options))
     tab.context.add_init_script(script)
     return tab
 
 
 def shown_by_worker(tab: Tab, payload: str) -> Any:
-    """Hand a message to the tab's service worker as the browser does, and return the notifications that it shows."""
+    """Deliver a push message to the service worker and return the notifications that it shows."""
     tab.run("navigator.serviceWorker.ready.then((worker) => worker.active.state)")
     session, found = tab.context.new_cdp_session(tab.page), []
     session.on("ServiceWorker.workerRegistrationUpdated", lambda event: found.extend(event["registrations"]))

@@ -1,4 +1,4 @@
-"""The first five minutes: from the set-up link to a delivered webhook, and all of it taken along."""
+"""The first five minutes: from the set-up link to a delivered webhook, with the commands that pages show."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def test_a_tail_in_the_terminal_shows_what_the_browser_does(new_tab: NewTab, ser
 
 
 def change_again(tab: Tab, button: str) -> None:
-    """Press a button of practice until it is not too soon for it any more."""
+    """Press a practice button until enough time has passed for a change."""
     wait_until(lambda: tab.press(button).sees("Practice").is_visible() and "has changed nothing" not in tab.text)
 
 
@@ -88,7 +88,7 @@ def _running(command: list[str], more: dict[str, str] | None = None) -> _Ended:
 
 
 class _Ended(subprocess.Popen[str]):
-    """A command that is killed when its block ends, or takes too long."""
+    """A command that is killed at the end of its block, or after `HANG` seconds."""
 
     def __enter__(self) -> _Ended:
         self.timer = Timer(HANG, self.kill)

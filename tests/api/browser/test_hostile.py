@@ -1,4 +1,4 @@
-"""X12: what comes from the web runs nothing, loads nothing and links nowhere but to the web, on any page."""
+"""X12: hostile text runs nothing, loads nothing and links only to the web, on every page."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ ODD = """[...document.querySelectorAll(`iframe, object, embed, style, base, math
 
 @pytest.fixture
 def tab(new_tab: NewTab) -> Tab:
-    """A tab in which a script that ran would be noticed."""
+    """A tab that notices if an injected script runs."""
     tab = new_tab()
     tab.page.add_init_script("globalThis.zq = globalThis.alert = () => { globalThis.ran = true; }")
     return tab
@@ -36,7 +36,7 @@ def tab(new_tab: NewTab) -> Tab:
 
 @pytest.fixture(scope="module")
 def ids(service: Service, origin: Origin) -> Iterator[dict[str, str]]:
-    """A service that was given every payload in every place."""
+    """A service with every payload in every field."""
     ids: dict[str, str] = {}
     texts = [text.replace("\x00", "") for text in PAYLOADS]
     for start in range(0, len(texts), A_FEED):
@@ -56,7 +56,7 @@ def ids(service: Service, origin: Origin) -> Iterator[dict[str, str]]:
 
 
 def as_text(payload: str, number: int) -> Entry:
-    """Return an entry whose fields, read as the HTML that they are, are this payload as text."""
+    """Return an entry with the payload, escaped once, in every field."""
     text = escape(payload)
     return Entry(text, text, f"{payload}#{number}", text, payload)
 
@@ -80,7 +80,7 @@ def _deliver(service: Service, origin: Origin, ids: dict[str, str], texts: list[
 
 
 def check(tab: Tab) -> None:
-    """Assert that nothing of the present page is more than text."""
+    """Assert that the current page shows hostile data as text only."""
     found = tab.run(f"JSON.stringify([globalThis.ran ?? false, {LINKS}, {ODD}])")
     assert json.loads(found) == [False, [], []], tab.path
 

@@ -1,4 +1,4 @@
-"""What people do, from beginning to end; with JavaScript, and the same without it."""
+"""Whole user journeys, with and without JavaScript."""
 
 from __future__ import annotations
 
@@ -86,14 +86,14 @@ def test_an_alert_reaches_a_receiver(tab: Tab, service: Service, origin: Origin,
     tab.unfold("Private sources").page.locator(f"input[name=private_source_ids][value='{source['id']}']").check()
     tab.fill(filter_query=f"price OR tariff{script}", name=f"Prices {script}")
     if script:
-        tab.sees("events would have been told")  # by itself, while it was written
+        tab.sees("events would have been told")  # live, while typing
     tab.press("Try it on the last week").sees("events would have been told")
     assert tab.page.locator("mark", has_text="Price").count()
     tab.page.get_by_label("To my own receiver").check()
     tab.fill(url="http://10.1.2.3/hook").press("Make the alert").sees("Address of the receiver")
     assert tab.page.locator("#e-url").is_visible()
     with tab.page.expect_response("**/alerts/try") if script else nullcontext():
-        tab.fill(url=origin.url + hook)  # what is found anew moves the button while it is pressed
+        tab.fill(url=origin.url + hook)  # the new results move the button during the click
     tab.press("Make the alert").sees("It is shown only now.")
     secret = tab.page.locator(".secret pre").inner_text()
     assert secret.startswith("whsec_")

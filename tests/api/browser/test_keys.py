@@ -1,4 +1,4 @@
-"""Without a mouse: what the keyboard reaches, and where the focus is."""
+"""Keyboard navigation and focus."""
 
 from __future__ import annotations
 

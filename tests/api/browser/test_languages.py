@@ -1,4 +1,4 @@
-"""The whole way in Swedish, and on a phone: from the set-up link to the first event."""
+"""Swedish and phones: from the set-up link to the first event; offline; notifications."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def test_a_page_stands_in_while_the_service_cannot_be_reached(new_tab: NewTab) -
     assert tab.run("getComputedStyle(document.body).margin") == "0px", "its style was kept as well"
     tab.context.set_offline(False)
     tab.follow("Try again").sees("Today")
-    tab.problems.clear()  # the console says that there was no network
+    tab.problems.clear()  # the console reports the missing network
 
 
 def test_notifications_are_asked_for_in_settings_and_shown_while_nobody_looks(

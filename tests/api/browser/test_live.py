@@ -1,4 +1,4 @@
-"""Live lists in many tabs: one stream for all that show the same, none for those that nobody looks at."""
+"""Live lists in many tabs: equal lists share one stream, hidden tabs have none."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ TABS = 8
 
 @pytest.fixture
 def tabs(new_tab: NewTab, service: Service) -> Sequence[Tab]:
-    """Tabs of one browser with the same list, all of them in sight."""
+    """Visible tabs of one browser, all with the same list."""
     first = new_tab()
     found = [first, *(Tab(first.context, service.url) for _ in range(TABS - 1))]
     for tab in found:
@@ -96,7 +96,7 @@ def test_what_comes_live_looks_as_it_does_after_a_reload(new_tab: NewTab, servic
 
 
 def hide(tab: Tab, *, hidden: bool) -> None:
-    """Have a page believe that nobody looks at it: tabs without a window are always in sight."""
+    """Make a page believe that it is hidden or visible: a headless tab is always visible."""
     said = "true" if hidden else "false"
     tab.run(
         f"Object.defineProperty(document, 'hidden', {{value: {said}, configurable: true}}),"

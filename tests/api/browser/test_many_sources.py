@@ -1,4 +1,4 @@
-"""A library of 3,000 sources: a folder tagged, all paused, undone, deleted ones had back; sorted, and in dense rows."""
+"""A library of 3,000 sources: tag a folder, pause all, undo, restore deleted ones, sort, and show dense rows."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from tests.support.library import fill
 
 COUNT = 3_000
 DENSE = 25
-"""Rows that a screen of 1280 x 800 shows in the compact density."""
 
 
 @pytest.fixture(scope="module")

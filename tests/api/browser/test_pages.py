@@ -1,4 +1,4 @@
-"""Every page in its states: what axe says of it, how heavy it is, how it prints, and what it looks like."""
+"""Every page in its states: axe, weight, print, and screenshots."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_axe_finds_nothing_on_the_pages_of_an_empty_service(new_tab: NewTab) -> 
 
 
 def test_axe_finds_nothing_on_the_way_in(new_tab: NewTab, service: Service) -> None:
-    new_tab()  # so that the password is set
+    new_tab()  # sets the password
     tab = new_tab(stranger=True)
     assert wrong_with(tab, {"sign in": "/sign-in", "set up": service.set_up_link(), "bad link": "/set-up#x"}) == {}
     tab.open("/sign-in").fill(password="something else").press("Sign in").sees("That is not the password.")
@@ -87,7 +87,7 @@ def test_a_page_weighs_60_kb_at_most_its_sheet_25_and_its_module_40(tab: Tab, wo
 def test_a_page_is_painted_before_its_module_is_there(tab: Tab, world: World) -> None:
     held: list[Route] = []
 
-    def keep(route: Route) -> None:  # the driver marks what it is given, which a bound method does not let it
+    def keep(route: Route) -> None:  # the driver sets an attribute on its callback, and bound methods allow none
         held.append(route)
 
     tab.page.route("**/dashboard.js", keep)
@@ -114,10 +114,10 @@ WIDER = "[...document.querySelectorAll('main, dd, article > p')].filter(e => e.s
 
 
 def test_dates_that_are_proofs_stay_in_their_place_in_zones_with_long_names(new_tab: NewTab, world: World) -> None:
-    """They did not wrap, and lay over what stands beside them; UTC, which all other tests have, is short."""
+    """A long zone name did not wrap and covered its neighbour; all other tests use UTC, which is short."""
     for width in (1280, 360):
         tab = new_tab(timezone_id="America/Argentina/Buenos_Aires", viewport={"width": width, "height": 740})
-        tab.open("/")  # from then on the pages know the zone
+        tab.open("/")  # sets the zone for later pages
         for page in ("event, changed", "event of a feed", "source, versions compared"):
             tab.open(world.pages[page])
             assert "Buenos_Aires" in tab.text
@@ -147,9 +147,9 @@ FRAMES = "new Promise(drawn => requestAnimationFrame(() => requestAnimationFrame
 
 
 def picture(tab: Tab, *, whole: bool) -> bytes:
-    """Return the present page as WebP, which Playwright's own way does not make; whole: not the first screen only.
+    """Return the page as WebP, which Playwright does not offer. whole: the full page, not only the first screen.
 
-    A browser on a busy machine at times has no frame to copy yet. It says so, draws one, and is asked again.
+    On a busy machine the browser may have no frame to copy yet and fail; the next try gets one.
     """
     tab.page.bring_to_front()
     with tab.debugging() as send:
@@ -168,7 +168,7 @@ def picture(tab: Tab, *, whole: bool) -> bytes:
 
 
 def test_what_is_published_stands_in_the_middle_and_is_as_wide_as_is_read_well(tab: Tab, world: World) -> None:
-    """The sheet's grid put it into the column of the navigation, which strangers do not have."""
+    """The grid put it into the navigation's column, which strangers do not have."""
     for name in ("published", "published, event"):
         tab.open(world.pages[name])
         box = tab.page.locator("main").bounding_box()

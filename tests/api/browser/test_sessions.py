@@ -1,5 +1,3 @@
-"""Passwords and sessions, as browsers have them."""
-
 from __future__ import annotations
 
 from tests.api.browser.conftest import PASSWORD, NewTab
@@ -17,12 +15,12 @@ def test_x13_a_page_of_another_site_cannot_press(new_tab: NewTab, service: Servi
     tab = new_tab()
     tab.page.set_content(f"<form method=post action='{service.url}/sign-out'><button>Win</button></form>")
     tab.page.get_by_role("button", name="Win").click()
-    tab.sees("Sign in")  # its cookies did not go with it
+    tab.sees("Sign in")  # the browser sent no cookies
     tab.open("/").sees("Today")
 
 
 def test_a_page_of_another_site_can_frame_none_of_ours(new_tab: NewTab, service: Service, origin: Origin) -> None:
-    """The other site is another port of one host, to which the cookies go: nothing but the policy keeps it out."""
+    """The other site is a port of the same host, so the browser sends cookies; only the policy stops the frame."""
     ours = [service.url + path for path in ("/", "/sources", "/sign-in", "/docs", "/problems/url-refused")]
     frames = "".join(f"<iframe src='{url}'></iframe>" for url in (origin.page("/bait", "Bait", ["Win a boat"]), *ours))
     origin.says["/frames"] = Answer(f"<!doctype html>{frames}<object data='{service.url}/keys'></object>")

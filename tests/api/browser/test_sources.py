@@ -1,4 +1,4 @@
-"""Sources on a phone: paste, see, try a selector, watch, look at it; a list of feeds in."""
+"""Sources on a phone: paste, preview, try a selector, watch, check; and import a list of feeds."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.api.browser.tab import Tab
 from tests.api.browser.world import TICKETS
 
 LOOKED = re.compile("looked at just now|The look is asked for", re.IGNORECASE)
-"""A fast machine looks too soon again, a busy one can't wait for the result."""
+"""A fast machine hits the rate limit, a busy one does not wait for the result."""
 
 
 def fits(tab: Tab) -> bool:
@@ -25,7 +25,7 @@ def test_a_page_is_pasted_seen_tried_and_watched_and_a_list_comes_in(new_tab: Ne
     tab.follow("Add the first source").fill(urls=origin.page("/page", "The beach", TICKETS[:2])).press("Look at it")
     tab.sees("2 blocks")
     tab.fill(selector="main p:first-child").press("Try these selectors").sees("The selector keeps 1 element")
-    title = tab.page.locator("#f-title")  # what the page calls itself, until its user names it
+    title = tab.page.locator("#f-title")  # the page's own title, until the user sets one
     assert (title.input_value(), title.get_attribute("placeholder")) == ("", "The beach") and fits(tab)
     tab.press("Watch it").sees("Next look in")
     assert fits(tab)

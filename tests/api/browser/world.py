@@ -1,4 +1,4 @@
-"""A service with something of everything in it: what the pages are looked at with."""
+"""A service with data for every page."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ LABELS = {"delivered": "a bin to look at", "failing": "the price desk", "disable
 
 @dataclass
 class World:
-    """The pages to look at, by name."""
+    """The paths of the pages, by name."""
 
     service: Service
     origin: Origin
@@ -41,7 +41,7 @@ class World:
 
 
 def furnish(service: Service, origin: Origin) -> World:
-    """Fill a service: sources that do well and badly, events in many scripts, alerts, destinations, bins and keys."""
+    """Fill a service: healthy and failing sources, events in many scripts, alerts, destinations, bins and keys."""
     world = World(service, origin)
     _watch(world)
     _tell(world)

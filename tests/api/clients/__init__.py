@@ -1,5 +1,5 @@
-"""Independent readers of Server-Sent Events on our stream, through a proxy that cuts and splits at any byte.
+"""Independent SSE clients read our stream through a proxy that cuts and splits it at any byte.
 
-A test only has what a client's user would write: the address, the key, and, where the library leaves that to its user,
-the loop that connects again with the last id. Start with `test_clients.py`; `cutting.py` is the proxy.
+A test has only the code that a client's user would write: the address, the key, and, if the library does not
+reconnect, the loop that resumes after the last id. Start with `test_clients.py`; `cutting.py` is the proxy.
 """

@@ -1,4 +1,4 @@
-"""A proxy on the loopback that cuts connections at random bytes, and splits and delays what passes."""
+"""A loopback proxy that cuts connections at random bytes, and splits and delays the traffic."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ PIECES = (1, 2, 7, 100, 1_500)
 
 
 class CuttingProxy:
-    """Between a client and the service at `port`. `cuts` counts the connections that it has cut.
+    """Between a client and the service at `port`. `cuts` counts the cut connections.
 
-    Every third connection is closed as if the service had ended it, the others are reset. The retry hint is shortened
-    on the way (to 10 ms, in as many bytes), since clients that obey it would make the test last minutes.
+    It closes every third connection as the service would, and resets the others. It rewrites the retry hint to 10 ms,
+    in as many bytes: a client that obeys the real hint would make the test last minutes.
     """
 
     def __init__(self, port: int, seed: int, most: int) -> None:
@@ -25,7 +25,7 @@ class CuttingProxy:
         self._chance, self._most = random.Random(seed), most
 
     async def serve(self, client: trio.SocketStream) -> None:
-        """Carry one connection until either end closes it or its bytes are used up."""
+        """Forward one connection until either end closes it or it has used up its bytes."""
         async with client, await trio.open_tcp_stream("127.0.0.1", self.port) as service:
             async with trio.open_nursery() as nursery:
                 nursery.start_soon(self._requests, client, service, nursery)

@@ -1,9 +1,8 @@
-"""Published clients in two languages, and our own, read one log through a proxy that cuts them off again and again.
+"""Published clients in two languages, and our own, read one log through a proxy that keeps cutting their connections.
 
-Each resumes as it does by itself, or as its documentation tells its user to: by the id of the last event that was
-dispatched. Since an id ends its frame, a frame that is cut is asked for again, and none is seen twice. One byte is
-left: a client that takes an id at its line, and is cut between that line's end and the empty line, would lose the
-event. None of these does.
+Each resumes automatically, or as its documentation advises, after the last event that it dispatched. A frame ends with
+its id, so a client requests a cut frame again and sees no event twice. One gap remains: a client that stores the id at
+its line, and is cut before the empty line, would lose the event. None of these clients does.
 """
 
 from __future__ import annotations
@@ -37,13 +36,10 @@ pytestmark = pytest.mark.real
 TEXT = "Fältet är grönt. \u2028 Zeile\u0085 zwei \u2029 drei 🐦 " * 8
 EVENTS = 90
 Event = tuple[str, str, str]
-"""Id, type and data."""
 Taken = list[Event]
 
 
 class Place(NamedTuple):
-    """Where a client finds the stream."""
-
     url: str
     key: str
 
@@ -54,7 +50,7 @@ Client = Callable[[Place], Awaitable[Taken]]
 def _httpx_sse(http: httpx.Client, url: str, headers: dict[str, str]) -> Iterator[Event]:
     with httpx_sse.connect_sse(http, "GET", url, headers=headers) as source:
         for event in source.iter_sse():
-            if event.data:  # this library reports comments and the retry hint too, as events without data
+            if event.data:  # this library also yields comments and the retry hint, without data
                 yield event.id, event.event, event.data
 
 
@@ -65,7 +61,7 @@ def _sseclient(http: httpx.Client, url: str, headers: dict[str, str]) -> Iterato
 
 
 def resuming(read: Callable[[httpx.Client, str, dict[str, str]], Iterator[Event]], place: Place) -> Taken:
-    """Read with a library that leaves connecting again to its user, until the last event."""
+    """Read until the last event with a library that does not reconnect."""
     taken: Taken = []
     with httpx.Client(timeout=30) as http:
         while True:
@@ -127,7 +123,7 @@ async def with_sanderling_tail(place: Place) -> Taken:
 
 
 async def write(house: House, log: list[Stored]) -> None:
-    """Half of the events are there before the client comes, the others are committed while it reads."""
+    """Commit half of the events before the client connects and the others while it reads."""
     for number in range(EVENTS):
         title = str(number) if number < EVENTS - 1 else "end"
         tier = ("feed", "html", "push")[number % 3]

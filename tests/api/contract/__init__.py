@@ -1,1 +1,1 @@
-"""The service against its own description: a generator of requests and states reads `/openapi.json` and attacks it."""
+"""The service against its own description: schemathesis reads `/openapi.json` and generates requests."""

@@ -1,7 +1,7 @@
-"""What the generator can't know from a description: how values of our own formats look, and that streams have no end.
+"""Facts that the description cannot give the generator: the format of some values, and that streams never end.
 
-Loaded by schemathesis in its own process. Every URL that it makes lies on the test's origin or in a network that the
-guard refuses, so nothing ever leaves the machine.
+Schemathesis loads this in another process. Every generated URL is on the test's origin or in a network that the guard
+refuses, so no request leaves the machine.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ KEY = environ()["KEY"]
 ORIGIN = environ()["ORIGIN"]
 """Scheme, host and port of the origin."""
 OUTSIDE = ("gtm-competitor-watch", "swedish-public-sector")
-"""Templates whose sources are real pages of the world; the registry of the third one is the origin."""
+"""Templates with sources on the public web; those of the third are on the origin."""
 _WORDS = st.sampled_from(["price", "tide", "beach", "ebb*", '"low water"', "hamn", "ö", "2026"])
 _TERMS = st.lists(_WORDS, min_size=1, max_size=3)
 _UUIDS = st.uuids().map(str)
@@ -67,7 +67,7 @@ for name, strategy in FORMATS.items():
 
 @schemathesis.hook
 def before_load_schema(context: Any, raw_schema: dict[str, Any]) -> None:
-    """Move the hosts of the examples to the origin, and the template to one that is over it."""
+    """Point the hosts of the examples to the origin, and the template to one with sources there."""
     text = json.dumps(raw_schema).replace('"gtm-competitor-watch"', '"over-the-origin"')
     for host in ("https://shore.example", "https://hooks.example"):
         text = text.replace(host, ORIGIN)
@@ -76,12 +76,11 @@ def before_load_schema(context: Any, raw_schema: dict[str, Any]) -> None:
 
 @schemathesis.hook
 def before_call(context: Any, case: Any, kwargs: dict[str, Any]) -> None:
-    """Keep to what no schema can say, where nothing is to be refused; and keep inside, whatever is asked.
+    """Drop values that break a rule no schema can state, in requests that must succeed.
 
-    A cursor goes on with the request that it came from, so an invented one is left out. And a filter of the history has
-    50 values in all, also those between commas; its window does not end before it begins, so one end of it is left out.
-    No act on a part of the tree but a source: another life of the log is one of the front end too, and the generator
-    would take it for a crash.
+    A cursor is valid only with its own request, so drop invented ones. A history filter has 50 values in all, counting
+    those between commas, and its window must not end before it begins: keep one end. In every request, restart only
+    sources: a restart of the log restarts the front end too, and the generator would report a crash.
     """
     if case.operation.path.endswith("/instantiate") and case.path_parameters.get("template_id") in OUTSIDE:
         case.path_parameters["template_id"] = "clinical-trials-watch"
@@ -101,7 +100,7 @@ def before_call(context: Any, case: Any, kwargs: dict[str, Any]) -> None:
 
 @schemathesis.check
 def whatever_names_its_schema_is_as_that_says(ctx: Any, response: Any, case: Any) -> None:
-    """Hold events and problems against what is served at their `$schema`."""
+    """Validate events and problems against the schema that their `$schema` serves."""
     if not (response.content and response.headers.get("content-type", [""])[0].endswith("json")):
         return
     here = urljoin(response.request.url, "/")
@@ -111,7 +110,7 @@ def whatever_names_its_schema_is_as_that_says(ctx: Any, response: Any, case: Any
 
 
 def _named(value: Any) -> Iterator[dict[str, Any]]:
-    """Yield what has a `$schema` of this service, at any depth; schemas themselves name their dialect there."""
+    """Yield the objects with a `$schema` of this service, at any depth; a schema's own `$schema` is its dialect."""
     parts = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
     for part in parts:
         yield from _named(part)
@@ -127,18 +126,18 @@ def _validator(url: str) -> Draft202012Validator:
 
 
 def _beginning(chunks: Iterator[bytes], timeout: object, most: int) -> tuple[bytes, bool]:
-    """Return how a stream begins, instead of reading on until a timeout: it has no end."""
+    """Return only the first chunk of a stream: it never ends, so reading on would run into the timeout."""
     return next(chunks, b""), True
 
 
-assert callable(requests.read_event_stream)  # type: ignore[attr-defined]  # what has no other way in
+assert callable(requests.read_event_stream)  # type: ignore[attr-defined]  # the only place to hook in
 requests.read_event_stream = _beginning  # type: ignore[attr-defined]
 
 _send = requests.RequestsTransport.send
 
 
 def _patiently(transport: Any, case: Any, **kwargs: Any) -> Any:
-    """Send a request, and again as long as too many came without a key: whether one is let in says the answer after."""
+    """Send a request, and retry while the limit for requests without a key refuses it."""
     while True:
         response = _send(transport, case, **kwargs)
         if response.status_code != 429 or _has_key(response.request):

@@ -1,5 +1,3 @@
-"""What the tests of this folder need of a live service."""
-
 from __future__ import annotations
 
 from pathlib import Path
@@ -16,7 +14,7 @@ SCOPES = tuple(sorted(ROUTE_SCOPES - {PUBLIC}))
 
 
 def a_tireless_key(folder: Path) -> str:
-    """Make a key whose bucket is never empty."""
+    """Make a key with a practically unlimited rate."""
     plaintext, key = make_key("tests", SCOPES, entropy=entropy, now=now())
     with open_keys(folder) as keys:
         keys.add(replace(key, rate_per_minute=10_000_000, burst=1_000_000))

@@ -1,4 +1,4 @@
-"""Every program of docs/api.md, run as it is printed against a live service."""
+"""Runs every program of docs/api.md, as printed, against a live service."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ SHOWN: dict[str, str] = {
     "wrong.sh": r'/problems/invalid-request".*"location":"body\.tag"',
     "limits.sh": r"(?i)ratelimit-remaining: \d+",
 }
-"""What each snippet for the shell prints."""
+"""The expected output of each shell snippet."""
 FEEDS = re.compile(r"https://github\.com/[\w/-]+\.atom")
 
 
@@ -55,7 +55,7 @@ class Place(NamedTuple):
 
 @asynccontextmanager
 async def a_place(folder: Path) -> AsyncIterator[Place]:
-    """Run a service and an origin of two notes."""
+    """Run a service and an origin with two notes."""
     origin = Origin()
     origin.items = ["the first note", "a release note"]
     async with trio.open_nursery() as nursery:
@@ -68,12 +68,12 @@ async def a_place(folder: Path) -> AsyncIterator[Place]:
 def test_every_program_of_the_guide_is_run() -> None:
     assert set(PROGRAMS) == {*SHOWN, "follow.py", "stream.mjs", "follow.mjs", "page.mjs"}
     fences = re.findall(r"^```(?:sh|python|js)\n(.*?)^```", PAGE.read_text("utf-8"), re.M | re.S)
-    generators = [text for text in fences if "openapi-" in text]  # tests/docs/programs.py says what runs these two
+    generators = [text for text in fences if "openapi-" in text]  # tests/docs/programs.py runs these two
     assert len(generators) == 2 and len(PROGRAMS) == len(fences) - 2, "each has its name"
 
 
 async def test_the_snippets_for_the_shell_show_what_the_guide_says(tmp_path: Path) -> None:
-    """In one shell, in the order of the page."""
+    """Run them in one shell, in page order."""
     async with a_place(tmp_path / "data") as place:
         feeds = iter(range(10))
         script = ""
@@ -108,7 +108,7 @@ async def test_a_follower_tells_each_event_once_through_cuts_and_its_own_restart
         (tmp_path / written).write_text(PROGRAMS[written], "utf-8")
     told: list[str] = []
     async with a_place(tmp_path / "data") as place:
-        # The proxy lets a frame or two pass, then cuts, in the middle of a frame or between two.
+        # The proxy lets a frame or two pass, then cuts between frames or inside one.
         async with cutting(int(place.service.url.rpartition(":")[2]), seed=4, most=2_500) as (proxy, port):
             variables = {"URL": f"http://127.0.0.1:{port}", "KEY": place.key, "PATH": environ()["PATH"]}
             titles = [f"note {number}" for number in range(4)]
@@ -155,7 +155,7 @@ async def test_the_page_shows_what_is_new_as_text(tmp_path: Path) -> None:
 
 @asynccontextmanager
 async def _following(words: list[str], folder: Path, variables: dict[str, str], told: list[str]) -> AsyncIterator[None]:
-    """Run a follower for the length of the block, and collect the lines that it prints."""
+    """Run a follower during the block, and collect its output lines."""
     process = await trio.lowlevel.open_process(words, cwd=folder, env=variables, stdout=subprocess.PIPE)
     output = process.stdout
     assert output is not None
@@ -181,7 +181,7 @@ async def _following(words: list[str], folder: Path, variables: dict[str, str], 
 
 async def _until(told: list[str], many: int) -> None:
     await until(lambda: len(told) >= many)
-    await trio.sleep(0.3)  # for what would come twice
+    await trio.sleep(0.3)  # time for a duplicate to arrive
     assert len(told) == many, told
 
 
@@ -191,7 +191,7 @@ async def _add(place: Place) -> str:
 
 
 async def _one_stream(place: Place) -> None:
-    """Return when a stream is open."""
+    """Wait until a stream is open."""
     async with httpx.AsyncClient(base_url=place.service.url, headers={"X-API-Key": place.key}, timeout=HANG) as client:
         with trio.fail_after(HANG):
             while not re.search(r"^sanderling_streams_open 1(\.0)?$", (await client.get("/metrics")).text, re.M):  # noqa: ASYNC110 - another process's figure
@@ -199,7 +199,7 @@ async def _one_stream(place: Place) -> None:
 
 
 async def _first(place: Place) -> str:
-    """Return the id of the first event, once there are two."""
+    """Wait for two events and return the id of the first in the answer."""
     with trio.fail_after(HANG):
         while True:
             events = await _ask(place, "GET", "/v1/events", None)
@@ -210,7 +210,7 @@ async def _first(place: Place) -> str:
 
 
 async def _look(place: Place, source: str) -> None:
-    """Have a source looked at, as soon as that is polite."""
+    """Check a source as soon as the rate limit permits."""
     with trio.fail_after(HANG):
         while "id" not in await _ask(place, "POST", f"/v1/sources/{source}/check", None):  # noqa: ASYNC110  # another process
             await trio.sleep(0.3)

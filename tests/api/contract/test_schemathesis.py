@@ -1,4 +1,4 @@
-"""Whatever a generator makes of the description, the service does as it says: statuses, headers, bodies, states."""
+"""The service answers generated requests as described: statuses, headers, bodies, states."""
 
 from __future__ import annotations
 
@@ -20,14 +20,12 @@ from tests.support.waiting import HANG
 pytestmark = pytest.mark.real
 
 WITHIN = 1200.0
-"""Seconds for the generator: more than pytest has patience for with a test that hangs: it works, and the machine
-may have other work too.
-"""
+"""Seconds for the generator, more than pytest's limit for a hanging test: it works, perhaps on a busy machine."""
 
 
 @pytest.fixture
 def own_bound() -> None:
-    """Take pytest's bound off a test that has its own."""
+    """Lift pytest's limit, as this test has its own."""
     faulthandler.cancel_dump_traceback_later()
 
 
@@ -57,7 +55,7 @@ query = ""
 
 
 def furnish(data: Path, place: str) -> None:
-    """Give a data folder a template over the origin: what the generator makes must not leave the machine."""
+    """Give a data folder a template over the origin: no generated request may leave the machine."""
     folder = data / "templates"
     folder.mkdir(parents=True)
     (folder / "over.toml").write_text(TEMPLATE.replace("{place}", place), "utf-8")
@@ -83,7 +81,6 @@ async def test_the_generator_finds_nothing(tmp_path: Path, own_bound: None) -> N
 
 
 async def generate(url: str, folder: Path, *more: str, **variables: str) -> subprocess.CompletedProcess[bytes]:
-    """Run the generator to its end against a service."""
     settings = str(ROOT / "tests/api/contract/schemathesis.toml")
     with trio.fail_after(WITHIN):
         return await trio.run_process(

@@ -19,7 +19,7 @@ PASSWORD = "correct horse battery staple"
 
 
 class Browser:
-    """One person's browser. `page` is the last page read, `answer` the last answer, redirects not followed yet."""
+    """`page` is the last page, `answer` the last answer, before any redirect was followed."""
 
     def __init__(self, house: House) -> None:
         self.house = house
@@ -29,7 +29,6 @@ class Browser:
         self.path = "/"
 
     async def get(self, path: str, *, follow: bool = True, **headers: str) -> httpx.Response:
-        """Open a page."""
         return await self._went(await self.client.get(path, headers=headers), follow)
 
     async def post(
@@ -41,7 +40,7 @@ class Browser:
         token: str | None = None,
         **more: Any,
     ) -> httpx.Response:
-        """Send a form as a page of ours would; `token`: another one than that of the present page."""
+        """Send a form as our page would. token: replaces the token of the current page."""
         data = {"token": self.token if token is None else token, **(fields or {})}
         headers = {"Origin": BASE_URL, **more.pop("headers", {})}
         return await self._went(await self.client.post(path, data=data, headers=headers, **more), follow)
@@ -49,9 +48,9 @@ class Browser:
     async def submit(
         self, action: str, fields: Mapping[str, Any] | None = None, *, to: str = "", **more: Any
     ) -> httpx.Response:
-        """Fill in the form of the present page with this action, and send it as it then stands.
+        """Fill in and send the form with this action on the current page.
 
-        to: the path that a button of the form sends it to instead.
+        to: the path of a button that sends the form elsewhere.
         """
         form = self.form(action)
         standing: dict[str, Any] = {}
@@ -62,20 +61,18 @@ class Browser:
         return await self.post(to or action, standing, token=token, **more)
 
     def form(self, action: str) -> Any:
-        """Return the form of the present page with this action."""
         found = [form for form in self.page.forms if form.get("action") == action]
         assert found, f"no form {action} at {self.path}: {[form.get('action') for form in self.page.forms]}"
         return found[0]
 
     @property
     def token(self) -> str:
-        """The token of the present page's forms."""
+        """The form token of the current page."""
         tokens: Sequence[str] = self.page.xpath("//input[@name='token']/@value")
         return str(tokens[0]) if tokens else ""
 
     @property
     def text(self) -> str:
-        """What the present page says."""
         return " ".join(self.page.text_content().split())
 
     async def _went(self, answer: httpx.Response, follow: bool) -> httpx.Response:
@@ -88,7 +85,7 @@ class Browser:
 
 
 async def signed_in(house: House) -> Browser:
-    """Return a browser that has signed in, at Today."""
+    """Sign in and open Today."""
     set_password(house.storage.disk, Password(f"hash of {PASSWORD}", NOW))
     browser = Browser(house)
     await browser.get("/sign-in")

@@ -10,14 +10,13 @@ from tests.api.house import House, make_house, running
 
 @pytest.fixture
 async def house(autojump_clock: object) -> AsyncIterator[House]:
-    """The running front end, on the virtual clock."""
     async with running(make_house()) as house:
         yield house
 
 
 @pytest.fixture
 async def stranger(house: House) -> AsyncIterator[Browser]:
-    """A browser that nobody has signed in with."""
+    """A browser without a session."""
     browser = Browser(house)
     async with browser.client:
         yield browser
@@ -25,7 +24,7 @@ async def stranger(house: House) -> AsyncIterator[Browser]:
 
 @pytest.fixture
 async def browser(house: House) -> AsyncIterator[Browser]:
-    """A browser that has signed in, at Today."""
+    """A signed-in browser, at Today."""
     browser = await signed_in(house)
     yield browser
     await browser.client.aclose()

@@ -1,4 +1,4 @@
-"""Two hundred strings that would be more than text if anybody let them (X12), and how to see whether one was."""
+"""Two hundred hostile strings (X12), and checks that a page shows them only as text."""
 
 from __future__ import annotations
 
@@ -40,12 +40,12 @@ Shape = frozenset[tuple[str, tuple[str, ...]]]
 
 
 def shape(page: HtmlElement) -> Shape:
-    """Return which elements a page has, each with the names of its attributes: what data must not be able to change."""
+    """Return the set of elements with their attribute names; data must not change it."""
     return frozenset((str(element.tag), tuple(sorted(element.attrib))) for element in page.iter())
 
 
 def stays_text(page: HtmlElement, harmless: Shape) -> None:
-    """Assert that a page with hostile data has no element, attribute or address that one with harmless data has not."""
+    """Assert that hostile data adds no element, attribute or unsafe link to the page of harmless data."""
     assert shape(page) <= harmless, sorted(shape(page) - harmless)
     for link in page.xpath("//@href | //@src | //@action | //@data-live"):
         assert link.startswith(("/", "#", "?", "http://", "https://")) and not link.startswith("//"), link

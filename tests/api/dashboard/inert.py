@@ -1,4 +1,4 @@
-"""Hostile texts (X12), and the proof that a page took none of them for anything but text."""
+"""Hostile texts (X12), and a check that a page shows them only as text."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _FOREIGN = ("iframe", "object", "embed", "math", "style", "base", "b", "u", "mgl
 
 
 def check_inert(page: HtmlElement) -> None:
-    """Fail if an element or attribute of a page came from a payload."""
+    """Fail if an element or attribute of a page comes from a payload."""
     assert [script.get("type") for script in page.iter("script")] == ["module"]
     assert all(script.get("src", "").startswith("/") for script in page.iter("script"))
     assert [each.tag for each in page.iter(*_FOREIGN) if (each.tag, each.get("aria-hidden")) != ("b", "true")] == []

@@ -1,4 +1,4 @@
-"""Devices in Settings: begun from what a browser hands over, listed without their secrets, ended."""
+"""Devices in Settings: added from a browser's subscription, listed without secrets, removed."""
 
 from __future__ import annotations
 

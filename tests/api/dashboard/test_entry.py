@@ -1,4 +1,4 @@
-"""The way in: the set-up link, signing in and out."""
+"""The set-up link, signing in and signing out."""
 
 from __future__ import annotations
 

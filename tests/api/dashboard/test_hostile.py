@@ -1,4 +1,4 @@
-"""X12: what comes from the web, or from whoever names things, is text on every page."""
+"""X12: text from the web and from users is text on every page."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def stamp(seq: Seq, event_id: str, source: SourceId, draft: Draft) -> bytes:
 
 
 def a_changed_page(text: str) -> Draft:
-    """Return a draft with a text in every field that is a text."""
+    """Return a draft with this text in every text field."""
     at = Context(text, text, text)
     ops = (
         Op("replace", 0, before=text, after=text, context=at),

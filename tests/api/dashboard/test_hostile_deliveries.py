@@ -1,4 +1,4 @@
-"""X12: what sources, receivers and readers put into alerts and deliveries stays text."""
+"""X12: data of sources, receivers and readers is only text on the pages of alerts and deliveries."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.support.build import NOW, a_draft, a_source
 
 
 async def furnished(house: House, text: str) -> str:
-    """Put a text wherever alerts and deliveries have one; return the id of an event with it."""
+    """Put a text into every field of alerts and deliveries; return the id of an event with it."""
     source = a_source(1, url=f"https://site1.test/{quote(text)}", tags=(f"label:{text}",))
     await house.storage.sources.add(source, SourceState(source.id, SourceRuntime()), house.storage.lease)
     house.registry.views[source.id] = SourceView(source, SourceRuntime())

@@ -1,4 +1,4 @@
-"""What phones need: a bar of four places and the way to the others, and a page for when there is no answer."""
+"""The dashboard on a phone: a bar of four places, the way to all others, and the offline page."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How pages are wanted: chosen in Settings, kept by the browser, right at the first byte."""
+"""Display preferences: set in Settings, stored in the browser, applied from the first byte."""
 
 from __future__ import annotations
 

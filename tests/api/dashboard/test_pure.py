@@ -1,4 +1,4 @@
-"""The pure parts: their examples, and forms of every kind."""
+"""Doctests of the dashboard's pure modules, and forms of every kind."""
 
 from __future__ import annotations
 

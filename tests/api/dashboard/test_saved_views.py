@@ -1,4 +1,4 @@
-"""Filters of lists under names, kept in the service."""
+"""Named filters of lists, stored in the service."""
 
 from __future__ import annotations
 

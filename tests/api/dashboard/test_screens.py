@@ -1,4 +1,4 @@
-"""The screens of the foundation: Today, Event, Stream, API keys, System."""
+"""The screens Today, Event, Stream, API keys and System."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ async def test_a_source_that_needs_somebody_is_called_by_its_name(
 ) -> None:
     source = a_source(1, found_title="Harbour notices", enabled=True)
     house.registry.views[source.id] = SourceView(source, SourceRuntime(health=Health(0.1, "rotten")))
-    await trio.sleep(60)  # the order of the tree is kept for a while
+    await trio.sleep(60)  # the order of the tree is cached for a while
     for path in ("/", "/system"):
         await browser.get(path)
         (link,) = browser.page.xpath(f"//a[@href='/sources/{source.id}']")

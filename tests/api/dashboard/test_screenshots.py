@@ -1,4 +1,4 @@
-"""Pictures of pages beside their events and on their source's page."""
+"""Screenshots with their events and on their source's page."""
 
 from __future__ import annotations
 

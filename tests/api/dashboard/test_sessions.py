@@ -1,4 +1,4 @@
-"""Sessions: new at every change of rights, ended at the very next request, in cookies nobody else reads (X14)."""
+"""Sessions: renewed at each change of rights, ended at once, in cookies hidden from scripts (X14)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Stream: sources by name, what is new to the reader, and files of the events."""
+"""The stream page: sources by name, events that are new to the reader, and exports."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ async def test_what_came_after_all_was_marked_as_read_is_new(house: House, brows
     await publish(house, ["Rope 1", "Rope 2"])
     await browser.get("/stream?keyword=rope")
     assert not marked(browser) and "since you marked" not in browser.text
-    await publish(house, ["Rope 3"])  # comes after the page, so the reader has not seen it
+    await publish(house, ["Rope 3"])  # after the page, so the reader has not seen it
     await browser.submit("/stream/read")
     assert browser.path == "/stream?keyword=rope" and "marked as read in this browser" in browser.text
     assert marked(browser) == ["Rope 3"] and "1 new since you marked all as read" in browser.text

@@ -1,4 +1,4 @@
-"""Every screen, by walking the table: session, Origin, token, headers, and forms that carry their token (X13, X14)."""
+"""Every screen of the table: session, Origin, token, headers, and forms with their token (X13, X14)."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ def held_to_the_policy(browser: Browser) -> None:
 
 
 def taken_by_the_script(text: str) -> None:
-    """What the module parses passes its own check: each tag is one that its pattern knows (S20)."""
+    """Assert that the text has only tags that the script's own pattern accepts (S20)."""
     found = re.search(r"^const TAG = /(.+)/gi;$", asset("dashboard.js").body.decode(), re.M)
     assert found is not None
     assert "<" not in re.sub(found[1].replace("\\/", "/"), "", text, flags=re.IGNORECASE)

@@ -1,4 +1,4 @@
-"""What keeps the way in open for the owner and shut for others: tries, weak passwords, set-up links, fresh sessions."""
+"""Signing in: rate limits, weak passwords, set-up links and fresh sessions keep strangers out and the owner in."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def tries_of(house: House) -> Attempts:
 
 
 async def try_once(attempts: Attempts, address: str, browser: str = "") -> float:
-    """Return how long a try waited."""
+    """Return the seconds that an attempt waited."""
     began = trio.current_time()
     async with attempts.one(address, browser):
         return trio.current_time() - began
@@ -78,7 +78,7 @@ async def test_s9_one_address_takes_few_of_the_places_in_the_queue(autojump_cloc
 async def test_s9_the_owner_signs_in_and_changes_the_password_while_the_same_proxy_carries_guesses(
     house: House, browser: Browser, stranger: Browser, autojump_clock: object
 ) -> None:
-    """All come from one address, as behind a proxy that is not trusted; the browser is known by its cookie."""
+    """All come from one address, as behind an untrusted proxy; the cookie identifies the owner's browser."""
     await stranger.get("/sign-in")
     for _ in range(OF_ONE.burst + 2):
         await stranger.submit("/sign-in", {"password": "a guess"})

@@ -1,4 +1,4 @@
-"""Every form of the table, sent wrong in every way: words beside the field, what was typed, and no error of ours."""
+"""Wrong input in every form: an error at the field, the typed values kept, and no 500."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ NOWHERE = (str(a_source_id(77)), "rubbish", "%00")
 
 
 def forms(screen: Screen) -> Iterator[dict[str, Any]]:
-    """Yield the form empty, with a field that nobody knows, with rubbish in every field, and with all fields twice."""
+    """Yield the form empty, with an unknown field, with rubbish in every field, and with every field twice."""
     assert screen.form is not None
     names = [one.encode_name for one in msgspec.structs.fields(screen.form)]
     yield {}
@@ -38,7 +38,7 @@ def forms(screen: Screen) -> Iterator[dict[str, Any]]:
 
 
 async def there(browser: Browser) -> dict[str, str]:
-    """Return for each place something that it has: an id in the place of those in its paths."""
+    """Create a record for each section; return the ids for its paths."""
     await browser.post("/webhook-bins", {})
     bin_id = browser.path.split("/")[2]
     await browser.post("/publications/new", {"title": "News", "tags": "news"})
@@ -54,7 +54,7 @@ async def there(browser: Browser) -> dict[str, str]:
 
 
 def asked_for(screen: Screen, known: dict[str, str]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield paths with forms: every form where there is something, and an empty one where there is nothing."""
+    """Yield paths with forms: all forms if the section has a record, else an empty one."""
     start, brace, end = screen.path.partition("{")
     if not brace:
         yield from ((screen.path, form) for form in forms(screen))
@@ -66,7 +66,7 @@ def asked_for(screen: Screen, known: dict[str, str]) -> Iterator[tuple[str, dict
 
 
 def told(browser: Browser, answer: httpx.Response) -> str:
-    """Return what is wrong with an answer to a form that is no good; "" when nothing is."""
+    """Return the fault of an answer to a wrong form, or ""."""
     if answer.status_code == 303:
         return ""
     if answer.status_code >= 500 and answer.status_code != 503:

@@ -1,4 +1,4 @@
-"""openapi-generator, which knows fifty languages, makes a Python client of our description, and that client works."""
+"""openapi-generator makes a Python client of our description, and that client works."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ NAME = "openapi_generated"
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """Generate the client; give its folder. Java comes with the generator's package."""
+    """Generate the client and yield its folder. The generator's package brings Java."""
     folder = tmp_path_factory.mktemp("openapi-generator")
     (folder / "openapi.json").write_bytes(msgspec.json.encode(document(all_routes(), "http://sanderling.test")))
     program = Path(sys.executable).with_name("openapi-generator-cli")

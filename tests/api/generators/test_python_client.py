@@ -28,7 +28,7 @@ NAME = "generated_client"
 
 @contextmanager
 def importable(folder: Path, package: str = NAME) -> Iterator[None]:
-    """Let a package be imported from a folder for the length of the block, and forget it then."""
+    """Make a package importable from a folder during the block, then unload it."""
     sys.path.insert(0, str(folder))
     try:
         yield
@@ -40,7 +40,7 @@ def importable(folder: Path, package: str = NAME) -> Iterator[None]:
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """Generate the client; give what the generator said."""
+    """Generate the client and yield the generator's output."""
     folder = tmp_path_factory.mktemp("client")
     (folder / "openapi.json").write_bytes(msgspec.json.encode(document(all_routes(), "http://sanderling.test")))
     (folder / "config.yaml").write_text("post_hooks: []\n")
@@ -53,7 +53,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 class Generated:
-    """The generated client on a running front end. `ask("sources.add_source", body=...)` is an operation."""
+    """The generated client on a running front end; `ask("sources.add_source", body=...)` calls an operation."""
 
     def __init__(self, http: Any) -> None:
         client = import_module(f"{NAME}.client").Client(base_url="http://sanderling.test")

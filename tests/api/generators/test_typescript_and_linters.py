@@ -1,4 +1,4 @@
-"""openapi-typescript, redocly and spectral read our description without an error; what they warn of is known."""
+"""openapi-typescript, redocly and spectral read our description without an error; all warnings are known."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from tests.support.node import modules
 pytestmark = pytest.mark.real
 QUIET = {"REDOCLY_TELEMETRY": "off", "REDOCLY_SUPPRESS_UPDATE_NOTICE": "true", "NO_COLOR": "1"}
 WARNINGS_OF_SPECTRAL = {
-    "info-contact",  # the description is served by whoever runs the service
-    "oas3-operation-security-defined",  # scopes on a bearer key, which OpenAPI 3.1 allows and the rule does not know
+    "info-contact",  # the contact would be the operator's
+    "oas3-operation-security-defined",  # OpenAPI 3.1 allows scopes on a bearer key, but the rule does not know it
 }
 RULES = {
     "extends": ["spectral:oas"],
     "overrides": [
-        # The example of a template has a parameter with a `type` and an `example`, which the rule takes for a schema.
+        # The rule takes a template's parameter with `type` and `example` for a schema.
         {
             "files": [
                 "openapi.json#/paths/~1v1~1templates~1%7Btemplate_id%7D/get/responses/200/content",
@@ -56,7 +56,7 @@ def run(folder: Path, program: str, *words: str) -> subprocess.CompletedProcess[
 
 
 def test_typescript_knows_requests_answers_and_webhooks_by_their_types(folder: Path) -> None:
-    """`uses.ts` is a program that must compile, and in it a line that must not."""
+    """`uses.ts` must compile, except for one line that must fail."""
     npx, *words = shlex.split(the("docs/api.md", "sh", "npx openapi-typescript"))
     made = run(folder, *words)
     assert npx == "npx" and made.returncode == 0, made.stdout + made.stderr

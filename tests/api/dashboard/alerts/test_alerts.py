@@ -1,4 +1,4 @@
-"""The screens of alerts, read and filled in by a browser without JavaScript."""
+"""The alert screens, without JavaScript."""
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ async def test_sources_are_chosen_shown_and_found_by_what_they_are_called(house:
 
 
 async def test_an_alert_over_some_sources_needs_one(house: House, browser: Browser) -> None:
-    """No source at all would be the whole library."""
+    """An alert without sources would watch the whole library."""
     await with_sources(house, 1)
     for path in ("/alerts/new", "/alerts/try"):
         await browser.get("/alerts/new")
@@ -265,7 +265,7 @@ async def test_the_list_is_filtered_and_paged(house: House, browser: Browser) ->
 
 
 async def with_sources(house: House, count: int) -> None:
-    """Have sources; those of even number are tagged."""
+    """Add sources; even numbers get a tag."""
     for number in range(1, count + 1):
         source = a_source(number, tags=("label:even",) if number % 2 == 0 else ())
         await house.storage.sources.add(source, SourceState(source.id, SourceRuntime()), house.storage.lease)

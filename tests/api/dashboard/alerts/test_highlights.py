@@ -1,5 +1,3 @@
-"""Marks around words, wherever they stand."""
-
 from __future__ import annotations
 
 from hypothesis import given

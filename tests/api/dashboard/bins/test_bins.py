@@ -1,4 +1,4 @@
-"""The screens of bins: made, filled, looked into, given to an alert, ended; what was sent is never more than text."""
+"""The screens of bins: make, fill, inspect, attach to an alert, delete; captured data is only shown as text."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ async def test_a_capture_shows_headers_body_and_what_both_signatures_are_worth(b
     assert browser.page.xpath("//pre")[0].text_content() == '{\n  "a": 1\n}'
     assert "not checked" in browser.text and "none of the headers of a delivery" in browser.text
     assert "/in?x=1" in browser.text
-    assert f"http://sanderling.test/bins/{bin.token}/in?x=1" in browser.text  # the command
+    assert f"http://sanderling.test/bins/{bin.token}/in?x=1" in browser.text  # in the curl command
 
 
 async def test_a_body_that_is_no_text_can_only_be_downloaded(browser: Browser, house: House) -> None:

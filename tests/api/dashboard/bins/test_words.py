@@ -1,5 +1,3 @@
-"""Captures in words."""
-
 from __future__ import annotations
 
 import subprocess

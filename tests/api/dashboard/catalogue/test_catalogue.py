@@ -1,4 +1,4 @@
-"""The screens of templates: read, filled in, previewed, attached, with a reason for all that failed."""
+"""The template screens: read, fill in, preview, attach, and the reason for each failure."""
 
 from __future__ import annotations
 

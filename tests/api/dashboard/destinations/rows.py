@@ -1,4 +1,4 @@
-"""Destinations and attempts put straight into storage, for pages that show them."""
+"""Destinations and attempts, written directly into storage."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ HOOK = "00000000-0000-7000-8000-0000000000d1"
 
 
 async def a_hook(house: House, *, awake: bool = True, **changes: Any) -> Destination:
-    """Store an alert and a destination of it; awake: it has an actor's mailbox."""
+    """Store an alert and its destination. awake: the destination has a mailbox."""
     await house.storage.alerts.put(Alert(ALERT, "Prices", "price", "en", (), NOW, NOW))
     plain = Destination(
         HOOK, ALERT, "webhook", "https://hooks.test/in", "instant", "hooks.test", (Secret("whsec_eA=="),), NOW, NOW
@@ -39,7 +39,6 @@ def attempts(house: House, *lines: Attempt, hook: str = HOOK) -> None:
 
 
 def an_attempt(event_id: str = "e1", result: Result = "sent", **changes: Any) -> Attempt:
-    """An attempt of now."""
     plain = Attempt(HOOK, event_id, 1, result, NOW, 200 if result == "sent" else 503, 12, None, None)
     if result == "retry":
         plain = replace(plain, error="HTTP 503 busy", next_at=Millis(NOW + 300_000))

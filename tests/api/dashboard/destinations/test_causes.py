@@ -1,4 +1,4 @@
-"""Failures that have one cause are one group, whatever was particular to each."""
+"""Failures with the same cause form one group, whatever their details."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a destination waits for, and what a failed delivery has left."""
+"""The next step of a destination, and the result of a failed delivery."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The attempts of a destination: filters, causes, one attempt, and hostile answers that stay text."""
+"""The attempts of a destination: filters, causes, details, and hostile answers as text."""
 
 from __future__ import annotations
 

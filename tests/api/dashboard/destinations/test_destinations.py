@@ -1,4 +1,4 @@
-"""The screens of destinations: how each stands, and every button."""
+"""The destination screens: each state, and every button."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ONE = f"/destinations/{HOOK}"
 
 
 def wrong_at(browser: Browser, field: str) -> str:
-    """What is told beside a field."""
+    """Return the error at a field."""
     (place,) = browser.page.xpath(f"//*[@id='f-{field}']")
     inside = place.xpath(".//small[@class='wrong']") or place.xpath("..//small[@class='wrong']")
     return " ".join(one.text_content() for one in inside)

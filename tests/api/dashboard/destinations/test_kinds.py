@@ -1,4 +1,4 @@
-"""The form of a destination of any kind: what it asks for, what it keeps, and what it never shows again."""
+"""The form for each kind of destination: its fields, its stored values, and the secrets that it never shows again."""
 
 from __future__ import annotations
 

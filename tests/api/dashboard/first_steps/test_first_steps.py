@@ -1,4 +1,4 @@
-"""The first steps, with a registry that answers from a dict: what each button does, and what it says when it can't."""
+"""The first steps over a fake registry: the effect of each button, and its error message."""
 
 from __future__ import annotations
 
@@ -33,7 +33,6 @@ HOSTILE = "<script>alert(1)</script><img src=x onerror=alert(1)>"
 
 @pytest.fixture
 def keys() -> list[SigningKey]:
-    """The keys that the house publishes."""
     return [KEY]
 
 
@@ -72,7 +71,7 @@ async def tell(house: House, draft: Draft | None = None) -> None:
 
 
 async def changed(browser: Browser, draft: Draft | None = None, *, after: float = 0.5) -> None:
-    """Press the button, and have the event come a little later."""
+    """Press the button; the event arrives `after` seconds later."""
 
     async def look() -> None:
         await trio.sleep(after)
@@ -180,7 +179,7 @@ async def test_a_bin_is_wired_and_the_delivery_waited_for(
     (alert,) = await house.storage.alerts.all()
     (destination,) = await house.storage.alerts.destinations()
     assert browser.path == f"/webhook-bins/{bin.id}"
-    assert "its delivery is on the way" in browser.text  # nothing delivers in this house
+    assert "its delivery is on the way" in browser.text  # this house delivers nothing
     assert trio.current_time() - began < 10
     assert set(alert.source_ids) == {view.source.id for view in views(house)}
     assert destination.url.endswith(bin.token)
@@ -191,7 +190,7 @@ async def test_a_bin_is_wired_and_the_delivery_waited_for(
 async def test_a_bin_that_can_not_be_wired_says_what_to_do_and_is_not_left_behind(
     browser: Browser, house: House
 ) -> None:
-    """As when the practice is ended in another window: its sources are shown, and stored no more."""
+    """This happens when another window ends the practice: the page shows sources that storage no longer has."""
     await browser.get(PATH)
     await changed(browser)
     await browser.submit(f"{PATH}/wire")
@@ -226,7 +225,7 @@ async def test_one_press_ends_all_of_it_and_nothing_else(
 
 
 async def put(house: House) -> None:
-    """Store the feed's source too, as a registry would: an alert can only name what is there."""
+    """Store the feed's source too, as a real registry does: an alert can only name stored sources."""
     await house.registry.mailbox.ask(lambda reply: ShowPractice(reply, start=True))
     for view in views(house):
         if await house.storage.sources.get(view.source.id) is None:

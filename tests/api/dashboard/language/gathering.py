@@ -1,7 +1,7 @@
-"""All texts that pages say, gathered from code, templates, scripts and the tables of other rooms; and the catalogues
-brought up to date with them: `python -m tests.api.dashboard.language.gathering` (or `make languages`).
+"""Gathers all texts of pages from code, templates, scripts and tables, and updates the catalogues with them.
 
-A text that is new stands in each catalogue without words, for who knows the language; one that is gone is taken out.
+Run `python -m tests.api.dashboard.language.gathering` or `make languages`. A new text enters each catalogue without a
+translation; a removed text leaves it.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _IN_TEMPLATES: Final = ("say", "say_many", "say_as", "gettext", "ngettext")
 
 
 class Said(NamedTuple):
-    """A text, its plural ("" without), and what it is where English has one word for two things ("" else)."""
+    """A text, its plural, and the context that separates two meanings of one English word; "" for none."""
 
     text: str
     many: str = ""
@@ -55,13 +55,12 @@ class Said(NamedTuple):
 
     @property
     def key(self) -> str:
-        """Its key in a catalogue."""
         return f"{self.context}{CONTEXT}{self.text}" if self.context else self.text
 
 
 @cache
 def gathered() -> Mapping[str, Said]:
-    """Return all texts by their keys. Of a text with and without a plural, the one with it is there."""
+    """Return all texts by key. If a text occurs with and without a plural, keep the plural."""
     found: dict[str, Said] = {}
     for said in (*_of_code(), *_of_templates(), *_of_scripts(), *map(Said, _of_tables())):
         if said.text and (said.key not in found or said.many):
@@ -99,7 +98,7 @@ def _of_scripts() -> Iterator[Said]:
 
 
 def _of_tables() -> Iterator[str]:
-    """Yield what pages take from tables of other rooms."""
+    """Yield the texts that pages take from tables of other rooms."""
     rows: list[Any] = [vars(states)[name] for name in vars(states) if name.isupper()]
     for table in rows:
         for state in table.values():
@@ -130,14 +129,14 @@ def _of_tables() -> Iterator[str]:
 
 
 def _of_fields() -> Iterator[str]:
-    """Yield the names of the fields of forms, as what is wrong with one names it (`ui.faults`)."""
+    """Yield the names of form fields as `ui.faults` prints them."""
     for screen in SCREENS:
         for field in msgspec.structs.fields(screen.form) if screen.form is not None else ():
             yield field.encode_name.replace("_", " ").capitalize()
 
 
 def updated(text: str) -> str:
-    """Return a catalogue's file with the texts of now, the words for those that it had, and its head as it was."""
+    """Return a catalogue with the current texts, its old translations and its old head."""
     head = text.split("\n\n", 1)[0]
     had = {entry.text: entry.said for entry in entries_of(text) if entry.text and not entry.fuzzy}
     forms = int(re.search(r"nplurals=(\d+)", head)[1])  # type: ignore[index]
@@ -145,7 +144,7 @@ def updated(text: str) -> str:
 
 
 def written(said: Said, words: tuple[str, ...], forms: int) -> str:
-    """Return a text as an entry of a file."""
+    """Return a text as an entry of a catalogue."""
     lines = ["#, python-format"] if "%(" in said.text else []
     lines += [f"msgctxt {_quoted(said.context)}"] if said.context else []
     lines.append(f"msgid {_quoted(said.text)}")
@@ -161,7 +160,7 @@ def _quoted(text: str) -> str:
 
 
 def lacking(text: str) -> list[str]:
-    """Return the texts for which a catalogue's file has no words, or only a guess."""
+    """Return the texts without a translation, or with only a guess."""
     return [entry.text for entry in entries_of(text) if entry.text and (entry.fuzzy or not all(entry.said))]
 
 

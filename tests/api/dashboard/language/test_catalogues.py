@@ -1,4 +1,4 @@
-"""The catalogues: whole, up to date, with the English placeholders and tags; and read as every other program does."""
+"""The catalogues are complete and current, keep placeholders and tags, and parse as other programs parse them."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_what_is_said_has_the_placeholders_and_the_tags_of_the_english(file: Pat
 
 
 def same_places(entry: Entry, words: str) -> bool:
-    """Return whether a text names what the English names. A plural may leave out the count, as English does."""
+    """Return whether a translation keeps the placeholders. A plural may drop the count, as English does."""
     own = Counter(PLACES.findall(words))
     return own in (Counter(PLACES.findall(entry.text)), Counter(PLACES.findall(entry.many or entry.text)))
 

@@ -1,5 +1,5 @@
-"""Every page in a made-up language that puts each of our texts between ⟦ and ⟧: what stands outside of them, in Latin
-letters and not as anybody's data, is English that no other language can have. All data is Greek here.
+"""Every page in a made-up language that puts our texts between ⟦ and ⟧.
+All data is Greek, so Latin letters outside of the marks are untranslated English.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from tests.support.build import NOW, a_draft, a_source, a_source_id
 
 GREEK = "Ωκεανός"
 SHOWN = ("title", "placeholder", "aria-label", "alt", "data-is")
-"""Attributes that people read, or hear."""
+"""Attributes that a browser shows or a screen reader speaks."""
 CODE = frozenset({"code", "pre", "kbd", "script", "style", "textarea", "datalist"})
 NAMES = frozenset(
     re.findall(
@@ -42,7 +42,7 @@ NAMES = frozenset(
         "English Svenska Marking Browser GET POST none instant Webhook Ed25519 simhash push feed html alerts admin",
     )
 )
-"""Names, units, scopes and channels, which are the same in all languages."""
+"""Names, units, scopes and channels, equal in all languages."""
 EXAMPLES = frozenset(
     {
         "prices, topic:energy",
@@ -58,14 +58,14 @@ EXAMPLES = frozenset(
         "Cookie: session=…",
     }
 )
-"""What fields show as examples of what may be typed: it is the same in all languages."""
+"""Examples in form fields, equal in all languages."""
 _NO_WORD = re.compile(r"\S*[./:@_=|…]\S*|\S*\d\S*|%\w+")
-"""Addresses, ids, fields, figures with their units."""
+"""Addresses, ids, fields, numbers with their units."""
 _WORD = re.compile(r"[A-Za-z]{2,}")
 
 
 class Marking:
-    """The made-up language: it has words for whatever is gathered, and for nothing else."""
+    """The made-up language: it translates the gathered texts only."""
 
     code, name = "xx", "Marking"
     form = staticmethod(NATIVE.form)
@@ -81,7 +81,7 @@ def marked(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def unsaid(page: HtmlElement) -> list[str]:
-    """Return the English that stands outside of the marks, which may begin in one element and end in another."""
+    """Return the English outside of the marks. A mark may open in one element and close in another."""
     found, depth = [], 0
     for element, text in _texts(page):
         rest, depth = _outside(text, depth)
@@ -94,7 +94,7 @@ def unsaid(page: HtmlElement) -> list[str]:
 
 
 def _texts(element: HtmlElement) -> Iterator[tuple[HtmlElement, str]]:
-    """Yield the texts of an element in reading order, each with the element that it stands in."""
+    """Yield the texts of an element in reading order, each with its element."""
     yield element, element.text or ""
     for child in element:
         if isinstance(child.tag, str):
@@ -103,7 +103,7 @@ def _texts(element: HtmlElement) -> Iterator[tuple[HtmlElement, str]]:
 
 
 def _is_data(element: HtmlElement) -> bool:
-    """Return whether it is code or somebody's text: an event's, or marked as what nobody translates."""
+    """Return whether an element holds code, an event's text, or a part marked as not translated."""
     around = [element, *element.iterancestors()]
     return any(
         one.tag in CODE
@@ -115,7 +115,7 @@ def _is_data(element: HtmlElement) -> bool:
 
 
 def _outside(text: str, depth: int) -> tuple[str, int]:
-    """Return what of a text is outside of the marks if there is a word in it, and how deep in marks it ends."""
+    """Return the text outside of the marks, if it has a word, and the depth of marks at its end."""
     kept = ""
     for sign in text:
         depth += (sign == "⟦") - (sign == "⟧")
@@ -125,7 +125,7 @@ def _outside(text: str, depth: int) -> tuple[str, int]:
 
 
 async def furnished(house: House) -> str:
-    """Put something of everything there, with Greek wherever people or the web have the word; return an event's id."""
+    """Store data for every page, in Greek if users or the web write it; return an event's id."""
     bad = Health(0.1, "rotten", "3 looks in a row have failed, for 2 h: answered 503", cause="reach")
     put(house, hot=replace(HOT, health=bad, last_error="answered 503"), title=GREEK, tags=(f"label:{GREEK}",))
     put(house, 2, hot=SourceRuntime(), title=GREEK)
@@ -205,7 +205,7 @@ async def test_no_page_says_anything_that_no_other_language_can_say(
 
 
 SCRIPTED = frozenset({"Because."})
-"""What the house behind these pages says of a source, and no room writes."""
+"""Texts that only the fake house produces."""
 NOTICES = (
     of_damage("the database is damaged (bad page): stop the service and put a backup in its place", BASE_URL, NOW),
     replace(

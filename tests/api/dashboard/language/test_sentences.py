@@ -1,4 +1,4 @@
-"""Sentences of other rooms: known again, and still written there as they are known here."""
+"""The dashboard recognizes sentences of other rooms, and those rooms still write them."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ _HOUR = 3_600_000
 
 
 def _receipt(*whys: Why, looks: tuple[int, ...] = (1_190, 2, 12, 3, 0, 0, 0, 0)) -> str:
-    """Return what a receipt of a week says, with an unknown hour for each reason."""
+    """Return the sentence of a week's receipt, with an unknown hour for each reason."""
     unknown = [Span(Millis(n * _HOUR), Millis((n + 1) * _HOUR), why) for n, why in enumerate(whys)]
     week = Millis(168 * _HOUR)
     return said(Coverage(Millis(0), week, looks, 1, None, None, Gap(Millis(0), Millis(5_460_000)), unknown, 0))
@@ -87,7 +87,7 @@ def test_a_sentence_that_begins_with_a_figure_is_one_of_its_own() -> None:
 
 
 def _english(text: str, words: str) -> set[str]:
-    """Return the longer words of a text that its translation still has."""
+    """Return the longer English words that a translation still has."""
     return {word for word in re.findall(r"[A-Za-z]{4,}", text) if re.search(rf"\b{word}\b", words)} - {"HTTP"}
 
 
@@ -123,19 +123,17 @@ def test_a_name_in_a_sentence_is_not_translated() -> None:
 
 @pytest.mark.parametrize("text", ["It has. " * 75, "a: b (c) " * 60, "x; " * 190, "“a” came (1), " * 40, "y" * 10**6])
 def test_a_text_that_is_made_to_be_long_to_compare_stays_as_it_is(text: str) -> None:
-    """Each takes some milliseconds; without the bound on length they would take minutes."""
+    """Each takes milliseconds; without the limit on length it would take minutes."""
     with speaking("sv"):
         assert translated(text) == text
 
 
 MOST = 0.5
-"""The share of the pairs of words of a pattern that a room must still write: where it puts words together, no file has
-the pair.
-"""
+"""Share of a pattern's word pairs that its room must write; code that joins words at run time hides some pairs."""
 
 
 def test_each_pattern_is_still_written_in_its_room() -> None:
-    """A pattern that no room writes any more translates nothing, and nobody would notice."""
+    """An outdated pattern translates nothing, and no other test would notice."""
     written = _pairs(_written())
     gone = [pattern for pattern in PATTERNS if _share(_pairs(pattern), written) < MOST]
     assert not gone, f"no room writes these any more: mend them in language/patterns.py: {gone}"

@@ -1,4 +1,4 @@
-"""What is said, in which language: placeholders, plurals, figures, months."""
+"""Placeholders, plurals, numbers and months in each language."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Text in a template or a module of the dashboard goes through `say` or `{% trans %}`: found without opening a page."""
+"""Finds text in templates and dashboard modules that bypasses `say` or `{% trans %}`, without opening a page."""
 
 from __future__ import annotations
 
@@ -18,13 +18,12 @@ TEMPLATES = sorted((HOME / "templates").rglob("*.html"))
 MODULES = sorted(file for file in HOME.rglob("*.py") if file.name not in ("common_words.py", "patterns.py"))
 SAYS = frozenset({"say", "say_many", "say_as", "noted", "noted_as", "translated", "gettext", "ngettext"})
 QUIET = frozenset({"ValueError", "log", "compile"})
-"""Calls whose texts no page shows."""
 UNSAID = frozenset(
     {
         "alerts/one.py: matches of alerts",  # names of limits
         "attempts.py: sign-in browser ",
         "attempts.py: sign-in of strangers",
-        "bins/one.py: webhook bin",  # names that are kept
+        "bins/one.py: webhook bin",  # stored names
         "first_steps/steps.py: First steps",
         "destinations/causes.py: no answer",  # patterns, in `language/patterns.py`
         "publications/one.py: new address",
@@ -34,16 +33,16 @@ UNSAID = frozenset(
         "stream.py: more than ",
         "stream.py: not the id of an event",
         "sources/words.py: Not watched since ",
-        "forms.py: must be percent-encoded UTF-8 with at most ",  # no browser of a person sends this
+        "forms.py: must be percent-encoded UTF-8 with at most ",  # no real browser sends this
         "forms.py: cannot be read",
         "face.py: Sign in first.\n",  # for a script
         "saved_views.py: there are no views of this list",
         "undoing.py: <Undos of ",
         "settings.py: Mac OS",
-        "screen.py: the dashboard",  # who set a record, as the record keeps it
+        "screen.py: the dashboard",  # the author, as records store it
     }
 )
-"""Texts that are said otherwise, or to nobody."""
+"""Texts that are translated elsewhere or that no page shows."""
 HELP = (
     'Write say("..."), say_many(...) or noted("...") around it (a template: {{{{ say("...") }}}}, {{% trans %}}); then '
     "run `make languages` and give it its Swedish. docs/languages.md tells it all. It is {}"
@@ -88,7 +87,7 @@ def test_a_template_says_its_texts(file: Path) -> None:
 
 
 def plain(made: Environment, source: str) -> list[str]:
-    """Return the text that stands in a template outside of its tags, and the phrases that it writes in expressions."""
+    """Return a template's text outside of tags, and the phrases in its expressions."""
     tree = made.parse(source)
     said = {
         id(one) for call in tree.find_all(nodes.Call) if _called(call) in SAYS for one in call.find_all(nodes.Const)
@@ -114,7 +113,7 @@ def _called(call: nodes.Call) -> str:
 
 
 def _reads(text: str) -> bool:
-    """Return whether a person would read this: it begins as a sentence does, and is no example, class or command."""
+    """Return whether a text reads like a sentence, not like an example, a class or a command."""
     return bool(re.match(r"[A-Z(✓]", text) and PHRASE.search(text)) and not _WRITTEN.search(text)
 
 

@@ -1,4 +1,4 @@
-"""The screens of publications: made, found, changed, given another address, deleted."""
+"""The screens of publications: make, find, edit, change the address, delete."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Previews of each kind, as the registry gives them."""
+"""Previews of each kind, as the registry returns them."""
 
 from __future__ import annotations
 

@@ -65,7 +65,7 @@ async def test_a_stream_shows_its_frames_and_which_would_be_told(house: House, b
     house.registry.preview = of_a_stream()
     await pasted(browser, "wss://a.test/x", filter="tide", hello="sub", type="push")
     assert "7 frames came in 3.0 s" in browser.text and "closed by the server" in browser.text
-    assert browser.page.xpath("//span[contains(@class,'badge')]/text()")  # the kind, in words
+    assert browser.page.xpath("//span[contains(@class,'badge')]/text()")  # the kind
     assert asked(house, DetectUrl)[0].request.filter == "tide"
 
 
@@ -120,7 +120,7 @@ async def test_of_many_each_has_its_line_and_the_good_ones_are_added(house: Hous
     await pasted(browser, "a.test/1\nhttps://10.0.0.1/\na.test/2\na.test/1", tags="sea")
     assert "2 of 3 can be added" in browser.text and "10.0.0.1 is not public" in browser.text
     assert not asked(house, AddSource)
-    assert browser.page.xpath("//textarea[@name='urls']")[0].value.split() == ["https://10.0.0.1/"]  # to be mended
+    assert browser.page.xpath("//textarea[@name='urls']")[0].value.split() == ["https://10.0.0.1/"]  # to correct
     await browser.submit("/sources/chosen")
     assert [one.new.url for one in asked(house, AddSource)] == ["https://a.test/1", "https://a.test/2"]
     assert {(one.new.title, one.new.tags) for one in asked(house, AddSource)} == {("", ("label:sea",))}

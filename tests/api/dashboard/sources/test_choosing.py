@@ -1,4 +1,4 @@
-"""Choosing what is watched of a page: its blocks as text, without JavaScript."""
+"""Choosing the watched part of a page from its blocks, without JavaScript."""
 
 from __future__ import annotations
 
@@ -226,7 +226,7 @@ async def test_what_no_button_of_ours_says_is_refused(house: House, browser: Bro
 
 
 def of_text(text: str) -> tuple[PickPage, PickPage]:
-    """A page of blocks, and what pressing one would do, with this text in every place."""
+    """A page of blocks, and the result of pressing one, with this text in every field."""
     value = replace(PRICE, value=replace(PRICE.value, text=text), place=text)
     block = a_block(0, text, heading=text, row=text, column=text, values=(value,))
     kept = replace(KEPT, selector=text, texts=(text,))

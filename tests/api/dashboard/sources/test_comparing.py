@@ -1,5 +1,3 @@
-"""The page that compares two versions."""
-
 from __future__ import annotations
 
 from tests.api.dashboard.browser import Browser

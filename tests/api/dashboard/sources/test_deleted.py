@@ -1,4 +1,4 @@
-"""Changes that can be taken back: a pause and a deletion, of one source and of many."""
+"""Undo of a pause and of a deletion, for one source and for many."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Defaults of a tag as a page, and what a source has of its tags."""
+"""The page of a tag's defaults, and the settings that a source inherits from its tags."""
 
 from __future__ import annotations
 

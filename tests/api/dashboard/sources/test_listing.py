@@ -16,7 +16,7 @@ ROTTEN = Health(0.1, "rotten", "12 looks in a row have failed, for 2 h: timeout"
 
 
 def put(house: House, number: int = 1, *, hot: SourceRuntime | None = None, **source: Any) -> SourceId:
-    """Have the registry know a source; return its id."""
+    """Add a source to the registry; return its id."""
     made = a_source(number, **source)
     house.registry.views[made.id] = SourceView(made, hot or SourceRuntime(last_look_at=NOW, next_look_at=NOW))
     return made.id
@@ -63,7 +63,7 @@ async def test_the_list_is_filtered_by_a_form_that_keeps_what_was_asked(house: H
 
 async def test_pages_follow_each_other_with_the_filter_kept(house: House, browser: Browser) -> None:
     looks = b""
-    for number in range(40):  # as varied as can be: no two alike in a row
+    for number in range(40):  # no two equal checks in a row
         looks = trail.noted(looks, look(Millis(NOW + number * 60_000), Verdict(number % 8), 200))
     for number in range(1, 96):
         tags = ("label:harbour", "topic:timetables")

@@ -1,4 +1,4 @@
-"""From a price that was pressed to an alert."""
+"""The way from a pressed price to an alert."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tags as folders with counts, and a tag under another name."""
+"""Tags as folders with counts, and the renaming of a tag."""
 
 from __future__ import annotations
 

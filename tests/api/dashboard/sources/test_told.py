@@ -1,4 +1,4 @@
-"""What a page says now: the texts as they were last told, in the order of the page."""
+"""The current text of a page: the last reported texts, in page order."""
 
 from __future__ import annotations
 
