@@ -248,7 +248,7 @@ class House:
         return httpx.AsyncClient(transport=transport, base_url=BASE_URL, headers=headers, timeout=None)
 
     async def publish(self, *drafts: Draft | str, source: int = 1) -> list[Stored]:
-        """Commit events of a source and show them to readers."""
+        """Commit events of a source and publish them to readers."""
         source_id = a_source_id(source)
         if source_id not in self.storage.disk.sources():
             state = SourceState(source_id, SourceRuntime())
@@ -260,7 +260,7 @@ class House:
         return list(events)
 
     async def beat(self) -> Stored:
-        """Commit a heartbeat and show it to readers."""
+        """Commit a heartbeat and publish it to readers."""
         moment = rfc3339(NOW)
         says = Heartbeat(1, 60, moment, None, None, moment, 0, moment, 0, 0, 0)
         draft = a_draft(
@@ -272,7 +272,6 @@ class House:
         return event
 
     async def raw(self, request: bytes) -> trio.abc.Stream:
-        """Open a connection, send bytes, and return it."""
         stream = await self.listener.connect()
         await stream.send_all(request)
         return stream
@@ -285,7 +284,7 @@ def ids(events: Iterable[Stored]) -> list[str]:
 def make_house(
     pair: StreamPair = memory_stream_pair, catalogue: Catalogue[Template] | None = None, **settings: Any
 ) -> House:
-    """Build everything, start nothing."""
+    """Build all parts without starting any."""
     disk = Disk()
     storage = InLoopStorage(disk, disk.start("test"))
     registry, listener, child, resolver = FakeRegistry(), MemoryListener(pair), FakeChild(), FakeResolver()
@@ -341,8 +340,8 @@ def make_house(
 
 
 def _wall() -> Callable[[], float]:
-    """Return a clock that is at `NOW` now, or, where Trio does not run yet, at its first use."""
-    # Trio's own clock begins anywhere within eleven days.
+    """Return a clock that reads `NOW` now, or at its first use if Trio is not running yet."""
+    # Trio's clock starts at a random point within eleven days.
     begun = [trio.current_time()] if trio.lowlevel.in_trio_run() else []
 
     def wall() -> float:
@@ -363,7 +362,6 @@ async def _no_keys() -> bytes:
 
 @asynccontextmanager
 async def running(house: House) -> AsyncIterator[House]:
-    """Run a house for the length of the block."""
     async with trio.open_nursery() as nursery:
         nursery.start_soon(house.registry.run)
         nursery.start_soon(house.matcher.run)
@@ -376,9 +374,8 @@ async def running(house: House) -> AsyncIterator[House]:
 
 @asynccontextmanager
 async def on_loopback(**settings: Any) -> AsyncIterator[tuple[House, int]]:
-    """Run a front end on a real socket; yield it and its port."""
     house = make_house(**settings)
     (listener,) = await trio.open_tcp_listeners(0, host="127.0.0.1")
-    house.listener = listener  # type: ignore[assignment]  # the world listens on a real socket here
+    house.listener = listener  # type: ignore[assignment]  # a real listener
     async with running(house):
         yield house, listener.socket.getsockname()[1]

@@ -1,4 +1,4 @@
-"""A stream's client in a few lines: h11 on a memory stream, frame by frame."""
+"""A minimal stream client: h11 on a memory stream, frame by frame."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.api.house import House
 
 
 class Listening:
-    """An open stream. `status` and `headers` are those of its head."""
+    """An open stream. `status` and `headers` are from the head of the answer."""
 
     def __init__(self, stream: trio.abc.Stream) -> None:
         self.stream = stream
@@ -33,7 +33,7 @@ class Listening:
         self.headers = {name.decode(): value.decode() for name, value in head.headers}
 
     async def chunk(self) -> bytes:
-        """Return the next piece of the body, b"" at its end or when the connection was cut."""
+        """Return the next chunk of the body, b"" after its end or a cut."""
         event = await self._event()
         if isinstance(event, h11.Data):
             return bytes(event.data)
@@ -41,7 +41,7 @@ class Listening:
         return b""
 
     async def frame(self, mark: bytes = b"\n\n") -> bytes:
-        """Return the next frame, without the empty line that ends it; b"" at the end."""
+        """Return the next frame without its empty line; b"" at the end."""
         while mark not in self._buffer:
             data = await self.chunk()
             if not data:
@@ -51,7 +51,7 @@ class Listening:
         return frame
 
     async def event(self) -> dict[str, Any]:
-        """Return the next event; comments and the retry hint are passed over. {} at the end."""
+        """Return the next event, skipping comments and the retry hint; {} at the end."""
         while frame := await self.frame():
             for line in frame.split(b"\n"):
                 if line.startswith(b"data: "):
@@ -75,7 +75,7 @@ class Listening:
 
 @asynccontextmanager
 async def listening(house: House, path: str = "/v1/stream", key: str = "", **headers: str) -> AsyncIterator[Listening]:
-    """Open a stream for the length of the block, with a new key unless one is given."""
+    """Open a stream during the block, with a new key unless one is given."""
     stream = await house.listener.connect()
     try:
         client = Listening(stream)

@@ -1,4 +1,4 @@
-"""X21: connections are counted by address, and no single one takes all that there are."""
+"""X21: connections are counted by address, and no single address can use all of them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.api.server.test_server import GET, read_all
 
 
 class FromThere:
-    """A socket of which only the other end's address is known."""
+    """A socket with nothing but a peer address."""
 
     def __init__(self, address: str) -> None:
         self._address = address
@@ -33,7 +33,7 @@ def pair_from(address: str) -> StreamPair:
     def pair() -> tuple[trio.abc.Stream, trio.abc.Stream]:
         ours, theirs = trio.testing.memory_stream_pair()
         known: Any = FromThere(address)
-        theirs.socket = known  # type: ignore[attr-defined]  # where the server looks for it
+        theirs.socket = known  # type: ignore[attr-defined]  # the server reads it here
         return ours, theirs
 
     return pair

@@ -1,4 +1,4 @@
-"""Compression: for the few bodies that are the same for everybody, and for nothing else."""
+"""Compression: only for the few bodies that are the same for every client."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ async def test_what_everybody_gets_alike_is_compressed_on_the_wire(house: House,
         plain = await reader.get(path, headers={"Accept-Encoding": "identity", "Origin": "https://app.example"})
         packed = await reader.get(path, headers={"Accept-Encoding": "gzip", "Origin": "https://app.example"})
     assert "content-encoding" not in plain.headers and packed.headers["content-encoding"] == "gzip"
-    assert plain.content == packed.content  # the client has unpacked it
+    assert plain.content == packed.content  # the client has decompressed it
     assert int(packed.headers["content-length"]) < len(plain.content) / 2
     assert "Accept-Encoding" in plain.headers["vary"] and "Accept-Encoding" in packed.headers["vary"]
 

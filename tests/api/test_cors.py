@@ -1,4 +1,4 @@
-"""Pages of other origins: what the operator named may read, nothing else may, and nobody is handed a key."""
+"""Pages of other origins: the operator's origins may read, no others, and no page gets a key."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ async def open_house(autojump_clock: object) -> AsyncIterator[House]:
 
 
 async def ask_first(house: House, path: str, origin: str, method: str = "GET") -> httpx.Response:
-    """Do as a browser does before it sends a key to another origin."""
+    """Send the preflight that a browser sends before a request with a key."""
     headers = {"Origin": origin, "Access-Control-Request-Method": method}
     headers["Access-Control-Request-Headers"] = "authorization,last-event-id"
     async with house.stranger() as browser:

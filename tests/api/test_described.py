@@ -1,4 +1,4 @@
-"""What the service says of itself, as it is served: the description, the schemas, the pages for people."""
+"""The service's description of itself, as served: the documents, the schemas, the pages for people."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ VOID = {"meta", "link"}
 
 
 class Outline(HTMLParser):
-    """What an accessibility tree is made of: elements by name, headings in order, anchors, references."""
+    """The parts of an accessibility tree: elements by name, headings in order, anchors, references."""
 
     def __init__(self, page: str) -> None:
         super().__init__()
@@ -114,9 +114,7 @@ async def test_the_schemas_at_their_urls_are_those_of_the_description(house: Hou
 
 
 def _plain(schema: Any) -> Any:
-    """Return a schema without what stands in one place only: examples, addresses, and defaults, which the description
-    of a request says in words.
-    """
+    """Return a schema without the parts that only one of the two documents has: examples, addresses and defaults."""
     if isinstance(schema, list):
         return [_plain(one) for one in schema]
     if not isinstance(schema, dict):
@@ -127,7 +125,7 @@ def _plain(schema: Any) -> Any:
 
 
 BESIDE = {"$schema", "$id", "$defs", "examples", "default", "description"}
-"""`description` may be a property of that name, too: what it says is compared apart."""
+"""`description` may also be a property, so it is compared separately."""
 
 
 def test_two_types_of_one_name_are_refused() -> None:
@@ -144,7 +142,7 @@ def test_the_digest_that_is_described_is_the_one_that_is_sent() -> None:
 
 @pytest.mark.parametrize("path", PAGES)
 async def test_a_page_is_plain_html_that_needs_nothing_from_elsewhere(house: House, path: str) -> None:
-    """No script, no style but our own file, no address outside, nothing inline: the strictest policy lets it pass."""
+    """No script, no inline code, no foreign address, only our own stylesheet: the strictest policy allows it."""
     async with house.stranger() as client:
         answer = await client.get(path)
         style = await client.get("/docs/style.css")
@@ -199,7 +197,7 @@ async def test_a_problem_page_explains_and_shows_one(house: House) -> None:
 
 
 def test_the_colours_of_the_pages_can_be_read() -> None:
-    """4.5:1 of text on its ground (WCAG AA), in the light scheme and in the dark one."""
+    """A contrast of 4.5:1 (WCAG AA) in both colour schemes."""
     from importlib.resources import files
 
     style = files("api.docs").joinpath("style.css").read_text("utf-8")

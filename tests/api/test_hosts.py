@@ -1,4 +1,4 @@
-"""By which names the dashboard is reached, and that https stays https (S13)."""
+"""The names that the dashboard accepts, and HSTS (S13)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ EVIL = {"Host": "rebound.evil.test:8080", "Origin": "http://rebound.evil.test:80
 
 
 async def test_x13_s13_a_page_whose_name_leads_here_is_refused(house: House) -> None:
-    """It has the browser take the service for its own site, so Host and Origin agree."""
+    """The browser takes the service for the attacker's own site, so Host and Origin agree."""
     browser = await signed_in(house)
     async with aclosing(browser.client) as client:
         await browser.get("/settings")

@@ -1,4 +1,4 @@
-"""A call that makes something, sent again under one Idempotency-Key."""
+"""Repeated calls with one Idempotency-Key create one record."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ async def post(client: httpx.AsyncClient, path: str, body: Any = None, name: str
 
 
 async def everything(client: httpx.AsyncClient) -> list[str]:
-    """Return the ids of all that there is."""
+    """Return the ids of all records."""
     paths = ("/v1/sources", "/v1/alerts", "/v1/destinations", "/v1/webhook-bins")
     return [each["id"] for path in paths for each in (await client.get(path)).json()]
 
 
 async def calls_of(house: House, client: httpx.AsyncClient) -> dict[str, Any]:
-    """Return the path and body of one call of each kind that may be repeated."""
+    """Return the path and body of one repeatable call of each kind."""
     hook = (await hooked(client))["id"]
     box: Mailbox[Any] = Mailbox("hook", 8)
     house.destinations[hook] = box
@@ -126,7 +126,6 @@ async def test_two_keys_are_one_too_many(client: httpx.AsyncClient) -> None:
 
 
 def twin(house: House, client: httpx.AsyncClient) -> httpx.AsyncClient:
-    """Return another client with the same API key."""
     return house.stranger(Authorization=client.headers["Authorization"])
 
 
@@ -177,7 +176,7 @@ async def test_a_call_that_was_refused_leaves_its_key_free(house: House, client:
 async def test_a_crash_between_the_effect_and_its_answer_makes_no_second_thing(
     house: House, client: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch, kind: str
 ) -> None:
-    """The answer is lost, and so is the memory of what runs: all that is left is what was stored."""
+    """The answer and the memory of running calls are lost; only stored data remains."""
     path, body = (await calls_of(house, client))[kind]
 
     async def lost(*args: Any) -> None:

@@ -1,4 +1,4 @@
-"""Each route without a key gets drawn paths, queries, heads and bodies: no answer is a 500, no fault is logged."""
+"""Random paths, queries, heads and bodies on every route without a key: no 500, no logged fault."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.api.published.test_endpoint import published
 from tests.support.build import a_source_id
 
 BESIDE = ("/published/{token}", "/published/{token}.rss", "/published/{token}/{event}", "/hub", "/bins/{token}", "/x")
-"""What answers beside the table of routes."""
+"""Paths outside of the table of routes."""
 PIECES = (
     *("", "=", "&", ";", "?", "#", "%", "%FF", "%00", "%0d%0a", "%C3%A9", "+", "[]", "..", "//", "{{7*7}}", "\u00e9"),
     *("before", "limit", "cursor", "from", "to", "q", "keyword", "source", "format", "lang", "next", "hub.mode", "id"),
@@ -32,7 +32,7 @@ def drawn(chance: random.Random, most: int) -> str:
 
 
 def query(chance: random.Random) -> bytes:
-    """Return a query: of few or of many parameters, some of them again and again, some that no encoding reads."""
+    """Return a query with few or many parameters, some repeated, some in no valid encoding."""
     pairs = [f"{drawn(chance, 2)}={drawn(chance, 3)}" for _ in range(chance.choice((0, 1, 2, 40, 300)))]
     return ascii_of("&".join(pairs + pairs[:1] * chance.choice((0, 0, 30))))[:7000]
 
@@ -46,7 +46,7 @@ def head(text: str) -> str:
 
 
 def routes(house: House) -> Iterator[tuple[str, str]]:
-    """Yield each method and path that is served, of both faces, and those beside them."""
+    """Yield each method and path of the API and the dashboard, and those in `BESIDE`."""
     for rule in make_app(house.context).url_map.iter_rules():
         for method in sorted(rule.methods or ()):
             yield method, re.sub(r"<(?:\w+(?:\([^)]*\))?:)?(\w+)>", r"{\1}", rule.rule)
@@ -55,7 +55,7 @@ def routes(house: House) -> Iterator[tuple[str, str]]:
 
 
 async def ask_all(seeds: range) -> tuple[int, int]:
-    """Return how many requests were sent, and how many were answered."""
+    """Return the numbers of requests sent and answered."""
     sent = answered = 0
     house = make_house()
     async with running(house):
@@ -74,7 +74,7 @@ async def ask_all(seeds: range) -> tuple[int, int]:
 async def ask(
     house: House, client: httpx.AsyncClient, method: str, path: str, tokens: list[str], chance: random.Random
 ) -> bool:
-    """Return whether there was an answer."""
+    """Return whether an answer came."""
     place = re.sub(r"\{\w+\}", lambda _: chance.choice((*tokens, drawn(chance, 2) or "y")), path)
     place = ascii_of(place.replace("?", ""))[:3000]
     asked = query(chance)

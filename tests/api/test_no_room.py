@@ -1,4 +1,4 @@
-"""A full disk: every route that writes says 503 with Retry-After, and nothing has changed."""
+"""A full disk: every writing route answers 503 with Retry-After and changes nothing."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ WRITES_NOTHING = {
     "POST /v1/templates/{template_id}/preview",
     "POST /v1/destinations/{id}/test",
     "POST /v1/destinations/{id}/invite",
-    "POST /mcp",  # its tools ask the routes of this table
-    "DELETE /mcp",  # forgets what is in memory only
+    "POST /mcp",  # its tools call the routes of this table
+    "DELETE /mcp",  # clears memory only
     "POST /v1/admin/tree/{path}/check",
     "POST /v1/admin/tree/{path}/restart",
     "POST /v1/admin/tree/{path}/release",
@@ -40,7 +40,7 @@ WRITES_NOTHING = {
     "POST /v1/admin/resume",
 }
 TOLD_IN_A_REPORT = {"POST /v1/templates/{template_id}/instantiate"}
-"""200 in any case: its report says of each source and alert that it failed."""
+"""Always 200: the report lists each source and alert as failed."""
 BODIES: dict[str, Any] = {
     "POST /v1/sources": {"url": "https://new.test/"},
     "PATCH /v1/sources/{id}": {"tags": ["t:1"]},
@@ -61,11 +61,11 @@ WRITTEN = (
     *("AddSource", "EditSource", "DeleteSource", "RestoreSource", "Teach"),
     *("ShowPractice", "ChangePractice", "EndPractice"),
 )
-"""What the registry is asked for and can't store."""
+"""Messages to the registry that need a write."""
 
 
 async def ids_of(house: House, client: httpx.AsyncClient) -> dict[str, str]:
-    """Make one thing of each kind; return their ids by the beginning of the paths that they are in."""
+    """Make one record of each kind; return their ids by the start of their paths."""
     source = a_source(type="html")
     house.registry.views[source.id] = SourceView(source, SourceRuntime())
     (event,) = await commit(house, a_page_draft())

@@ -1,4 +1,4 @@
-"""X24: forwarded addresses count only where someone trustworthy wrote them."""
+"""X24: forwarded addresses count only from a trusted proxy."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_x24_without_trusted_proxies_nothing_is_read() -> None:
 
 @given(st.text(), st.text())
 def test_whatever_a_client_writes_left_of_the_proxy_changes_nothing(left: str, more: str) -> None:
-    """A proxy appends: what it was given stands to the left of what it saw."""
+    """A proxy appends the address it saw to the right of the header that it received."""
     clean = "".join(character for character in left + "," + more if character.isprintable())
     assert caller("10.0.0.1", Headers([(XFF, f"{clean}, 1.1.1.1")]), LAN) == "1.1.1.1"
 

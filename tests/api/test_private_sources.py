@@ -1,4 +1,4 @@
-"""Faces finding 1: what a private source reports is on no outward face until somebody includes the source by name."""
+"""Faces finding 1: events of a private source appear on no outward face until a user includes the source by name."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ OPEN, MEMBERS = 1, 2
 SECRET = "Tariff for members"
 MEMBERS_TOO = {"private_source_ids": [a_source_id(MEMBERS)]}
 Face = Callable[[House, httpx.AsyncClient, bool], Awaitable[str]]
-"""Shows what is there. The bool: whether somebody has included the private source by name."""
+"""Returns the content of a face. The bool: whether a user has included the private source by name."""
 
 
 def publication(ending: str) -> Face:
@@ -57,7 +57,7 @@ async def channel_of_an_alert(house: House, owner: httpx.AsyncClient, named: boo
 
 
 async def heard(house: House, channel: str) -> str:
-    """Return what a key for one channel hears of it."""
+    """Return the titles that a key for one channel receives."""
     titles: list[str] = []
     key = await house.key(f"stream:read:{channel}")
     async with listening(house, f"/v1/streams/{channel}?since=earliest", key=key) as stream:
@@ -83,13 +83,13 @@ def history(path: str) -> Face:
 
 
 async def preview(house: House, owner: httpx.AsyncClient, named: bool) -> str:
-    """Return what an alert would have told, over all sources or over those with a tag."""
+    """Return the preview of an alert over all sources, or with the private source named."""
     body = {"filter_query": "tariff", "private_source_ids": [a_source_id(MEMBERS)] if named else []}
     return (await owner.post("/v1/alerts/preview", json=body)).text
 
 
 async def replay(house: House, owner: httpx.AsyncClient, named: bool) -> str:
-    """Return the events that an alert's destination gets once more."""
+    """Return the events that a replay sends to an alert's destination."""
     alert = f"/v1/alerts/{(await made(owner, filter_query='tariff'))['id']}"
     hook = (await owner.post(f"{alert}/destinations", json=HOOK)).json()["id"]
     if named:
@@ -102,7 +102,7 @@ async def replay(house: House, owner: httpx.AsyncClient, named: bool) -> str:
 
 
 async def why(house: House, owner: httpx.AsyncClient, named: bool) -> str:
-    """Return the private event if an alert over all sources says that it got it."""
+    """Return the private title if an alert over all sources claims the event."""
     alert = await made(owner, filter_query="tariff", name="All", **(MEMBERS_TOO if named else {}))
     event = next(one for one in (await owner.get("/v1/events")).json()["events"] if one["title"] == SECRET)
     told = (await owner.get(f"/v1/events/{event['id']}/why")).json()["alerts"]["names"]

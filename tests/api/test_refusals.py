@@ -1,4 +1,4 @@
-"""What callers are told of what the guard refuses (S11)."""
+"""Error messages after the guard refuses an address (S11)."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ async def test_s11_an_address_that_the_caller_named_is_said_with_what_opens_it(
 
 
 async def test_s11_no_way_of_watching_says_where_a_name_leads(house: House) -> None:
-    """A look's failure is kept as the source's health, which callers read."""
+    """A failed check is stored in the source's health, which callers read."""
     house.resolver.names["inside.test"] = ("10.1.2.3",)
     heard: list[str] = []
     guard = Guard(house.resolver, None, (), refused=lambda host, refusal: heard.append(refusal.inside))  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""What refused calls leave in the log (S15)."""
+"""Log entries for refused calls (S15)."""
 
 from __future__ import annotations
 

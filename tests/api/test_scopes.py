@@ -1,4 +1,4 @@
-"""What lets texts out wants the scope that reads them, beside its own (S8)."""
+"""Routes that reveal texts need the reading scope too (S8)."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ async def test_s8_a_key_for_alerts_alone_goes_on_deleting_them(house: House) -> 
 
 
 def test_s8_table_form_and_help_say_which_scope_wants_which_beside_it() -> None:
-    """Truth are the routes; the form shows `actors.keys.SCOPES`."""
+    """The routes are the truth; the form shows `actors.keys.SCOPES`."""
     page = (ROOT / "docs/security-access.md").read_text("utf-8")
     rows = dict(re.findall(r"^\| `([\w:]+)`(?:, `[\w:]+`)* \| (.+) \|$", page, re.M))
     reading = {"stream:read", "sources:read", "alerts:read"}
@@ -70,7 +70,7 @@ def test_s8_table_form_and_help_say_which_scope_wants_which_beside_it() -> None:
 
 
 async def test_who_may_write_and_not_read_is_answered_with_id_and_revision_only(house: House) -> None:
-    """Security finding 9: `PATCH {}` showed the whole record to a key that may not read it."""
+    """Security finding 9: `PATCH {}` showed the whole record to a key without the reading scope."""
     async with await house.client(*SAID) as owner:
         source = (await owner.post("/v1/sources", json={"url": "https://example.com/feed", "title": "Mine"})).json()
         alert = (await owner.post("/v1/alerts", json={"filter_query": "x"})).json()

@@ -1,4 +1,4 @@
-"""Every route keeps to the limits that its own description states; generated from the description."""
+"""Every route enforces its described limits; generated from the description."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def over(schema: dict[str, Any]) -> Iterator[str]:
 
 
 async def refused(client: httpx.AsyncClient, route: Route, **more: Any) -> str:
-    """Return where a request was refused as invalid."""
+    """Return the location of the error in a refused request."""
     method = "HEAD" if route.media == "text/event-stream" and "params" not in more else route.method
     answer = await client.request(method, path_of(route), **more)
     assert answer.status_code == 400, f"{more} {answer.status_code} {answer.text}"
@@ -119,8 +119,8 @@ async def has_the_head_of_its_get(client: httpx.AsyncClient, route: Route) -> No
         return
     get = await client.get(path_of(route))
     varying = ["x-request-id", "ratelimit-remaining", "ratelimit-reset"]
-    varying += ["content-length"] * (route.path == "/metrics")  # its figures are of the moment
-    varying += ["content-disposition"] * route.path.endswith("/export")  # the name has the second
+    varying += ["content-length"] * (route.path == "/metrics")  # current figures
+    varying += ["content-disposition"] * route.path.endswith("/export")  # the file name has the current second
     shown = [{n: v for n, v in answer.headers.items() if n not in varying} for answer in (head, get)]
     assert (head.status_code, shown[0]) == (get.status_code, shown[1])
 

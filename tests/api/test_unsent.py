@@ -1,4 +1,4 @@
-"""Answers that nobody reads: how many bytes of them there are at most, and who is still answered beside them."""
+"""Unread answers: their bytes are bounded, and other clients still get answers."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ ONE, OTHER = Asker("key one", "192.0.2.1"), Asker("key two", "192.0.2.2")
 
 @pytest.fixture
 async def unread(autojump_clock: object) -> AsyncIterator[House]:
-    """A house whose connections carry only what is read."""
+    """A house whose connections carry bytes only while the client reads."""
     async with running(make_house(lockstep_stream_pair)) as house:
         await house.publish(*[a_draft(str(number), content=LONG) for number in range(40)])
         yield house

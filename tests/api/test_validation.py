@@ -94,7 +94,7 @@ WIRE = ("api", "actors/messages")
 
 
 def patterns() -> list[str]:
-    """Return every pattern that a wire type has."""
+    """Return the patterns of all wire types."""
     calls = [node for path in modules(*WIRE) for node in ast.walk(tree_of(path)) if isinstance(node, ast.keyword)]
     return [ast.literal_eval(node.value) for node in calls if node.arg == "pattern"]
 
@@ -126,7 +126,7 @@ def test_what_has_not_the_form_is_told_it_in_words(kind: type[Struct], body: str
 
 
 def test_no_pattern_takes_a_newline_at_the_end_for_the_end() -> None:
-    """Python's `$` matches before it: `10m` and a newline would pass, and fail where it is used."""
+    """Python's `$` also matches before a final newline: `10m` with one would pass, and fail later."""
     assert len(patterns()) >= 4
     assert [pattern for pattern in patterns() if not pattern.startswith("^") or not pattern.endswith("$(?!\\n)")] == []
 
@@ -229,7 +229,7 @@ async def test_a_body_that_never_ends_is_408(house: House, autojump_clock: objec
 
 
 async def test_chunks_that_never_end_are_413_or_408(house: House, autojump_clock: object) -> None:
-    """A byte a chunk, for ever: the deadline ends it; large chunks for ever: the limit does."""
+    """Endless chunks of one byte hit the deadline, endless large chunks the size limit."""
     key = (await house.key()).encode()
     for chunk, pause, status in ((b"1\r\nx\r\n", 1.0, b"408"), (b"4000\r\n" + b"x" * 0x4000 + b"\r\n", 0.0, b"413")):
         stream = await house.raw(

@@ -43,7 +43,7 @@ async def test_s5_readyz_says_where_the_kernel_does_not_hold_the_workers(house: 
 async def test_readyz_names_the_part_that_fails(house: House) -> None:
     async with house.stranger() as client:
         house.readiness.update(recorder="", sources="")
-        house.overdue = 3  # a busy host alone makes some: that is no reason to send traffic elsewhere
+        house.overdue = 3  # a busy host causes some; it stays ready
         house.spent = LookRate(40.0, 10.0, 240.0)
         said = (await client.get("/readyz")).json()
         looks, warnings = said.pop("looks"), said.pop("warnings")

@@ -1,4 +1,4 @@
-"""The application's routes, and how to call each of them: new ones are walked by themselves."""
+"""The application's routes, and how to call each of them; a new route needs no entry here."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def all_routes() -> list[Route]:
 
 
 def path_of(route: Route, value: str = "x") -> str:
-    """Return the path with parameters that name something, where the house has it; else with `value`."""
+    """Fill in the path's parameters: with a record of the house if there is one, else with `value`."""
     path = route.path.replace("/v1/sources/{id}", f"/v1/sources/{a_source_id(1)}").replace("{channel}", CHANNEL)
     path = path.replace("{slug}", "conflict").replace("{name}/{version}", "problem/1.json")
     path = path.replace("{template_id}", "swedish-public-sector").replace("{what}", "page")
@@ -34,7 +34,7 @@ def path_of(route: Route, value: str = "x") -> str:
 
 
 def method_of(route: Route) -> str:
-    """Return how to ask without following a stream: its head is enough, and HEAD has the same one."""
+    """Return the method, HEAD for a stream: it has the same head and no endless body."""
     return "HEAD" if route.media == "text/event-stream" else route.method
 
 
@@ -45,7 +45,7 @@ async def call(client: httpx.AsyncClient, route: Route, **more: Any) -> httpx.Re
 
 
 def scope_sets() -> dict[str, Sequence[str]]:
-    """Return every set of scopes that the walk tries, by name."""
+    """Return the scope sets that the walk tries, by name."""
     names = sorted(SCOPES - {PUBLIC})
     near_misses = (
         "stream:rea",
@@ -70,7 +70,7 @@ def scope_sets() -> dict[str, Sequence[str]]:
 
 
 def may(route: Route, scopes: Sequence[str]) -> bool:
-    """Say what access means, in other words than the code's: every scope that is declared, or the channel's own."""
+    """Decide access independently of the code: every declared scope, or the channel's own."""
     needed = {route.scope, *route.beside}
     if route.narrower and route.narrower.replace("{channel}", CHANNEL) in scopes:
         needed.discard(route.scope)

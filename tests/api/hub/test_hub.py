@@ -1,4 +1,4 @@
-"""The WebSub hub: who confirms is told what is new, signed, once, until the lease ends; who fails is tried again."""
+"""The WebSub hub: a confirmed callback gets each new event once, signed, until its lease ends; failures are retried."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ SECRET = "the reader's own"
 
 
 class Told(NamedTuple):
-    """A request that a callback got."""
+    """A request that a callback received."""
 
     url: str
     headers: Mapping[str, str]
@@ -49,7 +49,7 @@ class Told(NamedTuple):
 
 @dataclass
 class Callbacks:
-    """The readers' side: confirms all, takes all, unless a host is told to do otherwise."""
+    """The readers' callbacks: they confirm and accept every request, unless a test scripts a host."""
 
     asked: list[dict[str, str]] = field(default_factory=list)
     told: list[Told] = field(default_factory=list)
@@ -90,7 +90,7 @@ class Callbacks:
 
 @asynccontextmanager
 async def a_hub(house: House | None = None) -> AsyncIterator[tuple[House, Callbacks]]:
-    """Run a house with a hub whose requests go to scripted callbacks."""
+    """Run a house with a hub that sends to scripted callbacks."""
     house, callbacks = house or make_house(), Callbacks()
     outlet: Any = callbacks
     house.context = replace(house.context, callbacks=outlet, hub=Mailbox("hub", 100))
@@ -103,7 +103,7 @@ async def a_hub(house: House | None = None) -> AsyncIterator[tuple[House, Callba
 
 
 def wish(feed: str, **fields: str) -> dict[str, str]:
-    """Return the form of a wish to subscribe; `callback="..."` is `hub.callback`."""
+    """Return the form of a subscription request; `callback="..."` sets `hub.callback`."""
     plain = {"mode": "subscribe", "topic": feed, "callback": CALLBACK}
     return {f"hub.{name}": value for name, value in (plain | fields).items() if value is not None}
 
@@ -116,7 +116,7 @@ async def subscribed(house: House, topic: str, **fields: str) -> None:
 
 
 async def wished(house: House, record: Mapping[str, Any], callback: str, client: str) -> None:
-    """Have the hub confirm a callback as if a client had asked for it."""
+    """Let the hub confirm a callback, as if a client had asked for it."""
     token = urlsplit(record["feeds"]["atom"]).path.rpartition("/")[2].removesuffix(".atom")
     topic, hashed = record["feeds"]["atom"], hash_of(token)
     intent = Intent("subscribe", topic, record["id"], hashed, "atom", callback, 864_000, None, client)

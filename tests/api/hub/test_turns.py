@@ -1,4 +1,4 @@
-"""The hub's queues: keys take turns, the last in line is dropped."""
+"""The hub's queues: keys take turns, and a full queue drops the last entry of the busiest key."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The protocol's messages: what is answered, what is refused, and what wants no answer."""
+"""MCP messages: answers, refusals, and notifications without an answer."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from api.mcp.protocol import VERSIONS, Refused, Result, Session, Unknown
 
 
 class Box:
-    """One tool that echoes, one that refuses."""
+    """One tool echoes, another refuses."""
 
     def tools(self) -> Sequence[Mapping[str, Any]]:
         return [{"name": "echo"}]

@@ -1,4 +1,4 @@
-"""Texts of pages for a model: quoted, cut to a budget, and unable to leave their quotes."""
+"""Page texts for a model: quoted, cut to a budget, and unable to break out of their quotes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An agent subscribes, and hears of what has changed: live, after a cut, after retention, and once for each."""
+"""An agent subscribes and gets each change once: live, after a disconnect, and after retention."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ SESSION = "Mcp-Session-Id"
 
 
 class Agent:
-    """A client of the protocol, and what it has heard."""
+    """An MCP client. `last` is the id of its last event."""
 
     def __init__(self, house: House, client: httpx.AsyncClient) -> None:
         self.house, self.client = house, client
@@ -44,7 +44,7 @@ class Agent:
         return said
 
     async def hear(self, count: int) -> list[str]:
-        """Return the next resources of which it is told, by a stream that goes on behind the last one."""
+        """Return the next notified resources, from a stream that resumes after the last event."""
         more = {"Last_Event_ID": self.last} if self.last else {}
         told: list[str] = []
         key = self.client.headers["Authorization"].removeprefix("Bearer ")
@@ -123,7 +123,7 @@ async def test_who_was_away_for_longer_than_the_log_keeps_hears_of_everything(ho
         await house.storage.log.retain(Seq(events[-1].seq + 1), 10, house.storage.lease)
         house.storage.tail.forget()
         await house.publish("d")
-        house.storage.tail.since = lambda _: None  # type: ignore[method-assign, assignment]  # not in memory any more
+        house.storage.tail.since = lambda _: None  # type: ignore[method-assign, assignment]  # no longer in memory
         assert await agent.hear(1) == [CHANGES]
 
 

@@ -27,7 +27,7 @@ SOURCE = {
 
 
 class Scripted:
-    """Answers by path, from a table; remembers what was asked."""
+    """Answers by path, from a table; records the requests."""
 
     def __init__(self, **answers: Any) -> None:
         self.asked: list[httpx.Request] = []
@@ -189,7 +189,7 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
 
 
 def hostile_service() -> Scripted:
-    """Say something hostile wherever a page, a feed or its server has a say."""
+    """Return a service with hostile text in every field that a page, a feed or its server controls."""
     side = {"text": HOSTILE, "value": HOSTILE, HOSTILE: HOSTILE}
     event = an_event(
         **dict.fromkeys(("url", "title", "summary", "content", "author", "source_url"), HOSTILE),
@@ -219,7 +219,7 @@ def hostile_service() -> Scripted:
 
 
 def outside(text: str) -> str:
-    """Return what an answer says in the service's own words."""
+    """Return an answer without its quoted parts."""
     return re.sub(f"{FENCE}{MARK} .*?\n{END}{MARK}", "", text, flags=re.DOTALL)
 
 

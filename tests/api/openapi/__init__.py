@@ -1,1 +1,1 @@
-"""The descriptions for machines, as documents; what generators and linters make of them: `tests/api/generators`."""
+"""The descriptions as documents; `tests/api/generators` covers generators and linters."""

@@ -1,4 +1,4 @@
-"""The AsyncAPI document says of what is sent what the OpenAPI document says, and what is really sent is as it says."""
+"""The AsyncAPI document agrees with the OpenAPI document, and real messages match it."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def sent(described: dict[str, Any]) -> dict[str, Any]:
 
 
 def check(sent: dict[str, Any], message: str, payload: Any) -> None:
-    """Raise unless a payload is as a message says."""
+    """Validate a payload against a message of the document."""
     registry: Registry[Any] = Registry().with_resource("urn:api", DRAFT202012.create_resource(sent))
     schema = {"$ref": f"urn:api#/components/messages/{message}/payload"}
     Draft202012Validator(schema, registry=registry).validate(payload)

@@ -1,4 +1,4 @@
-"""Up to 20 URLs in one request: each is answered by itself, in the order of the request."""
+"""Up to 20 URLs in one request: each gets its own result, in request order."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ async def test_what_goes_wrong_with_one_is_told_at_its_place_and_spoils_no_other
         url("private"): UrlRefused("address-private", "It is private."),
         url("odd"): Unprocessable("body.hello: only a push source has it", "body.hello"),
         url("soon"): TooSoon("it was asked for just now", 7),
-        url("full"): DiskFull("no room"),  # type: ignore[dict-item]  # what storage says reaches the asker as it is
+        url("full"): DiskFull("no room"),  # type: ignore[dict-item]  # storage errors reach the client unchanged
         url("bug"): ZeroDivisionError("ours"),  # type: ignore[dict-item]
     }
 
@@ -122,7 +122,7 @@ async def test_few_are_under_way_at_once_and_begin_in_order(house: House, client
 async def test_an_answer_comes_in_time_and_says_what_is_not_known(
     house: House, client: httpx.AsyncClient, autojump_clock: object
 ) -> None:
-    """Each has a time of its own, and all together another; a later call finds what was added meanwhile."""
+    """Each URL has a deadline, and so has the batch; a later call finds the URLs added since."""
     slow = [url(f"slow{n}") for n in range(2 * batches.AT_ONCE)]
     house.registry.silent.update(slow)
     start = trio.current_time()

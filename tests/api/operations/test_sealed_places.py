@@ -1,7 +1,7 @@
-"""Security finding 1: no change of a record sends a sealed value to a further place unless it names the value again.
+"""Security finding 1: a change that does not repeat a sealed value never makes it go to a new place.
 
-Generated: each record with sealed values, each field that can be written, each road. `before` and `after` are the
-requests that leave for a receiver; what is sealed may be in those of after only where one of before went.
+Generated for each record with sealed values, each writable field and each route. `before` and `after` are the requests
+to receivers; sealed values in `after` may only go where they went in `before`.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ KINDS = {
 }
 ELSEWHERE = "https://elsewhere.test/steal"
 LETTERS = "s3cr3t" * 5
-"""30 characters of which no part occurs by chance."""
+"""30 characters that do not occur by chance."""
 OTHERS = {"token": "123456:" + LETTERS, "key": f"{LETTERS}ab", "headers": f"X-Api-Key: {LETTERS}", "bot": "a@b.test"}
 TYPED: Mapping[str, Any] = {
     "url": ELSEWHERE,
@@ -56,7 +56,7 @@ TYPED: Mapping[str, Any] = {
     "managed": {"workspace": "shop", "name": "hook", "applied": ""},
     "replay_from": None,
 }
-"""A value for each field of a change but the options; those that only the API takes are not in a form."""
+"""A value for each field except the options; a form lacks the fields that only the API takes."""
 FORM = ("url", "delivery_mode", "label", "digest_hour", "digest_timezone", "format", "most_at_once")
 
 
@@ -67,7 +67,7 @@ async def house(autojump_clock: object) -> AsyncIterator[House]:
 
 
 class Receivers:
-    """All receivers, wherever they are: each request that leaves."""
+    """All receivers at all addresses; records each request."""
 
     def __init__(self) -> None:
         self.seen: list[tuple[str, str]] = []
@@ -84,7 +84,7 @@ class Receivers:
 
 
 def value_of(field: KindField, *, other: bool = False) -> str:
-    """Return a value that a field takes; other: another one, that stays a valid one."""
+    """Return a valid value of a field; other: a different one."""
     tries = (OTHERS.get(field.name, ""), f"{LETTERS}AB", LETTERS, field.example, "1", "-1", "P1", "info", "high", "en")
     fits = [text for text in tries if text and re.fullmatch(field.pattern or ".*", text)]
     assert fits, f"a value for {field.name}"
@@ -107,7 +107,7 @@ async def stored(house: House, kind: DestinationKind) -> Destination:
 
 
 async def leaving(house: House, kind: DestinationKind) -> list[tuple[str, bool]]:
-    """Send an event; return where each request went, and whether something sealed was in it."""
+    """Send an event; return the address of each request and whether it contained a sealed value."""
     found = await house.storage.alerts.destination(HOOK)
     assert found is not None
     receivers, sealed = Receivers(), list[str]()
@@ -120,7 +120,7 @@ async def leaving(house: House, kind: DestinationKind) -> list[tuple[str, bool]]
 
 
 def writes(kind: DestinationKind) -> dict[str, dict[str, Any]]:
-    """Return a change for each field, and for each option that is open, none of which names what is sealed."""
+    """Return a change of each field and each open option, without sealed values."""
     open_fields = [field for field in kind.fields if not field.private and field.name != "password"]
     options = {f"options.{field.name}": value_of(field, other=True) for field in open_fields}
     return {name: {name: value} for name, value in (TYPED | options).items()}

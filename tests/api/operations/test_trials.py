@@ -1,4 +1,4 @@
-"""The search behind previews: a stretch of the log, newest first, and pages of matches that join without a gap."""
+"""The search behind previews: part of the log, newest first, in pages of matches without a gap."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Publications as strangers read them: pages and feeds at an address that nobody can guess, and nothing else."""
+"""Publications as strangers read them: pages and feeds at an address that cannot be guessed, and nothing else."""
 
 from __future__ import annotations
 
@@ -31,14 +31,13 @@ ENDINGS = ("atom", "rss", "json")
 
 
 async def published(client: httpx.AsyncClient, **named: Any) -> dict[str, Any]:
-    """Publish and return the record."""
     answer = await client.post("/v1/publications", json={"title": "Prices", **named})
     assert answer.status_code == 201, answer.text
     return dict(answer.json())
 
 
 async def titles(reader: httpx.AsyncClient, record: dict[str, Any]) -> list[str]:
-    """Return what a publication shows, newest first, the same in each of its forms."""
+    """Return the titles in a publication, newest first; they must agree in all its forms."""
     found: list[list[str]] = []
     for ending in ("atom", "rss"):
         body = (await reader.get(record["feeds"][ending])).content
@@ -55,7 +54,7 @@ def tagged(title: str, *tags: str) -> Draft:
     return a_draft(title, tags=tags)
 
 
-# --- what is shown ---------------------------------------------------------------------------------------------------
+# --- content ---------------------------------------------------------------------------------------------------------
 
 
 async def test_without_a_key_a_publication_is_read_newest_first_as_three_feeds_and_a_page(
@@ -225,7 +224,7 @@ async def test_a_page_speaks_as_its_reader_asks_and_is_kept_apart_from_that_of_o
     assert '<html lang="en">' in english.text and "Follow it in a feed reader" in english.text
 
 
-# --- polls that find nothing -----------------------------------------------------------------------------------------
+# --- polls without news ----------------------------------------------------------------------------------------------
 
 
 async def test_a_poll_that_finds_nothing_reads_no_log_and_one_that_finds_something_reads_none_either(
@@ -293,7 +292,7 @@ async def test_two_who_ask_at_once_get_the_same(house: House, client: httpx.Asyn
     assert len(bodies) == 8 and len(set(bodies)) == 1 and b"n4" in bodies[0]
 
 
-# --- who gets in -----------------------------------------------------------------------------------------------------
+# --- access ----------------------------------------------------------------------------------------------------------
 
 
 async def test_another_address_ends_the_old_one_and_a_deleted_publication_is_nowhere(

@@ -1,4 +1,4 @@
-"""What two parsers could read differently is refused: request smuggling, over raw bytes (X21, RFC 9112)."""
+"""Ambiguous requests are refused: request smuggling, over raw bytes (X21, RFC 9112)."""
 
 from __future__ import annotations
 
@@ -84,17 +84,17 @@ def problem_in(answer: bytes) -> dict[str, Any]:
 
 
 def asked(house: House) -> list[str]:
-    """Return the paths of the requests that were answered, from the log."""
+    """Return the paths of the answered requests, from the log."""
     return [fields["path"] for event, fields in house.logs if event == "http.request"]
 
 
 @pytest.mark.parametrize("vector", SMUGGLING.values(), ids=SMUGGLING.keys())
 async def test_x21_what_can_be_read_two_ways_is_a_problem_and_the_end(house: House, vector: bytes) -> None:
-    """One answer, a 400; the connection ends, and what came behind is never read as a request."""
+    """The client gets one 400 and the connection closes: no later bytes become a request."""
     answer = await read_all(await house.raw(vector))
     status = answer[9:12]
     assert answer.count(b"\r\ncontent-length: ") == 1
-    if status == b"401":  # the head was fine, its body not: the refusal of the key came first
+    if status == b"401":  # only the body was wrong, so the key was refused first
         assert "/healthz" not in asked(house)
         return
     assert status == b"400"
@@ -155,7 +155,7 @@ async def test_requests_behind_each_other_are_answered_in_order(house: House) ->
 
 
 def body_of(pieces: list[bytes]) -> bytes | None:
-    """Return the body that a strict connection reads from these pieces; None while it is incomplete."""
+    """Return the body that a strict connection reads from these pieces; None while incomplete."""
     connection, body = StrictConnection(h11.SERVER), b""
     for piece in pieces:
         connection.receive_data(piece)
@@ -192,10 +192,10 @@ def test_whatever_the_bytes_a_head_is_read_or_refused(raw: bytes) -> None:
 
 @pytest.mark.real
 async def test_who_is_still_sending_gets_to_read_why_it_was_refused() -> None:
-    """A socket that is closed with something unread in it is reset, and the answer with it."""
+    """Closing a socket with unread data resets it, and the answer is lost."""
     house = make_house(request_limit=1024)
     (listener,) = await trio.open_tcp_listeners(0, host="127.0.0.1")
-    house.listener = listener  # type: ignore[assignment]  # the world listens on a real socket here
+    house.listener = listener  # type: ignore[assignment]  # a real listener
     address = listener.socket.getsockname()[:2]
     async with running(house):
         key = (await house.key()).encode()

@@ -1,4 +1,4 @@
-"""/metrics at an address of its own: there it is alone, and it is nowhere else."""
+"""/metrics on a separate address: only there, and nothing else there."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Connections: limits, deadlines, faults, and the stop."""
+"""Connections: limits, deadlines, faults and shutdown."""
 
 from __future__ import annotations
 
@@ -77,8 +77,8 @@ async def test_x21_a_head_that_trickles_in_is_cut_after_ten_seconds(house: House
 async def test_a_kept_connection_that_asks_for_nothing_more_is_closed(
     house: House, path: str, autojump_clock: object
 ) -> None:
-    """The end of a request cancels its handler, out of whose last send comes the note that the connection is idle."""
-    for _ in range(20):  # it hung on the order in which two tasks ran
+    """The end of a request cancels its handler, whose last send marks the connection as idle."""
+    for _ in range(20):  # it depended on the order of two tasks
         stream = await house.raw(f"GET {path} HTTP/1.1\r\nHost: x\r\n\r\n".encode())
         began = trio.current_time()
         with trio.move_on_after(connection.IDLE_TIMEOUT + 1):
@@ -150,7 +150,7 @@ async def test_x21_hundreds_of_half_open_requests_leave_room_for_a_new_one(house
 async def test_x21_out_of_files_pauses_accepting_and_kills_nothing(house: House, autojump_clock: object) -> None:
     house.listener.errors += [OSError(errno.EMFILE, "Too many open files")] * 5
     async with await house.client() as client:
-        await client.get("/v1/sources")  # takes the accept that is already waiting
+        await client.get("/v1/sources")  # uses up the pending accept
     began = trio.current_time()
     async with house.stranger() as client:
         assert (await client.get("/healthz")).status_code == 200
@@ -176,7 +176,7 @@ async def test_too_many_connections_are_turned_away_with_503(
 
 
 async def test_f5_a_reader_that_takes_nothing_is_cut_and_delays_nobody(autojump_clock: object) -> None:
-    """Ten clients never read; the eleventh gets each event at once, and the ten are gone after the deadline."""
+    """Ten clients never read: an eleventh gets each event at once, and the deadline ends the ten."""
     async with running(make_house(lockstep_stream_pair)) as house:
         stalled = []
         for _ in range(10):
@@ -199,7 +199,7 @@ async def test_f5_a_reader_that_takes_nothing_is_cut_and_delays_nobody(autojump_
 
 
 def connections() -> int:
-    """Count the tasks that are a connection."""
+    """Count the connection tasks."""
     root = trio.lowlevel.current_root_task()
     todo, count = [root], 0
     while todo:
@@ -234,7 +234,7 @@ async def test_a_stop_ends_streams_lets_requests_finish_and_closes_the_door(auto
 
 
 async def test_a_stop_waits_no_longer_than_the_drain_even_for_who_does_not_read(autojump_clock: object) -> None:
-    """Hypercorn shields its sends; ours have a deadline that the stop cuts short."""
+    """Hypercorn shields its sends; ours have a deadline that the stop shortens."""
     house = make_house(lockstep_stream_pair, drain=3, send_timeout=300)
     began = 0.0
     async with trio.open_nursery() as nursery:
@@ -255,7 +255,7 @@ async def _serve_and_stop(house: House, nursery: trio.Nursery) -> None:
 
 
 async def test_the_wire_cuts_a_send_that_is_cancelled_half_way() -> None:
-    """Half a chunk can't be taken back: nothing may follow it."""
+    """Half a chunk cannot be taken back, so nothing may follow it."""
     ours, theirs = lockstep_stream_pair()
     wire = Wire(theirs, patience=30)
     ended = []

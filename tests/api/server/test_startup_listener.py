@@ -1,4 +1,4 @@
-"""Until the tree is up, the open port says so."""
+"""The answers of the open port until the tree is up."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class MemoryListener(trio.abc.Listener[trio.abc.Stream]):
 
 
 async def asked(listener: MemoryListener, *lines: str) -> tuple[dict[str, str], str]:
-    """Return the headers (with the status as `status`) and the body of what one request is answered."""
+    """Return the headers, with the status as `status`, and the body of one answer."""
     stream = listener.connect()
     await stream.send_all("\r\n".join((*lines, "", "")).encode())
     said = b""
@@ -99,7 +99,7 @@ async def test_r2_a_listener_that_is_given_up_is_free_for_the_front_end_and_who_
 
 
 class _Certificate:
-    """TLS that agrees on a protocol, and changes nothing."""
+    """TLS that negotiates a protocol and passes bytes unchanged."""
 
     def __init__(self, agreed: str | None) -> None:
         self.agreed = agreed

@@ -1,4 +1,4 @@
-"""The front end over TLS: the same answers and streams; renewal without a dropped connection."""
+"""The front end over TLS: the same answers and streams, and renewal without a dropped connection."""
 
 from __future__ import annotations
 
@@ -49,7 +49,6 @@ async def connect(house: House, pair: tuple[Path, Path]) -> trio.SSLStream[trio.
 
 
 async def is_well(stream: trio.abc.Stream) -> bool:
-    """Ask for /healthz and read the whole answer."""
     await stream.send_all(GET)
     got = b""
     while b'"ok"' not in got:
@@ -123,7 +122,7 @@ async def test_x21_a_handshake_that_never_comes_is_cut_and_disturbs_nobody(
 
 
 async def test_a_stop_is_not_held_up_by_who_reads_no_last_word(pair: tuple[Path, Path], autojump_clock: object) -> None:
-    """TLS says goodbye before it closes; a peer that takes nothing must not make the stop wait for that."""
+    """TLS sends a close alert first; a peer that reads nothing must not delay the stop."""
     house = make_house(lockstep_stream_pair, drain=3, send_timeout=300)
     house.context = replace(house.context, world=replace(house.context.world, certificate=CertificateFiles(*pair)))
     async with trio.open_nursery() as nursery:

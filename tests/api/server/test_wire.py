@@ -1,4 +1,4 @@
-"""The short way from a reader to a socket, on real sockets: memory streams do not take it."""
+"""The fast path from a reader to a socket, on real sockets: memory streams do not use it."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ async def test_a_peer_that_is_gone_is_found_by_the_send_that_follows() -> None:
 async def test_a_stream_over_tcp_arrives_whole_also_at_a_slow_reader() -> None:
     house = make_house(send_timeout=300)
     (listener,) = await trio.open_tcp_listeners(0, host="127.0.0.1")
-    house.listener = listener  # type: ignore[assignment]  # the world listens on a real socket here
+    house.listener = listener  # type: ignore[assignment]  # a real listener
     address = listener.socket.getsockname()[:2]
     async with running(house):
         client = Listening(await trio.open_tcp_stream(*address))
@@ -80,4 +80,4 @@ async def test_f5_the_kernel_holds_one_send_for_a_stream_and_not_what_it_likes()
     assert wire.socket.getsockopt(socket.IPPROTO_TCP, socket.TCP_NOTSENT_LOWAT) == SEND_SIZE
     for stream in (wire, far, listener):
         await stream.aclose()
-    wire.hold(1)  # a connection that is gone has nothing to hold
+    wire.hold(1)  # a closed connection has nothing to hold

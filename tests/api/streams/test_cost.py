@@ -1,4 +1,4 @@
-"""What a silent stream may hold of our own objects; the bench measures resident memory of a thousand on sockets."""
+"""The memory that our objects of an idle stream use; the bench measures resident memory of 1,000 streams on sockets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The export over the connection code: whole, constant in memory, and never whole in appearance when it is not."""
+"""The export over the connection code: complete, in constant memory, and visibly cut when it fails."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ async def exporting(house: House, query: str = "format=ndjson", key: str = "") -
 
 
 async def rest_of(client: Listening) -> bytes:
-    """Return what comes until the end, be it a proper one (`client.ended`) or a cut."""
+    """Read to the end, which is proper (`client.ended`) or a cut."""
     data = bytearray()
     with suppress(h11.RemoteProtocolError):  # "incomplete chunked read"
         while piece := await client.chunk():
@@ -137,7 +137,7 @@ async def test_what_retention_has_taken_before_is_said(house: House, client: htt
 
 
 async def test_it_holds_a_page_of_events_however_long_the_log_is_and_whatever_the_filter() -> None:
-    """Counted in rows, not in memory: at every step at most one page is held, and a piece is bounded."""
+    """It counts rows, not bytes: each step holds at most a page, and a piece is bounded."""
     house = make_house()
     await fill(house, 5_000, size=200)
     for words in (False, True):
@@ -177,7 +177,7 @@ async def test_a_client_that_takes_nothing_holds_up_nothing_and_is_cut(autojump_
 
 
 async def broken(house: House, monkeypatch: pytest.MonkeyPatch, fault: Any) -> Listening:
-    """Run an export in whose middle `fault` happens, and return what its client was left with."""
+    """Run an export, cause `fault` midway, and return the client."""
     reads = 0
 
     async def meanwhile() -> None:
@@ -251,7 +251,7 @@ async def test_storage_that_does_not_answer_at_the_start_is_503_and_no_file(
 
 
 async def unread(house: House, key: str) -> Listening:
-    """Begin an export that nobody reads."""
+    """Start an export that its client never reads."""
     ours, theirs = trio.testing.lockstep_stream_pair()
     await house.listener._send.send(theirs)
     client = Listening(ours)
@@ -293,7 +293,7 @@ async def test_what_is_exported_can_be_followed_live_without_a_gap(house: House,
 async def test_an_export_over_tcp_arrives_whole_at_a_reader_of_uneven_pace() -> None:
     house = make_house()
     (listener,) = await trio.open_tcp_listeners(0, host="127.0.0.1")
-    house.listener = listener  # type: ignore[assignment]  # the world listens on a real socket here
+    house.listener = listener  # type: ignore[assignment]  # a real listener
     events = await fill(house, 3_000, size=1_000)
     chance = random.Random(1)
     async with running(house):

@@ -1,4 +1,4 @@
-"""Signs of life: who gives them, and that they never fall into the middle of something else."""
+"""Keepalives: their senders, and that they never interrupt another frame."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ KEEPALIVE = 15.0
 
 
 class Taker:
-    """A client's side: takes what it likes at once, and the rest, if there is one, after a while."""
+    """A client that takes part of the data at once, and the rest later."""
 
     def __init__(self, chance: random.Random | None = None) -> None:
         self.got, self.rests, self.spoke = b"", 0, trio.current_time()
@@ -101,11 +101,11 @@ async def test_signs_and_events_follow_each_other_whole_however_little_a_client_
         assert [frame.rpartition(b"id: ")[2].decode() for frame in events] == told
         assert len(events) + len(signs) == len(taker.frames()) and taker.rests > 10
         given += len(signs)
-    assert given > 60  # of one seed it is 3 or 10: which of two that are due at once goes first is Trio's to draw
+    assert given > 60  # 3 to 10 a seed: Trio draws the order of two that are due at once
 
 
 async def test_a_reader_that_looks_for_something_rare_gives_its_sign_itself(autojump_clock: object) -> None:
-    """It never waits: it reads on and on, and nothing passes."""
+    """It never waits: it keeps reading and nothing matches."""
     house = make_house()
     await house.publish(*"ab")
     streams, taker = streams_of(house), Taker()
@@ -128,7 +128,7 @@ async def test_a_reader_that_looks_for_something_rare_gives_its_sign_itself(auto
 
 
 async def test_the_task_that_gives_signs_sleeps_until_one_is_due(autojump_clock: object) -> None:
-    """A stream that opens meanwhile, and is due before the others, gets its own in time."""
+    """A stream that opens later and is due earlier gets its keepalive in time."""
     house = make_house()
     await house.publish("a")
     streams, steps = streams_of(house), StepCounter()
@@ -141,7 +141,7 @@ async def test_the_task_that_gives_signs_sleeps_until_one_is_due(autojump_clock:
         await trio.sleep(KEEPALIVE - 1)
         assert not first.frames() and steps.of("run") == 0
         trio.lowlevel.remove_instrument(steps)
-        for taker in (Taker(), second):  # the second is given the shortest silence of the three
+        for taker in (Taker(), second):  # the second draws the shortest interval of the three
             nursery.start_soon(streams.feed, a_reader(house), taker)
         await trio.sleep(KEEPALIVE)
         assert first.frames() and second.frames()

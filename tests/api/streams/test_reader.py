@@ -1,4 +1,4 @@
-"""The join of replay and live, with a writer racing readers, and the reader's smaller promises."""
+"""The join of replay and live, with a writer racing readers, and smaller promises of the reader."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def seqs(frames: bytes) -> list[Seq]:
 
 
 class SlowLog:
-    """A log whose answers take a while, so that the writer gets in between."""
+    """A log that answers slowly, so that the writer gets ahead."""
 
     def __init__(self, log: Any, chance: random.Random) -> None:
         self._log, self._chance = log, chance
@@ -47,7 +47,7 @@ class SlowLog:
 
 
 class CountingLog:
-    """A log that nothing but pages is asked of; how long each was to be."""
+    """A log that only offers pages, and records their limits."""
 
     def __init__(self, log: Any) -> None:
         self._log, self.asked = log, list[int]()
@@ -58,7 +58,7 @@ class CountingLog:
 
 
 async def _write(house: House, chance: random.Random, written: list[Seq], batches: int) -> None:
-    """Commit in batches; between a commit and its showing to readers time may pass, as it does."""
+    """Commit in batches; publish each at once or a little later, as in production."""
     publish = house.storage.tail.publish
     for _ in range(batches):
         await trio.sleep(chance.choice((0, 0.005, 0.05)))
@@ -79,7 +79,7 @@ async def _write(house: House, chance: random.Random, written: list[Seq], batche
 async def test_replay_joins_live_without_gap_or_duplicate_for_hundreds_of_racing_resumes(
     seed: int, autojump_clock: object
 ) -> None:
-    """A ring of 16 events makes readers fall out of memory into the log and catch up again, many times."""
+    """A ring of 16 events makes readers fall back to the log and catch up many times."""
     chance, house, written = random.Random(seed), make_house(), []
     house.storage.tail = Tail(most=16)
     log = SlowLog(house.storage.log, chance)
@@ -108,7 +108,7 @@ async def test_replay_joins_live_without_gap_or_duplicate_for_hundreds_of_racing
 
 
 async def test_clients_cut_at_random_points_see_every_event_once(house: House, autojump_clock: object) -> None:
-    """The same through HTTP: each client comes back with the last id it saw, until it has seen the end."""
+    """The same through HTTP: each client resumes after its last id until it has read all events."""
     chance, written = random.Random(7), []
     key, over = await house.key(), trio.Event()
 
@@ -187,7 +187,7 @@ async def test_a_page_is_as_long_as_the_size_of_events_allows_and_one_read() -> 
 
 
 async def test_an_empty_stretch_below_the_head_is_passed_over() -> None:
-    """The log may have lost all its events to retention while the head stays where it was."""
+    """Retention may have deleted all events while the head keeps its position."""
     house = make_house()
     events = await house.publish(*"ab")
     await house.storage.log.retain(Seq(events[1].seq + 1), 10, house.storage.lease)
@@ -211,7 +211,7 @@ async def test_the_text_of_an_event_is_analysed_once_for_all_readers(house: Hous
 
 
 async def test_a_take_looks_at_five_hundred_events_at_most() -> None:
-    """More would hold the loop: nobody else is heard meanwhile."""
+    """More would block the loop."""
     house = make_house()
     events = await house.publish(*["a"] * 1_100)
     reader = a_reader(house.storage, event_filter=EventFilter(Filter(kinds=(Kind.PUSH,))))

@@ -1,4 +1,4 @@
-"""Search in text beside everything else: how much is done in the loop, at once, and for one answer."""
+"""Text search: its limits for the loop, for parallel calls, and for one answer."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ LONG = "".join(chr(0x4E00 + place * 7 % 20_000) for place in range(21_000))
 
 
 class CountingJail(InlineJail):
-    """Instead of searching, counts: bytes of each request, and calls at once. What has a needle in it is found."""
+    """Counts the bytes of each request and the parallel calls, and finds a needle instead of searching."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -20,7 +20,7 @@ FRAME = b"event: html\ndata: " + BODY + b"\nid: 019e7044-8800-7000-8800-00000000
 
 
 def test_a_frame_is_event_then_data_then_id() -> None:
-    """A client that is cut off in the middle must not hold the id of an event it has not got."""
+    """A client that is cut off midway must not have the id of an event that it did not get."""
     assert event_frame(BODY) == FRAME
 
 
@@ -29,7 +29,7 @@ def test_a_frame_is_event_then_data_then_id() -> None:
     st.sampled_from([None, "sorted"]),
 )
 def test_nothing_of_an_event_is_taken_for_its_id_or_its_tier(texts: list[str], order: Literal["sorted"] | None) -> None:
-    """Neither a text nor an object that comes after them: events are not sorted, and an import may bring any field."""
+    """Neither a text nor a later object: fields are not sorted, and an import may bring any field."""
     head = {"$schema": "http://127.0.0.1/s.json", "id": "019e", "source_id": "s", "source_type": "html"}
     fields = {"url": texts[4], "title": texts[1], "content": texts[0], "tags": texts[2:4], "diff": {"added": texts}}
     other = {"x": {"a": 1, "id": "OTHER", "source_type": "nonsense"}, "ops": [{"id": "OTHER", "source_type": "none"}]}
@@ -69,7 +69,7 @@ def test_storage_rule_4_the_frame_is_made_once_for_all_readers() -> None:
 
 @given(st.text())
 def test_every_reader_sees_one_line_and_a_parser_the_same_event(text: str) -> None:
-    """Python's splitlines is the worst of readers: it splits at every line boundary of Unicode."""
+    """Python's splitlines is the worst case: it splits at every Unicode line boundary."""
     body = msgspec.json.encode({"content": text})
     line = one_line(body)
     assert msgspec.json.decode(line) == {"content": text}

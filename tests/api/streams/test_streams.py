@@ -1,4 +1,4 @@
-"""The life of open streams: signs of life, last words, slow readers, and what keywords mean."""
+"""The life of open streams: keepalives, last frames, slow readers, and the meaning of keywords."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ ZERO = id_of(START, 0)
 async def test_signs_of_life_after_one_event_to_all_do_not_come_at_one_moment(
     house: House, autojump_clock: object, nursery: trio.Nursery
 ) -> None:
-    """Each stream has a time of its own, from 10 to 15 seconds; together they are spread evenly over the five."""
+    """Each stream draws an interval from 10 to 15 seconds, so keepalives spread evenly over five."""
     key, times = await house.key(), list[float]()
 
     async def listen() -> None:
@@ -46,7 +46,7 @@ async def test_signs_of_life_after_one_event_to_all_do_not_come_at_one_moment(
 async def test_signs_of_life_under_load_carry_the_newest_id(
     house: House, autojump_clock: object, nursery: trio.Nursery
 ) -> None:
-    """Whoever waits for something rare sees by it that he has missed nothing of what is common."""
+    """The id shows a reader of rare events that it has missed none of the common ones."""
     newest = ""
 
     async def others() -> None:
@@ -104,7 +104,7 @@ async def test_a_reader_overtaken_by_retention_is_told_and_its_cursor_is_410_fro
 
 
 async def test_f5_who_takes_a_byte_a_second_is_cut_after_the_deadline_too(autojump_clock: object) -> None:
-    """The deadline is for a whole send of 64 KiB, not for a sign of life."""
+    """The deadline is for a whole send of 64 KiB, not for a keepalive."""
     async with running(make_house(lockstep_stream_pair, send_timeout=30)) as house:
         key = await house.key()
         slow = Listening(await house.listener.connect())
@@ -152,7 +152,7 @@ async def test_fifty_values_of_a_filter_are_taken(house: House) -> None:
 
 
 async def test_a_replay_of_ndjson_is_byte_for_byte_what_is_stored(house: House) -> None:
-    """But for the separators at which some readers split lines: those are escaped, in both forms."""
+    """Both forms escape only the separators that some readers take for line ends."""
     (event,) = await house.publish(a_draft("a\u2028b", content="c\u0085d\u2029"))
     line = event.body.replace("\u2028".encode(), rb"\u2028").replace("\u0085".encode(), rb"\u0085")
     line = line.replace("\u2029".encode(), rb"\u2029")

@@ -1,4 +1,4 @@
-"""The admin API over a scripted registry: rows, feed, log, and acts with who did them."""
+"""The admin API over a fake registry: rows, feed, log, and actions with their author."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from tests.support.build import NOW, a_draft, a_source
 
 
 def watch(house: House, number: int, *, enabled: bool = True, found_title: str = "", **hot: Any) -> str:
-    """Put a source into the library; return its path in the tree."""
+    """Add a source; return its path in the tree."""
     source = a_source(number, enabled=enabled, found_title=found_title)
     house.registry.views[source.id] = SourceView(source, SourceRuntime(**hot))
     return f"sources/{source.id}"
@@ -296,7 +296,7 @@ async def test_the_feed_tells_each_second_what_is_new(house: House, autojump_clo
 
 
 async def said(feed: Listening, count: int) -> list[tuple[str, Any]]:
-    """Return the next so many frames with their names."""
+    """Return the next `count` named frames."""
     found: list[tuple[str, Any]] = []
     while len(found) < count:
         fields = dict(line.split(b": ", 1) for line in (await feed.frame()).split(b"\n"))

@@ -1,4 +1,4 @@
-"""What an alert would have told: over real storage, with the reasons, bounded in events and in time."""
+"""The preview of an alert over real storage: matches with reasons, bounded in events and time."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ async def test_the_volume_is_told_by_the_time_that_was_looked_at(house: House, a
     await trio.sleep(86_400)
     async with await house.client() as client:
         found = await previewed(client)
-    days = (house.context.world.now() - NOW) / 86_400_000  # the house's events are of the beginning of its clock
+    days = (house.context.world.now() - NOW) / 86_400_000  # the events are from the start of the house's clock
     assert found["per_day"] == pytest.approx(600 / days, abs=0.02)
 
 
@@ -134,7 +134,7 @@ async def test_it_is_for_readers_of_alerts_and_at_a_pace(house: House, autojump_
 
 
 class SlowJail(InlineJail):
-    """A worker that takes its time; `sizes` are those of the requests it got."""
+    """A slow worker; `sizes` has the size of each request."""
 
     def __init__(self, seconds: float) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""Webhook bins over HTTP: what strangers send comes back to who may read it, byte for byte, and to nobody else."""
+"""Webhook bins over HTTP: a reader with the scope gets captured requests byte for byte, and no other client does."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tests.support.disks import count
 
 BINS = ("bins:read", "bins:write")
 SAME = {"date", "x-request-id", "ratelimit-remaining", "ratelimit-reset"}
-"""Headers of an answer that may differ, as they are not of the request."""
+"""Headers that may differ between two equal answers."""
 
 
 async def minted(house: House) -> tuple[httpx.AsyncClient, dict[str, Any]]:
@@ -165,7 +165,7 @@ async def test_x17_a_bin_keeps_its_last_hundred_captures_and_lists_them_in_pages
         for number in range(KEPT + 5):
             await trio.sleep(1)
             assert (await stranger.post(bin["url"], content=str(number))).status_code == 200
-    client = await house.client(*BINS)  # the old connection has been idle for too long
+    client = await house.client(*BINS)  # the old connection has timed out
     seen: list[str] = []
     path: str | None = f"/v1/webhook-bins/{bin['id']}/captures?limit=30"
     while path is not None:

@@ -1,4 +1,4 @@
-"""A receipt of coverage through the API, as a client asks for it."""
+"""A receipt of coverage through the API."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ A_CHILD = cast("Any", type("Child", (), {"ready": lambda self: None})())
 
 
 async def watched(house: House, looks: int = 4) -> None:
-    """Have a source that was looked at every quarter of an hour up to now."""
+    """Add a source that was checked every 15 minutes until now."""
     now, counted = house.context.world.now(), b""
     for number in range(looks):
         at = Millis(now - (looks - number) * 900_000)

@@ -180,7 +180,7 @@ async def test_opened_networks_may_be_delivered_to_also_without_tls_and_nothing_
     [
         ("10.0.0.5", "http://10.0.0.5:8080/in", True),
         ("10.0.0.5", "http://10.0.0.6:8080/in", False),
-        ("0.0.0.0", "http://10.0.0.7:8080/v1/stream", True),  # where its own name is
+        ("0.0.0.0", "http://10.0.0.7:8080/v1/stream", True),  # the host of base_url
         ("0.0.0.0", "http://10.0.0.6:8080/in", False),  # another machine
         ("::", "http://127.0.0.1:8080/in", True),
         ("10.0.0.5", "http://sanderling.lan:8080/v1/alerts", True),
@@ -286,7 +286,7 @@ async def test_all_destinations_are_listed_in_pages(client: httpx.AsyncClient) -
     assert "next" not in second.links
 
 
-# --- what is done with one -------------------------------------------------------------------------------------------
+# --- actions ---------------------------------------------------------------------------------------------------------
 
 
 async def test_a_test_goes_through_the_destinations_mailbox_and_says_how_it_went(
@@ -438,7 +438,7 @@ async def test_a_secret_of_a_kind_that_signs_nothing_or_that_could_be_guessed_is
     alert = f"/v1/alerts/{record['alert_id']}/destinations"
     phone = {"kind": "ntfy", "options": {"topic": "prices-k3f9x2"}, "secret": OWN}
     assert (await client.post(alert, json=phone)).status_code == 422
-    short = f"whsec_{'A' * 33}"  # no base64 of whole bytes
+    short = f"whsec_{'A' * 33}"  # not the base64 of whole bytes
     for answer in (
         await client.post(alert, json=HOOK | {"secret": short}),
         await client.patch(f"/v1/destinations/{record['id']}", json={"secret": short}),

@@ -123,7 +123,7 @@ async def test_a_cursor_that_retention_has_overtaken_is_410(house: House, client
 
 
 async def test_a_filter_that_passes_little_still_comes_to_its_end(house: House, client: httpx.AsyncClient) -> None:
-    """Each answer looks at a bounded part of the log; the cursor moves on even when nothing passed."""
+    """Each answer scans a bounded part of the log; the cursor advances even without a match."""
     await house.publish(a_draft("first", content="needle"))
     for _ in range(12):
         await house.publish(*["hay"] * 500)
@@ -183,7 +183,7 @@ async def test_the_answer_is_json_whatever_the_events_hold(house: House, client:
 async def test_a_bare_word_as_tag_is_a_label_as_where_sources_get_theirs(
     house: House, client: httpx.AsyncClient
 ) -> None:
-    """A source that was given the tag `prices` was never found by `tag=prices`, and nobody said so."""
+    """`tag=prices` silently never found a source with the tag `prices`."""
     await house.publish(a_draft("told", tags=("label:prices",)))
     await house.publish(a_draft("other", tags=("label:other", "topic:prices")))
     assert titles(await pages(client, "tag=prices")) == titles(await pages(client, "tag=label:prices")) == ["told"]

@@ -1,4 +1,4 @@
-"""The log in pages, while others append to it and retention deletes from it."""
+"""The log in pages, while a writer appends and retention deletes."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ from tests.support.build import a_draft
 from tests.support.disks import floor
 
 Deed = tuple[str, int]
-"""`append` so many events, or `prune` so many."""
+"""`append` or `prune` with a number of events."""
 DEEDS = st.one_of(
     st.tuples(st.just("append"), st.integers(1, 4)), st.tuples(st.just("prune"), st.integers(1, 4)), st.none()
 )
 
 
 class Shared:
-    """A log that others write to between any two reads, as a drawn list of deeds says; `ever` is all it ever held."""
+    """A log that changes before each read, by a drawn list of deeds; `ever` has all events it ever held."""
 
     def __init__(self, house: House, deeds: Sequence[Deed | None]) -> None:
         self.house, self.ever = house, list[Stored]()
@@ -55,8 +55,7 @@ class Shared:
 
 
 class Pages(NamedTuple):
-    """The ids on all pages; whether it ended with a 410; the first page's floor; how long the log was before the first
-    request and before the last."""
+    """found: ids on all pages. gone: a 410 ended them. first, last: log length before the first and last request."""
 
     found: list[str]
     gone: bool
@@ -93,7 +92,7 @@ def _with_log(house: House, log: BusyLog) -> object:
 
 
 def check_ascending(pages: Pages, shared: Shared, wanted: list[Stored]) -> None:
-    """All from the first page's floor on, up to the end or to the gap that was told."""
+    """All events above the first page's floor, up to the end or to the reported gap."""
     expected = [event for event in wanted if event.seq > pages.floor]
     assert pages.found == ids(expected)[: len(pages.found)]
     late = shared.ever[pages.last :]
@@ -101,7 +100,7 @@ def check_ascending(pages: Pages, shared: Shared, wanted: list[Stored]) -> None:
 
 
 def check_descending(pages: Pages, shared: Shared, wanted: list[Stored]) -> None:
-    """All that was there at the start, down to what retention has taken by now: its far end, which is no gap."""
+    """All events from the start, down to the floor of retention; this far end is no gap."""
     newest_first = wanted[::-1]
     start = next((n for n, event in enumerate(newest_first) if ids([event]) == pages.found[:1]), 0)
     end, late = start + len(pages.found), shared.ever[pages.first :]
@@ -140,7 +139,7 @@ async def test_what_is_pruned_while_a_page_is_read_is_410_and_no_gap(house: Hous
     shared = Shared(house, [])
     await shared.append(9)
     target = next_target((await history(a_call(house, "/v1/events?limit=2", EventsQuery))).headers)
-    shared._deeds = [("prune", 5), None]  # between the look at the floor and the read
+    shared._deeds = [("prune", 5), None]  # between reading the floor and the page
     pages = await pages_of(shared, target)
     assert (pages.found, pages.gone) == ([], True)
 

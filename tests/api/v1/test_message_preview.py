@@ -1,4 +1,4 @@
-"""What a message template makes: of the newest events, of an alert's, of samples; and what is refused."""
+"""Previews of message templates from recent events, an alert's events and samples; and their errors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A page's blocks on the wire, and what pressing one would do."""
+"""The JSON of a page's blocks, and of the effect of pressing one."""
 
 from __future__ import annotations
 

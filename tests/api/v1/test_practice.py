@@ -1,4 +1,4 @@
-"""Practice over the API, and whom its events reach: who names its source, and nobody else."""
+"""Practice over the API: its events reach only those alerts and streams that name its source."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Detection and previews on the wire."""
+"""The JSON of detection and previews."""
 
 from __future__ import annotations
 

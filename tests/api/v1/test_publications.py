@@ -1,4 +1,4 @@
-"""Publications over the API: made, listed, changed, given another address, taken back; and what is refused."""
+"""Publications over the API: create, list, edit, change the address, delete; and refusals."""
 
 from __future__ import annotations
 
@@ -135,7 +135,7 @@ async def test_who_publishes_may_read_what_is_published(house: House) -> None:
 async def test_without_its_token_a_publication_says_so_and_gets_another(
     house: House, client: httpx.AsyncClient
 ) -> None:
-    """As after a lost master key."""
+    """This happens after the master key is lost."""
     await house.storage.publications.put(a_publication(NO_ID, token=None))
     record = (await client.get(f"{PATH}/{NO_ID}")).json()
     assert (record["url"], record["feeds"]) == (None, None)

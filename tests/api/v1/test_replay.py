@@ -21,7 +21,7 @@ FOREVER = "2000-01-01T00:00:00Z"
 
 
 async def prepared(house: House, client: httpx.AsyncClient) -> tuple[str, Mailbox[Any]]:
-    """Return the id and the mailbox of a destination whose alert is about prices and plans."""
+    """Return the id and the mailbox of a new destination."""
     hook = (await hooked(client))["id"]
     box: Mailbox[Any] = Mailbox("hook", 1)
     house.destinations[hook] = box

@@ -1,4 +1,4 @@
-"""Pictures of pages over the API: as pictures and as nothing else."""
+"""Screenshots over the API, served as images only."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ LOCKED = {
 
 
 async def pictured(house: House, *, first: bool = True) -> Stored:
-    """Commit a first look with a picture, and a change with another one; return the change."""
+    """Commit a first check with a screenshot, and a change with another one; return the change."""
     storage, source = house.storage, a_source_id()
     state = SourceState(source, SourceRuntime(), b"")
     born = Harvest(source, (), state, born=a_source(type="html"))

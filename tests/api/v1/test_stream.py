@@ -32,7 +32,7 @@ async def test_a_stream_begins_live_with_its_headers_and_its_two_opening_frames(
 
 
 async def test_since_replays_what_came_after_and_nothing_twice(house: House) -> None:
-    """The event whose id is the cursor has been seen: replay begins with the next one."""
+    """The reader has seen the event of its cursor, so replay begins with the next one."""
     events = ids(await house.publish("a", "b", "c"))
     async with listening(house, f"/v1/stream?since={events[0]}") as client:
         assert client.headers["sanderling-replay-from"] == events[0]
@@ -128,7 +128,7 @@ async def test_ndjson_is_the_same_a_line_an_event(house: House, autojump_clock: 
 
 
 async def test_the_five_filters(house: House) -> None:
-    """Values of one parameter are alternatives, parameters must all hold."""
+    """Values of one parameter are alternatives; all parameters must match."""
     one, two = a_source_id(1), a_source_id(2)
     await house.publish(a_draft("a", tags=("topic:x",)), a_draft("b", tags=("topic:y",), content="Prices were raised."))
     await house.publish(a_draft("c", source_type="html", tags=("topic:x", "topic:z")), source=2)
@@ -343,7 +343,7 @@ async def test_r10_a_stream_that_meets_damage_ends_with_that_reason(house: House
         raise Corrupt("the database is damaged (malformed)")
 
     house.storage.log.read = torn  # type: ignore[assignment]
-    house.storage.tail.since = lambda _: None  # type: ignore[method-assign, assignment]  # not in memory any more
+    house.storage.tail.since = lambda _: None  # type: ignore[method-assign, assignment]  # no longer in memory
     async with listening(house, "/v1/stream?since=earliest") as client:
         said = [await client.frame() for _ in range(3)][2]
         assert said == b"retry: 60000\n: ended: the database is damaged; a backup must be restored"

@@ -1,4 +1,4 @@
-"""Tags over the API: listed with their counts, their defaults set, read, taken away; and what is refused."""
+"""Tags over the API: counts; defaults set, read and deleted; and refusals."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Templates over HTTP, before a scripted registry; what attaching really does is in tests/actors/templates."""
+"""Templates over HTTP with a fake registry; tests/actors/templates covers the attaching."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ async def test_a_source_that_does_not_come_of_the_parameters_is_refused_by_its_p
 
 
 async def test_the_tags_of_an_attached_source_can_be_sent_back_with_others(client: httpx.AsyncClient) -> None:
-    """A client that reads, adds and writes must not trip over the tag that is the service's own."""
+    """A client that reads, adds and writes back must not fail on the service's own tag."""
     source = (await client.post(INSTANTIATE, json=ONE)).json()["sources"][0]["source_id"]
     tags = (await client.get(f"/v1/sources/{source}")).json()["tags"]
     changed = await client.patch(f"/v1/sources/{source}", json={"tags": [*tags, "mine"]})
@@ -164,7 +164,7 @@ async def test_what_fails_is_reported_with_its_reason_and_the_answer_is_200_all_
 
 
 async def test_again_finds_what_is_there_and_tells_the_matcher_again(house: House, client: httpx.AsyncClient) -> None:
-    """The call before may have been cut off between the alerts and the word to the matcher."""
+    """A crash may have cut the previous call between storing the alerts and notifying the matcher."""
     first = (await client.post(INSTANTIATE, json=ONE)).json()
     again = (await client.post(INSTANTIATE, json=ONE)).json()
     assert {source["status"] for source in again["sources"]} == {"attached_existing"}
@@ -291,7 +291,7 @@ async def test_the_channel_of_a_template_has_its_events_and_no_others(house: Hou
 
 
 async def test_tags_narrow_the_channel_of_a_template(house: House) -> None:
-    """They must hold beside the template's own: each is a parameter of its own."""
+    """A tag filter and the template's own filter must both match."""
     tag = f"template:{ID}"
     before = (await house.publish("first"))[0]
     await house.publish(a_draft("elsewhere", tags=("company:acme.example",)))

@@ -91,7 +91,7 @@ STANDING = (
 
 
 def stands(house: House, *texts: str, more: int = 0, began: int = NOW, cut: int = 0) -> None:
-    """Have the page say these texts, with the values `STANDING` in them."""
+    """Let the page contain these texts, with the values `STANDING`."""
     page = told_page(texts or NOT_TOLD, cut)
     house.registry.told[a_source_id()] = page._replace(standing=StandingValues(STANDING, more, began))
 
@@ -136,7 +136,7 @@ async def test_a_value_is_known_since_the_change_that_brought_its_text(house: Ho
 
 
 async def test_a_series_goes_on_to_what_stands_there_now(house: House, client: httpx.AsyncClient) -> None:
-    await told(house, (price("10", "15"),))  # what became 20 was beyond what an event names
+    await told(house, (price("10", "15"),))  # no event names the change to 20
     stands(house)
     team = next(one for one in (await values(client))["series"] if one["label"] == "Team · Price")
     assert [point["value"] for point in team["points"]] == ["10", "15", "20"]

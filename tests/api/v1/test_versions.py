@@ -1,4 +1,4 @@
-"""The versions of a page that are kept, and two of them compared, over the API."""
+"""The stored versions of a page and comparisons of two, over the API."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def told_page(texts: tuple[str, ...], more: int = 0) -> ToldPage:
 
 
 async def told(house: House, *, now: tuple[str, ...] = HISTORY[-1], cut: bool = False, more: int = 0) -> list[str]:
-    """Tell the history; return the ids of its events, oldest first. now: what is watched. cut: no event has all."""
+    """Commit the history; return its event ids, oldest first. now: the current texts. cut: no event is complete."""
     house.registry.views[a_source_id()] = SourceView(a_source(type="html", created_at=NOW), SourceRuntime())
     house.registry.told[a_source_id()] = told_page(now, more)
     ids = []

@@ -1,4 +1,4 @@
-"""Why did I get this: from the event, the note of its look while there is one, and what came before; and feedback."""
+"""The reasons of an event: from the event, the note of its check if stored, and earlier events; and feedback."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def a_page_draft(at: Millis = LATER, **changes: Any) -> Draft:
 
 
 async def commit(house: House, *drafts: Draft, notes: tuple[Note, ...] = (), type: str = "html") -> list[Stored]:
-    """Commit whole events of one source whose stored notes are these."""
+    """Commit events of one source with these stored notes."""
     storage, source = house.storage, a_source_id()
     if await storage.sources.get(source) is None:
         await storage.sources.add(a_source(type=type), SourceState(source, SourceRuntime()), storage.lease)
@@ -115,7 +115,7 @@ async def test_a_notice_says_that_it_is_one_and_alerts_are_named(house: House, c
     assert answer["says"].endswith("It is for 1 alert as they are now: “prices”.")
     answer = await why(client, notice)
     assert answer["kind"] == "notice" and "notice of the service itself (source_failing)" in answer["says"]
-    assert set(answer["alerts"]["names"]) == {"prices", "troubles"}  # both ask for notices, as alerts do by default
+    assert set(answer["alerts"]["names"]) == {"prices", "troubles"}  # both ask for notices, which is the default
 
 
 async def test_an_alert_that_had_the_story_from_another_event_is_named_apart(
