@@ -1,10 +1,9 @@
-"""The process that is killed: `python -m tests.storage.killed_writer FOLDER`.
+"""The process that the tests kill: `python -m tests.storage.killed_writer FOLDER`.
 
-It imports everything once and then, for each line `SEED START` on its input, forks a life that works on the folder
-until somebody kills it (a fork instead of a start saves a third of a second a life). Each life opens the storage,
-harvests 20 sources at once, whose items are the same stories, and matches what it committed; after each
-acknowledgement it says `ACK SOURCE FIRST LAST SEQ...` on its output. `PID n` comes before a life's lines, `DEAD` after
-them.
+It imports everything once. For each line `SEED START` on its input it forks a life on the folder that works until it is
+killed; a fork is a third of a second faster than a start. Each life opens the storage, harvests 20 sources with the
+same stories at once, and matches the committed events. It prints `ACK SOURCE FIRST LAST SEQ...` after each
+acknowledgement. `PID n` comes before the lines of a life, `DEAD` after them.
 """
 
 from __future__ import annotations
@@ -40,7 +39,7 @@ from tests.storage.contract.test_contract_stories import Teller
 
 SOURCES = 20
 LOT = 16
-"""Marks of stories that are written at once: a few appends have so many."""
+"""A small batch of story marks, so that a few appends fill one."""
 
 
 def say(*words: object) -> None:
@@ -53,7 +52,7 @@ async def add(storage: Storage, number: int) -> None:
 
 
 async def harvest(storage: Storage, number: int, teller: Teller, chance: random.Random) -> None:
-    """Look at a source that always has something new: its items are numbered, its state says how many it has given."""
+    """Harvest new items without end; the state records how many."""
     watched = await storage.sources.get(a_source_id(number))
     assert watched is not None
     given = watched.hot.events
@@ -68,7 +67,7 @@ async def harvest(storage: Storage, number: int, teller: Teller, chance: random.
 
 
 async def match(storage: Storage) -> None:
-    """Match every event for one destination, in the transactions of the durable cursor."""
+    """Match every event for one destination, advancing the durable cursor."""
     while True:
         cursor = await storage.outbox.cursor("matcher")
         page = await storage.log.read(cursor or START, 50, EVERYTHING)
@@ -102,7 +101,7 @@ def main() -> None:
             try:
                 trio.run(live, Path(sys.argv[1]), seed, start)
             except BaseException:
-                traceback.print_exc()  # a life ends by the kill alone: whoever reads of another end has to see why
+                traceback.print_exc()  # a life must end only by the kill: show any other reason
             finally:
                 os._exit(1)
         say("PID", pid)

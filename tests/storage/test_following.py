@@ -72,7 +72,7 @@ async def test_commits_that_join_on_are_shown_without_reading_the_log() -> None:
 
 async def test_what_a_commit_does_not_join_on_to_is_read_from_the_log() -> None:
     async with following() as house:
-        house.log.events += [stored(3)]  # by somebody else
+        house.log.events += [stored(3)]  # by another node
         house.commit(7, after=3)
         house.commit(9, after=7)
         await wait_all_tasks_blocked()

@@ -76,7 +76,7 @@ def test_giving_room_back_ends_and_is_not_begun_again(whole: int, share: float) 
     room = FreeSpace(whole, int(whole * share))
     began = too_roomy(room)
     assert (next_return(room) > 0) or not began
-    # As all steps together leave it: what stays free is an eighth of what stays, or a little.
+    # After all steps: the free space is an eighth of the file, or a little.
     kept = max(LITTLE, room.used // 7)
     after = FreeSpace(room.used + kept, kept)
     assert next_return(after) <= 1 and not too_roomy(after)

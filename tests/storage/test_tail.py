@@ -99,7 +99,7 @@ async def test_a_waiter_is_woken_by_what_is_newer_only(autojump_clock: trio.test
 
 
 async def test_waiters_are_woken_a_bucket_at_a_time(autojump_clock: trio.testing.MockClock) -> None:
-    """Ten thousand streams must never hold the loop in one piece."""
+    """Ten thousand streams must not block the loop in one piece."""
     tail = Tail(Seq(1))
     awake = 0
     seen = [0]
@@ -121,7 +121,7 @@ async def test_waiters_are_woken_a_bucket_at_a_time(autojump_clock: trio.testing
         assert tail.statistics().waiting == 10 * BUCKET
         nursery.start_soon(watch)
         await tail.publish([stored(2)])
-    # The watcher runs once a turn of the loop, at a random place in it: so two buckets may lie between two looks.
+    # The watcher runs once a turn, at a random place: it may see two buckets at once.
     assert max(later - earlier for earlier, later in zip(seen, [*seen[1:], awake], strict=True)) <= 2 * BUCKET
 
 
@@ -156,7 +156,7 @@ async def test_a_cancelled_waiter_is_forgotten(autojump_clock: trio.testing.Mock
 @settings(max_examples=40, deadline=None)
 @given(st.integers(0, 2**32), st.integers(1, 40), st.integers(200, 2_000))
 def test_racing_readers_have_no_gap_and_no_duplicate(seed: int, most: int, most_bytes: int) -> None:
-    """Each reader joins at a random place, is slow now and then, and goes to the log whenever the ring is too short."""
+    """Each reader joins at a random place, is sometimes slow, and reads the log when the ring is too short."""
     chance = random.Random(seed)
     log: list[Stored] = [stored(seq) for seq in range(1, 20)]
     tail = Tail(Seq(19), most=most, most_bytes=most_bytes)

@@ -1,4 +1,4 @@
-"""Counting how many tasks become runnable at once."""
+"""Counts the tasks that become runnable at once."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import trio
 
 @contextmanager
 def batch_sizes() -> Iterator[list[int]]:
-    """Collect how many tasks were runnable at each turn of the loop."""
+    """Collect the number of runnable tasks at each turn of the loop."""
     sizes: list[int] = []
 
     class Counting(trio.abc.Instrument):

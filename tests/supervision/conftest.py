@@ -16,7 +16,7 @@ def chance() -> random.Random:
 
 @pytest.fixture
 async def many(nursery: trio.Nursery) -> AsyncIterator[DynamicSupervisor]:
-    """A running dynamic supervisor. A test of it asks for the clock itself: pytest-trio takes no other."""
+    """A running dynamic supervisor. Its tests must request the clock: pytest-trio ignores a fixture's."""
     supervisor = DynamicSupervisor("many", chance=random.Random(7))
     nursery.start_soon(supervisor.run)
     await trio.testing.wait_all_tasks_blocked()

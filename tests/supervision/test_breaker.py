@@ -23,7 +23,7 @@ from supervision.breaker import (
 )
 
 RULE = BreakerRule(threshold=3, base=60.0, ceiling=1800.0, probe=30.0)
-EXACT = 0.5  # U(0.8, 1.2) in its middle: exactly 1
+EXACT = 0.5  # the middle of U(0.8, 1.2): a factor of 1
 
 
 def opened(now: float = 0.0) -> Breaker:
@@ -141,7 +141,7 @@ def test_never_two_probes_out_and_never_stuck(steps: list[tuple[str, float, floa
                 state, probe_until = hold(state, now + 100.0), -math.inf
         assert (state.phase is Phase.CLOSED) <= (state.openings == 0)
     asked = now
-    for _ in range(4):  # whatever came before: whoever waits as told gets through
+    for _ in range(4):  # after any history, waiting as long as asked ends with a permit
         state, permit = ask(state, RULE, asked, 0.5)
         if not isinstance(permit, Wait):
             return

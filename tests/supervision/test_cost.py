@@ -1,4 +1,4 @@
-"""What a child may cost. Times are measured in bench/runtime.py; here are the counts."""
+"""The cost of a child in counts; bench/runtime.py measures times."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ async def test_s16_a_child_is_exactly_one_task_and_no_nursery(
 
 
 async def test_s16_an_idle_child_is_small(many: DynamicSupervisor, autojump_clock: trio.testing.MockClock) -> None:
-    """Python's own objects only; the bench measures the resident memory of 100,000."""
+    """Python objects only; the bench measures the resident memory of 100,000."""
     count = 500
     gc.collect()
     tracemalloc.start()
@@ -62,7 +62,7 @@ async def test_s16_an_idle_child_is_small(many: DynamicSupervisor, autojump_cloc
 async def test_s16_a_child_parked_at_its_mailbox_is_small(
     many: DynamicSupervisor, autojump_clock: trio.testing.MockClock
 ) -> None:
-    """As above. A channel that has nothing in it would be 2 KB more."""
+    """An empty memory channel would add 2 KB."""
     count = 500
     gc.collect()
     tracemalloc.start()
@@ -104,7 +104,7 @@ async def test_s17_ten_thousand_crashes_keep_no_traceback(nursery: trio.Nursery)
     before = sys.getallocatedblocks()
     await enough.wait()
     gc.collect()
-    # A block is 10 to 512 bytes. One traceback kept per crash would be tens of thousands of them.
+    # A block is 10 to 512 bytes. One stored traceback per crash would be tens of thousands of them.
     assert sys.getallocatedblocks() - before < 2_000
     crash = many.status("a").crash
     assert crash is not None

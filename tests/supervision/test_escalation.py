@@ -1,4 +1,4 @@
-"""What passes a supervisor, and when it gives up."""
+"""Escalation through supervisors, and the point where one gives up."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Boom(Exception):
 
 
 def recorder(log: list[str], name: str, *, lives: float = 1e9) -> Callable[[Child], Awaitable[None]]:
-    """A child that writes down its start and its end, and crashes after so many seconds of its first life."""
+    """A child that logs its start and end; its first life crashes after `lives` seconds."""
     remaining = [lives]
 
     async def run(child: Child) -> None:
@@ -126,7 +126,7 @@ async def test_s4_two_levels_make_at_most_16_restarts_and_a_third_is_refused(
 async def test_s5_a_root_that_gives_up_is_gone_within_its_budgets(
     chance: random.Random, autojump_clock: trio.testing.MockClock
 ) -> None:
-    """The runtime's part; `test_examples.py` shows the exit code of a process."""
+    """Inside the runtime; `test_examples.py` checks the exit code of a process."""
     specs = [
         ChildSpec("log", deaf, shutdown=5),
         ChildSpec("bad", crash_after_a_second, backoff=Backoff(0, 0)),

@@ -257,7 +257,7 @@ async def test_when_the_consumer_is_gone_for_good_waiting_and_new_questions_fail
     began = trio.current_time()
     async with trio.open_nursery() as askers:
         askers.start_soon(asker)
-        askers.start_soon(asker)  # this one waits for room, with its question not yet sent
+        askers.start_soon(asker)  # this one waits with its question unsent, as the mailbox is full
     assert refused == [began + 10] * 2
     with pytest.raises(Unanswered, match="nobody reads mailbox box"):
         await box.ask(lambda reply: ("x", reply))

@@ -1,4 +1,4 @@
-"""Facts of Trio that the runtime leans on, and the rules that follow. The rules for source code are in tests/rules."""
+"""Facts of Trio that the runtime relies on, and the rules that follow; tests/rules has the rules for source code."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Boom(Exception):
 
 
 async def test_p2_a_message_taken_and_cancelled_in_work_is_lost(autojump_clock: trio.testing.MockClock) -> None:
-    """So mailboxes carry wake-ups and commands; data crosses by a cursor that is moved after the work."""
+    """So mailboxes carry wake-ups and commands; data moves by a cursor that advances after the work."""
     box: Mailbox[int] = Mailbox("box", 5)
     for number in range(3):
         box.send_nowait(number)
@@ -128,7 +128,7 @@ async def test_p6_an_await_in_the_finally_of_a_cancelled_child_needs_a_shield_wi
 
 
 async def test_p7_two_producers_that_share_one_send_end_close_it_for_each_other() -> None:
-    """Trio's own channel, for comparison; `test_mailbox.py` shows that a Mailbox cannot be closed by a borrower."""
+    """Trio's own channel, for comparison; `test_mailbox.py` shows that a borrower cannot close a Mailbox."""
     send, receive = trio.open_memory_channel[int](2)
     with send:
         send.send_nowait(1)
@@ -147,7 +147,7 @@ async def test_p8_the_sender_of_a_plain_channel_breaks_when_its_receiver_dies() 
 
 @pytest.mark.real
 async def test_p10_thread_work_that_was_given_up_keeps_its_slot() -> None:
-    """So every kind of thread work has a limiter of its own, and one kind's trouble starves no other."""
+    """So every kind of thread work has its own limiter, and one kind cannot starve another."""
     import threading
 
     release = threading.Event()

@@ -1,4 +1,4 @@
-"""A child that ignores its cancellation holds up no restart for ever."""
+"""A child that ignores its cancellation does not block a restart for ever."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Boom(Exception):
 
 
 class Two:
-    """`first` crashes after a second of its first life; `second` can't be cancelled for `deaf` seconds."""
+    """`first` crashes after a second of its first life; `second` ignores cancellation for `deaf` seconds."""
 
     def __init__(self, deaf: float) -> None:
         self.deaf, self.lives = deaf, 0

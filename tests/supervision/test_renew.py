@@ -1,4 +1,4 @@
-"""Another life by request: no budget is used up, and whoever depends on it is started again too."""
+"""Renewal on request uses no restart budget and restarts the children that depend on the renewed one."""
 
 from __future__ import annotations
 

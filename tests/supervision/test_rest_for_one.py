@@ -1,4 +1,4 @@
-"""Restarting a child together with all that were started after it, whenever the crashes come."""
+"""Restarting a child and all that started after it, with crashes at any moment."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Boom(Exception):
 
 
 class Stage:
-    """Children with drawn delays and lives, and the order that must hold at every start."""
+    """Children with random delays and lives, and the order that every start must keep."""
 
     def __init__(self, seed: int) -> None:
         self.chance = random.Random(seed)
@@ -70,7 +70,7 @@ async def test_order_holds_at_every_start_and_all_are_up_in_the_end(
         assert wrong == {}
         if all(tree.status(name).state is State.RUNNING for name in NAMES):
             assert "".join(stage.alive) == NAMES
-        else:  # a child that draws 3 s again and again is never ready within its 2
+        else:  # a child that keeps drawing 3 s is never ready within its 2
             assert any("NotReady" in str(tree.status(name).crash) for name in NAMES)
         tree.stop()
     assert stage.alive == []

@@ -1,4 +1,4 @@
-"""The room stands on its own: it can be quoted as a library."""
+"""supervision/ depends on Trio only, so it can be used as a library."""
 
 from __future__ import annotations
 

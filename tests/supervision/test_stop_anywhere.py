@@ -1,4 +1,4 @@
-"""Children are stopped at every single step of their lives, with cleanups of every unpleasant kind."""
+"""Stops children at every step of their lives, with every unpleasant kind of cleanup."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ BODIES = [
 
 
 class StopAtStep(trio.abc.Instrument):
-    """Asks the child to end before its n-th step, counting those of the tasks inside it."""
+    """Asks the child to end before its n-th step, including steps of the tasks inside it."""
 
     def __init__(self, many: DynamicSupervisor, step: int, shutdown: float) -> None:
         self.many = many
@@ -101,7 +101,7 @@ class StopAtStep(trio.abc.Instrument):
 
 
 async def stopped_at(step: int, body: Callable[[Child], Awaitable[None]], shutdown: float) -> tuple[bool, End]:
-    """Return whether the step was reached, and how the child ended; assert that nobody else was harmed."""
+    """Return whether the step was reached, and how the child ended; assert that the other child is unharmed."""
     many = DynamicSupervisor("many", chance=random.Random(step))
     bystander = trio.Event()
 
@@ -165,7 +165,7 @@ async def test_s3_an_error_raised_while_being_cancelled_is_on_record_and_harms_n
 async def test_s3_the_group_that_passes_except_exception_is_caught_outside_the_scope(
     autojump_clock: trio.testing.MockClock,
 ) -> None:
-    """The fact behind P12, shown on Trio alone: why there are two clauses."""
+    """Trio alone shows the fact behind P12: this is why there are two clauses."""
     passed_the_inner_clause = False
     outside: Exception | None = None
     try:

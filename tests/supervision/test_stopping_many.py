@@ -1,4 +1,4 @@
-"""How many children end: together, one by one, and how it is told."""
+"""How many children end: together, one by one, and the reports of their ends."""
 
 from __future__ import annotations
 
@@ -218,7 +218,7 @@ async def test_a_child_may_ask_for_its_own_end(many: DynamicSupervisor, autojump
 
 
 async def test_s10_a_stop_that_takes_longer_than_its_budget_leaves_nobody_out(nursery: trio.Nursery) -> None:
-    """On a machine so slow that the budget is over before all were asked."""
+    """On a machine so slow that the budget ends before every child was asked."""
     now = 0.0
 
     class Slow(trio.abc.Clock):

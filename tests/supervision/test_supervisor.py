@@ -24,7 +24,7 @@ class Boom(Exception):
 
 
 def recorder(log: list[str], name: str, *, lives: float = 1e9) -> Callable[[Child], Awaitable[None]]:
-    """A child that writes down its start and its end, and crashes after so many seconds of its first life."""
+    """A child that logs its start and end; its first life crashes after `lives` seconds."""
     remaining = [lives]
 
     async def run(child: Child) -> None:

@@ -12,7 +12,7 @@ from tests.support.waiting import HANG
 
 
 class Held:
-    """A clock, and a step that holds the loop until a stall was reported."""
+    """A clock, and a step that blocks the loop until the stall is reported."""
 
     def __init__(self) -> None:
         self.now = 0.0

@@ -1,4 +1,4 @@
-"""Builders of records for tests: everything has a plain default, and a test names only what it is about."""
+"""Builders of records for tests: every field has a default, and a test sets only the fields that matter to it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Certificates that openssl makes on the spot."""
+"""Certificates, made with openssl at run time."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ needs_openssl = pytest.mark.skipif(
 
 
 def make_certificate(folder: Path, common_name: str = NAME, *, password: str = "") -> tuple[Path, Path]:
-    """Write a certificate for localhost that signs itself, and its key, into a folder; return the two paths."""
+    """Write a self-signed certificate for localhost and its key into a folder; return the two paths."""
     certificate, key = folder / "cert.pem", folder / "key.pem"
     sealing = ["-passout", f"pass:{password}"] if password else ["-nodes"]
     subprocess.run(
@@ -34,7 +34,7 @@ def make_certificate(folder: Path, common_name: str = NAME, *, password: str = "
 
 
 def trusting(*certificates: Path, alpn: tuple[str, ...] = ("h2", "http/1.1")) -> ssl.SSLContext:
-    """Return a client's context that trusts these certificates and no other."""
+    """Return a client context that trusts only these certificates."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     for certificate in certificates:
         context.load_verify_locations(certificate)

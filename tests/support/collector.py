@@ -1,6 +1,6 @@
-"""A collector of traces in memory: takes requests of OTLP/HTTP, and refuses, as an error of the test, what breaks it.
+"""A trace collector in memory: takes OTLP/HTTP requests and records violations as faults of the test.
 
-Each payload is checked twice: by the words of the specification here, and by the protocol's own classes, strictly.
+It checks each payload twice, strictly: against the specification, here, and with the protocol's own classes.
 """
 
 from __future__ import annotations
@@ -29,8 +29,6 @@ _FIELDS = {
 
 
 class Seen(NamedTuple):
-    """A span as it arrived."""
-
     trace: str
     id: str
     parent: str
@@ -46,7 +44,7 @@ class Seen(NamedTuple):
 
 @dataclass
 class Collector:
-    """answers: what the next requests get, the last one for ever. raw: what came, unpacked."""
+    """answers: for the next requests, the last one for ever. raw: the decompressed bodies."""
 
     answers: list[Answer] = field(default_factory=lambda: [Answer(body=b"{}")])
     asked: list[Asked] = field(default_factory=list)
@@ -102,7 +100,7 @@ class Collector:
 
 
 def seen(span: Mapping[str, Any]) -> Seen:
-    """Return a span that keeps to the mapping, strictly. Raises AssertionError."""
+    """Return the span if it follows the JSON mapping strictly. Raises AssertionError."""
     assert span.keys() <= _FIELDS, span.keys() - _FIELDS
     assert _TRACE.fullmatch(span["traceId"]) and set(span["traceId"]) != {"0"}
     assert _SPAN.fullmatch(span["spanId"]) and set(span["spanId"]) != {"0"}
@@ -158,7 +156,7 @@ def _value(value: Mapping[str, Any]) -> Any:
 
 
 def as_protobuf(request: Any) -> ExportTraceServiceRequest:
-    """Return a request as the protocol's own classes read it; they know ids in base64 only. Raises ParseError."""
+    """Parse a request with the protocol's own classes, which take ids only in base64. Raises ParseError."""
 
     def with_base64(node: Any) -> Any:
         if isinstance(node, dict):

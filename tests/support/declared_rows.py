@@ -1,4 +1,4 @@
-"""Finds a job that changes a row which it has not declared: on a shared database two of those can deadlock."""
+"""Finds jobs that change an undeclared row: on a shared database two of them can deadlock."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Undeclared(AssertionError):
 
 @contextmanager
 def declared_rows() -> Iterator[None]:
-    """Check every job of the engine in the loop, for the length of the block."""
+    """Check every job of the in-loop engine during the block."""
     right = LoopWriter.submit
 
     async def submit(

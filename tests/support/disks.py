@@ -1,4 +1,4 @@
-"""What tests put on an in-loop disk, and read off it, past every life of the service."""
+"""Writes to an in-loop disk and reads from it directly, outside of any life of the service."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from storage.sqlite.in_loop import Disk
 
 
 def keep(disk: Disk, watched: Iterable[WatchedSource]) -> None:
-    """Let the disk hold these sources as they are, instead of those with their ids."""
+    """Put these sources on the disk, replacing those with the same URL."""
 
     def job(transaction: Transaction) -> None:
         for each in watched:
@@ -63,7 +63,7 @@ def floor(disk: Disk) -> Seq:
 
 
 def outbox(disk: Disk) -> Mapping[str, list[Seq]]:
-    """Return the positions that wait for each destination, rising."""
+    """Return the waiting positions of each destination, ascending."""
     rows = "SELECT d.id, o.seq FROM outbox o JOIN destination d ON d.key=o.destination ORDER BY o.seq"
     found: dict[str, list[Seq]] = {}
     for destination, seq in disk.connection.execute(rows):

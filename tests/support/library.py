@@ -1,4 +1,4 @@
-"""Many sources on a data folder, put there through the store: as a library that has run for a while."""
+"""Many sources in a data folder, written through the store, as in a library that has run for a while."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ _AT_ONCE = 500
 
 
 def fill(data: Path, count: int, tags: tuple[str, ...] = ("label:library",), workspace: str = "") -> None:
-    """Put sources into a data folder that no service has open. None of them is due for most of an hour.
+    """Add sources to the data folder of a stopped service. None is due for most of an hour.
 
-    workspace: whose files describe them, as `site-0` and so on.
+    workspace: its files describe the sources, as `site-0` and so on.
     """
     data.mkdir(parents=True, exist_ok=True)
     trio.run(_fill, data, count, tags, workspace)
@@ -41,7 +41,7 @@ async def _fill(data: Path, count: int, tags: tuple[str, ...], workspace: str) -
 
 
 def a_source(number: int, now: Millis, tags: tuple[str, ...]) -> tuple[Source, SourceRuntime]:
-    """Return a source with its memory: one in fifty is not well, and each has a folder of its own kind."""
+    """Return a source and its runtime: one in fifty is unhealthy, and they fill a tree of folders."""
     url = f"https://host{number % 500}.example/section/{number}/feed.xml"
     source = Source(
         id=SourceId(id_of(seq_at(Millis(now - number)), number)),

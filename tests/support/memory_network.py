@@ -21,8 +21,8 @@ Serve = Callable[[trio.abc.Stream], Awaitable[None]]
 class MemoryNetwork:
     """names: the answers to each resolution of a name, the last one for ever. servers: by address and port.
 
-    An address without a server refuses; in `deaf` are those that never answer. `resolved`, `connected` and
-    `secured` record what was asked for.
+    An address without a server refuses connections, one in `deaf` never answers. `resolved`, `connected` and `secured`
+    record the requests.
     """
 
     nursery: trio.Nursery
@@ -160,7 +160,7 @@ async def _write(connection: h11.Connection, stream: trio.abc.Stream, asked: Ask
 
 
 def a_world(network: MemoryNetwork, *, wall: float = 1_800_000_000.0, **ports: Any) -> World:
-    """A World whose network is in memory; what a test does not use is missing."""
+    """A World whose network is in memory; using a port that the test did not give fails."""
 
     def missing(*_: object) -> Any:
         raise AssertionError("this port is not part of the test")

@@ -1,4 +1,4 @@
-"""What tests run on node: the packages that `npm/package-lock.json` pins, in a folder outside of the project."""
+"""The npm packages that `npm/package-lock.json` pins, in a folder outside of the project."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ LISTS = Path(__file__).parent / "npm"
 
 
 def need(reason: str) -> None:
-    """Skip the test, or fail where all of them must run."""
+    """Skip the test, or fail in CI, where all tests must run."""
     if os.environ.get("CI") == "true":  # noqa: TID251  tests may know where they run
         pytest.fail(reason)
     pytest.skip(reason)
 
 
 def modules(scripts: Iterable[Path] = ()) -> Path:
-    """Return a folder with the packages and some scripts; the packages are kept for the next run."""
+    """Return a folder with the packages and some scripts; the next run reuses the packages."""
     node, npm = shutil.which("node"), shutil.which("npm")
     if node is None or npm is None:
         need("node and npm are not installed")

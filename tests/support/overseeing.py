@@ -1,4 +1,4 @@
-"""An overseer over a tree in which nothing runs, for front ends without actors behind them."""
+"""An overseer of a tree without running parts, for front ends without actors."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tests.support.build import NOW
 
 
 class ScriptedTable:
-    """The table of sources, over the views of a scripted registry."""
+    """The table of sources, from the views of a fake registry."""
 
     def __init__(self, views: Mapping[str, SourceView]) -> None:
         self._views = views

@@ -1,4 +1,4 @@
-"""A part of a page in each way in which one is chosen, with the signs that a reader of files may stumble over."""
+"""One selector of each kind, with characters that could trip a reader of files."""
 
 from __future__ import annotations
 
@@ -14,4 +14,4 @@ PARTS: Final = {
     "lines": "lines:12-",
     "regular expression": 're:^Version\\s+"(\\d{1,3}\\.{name})"\\t$ # end',
 }
-"""By what they are called."""
+"""The selectors by kind."""

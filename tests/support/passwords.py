@@ -1,12 +1,10 @@
-"""Passwords without their cost, and without threads."""
-
 from __future__ import annotations
 
 import trio
 
 
 class PlainPasswords:
-    """Passwords without their cost."""
+    """Passwords without costly hashing and without threads."""
 
     async def hash(self, password: str) -> str:
         await trio.lowlevel.checkpoint()

@@ -1,16 +1,14 @@
-"""Small pictures of 40 by 30 pixels, as far as their heads go; and some of other sizes."""
+"""Images of 40 by 30 pixels and other sizes; only their headers are valid."""
 
 from __future__ import annotations
 
 
 def a_png(width: int, height: int) -> bytes:
-    """Return a PNG of this size, without pixels."""
     head = b"\0\0\0\rIHDR" + width.to_bytes(4) + height.to_bytes(4) + b"\x08\x02\0\0\0" + bytes(4)
     return b"\x89PNG\r\n\x1a\n" + head + b"\0\0\0\0IEND\xaeB`\x82"
 
 
 def a_webp(width: int, height: int) -> bytes:
-    """Return a WebP of this size, without pixels."""
     data = b"\0\0\0\x9d\x01\x2a" + width.to_bytes(2, "little") + height.to_bytes(2, "little")
     chunk = b"VP8 " + len(data).to_bytes(4, "little") + data
     return b"RIFF" + (len(chunk) + 4).to_bytes(4, "little") + b"WEBP" + chunk

@@ -1,7 +1,7 @@
-"""A private PostgreSQL cluster from Debian's package: one for each process of the tests, on a socket in a short folder.
+"""A private PostgreSQL cluster from Debian's package: one for each test process, with its socket in a short folder.
 
-It keeps nothing safe (fsync is off) and its autovacuum sleeps, so that tests are quick and always the same. Each test
-has a database to itself. Without the package the tests are skipped, each by name; where CI=true that is an error.
+Without fsync and autovacuum, tests are quick and repeatable. Each test has its own database. Without the package the
+tests are skipped one by one; with CI=true they fail.
 """
 
 from __future__ import annotations
@@ -35,16 +35,13 @@ _RESTART = "SELECT setval(oid, 1, false) FROM pg_class WHERE relkind='S' AND rel
 
 
 class Cluster:
-    """A cluster that this process has made. `stop` and `start` are an outage.
-
-    of: the primary whose standby this is.
-    """
+    """A cluster of this process; `stop` and `start` make an outage. of: the primary, if this is a standby."""
 
     def __init__(self, binaries: Path, more: str = _QUICK, of: Cluster | None = None) -> None:
         self._binaries, self._more = binaries, more
         self._model = ""
         self.folder = Path(tempfile.mkdtemp(prefix="pg-"))
-        # initdb refuses root; Debian's package has made the user.
+        # initdb refuses root; Debian's package has created the user.
         self._user = "postgres" if os.geteuid() == 0 else pwd.getpwuid(os.geteuid()).pw_name
         if os.geteuid() == 0:
             shutil.chown(self.folder, "postgres", "postgres")
@@ -67,7 +64,7 @@ class Cluster:
         self._run("pg_ctl", "-D", f"{self.folder}/data", "-w", "-m", how, "stop")
 
     def standby(self) -> Cluster:
-        """Return a cluster that follows this one, until it is promoted."""
+        """Return a cluster that follows this one until it is promoted."""
         return Cluster(self._binaries, self._more, self)
 
     @property
@@ -75,20 +72,19 @@ class Cluster:
         return "-D", f"{self.folder}/data", "-U", "tests", "-N"
 
     def follow(self, primary: Cluster) -> None:
-        """Become a standby, with nothing of what was here."""
+        """Discard all data and become a standby."""
         shutil.rmtree(self.folder / "data", ignore_errors=True)
         self._run("pg_basebackup", *self._at, "-R", "-c", "fast", "-h", str(primary.folder))
         self.start()
 
     def promote(self) -> None:
-        """Make a standby the primary, on a timeline of its own."""
+        """Make a standby the primary, on a new timeline."""
         self._run("pg_ctl", "-D", f"{self.folder}/data", "-w", "promote")
 
     def runs(self) -> bool:
         return (self.folder / "data" / "postmaster.pid").exists()
 
     def end(self) -> None:
-        """Stop it and remove its folder."""
         atexit.unregister(self._end)
         self._end()
 
@@ -96,15 +92,15 @@ class Cluster:
         return f"host={self.folder} dbname={database} user=tests"
 
     def empty(self) -> str:
-        """Make a database without tables and return its name."""
+        """Create a database without tables and return its name."""
         name = f"test_{next(_numbers)}"
         self.run(f"CREATE DATABASE {name} TEMPLATE template0 STRATEGY wal_log")
         return name
 
     def fresh(self) -> str:
-        """Return the name of a database as a first start finds it after the steps. It is used again by the next call.
+        """Return the name of a database as the upgrade steps leave it. The next call reuses it.
 
-        To make one for each test takes a hundred times as long, and sometimes a second.
+        Creating one for each test takes a hundred times as long, and sometimes a second.
         """
         if not self._model:
             self._model = self.empty()
@@ -125,7 +121,7 @@ class Cluster:
         return self._model
 
     def run(self, statement: str) -> None:
-        """Run a statement beside the databases of the tests."""
+        """Run a statement outside of the tests' databases."""
         with psycopg.connect(self.url(), autocommit=True) as connection:
             connection.execute(statement.encode())
 
@@ -152,13 +148,12 @@ class Cluster:
 
 
 def is_here() -> bool:
-    """Return whether there is a PostgreSQL on this machine."""
     return bool(_BINARIES)
 
 
 @dataclass
 class Pair:
-    """A primary and its standby, which change places. An address names both, and leads to who can be written to."""
+    """A primary and its standby, which swap roles. An address names both and leads to the writable one."""
 
     primary: Cluster
     standby: Cluster
@@ -171,13 +166,13 @@ class Pair:
         return f"host={self.folders} dbname={database} user=tests target_session_attrs=read-write"
 
     def wait_for_standby(self) -> None:
-        """Have every commit wait until the standby has it, whichever of the two that is."""
+        """Make every commit wait for the standby, whichever of the two that is."""
         for each in (self.primary, self.standby):
             each.run("ALTER SYSTEM SET synchronous_standby_names='*'")
             each.run("SELECT pg_reload_conf()")
 
     def fail_over(self) -> None:
-        """Crash the primary, and make the standby one; it is started if it had been stopped."""
+        """Crash the primary and promote the standby, after starting it if necessary."""
         self.primary.stop()
         if not self.standby.runs():
             self.standby.start()
@@ -190,20 +185,20 @@ class Pair:
 
 
 def a_pair(more: str = _QUICK) -> Pair:
-    """Return a new pair. Skips the test where there is no PostgreSQL."""
+    """Return a new pair. Skips the test without PostgreSQL."""
     primary = Cluster(_binaries(), more)
     return Pair(primary, primary.standby())
 
 
 @cache
 def cluster() -> Cluster:
-    """Return this process's cluster, made at the first call. Skips the test where there is no PostgreSQL."""
+    """Return this process's cluster, made at the first call. Skips the test without PostgreSQL."""
     return Cluster(_binaries())
 
 
 @cache
 def durable() -> Cluster:
-    """Return another one that keeps what it commits, as the product demands."""
+    """Return another cluster that keeps its commits, as production does."""
     return Cluster(_binaries(), "")
 
 

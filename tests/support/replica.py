@@ -29,12 +29,12 @@ OTHER = bytes(32)
 
 
 def keys_of(data: Path) -> list[bytes]:
-    """The keys that a replica of the service in this folder is made with."""
+    """The keys of the replica of this folder's service."""
     return replica_keys(data, {})
 
 
 class MemoryObjects:
-    """Objects in memory. history: every put, in order. away: why it can't be reached; "" while it can."""
+    """history: every put, in order. away: the reason why the objects cannot be reached; "" while they can."""
 
     every = 0.01
 
@@ -45,7 +45,6 @@ class MemoryObjects:
         self._changed = trio.Event()
 
     async def put(self, name: str, body: bytes) -> None:
-        """See Objects."""
         assert NAME.fullmatch(name), name
         self._check()
         self.objects[name] = body
@@ -53,17 +52,14 @@ class MemoryObjects:
         self._change()
 
     async def get(self, name: str) -> bytes | None:
-        """See Objects."""
         self._check()
         return self.objects.get(name)
 
     async def names(self) -> Sequence[str]:
-        """See Objects."""
         self._check()
         return sorted(self.objects)
 
     async def delete(self, name: str) -> None:
-        """See Objects."""
         self._check()
         self.objects.pop(name, None)
         self._change()
@@ -72,7 +68,7 @@ class MemoryObjects:
         """See Objects."""
 
     async def until(self, holds: Callable[[], bool]) -> None:
-        """Wait until something holds, asked whenever an object changes."""
+        """Wait until a condition holds; it is evaluated at each change of an object."""
         with trio.fail_after(HANG):
             while not holds():
                 await self._changed.wait()
@@ -88,7 +84,6 @@ class MemoryObjects:
 
 @asynccontextmanager
 async def a_storage(folder: Path) -> AsyncIterator[SqliteStorage]:
-    """A real database in a folder."""
     storage = await open_sqlite(folder, clock=lambda: 1e9, owner="a test", warn=lambda _says: None)
     assert isinstance(storage, SqliteStorage)
     try:
@@ -98,7 +93,7 @@ async def a_storage(folder: Path) -> AsyncIterator[SqliteStorage]:
 
 
 def drawn_rows(chance: random.Random, transaction: Transaction) -> None:
-    """Write something, of a size that is drawn."""
+    """Write rows of a random size."""
     rows = [(f"x{chance.randrange(4000)}{'y' * chance.randint(1, 900)}", chance.randrange(1 << 40)) for _ in range(20)]
     transaction.executemany(_PUT, rows)
     if chance.random() < 0.2:
@@ -106,7 +101,6 @@ def drawn_rows(chance: random.Random, transaction: Transaction) -> None:
 
 
 async def write(storage: SqliteStorage, chance: random.Random) -> None:
-    """Commit something."""
     await storage.alerts._writer.submit(partial(drawn_rows, chance))
 
 
@@ -117,7 +111,7 @@ async def a_shipper(
     superseded: Callable[[str], None] = lambda _why: None,
     log: Callable[..., None] = lambda *_, **__: None,
 ) -> AsyncIterator[Shipper]:
-    """A shipper that runs; stopped in order at the end."""
+    """A running shipper, stopped in order at the end."""
     async with trio.open_nursery() as nursery:
         shipper = Shipper(
             a_world(MemoryNetwork(nursery), log=log),
@@ -135,6 +129,6 @@ async def a_shipper(
 
 
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let a shipper look at once, again and again."""
+    """Let a shipper work without its pauses."""
     monkeypatch.setattr(shipping, "IDLE", 0)
     monkeypatch.setattr(shipping, "AGAIN", (0.01, 0.01))

@@ -1,4 +1,4 @@
-"""A browser by script: what it shows of an address, or how it fails; and what it was asked."""
+"""A scripted browser: it shows set pages or fails, and records the requests."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ Shows = bytes | Rendered | RenderFailed
 
 
 def rendered(html: bytes, url: str = "", *, status: int = 200, filled_by: tuple[FilledBy, ...] = ()) -> Rendered:
-    """Return a page as a browser shows it; "" is the address that was asked for."""
+    """Return a page as a browser shows it; "" means the requested address."""
     return Rendered(url, status, html, True, 12, 90_000, 800, filled_by=filled_by)
 
 
 class ScriptedBrowser:
-    """Shows what `pages` says of an address; `missing` says why it can't show any. `takes`: seconds of a page."""
+    """pages: by address. missing: the reason why it cannot show any. takes: seconds for a page."""
 
     def __init__(self) -> None:
         self.pages: dict[str, Shows] = {}
@@ -25,11 +25,9 @@ class ScriptedBrowser:
         self.takes = 0.5
 
     async def run(self, child: Child, connect: Connect) -> None:
-        """Do nothing until stopped."""
         await trio.sleep_forever()
 
     async def render(self, request: RenderRequest) -> Rendered:
-        """Show a page by script."""
         self.asked.append(request)
         await trio.sleep(self.takes)
         shows = self.pages[request.url]
@@ -39,5 +37,4 @@ class ScriptedBrowser:
         return page._replace(url=page.url or request.url)
 
     def lacks(self) -> str:
-        """Return what is missing."""
         return self.missing

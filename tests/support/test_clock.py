@@ -1,4 +1,4 @@
-"""A fixture that wants the virtual clock gives it to its tests: see `tests/conftest.py`."""
+"""A fixture that requests the virtual clock gives it to its tests: see `tests/conftest.py`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Waits for another process or thread. A wait ends with its event; the limit only ends a hang."""
+"""Waits for another process or thread. The limit only ends a hang."""
 
 from __future__ import annotations
 

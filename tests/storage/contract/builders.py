@@ -1,4 +1,4 @@
-"""Small things to store. Positions and ids come from a counter, so that a test can say what it expects."""
+"""Small records to store. Positions and ids come from a counter, so tests can predict them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ NOW = Millis(1_800_000_000_000)
 
 
 class CountingMint:
-    """Positions that rise by one from a fixed time on."""
+    """Positions that rise by one from a fixed time."""
 
     def __init__(self, start: int = NOW << COUNTER_BITS) -> None:
         self.last = Seq(start)

@@ -1,4 +1,4 @@
-"""The engines under the contract: each can be started, stopped, and started again on the same data."""
+"""The engines under the contract; each can start, stop, and restart on the same data."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class InLoopEngine:
 class PostgresEngine:
     def __init__(self, folder: Path) -> None:
         self.url = cluster().url(cluster().fresh())
-        self.wall = wall()  # PostgreSQL has a clock of its own, and one that differs from ours by a minute is refused
+        self.wall = wall()  # PostgreSQL refuses a clock that differs from its own by a minute
         self.vault = Vault(bytes(SIZE))
         self.warnings: list[str] = []
 

@@ -1,4 +1,4 @@
-"""A part of another instance's log, taken over as it is."""
+"""Adopting a part of another instance's log unchanged."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ FLOOR = Seq(1 << 20)
 
 
 def elsewhere(*places: int, source: int = 7) -> Sequence[Stored]:
-    """Return events of another instance, so many positions above its floor."""
+    """Return events of another instance at these distances above the floor."""
     at = [Seq(FLOOR + place) for place in places]
     return [Stored(seq, a_source_id(source), Kind.HTML, b'{"id":"%s"}' % id_of(seq, 9).encode()) for seq in at]
 

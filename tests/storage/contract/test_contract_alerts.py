@@ -53,7 +53,7 @@ async def test_a_destination_of_an_alert_that_is_gone_is_not_added(storage: Stor
 
 
 async def test_replacing_keeps_what_hangs_on_it(storage: Storage) -> None:
-    """A replaced row must not take destinations or waiting deliveries with it."""
+    """A replaced row must not delete destinations or waiting deliveries with it."""
     await storage.alerts.put(an_alert())
     await storage.alerts.put_destination(a_destination())
     await storage.outbox.advance("matcher", None, Seq(1), [Match("hook", Seq(1), NOW)], storage.lease)
@@ -90,7 +90,7 @@ async def test_deleting_a_destination_takes_its_deliveries_only(storage: Storage
 
 
 async def test_an_edit_is_made_of_the_record_as_it_is(storage: Storage) -> None:
-    """Two who change different fields at once must both be heard."""
+    """Two simultaneous edits of different fields must both survive."""
     await storage.alerts.put(an_alert())
     await storage.alerts.put_destination(a_destination())
 
@@ -135,7 +135,7 @@ async def test_figures_are_moved_by_the_work_and_taken_back_by_no_edit(storage: 
 
 
 async def test_what_a_change_or_a_check_refuses_is_raised_and_nothing_has_changed(storage: Storage) -> None:
-    """The comparison of an If-Match is made here, so that no other change can come between it and the write."""
+    """The writer compares the If-Match, so no other change comes between the comparison and the write."""
     await storage.alerts.put(an_alert("one"))
     await storage.alerts.put_destination(a_destination("x", "one"))
 

@@ -76,7 +76,7 @@ async def test_x17_captures_of_the_heaviest_bin_go_when_there_is_no_room(storage
         await keep(storage, name, bytes([number]) * 1000, room=3 * weight)
     assert [body[0] for body in await bodies(storage, "one")] == [2]
     assert [body[0] for body in await bodies(storage, "two")] == [3, 1]
-    await storage.bins.delete("two")  # what it held is room again
+    await storage.bins.delete("two")  # frees the space that it held
     await keep(storage, "three", bytes([8]) * 1000, bytes([9]) * 1000, room=3 * weight)
     assert [body[0] for body in await bodies(storage, "one")] == [2]
     assert [body[0] for body in await bodies(storage, "three")] == [9, 8]

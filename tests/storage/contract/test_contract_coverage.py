@@ -18,7 +18,7 @@ async def watch(storage: Storage, *numbers: int) -> list[SourceId]:
 
 
 async def away(storage: Storage, source: SourceId, first: int, last: int) -> list[Day]:
-    """Return days without their sums, each of which is that of its body."""
+    """Check the sums of each stored day against its body, and return the days without them."""
     found = await storage.coverage.days(source, first, last)
     assert all(day.sums == summed(day) for day in found)
     return [day._replace(sums=b"") for day in found]
@@ -75,7 +75,7 @@ async def test_days_come_back_by_source_and_number(storage: Storage) -> None:
 
 
 def a_day(*minutes: int) -> Day:
-    """Return a day with looks at these minutes of it."""
+    """Return a day with checks at these minutes."""
     counted = b""
     for minute in (*minutes, 1_441):
         counted = noted(counted, Millis(20_000 * DAY_MS + 60_000 * minute), Verdict.UNCHANGED)

@@ -1,4 +1,4 @@
-"""What was given up: kept longer than other attempts, counted as missed until it was replayed; and rates."""
+"""Failed deliveries: kept longer than other attempts, and missed until a replay; and rates."""
 
 from __future__ import annotations
 
@@ -136,7 +136,7 @@ async def test_a_delivery_that_had_arrived_before_or_whose_attempt_was_cut_count
     a, b, c, d = (event.seq for event in events)
     await storage.outbox.claim("hook", NOW, 4, storage.lease)
     await storage.outbox.settle([sent(a), sent(b), retry(c, NOW)], storage.lease)
-    await storage.outbox.release(storage.lease)  # the attempt at the last was cut
+    await storage.outbox.release(storage.lease)  # the last attempt was interrupted
     await storage.outbox.claim("hook", NOW, 4, storage.lease)
     await storage.outbox.settle([sent(c), sent(d)], storage.lease)
     assert (await storage.outbox.rates(["hook"]))["hook"] == Rates(0.2, 0.25)

@@ -1,4 +1,4 @@
-"""What is committed is shown to readers, in order, whoever waits for the answer."""
+"""Readers get every committed event in order, even if the writer's caller gave up."""
 
 from __future__ import annotations
 
@@ -66,6 +66,6 @@ async def test_a_commit_that_nobody_waits_for_any_more_is_shown(storage: Storage
             await trio.lowlevel.checkpoint()
             nursery.cancel_scope.cancel()
         page = await storage.log.bounds()
-        if page.newest == START:  # it was given up before its turn
+        if page.newest == START:  # it gave up before its turn
             await committed(storage, mint, "a")
         assert await storage.tail.wait_past(START) > START

@@ -1,4 +1,4 @@
-"""Heartbeats in the log: each follows the one before it, and no more are kept than are asked for."""
+"""Heartbeats in the log: each follows the one before it, and only the configured number is kept."""
 
 from __future__ import annotations
 

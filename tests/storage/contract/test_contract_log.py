@@ -241,7 +241,7 @@ FILTERS = (
     Filter(tags=("topic",)),
 )
 PAGES = ((1, 10), (7, 1), (7, 5000), (500, 10), (500, 5000))
-"""Events and looked-at rows of a page, at most."""
+"""Limits of a page: events, and rows read."""
 
 
 async def test_pages_together_are_exactly_what_the_filter_admits(storage: Storage, subtests: pytest.Subtests) -> None:
@@ -340,7 +340,7 @@ async def test_retention_takes_the_oldest_and_raises_the_floor(storage: Storage)
 
 
 async def test_a_log_emptied_by_retention_keeps_its_head(engine: Engine) -> None:
-    """Readers that had caught up must not fall back, and ids must go on above what was ever seen."""
+    """Readers at the head must not fall back, and new ids must exceed all earlier ones."""
     storage = await engine.start()
     events = await filled(storage, 3)
     assert await storage.log.retain(Seq(1 << 62), 10, storage.lease) == 3

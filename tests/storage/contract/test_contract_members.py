@@ -1,4 +1,4 @@
-"""Every engine has members: whoever beats is inside, and sees itself with what it says."""
+"""Members on every engine: after a beat a member is inside and sees its own entry."""
 
 from __future__ import annotations
 

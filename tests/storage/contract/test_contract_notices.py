@@ -1,4 +1,4 @@
-"""A notice that a destination owes and the end of that debt are one commit."""
+"""One commit writes a destination's notice and clears its debt."""
 
 from __future__ import annotations
 

@@ -203,7 +203,7 @@ async def test_an_event_that_leaves_while_it_is_delivered_is_settled_by_its_id(s
 
 
 async def test_only_the_newest_attempts_are_kept(storage: Storage) -> None:
-    """The cap is a bound on memory and disk: a destination that fails for days must not grow without end."""
+    """The limit bounds memory and disk while a destination fails for days."""
     events = await prepared(storage, 300)
     for turn in range(4):
         await storage.outbox.claim("hook", Millis(NOW + turn), 500, storage.lease)

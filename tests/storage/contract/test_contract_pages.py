@@ -1,4 +1,4 @@
-"""How much of the log one page holds."""
+"""The size of a page of the log."""
 
 from __future__ import annotations
 

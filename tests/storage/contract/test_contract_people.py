@@ -1,4 +1,4 @@
-"""Who may use the dashboard: the password, its link, sessions."""
+"""Access to the dashboard: the password, its link, sessions."""
 
 from __future__ import annotations
 

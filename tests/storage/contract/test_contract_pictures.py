@@ -1,4 +1,4 @@
-"""Pictures: they come with their event, and go with age, with room, with the event and with the source."""
+"""Screenshots: stored with their event, deleted by age, by size, with the event and with the source."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def a_picture(at: int, body: bytes = PNG) -> Picture:
 
 
 async def kept(storage: Storage, mint: CountingMint, picture: Picture, *titles: str) -> list[Seq]:
-    """Append a change with its picture, with other events before it in the same harvest; return their positions."""
+    """Append a change with its screenshot after other events of one harvest; return their positions."""
     drafts = (*map(a_draft, titles), CHANGE)
     harvest = Harvest(ID, drafts, None, picture=picture)
     (answer,) = await storage.log.append([harvest], storage.lease, mint, stamp)

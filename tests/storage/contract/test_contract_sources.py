@@ -201,9 +201,9 @@ async def test_a_record_or_state_that_has_moved_is_not_written_over(storage: Sto
     edited = msgspec.structs.replace(known.source, title="Mine")
     await storage.sources.update(edited, storage.lease, Version(4), before=known.source)
     due = msgspec.structs.replace(a_state(1), since=Version(3), version=Version(5))
-    with pytest.raises(StateMoved):  # the record is another
+    with pytest.raises(StateMoved):  # the record differs
         await storage.sources.update(known.source, storage.lease, Version(5), due, before=known.source)
-    with pytest.raises(StateMoved):  # the state is another
+    with pytest.raises(StateMoved):  # the state differs
         await storage.sources.update(edited, storage.lease, Version(5), due, before=edited)
     now = await storage.sources.get(a_source_id(1))
     assert now is not None and (now.source.title, now.version) == ("Mine", Version(4))

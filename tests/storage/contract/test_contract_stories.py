@@ -1,4 +1,4 @@
-"""The index of stories is derived from the log: whatever happens to a life, the next one finds the same."""
+"""The index of stories derives from the log: after any crash, the next start rebuilds the same one."""
 
 from __future__ import annotations
 

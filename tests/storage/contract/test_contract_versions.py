@@ -1,4 +1,4 @@
-"""A write of a source's state compares what it began with: whoever is late changes nothing."""
+"""A write of a source's state compares versions: a stale write changes nothing."""
 
 from __future__ import annotations
 

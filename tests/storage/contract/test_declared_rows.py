@@ -1,4 +1,4 @@
-"""The check that jobs declare the rows that they change finds one that does not."""
+"""The check for undeclared rows finds a job that changes one."""
 
 from __future__ import annotations
 

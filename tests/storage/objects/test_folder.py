@@ -1,4 +1,4 @@
-"""Objects in a folder: whole or not there, and an absent folder is no empty one."""
+"""Objects in a folder: complete or absent; a missing folder is not an empty one."""
 
 from __future__ import annotations
 
@@ -60,5 +60,5 @@ async def test_a_disk_that_hangs_is_away_in_time(tmp_path: Path, monkeypatch: py
     monkeypatch.setattr(objects, "_get", lambda _path: os.read(read, 1))
     with pytest.raises(ObjectsAway, match="did not answer"):
         await objects.get("owner")
-    os.write(write, b"x")  # the thread ends
+    os.write(write, b"x")  # ends the thread
     os.close(write)

@@ -1,4 +1,4 @@
-"""Which addresses of a PostgreSQL server are taken, which are refused, and that no password is shown."""
+"""PostgreSQL addresses: accepted, refused, and shown without their password."""
 
 from __future__ import annotations
 

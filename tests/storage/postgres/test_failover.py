@@ -1,4 +1,4 @@
-"""PostgreSQL fails over, with and without the last commits: what is told, and that no position comes twice."""
+"""PostgreSQL fails over, with and without the last commits: the report, and that no position is used twice."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ async def two(pair: Pair) -> AsyncIterator[tuple[Storage, Storage]]:
 
 
 async def write(storage: Storage, mint: CountingMint, number: int, *titles: str) -> Sequence[Seq]:
-    """Append events of a source, one commit each, in the state that is stored; return their positions."""
+    """Append events of a source in its stored state, one commit each; return their positions."""
     seqs = []
     for title in titles:
         harvest = a_harvest(number, title)
@@ -87,14 +87,14 @@ async def test_after_a_failover_that_lost_commits_no_position_comes_twice_and_ea
         await again(first)
         assert first.members.failover is not None and first.members.failover.lost
         assert first.members.failover == (before[-1], lost[-1])
-        assert first.tail.since(before[-1]) is None  # what is gone is shown to nobody any more
-        # The other node has not said yet how far its readers are, so nothing is written.
+        assert first.tail.since(before[-1]) is None  # readers no longer get the lost events
+        # The other node has not reported its readers' position yet, so nothing is written.
         slow = CountingMint()
         with pytest.raises(Unavailable, match="1 of the nodes"):
             await write(first, slow, 1, "too early")
         await again(second)
         assert second.members.failover == (before[-1], lost[-1])
-        anew = await write(first, slow, 1, "found again")  # a mint that knows nothing of what was given before
+        anew = await write(first, slow, 1, "found again")  # a mint without memory of earlier positions
     assert anew[0] > lost[-1]
     assert await kept(second) == [*before, *anew]
 
@@ -112,7 +112,7 @@ async def test_a_member_that_never_says_how_far_it_was_holds_the_log_for_a_lease
     with pytest.raises(Unavailable):
         await write(first, CountingMint(), 1, "too early")
     passes(pair.url(DATABASE), LEASE + 1)
-    await first.members.beat(SAYS)  # its own lease is over too: it must beat for a whole one before it puts out others
+    await first.members.beat(SAYS)  # its lease has expired too: it must beat for a whole one before it removes others
     with pytest.raises(Unavailable):
         await write(first, CountingMint(), 1, "still too early")
     with psycopg.connect(pair.url(DATABASE), autocommit=True) as other:
@@ -132,7 +132,7 @@ async def test_a_failover_to_a_standby_that_commits_wait_for_loses_nothing(
     mint = CountingMint()
     written = await write(first, mint, 1, *(f"event {number}" for number in range(20)))
     pair.fail_over()
-    pair.standby.follow(pair.primary)  # without one, no commit would end
+    pair.standby.follow(pair.primary)  # without a standby, no commit would end
     for storage in two:
         await again(storage)
         assert storage.members.failover is not None and not storage.members.failover.lost
@@ -149,7 +149,7 @@ async def test_the_way_back_to_a_primary_that_was_left_behind_is_refused(
     pair.fail_over()
     await again(first)
     pair.primary.stop()
-    pair.standby.start()  # nobody has fenced off the old one: the address leads there again
+    pair.standby.start()  # the old primary is not fenced off: the address leads to it again
     with pytest.raises(Unavailable, match="left behind by a failover"), trio.fail_after(HANG):
         while True:
             try:
@@ -176,7 +176,7 @@ async def test_a_start_that_owns_the_data_alone_waits_for_no_member_of_before(pa
 
 
 async def caught_up(pair: Pair) -> None:
-    """Wait until the standby has all that was committed."""
+    """Wait until the standby has all commits."""
     query = "SELECT count(*) FROM pg_stat_replication WHERE replay_lsn=pg_current_wal_lsn()"
     with trio.fail_after(HANG), psycopg.connect(pair.primary.url(), autocommit=True) as other:
         while (other.execute(query).fetchone() or (0,))[0] != 1:  # noqa: ASYNC110 - it is another process

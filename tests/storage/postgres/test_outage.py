@@ -1,4 +1,4 @@
-"""PostgreSQL goes away, ends a session, answers nothing: writes say so, and all goes on when it is back."""
+"""PostgreSQL stops, ends a session or hangs: writes fail, and work continues when it returns."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ async def appended(storage: Storage, mint: CountingMint, *titles: str) -> list[S
 
 
 async def until(storage: Storage, mint: CountingMint, title: str) -> list[Seq]:
-    """Append as the recorder does: again, until it is known."""
+    """Append as the recorder does: retry until the result is known."""
     with trio.fail_after(HANG):
         while True:
             try:
@@ -158,7 +158,7 @@ async def test_a_commit_that_gets_no_answer_is_cut_off(storage: Storage, monkeyp
 
 
 async def test_what_another_node_commits_is_shown_in_order(storage: Storage, url: str) -> None:
-    """A second start fences the first one off today, so the other node is a connection here."""
+    """A second start fences the first one off, so a plain connection plays the other node."""
     mint = CountingMint()
     async with following(storage):
         (first,) = await appended(storage, mint, "ours")
@@ -224,7 +224,7 @@ def test_a_newer_schema_is_refused_only_when_it_says_so(url: str) -> None:
     name = cluster().empty()
     connection = connect(cluster().url(name))
     upgrade(connection, [*all_steps(), "UPDATE schema SET version=version+1"])
-    upgrade(connection, all_steps())  # one release back: what was added does not hurt
+    upgrade(connection, all_steps())  # the previous release accepts the additions
     connection.run("UPDATE schema SET oldest=version")
     with pytest.raises(NewerSchema):
         upgrade(connection, all_steps())

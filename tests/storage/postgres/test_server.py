@@ -1,4 +1,4 @@
-"""Which servers a start refuses, and what is warned of."""
+"""The PostgreSQL servers that a start refuses, and its warnings."""
 
 from __future__ import annotations
 

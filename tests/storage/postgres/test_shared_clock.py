@@ -1,4 +1,4 @@
-"""Nodes count time as their database does, however their own clocks go."""
+"""Nodes use their database's time, whatever their own clocks show."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from storage.postgres.shared_clock import SharedClock
 
 
 class Machine:
-    """A clock that is off by some seconds and may be set, and one that runs evenly."""
+    """An adjustable wall clock that is off by some seconds, and a monotonic clock."""
 
     def __init__(self, off: float) -> None:
         self.true, self.off = 1_800_000_000.0, off

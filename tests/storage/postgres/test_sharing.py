@@ -1,4 +1,4 @@
-"""Several starts on one database at once: what they write is in one order, and nobody undoes another's."""
+"""Several services on one database: their writes have one order, and none undoes another's."""
 
 from __future__ import annotations
 
@@ -259,7 +259,7 @@ async def test_what_is_written_by_what_was_read_waits_for_another_start_that_wri
 
 
 async def test_a_destination_that_is_held_keeps_no_row_that_refers_to_it_waiting() -> None:
-    """A foreign key takes FOR KEY SHARE: behind FOR UPDATE nodes waited for each other until PostgreSQL killed one."""
+    """A foreign key takes FOR KEY SHARE: behind FOR UPDATE, nodes waited for each other until PostgreSQL ended one."""
     url = cluster().url(cluster().fresh())
     storage = await opened(url, "a")
     await storage.alerts.put(an_alert())
@@ -277,7 +277,7 @@ async def test_a_destination_that_is_held_keeps_no_row_that_refers_to_it_waiting
 async def test_nodes_that_change_the_same_rows_in_another_order_never_deadlock(
     three: tuple[Storage, Storage, Storage], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A thread commits all that waits in one transaction. It locked rows as the calls had come."""
+    """A thread commits all waiting calls in one transaction; it used to lock rows in the order of calls."""
     a, b, _ = three
     ended: list[BaseException] = []
     right = PostgresWriter._attempt

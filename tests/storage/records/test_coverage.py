@@ -46,7 +46,7 @@ def test_a_failed_look_is_counted_and_ends_no_gap() -> None:
     found = covered(kept(looks), START, START + HOUR)
     assert (found.answered, sum(found.looks)) == (2, 3)
     assert found.gap is not None
-    assert found.gap.seconds == 2_400  # from the last look to the end
+    assert found.gap.seconds == 2_400  # from the last check to the end
     found = covered(kept(looks), START, START + 1_300_000)
     assert found.gap is not None
     assert found.gap.seconds == 1_200

@@ -1,4 +1,4 @@
-"""Who comes in and who goes out, as one member sees it at one moment."""
+"""Entering and leaving, as one member sees it at one moment."""
 
 from __future__ import annotations
 

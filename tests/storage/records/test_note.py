@@ -1,4 +1,4 @@
-"""What a look leaves for whoever asks why: bounded, beside the tier's memory, and only when there is something new."""
+"""Notes of checks, which explain events: bounded, stored with the tier's memory, and written only for news."""
 
 from __future__ import annotations
 

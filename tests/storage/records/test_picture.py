@@ -1,4 +1,4 @@
-"""Pictures by what their own bytes prove."""
+"""Image types, detected from the bytes."""
 
 from __future__ import annotations
 

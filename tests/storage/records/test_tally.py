@@ -1,4 +1,4 @@
-"""A tally is compared with the looks that were counted into it, one by one."""
+"""A tally agrees with the checks counted into it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def drawn(seed: int, count: int = 1_500) -> list[Look]:
 
 
 def counted(looks: Sequence[Look]) -> tuple[bytes, dict[int, Day]]:
-    """Return the tally of looks and the days that were put away on the way, every now and then."""
+    """Return the tally of the checks, and the days that were stored every 40 checks."""
     found, away = b"", dict[int, Day]()
     for number, (at, verdict, body) in enumerate(looks):
         found = tally.noted(found, Millis(at), verdict, body)

@@ -92,7 +92,7 @@ def test_every_pragma_holds_on_a_real_connection(tmp_path: Path) -> None:
 
 
 def test_a_pragma_that_does_not_hold_is_refused(tmp_path: Path) -> None:
-    """SQLite ignores what it does not know: without reading back, a typing error would pass for durability."""
+    """SQLite ignores unknown pragmas: unless read back, a typo would cost durability unnoticed."""
     (tmp_path / DATABASE).touch()
     with pytest.raises(StorageError, match="synchronus"):
         connect(tmp_path / DATABASE, (("synchronus", 2),))
@@ -249,7 +249,7 @@ async def test_a_file_that_is_no_database_is_refused(tmp_path: Path) -> None:
 
 
 async def test_a_deleted_wal_is_noticed_and_ids_go_on_above_what_it_held(tmp_path: Path) -> None:
-    """SQLite itself says nothing: the newest commits are just not there any more."""
+    """SQLite does not report it: the newest commits are simply gone."""
     storage = await opened(tmp_path)
     await storage.sources.add(a_source(), a_state(), storage.lease)
     with sqlite3.connect(tmp_path / DATABASE) as other:
@@ -271,11 +271,11 @@ async def test_a_deleted_wal_is_noticed_and_ids_go_on_above_what_it_held(tmp_pat
     assert again.tail.head == lost
     bounds = await again.log.bounds()
     assert (bounds.oldest, bounds.newest) == (START, lost)
-    # A reader whose cursor is among the lost events, or before them, comes to rest at the head.
+    # A reader with a cursor at or before the lost events ends at the head.
     assert (await again.log.read(START, 500, EVERYTHING)).scanned == lost
     assert await appended(again, "d", mint=CountingMint(start=1)) > lost
     await again.aclose()
-    await (await opened(copy)).aclose()  # all is well again
+    await (await opened(copy)).aclose()  # opens normally
 
 
 async def test_the_mark_follows_the_log(tmp_path: Path) -> None:
@@ -283,7 +283,7 @@ async def test_the_mark_follows_the_log(tmp_path: Path) -> None:
     await storage.sources.add(a_source(), a_state(), storage.lease)
     first = await appended(storage, "a")
     second = await appended(storage, "b", mint=CountingMint(start=first))
-    # The wall clock of this test stands still: the mark comes because the writer is idle.
+    # The test's wall clock stays still: the idle writer writes the mark.
     await until(lambda: int((tmp_path / MARK).read_text()) == second)
     third = await appended(storage, "c", mint=CountingMint(start=second))
     await storage.aclose()
@@ -301,7 +301,7 @@ async def test_a_damaged_mark_is_told_and_made_anew(tmp_path: Path) -> None:
     assert int((tmp_path / MARK).read_text()) == last
 
 
-# --- keys beside a running server ------------------------------------------------------------------------------------
+# --- keys with a running server --------------------------------------------------------------------------------------
 
 
 def in_another_process(folder: Path, statement: str) -> str:
@@ -388,5 +388,5 @@ async def test_x20_data_open_to_others_are_refused_when_they_are_not_ours_to_cha
     with pytest.raises(Exposed):
         open_keys(folder)
     monkeypatch.undo()
-    await (await opened(folder)).aclose()  # ours: it is shut, and opens
+    await (await opened(folder)).aclose()  # our own folder becomes private, and opens
     assert modes_in(folder)["."] == 0o700

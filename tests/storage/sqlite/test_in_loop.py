@@ -1,4 +1,4 @@
-"""What only the simulation's engine has: crashes between the two phases of a commit, a disk that is full on demand."""
+"""The simulation's engine: crashes between the two phases of a commit, and a disk that fills on demand."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ async def test_a_crash_before_the_sync_takes_the_commit_whole(autojump_clock: tr
 
 
 async def test_a_crash_may_keep_the_commit_whole_and_still_tells_nobody(autojump_clock: trio.testing.MockClock) -> None:
-    """What was written but not acknowledged may be there after a crash: both outcomes must come up."""
+    """An unacknowledged write may survive a crash: both outcomes must occur."""
     outcomes = set()
     for seed in range(8):
         disk = Disk()

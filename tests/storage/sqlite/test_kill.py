@@ -1,4 +1,4 @@
-"""`kill -9`, again and again, on one folder: what was acknowledged stays, and nothing is there twice."""
+"""Repeated `kill -9` on one folder: acknowledged data stays, and nothing is there twice."""
 
 from __future__ import annotations
 
@@ -30,16 +30,16 @@ DAY = 86_400_000
 
 
 def live_and_die(process: subprocess.Popen[str], chance: random.Random) -> Iterator[list[int]]:
-    """Let one life work for a moment, kill it, and return what it acknowledged: source, first item, end, positions."""
+    """Let a life work, kill it, and yield each acknowledgement: source, first item, end, positions."""
     assert process.stdin is not None
     assert process.stdout is not None
-    # The wall clock steps between the lives, by a month in either direction.
+    # The wall clock steps by up to a month in either direction between two lives.
     start = (NOW + chance.choice((0, DAY, -DAY, 30 * DAY, -30 * DAY))) << COUNTER_BITS
     process.stdin.write(f"{chance.getrandbits(32)} {start}\n")
     process.stdin.flush()
     word, pid = process.stdout.readline().split()
     assert word == "PID"
-    early = chance.random() < 0.2  # some die while they open the database
+    early = chance.random() < 0.2  # some die while opening the database
     if not early:
         yield from acknowledged(process.stdout.readline())
     time.sleep(chance.random() * (0.02 if early else 0.1))
@@ -108,7 +108,7 @@ def check(folder: Path, acks: list[list[int]]) -> None:
 
 
 def check_stories(database: sqlite3.Connection, log: list[Stored]) -> None:
-    """The marks in the table are those of the log: no kill has left one without its event, or an event without its."""
+    """The marks in the table agree with the log: no kill left a mark or an event alone."""
     newest, seqs = dict[int, int](), {event.seq for event in log}
     (written,) = database.execute("SELECT value FROM fact WHERE name='stories'").fetchone()
     for event in log:

@@ -13,7 +13,7 @@ from storage.postgres.engine.lookups import GatheredLookups
 
 
 class Pool:
-    """Takes down each visit's questions, and answers when it may."""
+    """Records the questions of each visit, and answers once `may` is set."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.visits: list[list[Any]] = []
@@ -42,7 +42,7 @@ async def test_what_comes_meanwhile_goes_in_the_next_visit_each_question_once(mo
     async with trio.open_nursery() as nursery:
         nursery.start_soon(ask, gathered, found, "a")
         await wait_all_tasks_blocked()
-        for given in ("a", "b", "b", "c"):  # "a" again: the visit under way may be too old for it
+        for given in ("a", "b", "b", "c"):  # "a" again: the current visit may be too old for it
             nursery.start_soon(ask, gathered, found, given)
         await wait_all_tasks_blocked()
         pool.may.set()

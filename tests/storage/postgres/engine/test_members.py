@@ -1,4 +1,4 @@
-"""Several starts on one database: membership goes by PostgreSQL's clock only, which a test stops and moves."""
+"""Several services on one database: membership follows PostgreSQL's clock, which the tests stop and move."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ async def three(url: str) -> AsyncIterator[tuple[Storage, Storage, Storage]]:
 
 
 def stop_clock(url: str) -> str:
-    """Stop the database's clock; return the function that was its clock."""
+    """Stop the database's clock; return the original function."""
     with psycopg.connect(url, autocommit=True) as other:
         (body,) = other.execute("SELECT prosrc FROM pg_proc WHERE proname='moment'").fetchone() or ("",)
     passes(url, 0)
@@ -96,7 +96,7 @@ async def test_who_is_late_is_put_out_by_the_others_and_comes_in_again(
         passes(url, 2)
         for storage in (first, second):
             await storage.members.beat(SAYS)
-    passes(url, 2)  # the late one's lease is over, the others have beaten for a whole one
+    passes(url, 2)  # the late lease has expired; the others have beaten for a whole one
     view = await first.members.beat(SAYS)
     assert view.inside() == tuple(sorted((first.members.me, second.members.me)))
     gone = view.member(late.members.me)
@@ -110,7 +110,7 @@ async def test_after_an_outage_nobody_is_thrown_out(url: str, three: tuple[Stora
     passes(url, 60)
     first, second, third = three
     number = (await first.members.view()).number
-    for _ in range(3):  # all that the first one back can do in less than a lease
+    for _ in range(3):  # the most that the first one back can do within a lease
         assert (await first.members.beat(SAYS)).inside() == inside
     await second.members.beat(SAYS)
     view = await third.members.beat(SAYS)
@@ -125,7 +125,7 @@ async def test_an_outage_that_is_shorter_than_a_lease_throws_nobody_out_either(
     for _ in range(3):
         passes(url, 2)
         await all_inside(url, *three)
-    with psycopg.connect(url, autocommit=True) as other:  # one had beaten longer ago than the others when it began
+    with psycopg.connect(url, autocommit=True) as other:  # one had beaten earlier than the others
         other.execute("UPDATE member SET until=until-1 WHERE id=%s", (third.members.me,))
     passes(url, LEASE - 0.5)
     for storage in (first, second, third):
@@ -144,7 +144,7 @@ async def test_who_leaves_is_out_at_once_and_does_not_knock_again(
     assert leaving.members.me not in view.inside() and view.number == before + 1
     assert gone is not None and gone.left and gone.until == LEFT
     await leaving.members.beat(SAYS)
-    # A beat that was under way at that moment, and whose sender did not know yet that it had left.
+    # A beat that was under way, from a member that did not know yet that it had left.
     late = PostgresMembers(leaving._beats, leaving.members.me, lambda: Seq(0), lambda: None)  # type: ignore[attr-defined]
     await late.beat(SAYS)
     assert (await first.members.beat(SAYS)).inside() == view.inside()

@@ -1,4 +1,4 @@
-"""The thread that listens, at a close."""
+"""Closing the listening thread."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.real
 
 
 class SlowLine:
-    """A line that is ready only once `opened` is set, and is silent until it is cut."""
+    """A line that is ready once `opened` is set, and silent until it is cut."""
 
     def __init__(self) -> None:
         self.connection: Any = None

@@ -1,4 +1,4 @@
-"""What lies beside the database, and whether it is still there."""
+"""Files next to the database, and a folder that disappears."""
 
 from __future__ import annotations
 

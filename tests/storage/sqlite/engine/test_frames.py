@@ -18,7 +18,7 @@ SEEDS = range(8)
 
 @pytest.fixture
 def primary(tmp_path: Path) -> Iterator[sqlite3.Connection]:
-    """A database whose log starts over only when a test says so."""
+    """A database with a WAL that starts over only when a test asks for it."""
     with closing(sqlite3.connect(tmp_path / "primary.db", isolation_level=None)) as connection:
         connection.execute("PRAGMA journal_mode=wal")
         connection.execute("PRAGMA wal_autocheckpoint=0")
@@ -59,7 +59,7 @@ def test_each_reading_gives_a_state_that_was_committed(
     monkeypatch.setattr(frames, "MOST", 20_000)
     chance, copy, states = random.Random(seed), tmp_path / "copy.db", [_rows(primary)]
     shutil.copy(tmp_path / "primary.db", copy)
-    primary.execute("PRAGMA cache_size=2")  # what is not committed reaches the log, too
+    primary.execute("PRAGMA cache_size=2")  # so that uncommitted pages reach the log too
     for _ in range(10):
         _commit(primary, chance)
         states.append(_rows(primary))
@@ -111,7 +111,7 @@ def test_a_log_that_began_anew_is_told_from_one_that_grew(tmp_path: Path, primar
         _commit(primary, chance)
         with pytest.raises(frames.Restarted):
             frames.committed(log, begin, _index(tmp_path))
-        with pytest.raises(frames.Restarted):  # it began anew after the index was read
+        with pytest.raises(frames.Restarted):  # the log has started over since the index was read
             frames.committed(log, begin, old)
 
 

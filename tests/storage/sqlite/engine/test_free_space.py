@@ -1,4 +1,4 @@
-"""A file that was large once becomes smaller: in small steps, and after one copy when it was made without that."""
+"""A large file shrinks in small steps; a file of an old release, after one copy."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ TEXT = "x" * 20_000
 
 
 def made_long_ago(folder: Path) -> Path:
-    """Make a database as programs did that could not give room back, with half of it free."""
+    """Make a database of an old release, which could not return space, and free half of it."""
     folder.mkdir(mode=0o700, exist_ok=True)
     path = folder / DATABASE
     path.touch(mode=0o600)
@@ -88,14 +88,14 @@ def test_a_large_one_or_one_in_use_is_left_as_it_is(tmp_path: Path, monkeypatch:
     lasting: list[str] = []
     monkeypatch.setattr("os.fsync", lambda fd: lasting.append(os.readlink(f"/proc/self/fd/{fd}")))
     assert rebuild(path) is True
-    assert str(tmp_path) in lasting  # or a power cut could bring back the old name
+    assert str(tmp_path) in lasting  # or a power cut could restore the old name
     assert rebuild(path) is False
 
 
 async def test_a_first_start_that_was_killed_before_its_tables_begins_anew(tmp_path: Path) -> None:
     path = tmp_path / DATABASE
     with closing(sqlite3.connect(path)) as database:
-        database.execute("PRAGMA journal_mode=wal")  # what SQLite writes first: a page without tables
+        database.execute("PRAGMA journal_mode=wal")  # SQLite first writes a page without tables
     assert path.stat().st_size
     storage = await open_sqlite(tmp_path, clock=lambda: 1_800_000_000.0, owner="test", warn=lambda _: None)
     await storage.aclose()

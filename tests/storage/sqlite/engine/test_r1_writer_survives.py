@@ -1,4 +1,4 @@
-"""The writer's thread ends with the process only; and when it ends all the same, nobody waits for it."""
+"""The writer's thread ends only with the process; if it still ends, no caller waits for it."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def one(transaction: Transaction) -> int:
 
 
 def failing(times: int, error: BaseException, then: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a function that raises so often, and goes on as the one in whose place it stands."""
+    """Return a function that raises `times` times, then calls `then`."""
     left = [times]
 
     def run(*args: Any) -> Any:
@@ -81,7 +81,7 @@ async def test_r1_whatever_is_raised_beside_a_commit_is_survived_and_told(
         for n in range(6):
             try:
                 await storage.log.append([a_harvest(1, f"event {n}", looks=n)], storage.lease, mint, stamp)
-            except Unavailable:  # then it is not known; it is never waited for in vain
+            except Unavailable:  # the result is unknown, but the call returns
                 continue
         assert await storage._parts.writer.submit(one) == 1
         await trio.testing.wait_all_tasks_blocked()

@@ -1,4 +1,4 @@
-"""What is shipped, put into a copy, is what was committed: beside readers, while the log starts over, slowly."""
+"""A copy made from shipped data equals the commits: with readers, with a WAL that starts over, and slowly."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tests.support.replica import a_storage, write
 
 
 class Copy:
-    """A copy that is made as a standby makes it, from one chain."""
+    """A copy from one chain, made as a standby makes it."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -74,20 +74,20 @@ async def test_a_copy_is_what_was_committed_whatever_comes_between(
         shipping, copy = storage.shipping, Copy(tmp_path / "copy.db")
         await write(storage, chance)
         begun = await until_begun(shipping)
-        await write(storage, chance)  # while the copy is made
+        await write(storage, chance)  # during the copy
         await copy.begin(shipping, begun)
         sizes = []
         for _ in range(120):
             await write(storage, chance)
             sizes.append(storage.sizes()["wal"])
             if chance.random() < 0.1:
-                with closing(sqlite3.connect(database)) as reader:  # holds the log for a moment
+                with closing(sqlite3.connect(database)) as reader:  # holds the WAL for a moment
                     reader.execute("BEGIN")
                     reader.execute("SELECT count(*) FROM fact").fetchone()
                     await write(storage, chance)
             if chance.random() < 0.3:
                 await catch_up(shipping, copy)
-            if chance.random() < 0.05:  # a new chain takes over; the earlier one is whole up to there
+            if chance.random() < 0.05:  # a new chain starts; the earlier one is complete up to here
                 again = Copy(tmp_path / f"copy{len(sizes)}.db")
                 begun = await until_begun(shipping, copy.put)
                 await again.begin(shipping, begun)
@@ -118,7 +118,7 @@ async def test_a_shipper_that_is_too_slow_loses_its_chain_and_the_log_stays_smal
         await shipping.end()
         await write(storage, chance)
         assert await shipping.next() is None
-        # A write is answered before the writer settles what it committed; the next job runs after that.
+        # The writer answers a write before it settles the commit; the next job runs after that.
         asked = "PRAGMA wal_autocheckpoint"
         assert await storage.alerts._writer.submit(lambda writing: writing.execute(asked).fetchone()) == (1000,)
 
@@ -166,7 +166,7 @@ async def test_whose_copy_it_is_stays_over_lives_and_who_gives_way_writes_no_mor
 
 
 async def test_reading_the_database_ends_no_lock_of_sqlite(tmp_path: Path) -> None:
-    """POSIX ends all locks of a process on a file when it closes any descriptor of it."""
+    """POSIX drops all locks of a process on a file when it closes any descriptor of it."""
     async with a_storage(tmp_path) as storage:
         await until_begun(storage.shipping)
         await storage.shipping.copy(0, 100)

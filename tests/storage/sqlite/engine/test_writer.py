@@ -1,4 +1,4 @@
-"""The writer under stress: a full disk, jobs that fail after they have written, and what the WAL does."""
+"""The writer under stress: a full disk, jobs that fail after writing, and the WAL."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ async def storage(tmp_path: Path) -> AsyncIterator[SqliteStorage]:
 
 
 async def pages(storage: SqliteStorage, most: int | None = None) -> int:
-    """Return how many pages the database has. With `most`, let it have no more: SQLite then says SQLITE_FULL."""
+    """Return the database's page count. most: limit it, so that SQLite reports SQLITE_FULL."""
 
     def job(transaction: Transaction) -> int:
         if most is not None:
@@ -80,7 +80,7 @@ async def test_a_full_disk_is_told_and_changes_nothing_and_room_mends_it(storage
 
 
 async def test_a_full_disk_harms_only_what_does_not_fit(storage: SqliteStorage) -> None:
-    """What fails together is tried again one by one: a small write goes on where a large one does not fit."""
+    """The writer retries a failed batch job by job, so a small write passes after a large one fails."""
     mint = CountingMint()
     await pages(storage, most=await pages(storage) + 2)
     full: list[DiskFull] = []
@@ -157,7 +157,7 @@ async def test_what_waits_is_one_transaction(storage: SqliteStorage) -> None:
     async with trio.open_nursery() as nursery:
         for _ in range(1_000):
             nursery.start_soon(storage._parts.writer.submit, count)
-    # The first finds the writer idle; while it commits, the others come to wait.
+    # The first finds the writer idle; the others queue while it commits.
     assert len(commits) == 1_000
     assert len(set(commits)) <= 8
 
@@ -201,13 +201,13 @@ def replay_without_pause(database: Path, stop: threading.Event) -> None:
 async def test_the_wal_stays_small_beside_readers_that_overlap_without_pause(
     storage: SqliteStorage, tmp_path: Path
 ) -> None:
-    """Each snapshot is short, but there is always one: SQLite's own checkpoints would never start the WAL over."""
+    """Each snapshot is short, but they overlap: SQLite's own checkpoints would never restart the WAL."""
     mint, stop, largest, cut = CountingMint(), threading.Event(), 0, False
     threads = [threading.Thread(target=replay_without_pause, args=(tmp_path / DATABASE, stop)) for _ in range(4)]
     for thread in threads:
         thread.start()
     try:
-        for _ in range(300):  # a machine that is busy elsewhere may need several tries to cut it
+        for _ in range(300):  # a busy machine may need several tries
             await storage.log.append([a_harvest(1, *[BIG] * 30)], storage.lease, mint, stamp)
             size = (tmp_path / f"{DATABASE}-wal").stat().st_size
             largest, cut = max(largest, size), size < largest

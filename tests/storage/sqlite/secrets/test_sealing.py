@@ -1,4 +1,4 @@
-"""What lies in the data folder is sealed, with a key that is found, changed and given up as documented."""
+"""Secrets in the data folder are sealed; their key is found, changed and abandoned as documented."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ async def filled(folder: Path, named: Vault | None = None) -> Storage:
 
 
 async def secrets_in(folder: Path, named: Vault | None = None) -> None:
-    """Assert that everything which `filled` wrote is there."""
+    """Assert that the folder has all data of `filled`."""
     storage = await opened(folder, named)
     try:
         assert [key.seed for key in await storage.keys.signing()] == [SEED]
@@ -138,7 +138,7 @@ def test_a_master_key_is_read_as_it_is_written_and_nothing_else_is() -> None:
     assert "k" * 8 not in repr(Vault(b"k" * 32))
 
 
-# --- what lies in the folder -----------------------------------------------------------------------------------------
+# --- the folder's contents -------------------------------------------------------------------------------------------
 
 
 async def test_x20_no_secret_lies_plain_in_any_file_while_it_is_used_and_afterwards(tmp_path: Path) -> None:
@@ -154,7 +154,7 @@ async def test_x20_no_secret_lies_plain_in_any_file_while_it_is_used_and_afterwa
 
 @pytest.mark.parametrize("step", range(1, SEALED))
 async def test_x20_an_upgrade_leaves_nothing_plain_but_in_the_copy_that_it_keeps(step: int, tmp_path: Path) -> None:
-    """Also not in a free page, where what was deleted long ago had stayed."""
+    """This includes free pages with data deleted long ago."""
     path = written_by(step, tmp_path)
     with closing(connect(path, WRITER)) as database:
         database.execute("UPDATE signing_key SET seed=?", (b"\x5e" * 32,))
@@ -199,7 +199,7 @@ async def test_x20_a_box_that_is_not_its_rows_own_is_noticed_at_the_start(statem
         await opened(tmp_path)
 
 
-# --- which key -------------------------------------------------------------------------------------------------------
+# --- choosing the key ------------------------------------------------------------------------------------------------
 
 
 async def test_x20_the_named_key_is_taken_and_without_it_nothing_opens(tmp_path: Path) -> None:
@@ -210,7 +210,7 @@ async def test_x20_the_named_key_is_taken_and_without_it_nothing_opens(tmp_path:
         with pytest.raises(NoKey, match=says):
             await opened(tmp_path, wrong)
         with open_keys(tmp_path, wrong) as keys:
-            assert list(keys.all()) == []  # no secret is needed for that
+            assert list(keys.all()) == []  # this needs no secret
             with pytest.raises(NoKey):
                 keys.signing()
             with pytest.raises(NoKey):
@@ -263,7 +263,7 @@ def test_a_key_that_root_makes_belongs_to_the_folders_owner(tmp_path: Path) -> N
     assert (made.st_uid, made.st_gid, stat.S_IMODE(made.st_mode)) == (4_242, 4_243, 0o600)
 
 
-# --- another key -----------------------------------------------------------------------------------------------------
+# --- rotation --------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("old", "new"), [(None, None), (None, NAMED), (NAMED, OTHER), (NAMED, None)])
@@ -288,7 +288,7 @@ async def test_x20_after_a_rotation_only_the_new_key_opens_anything(
 async def test_a_rotation_that_is_cut_off_leaves_the_old_key_or_the_new_one(
     point: str, new: Vault | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Nothing of what would run after the cut runs: as at a kill."""
+    """No code after the cut runs, as after a kill."""
     await (await filled(tmp_path)).aclose()
     inner: Callable[..., object] = getattr(rotation, point)
 

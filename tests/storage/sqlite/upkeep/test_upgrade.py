@@ -1,4 +1,4 @@
-"""Databases of every earlier step, with data in them, are brought up after a copy; and the copy leads back."""
+"""Databases of every earlier step, with data, are upgraded after a copy; the copy restores the old one."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ from tests.storage.contract.builders import NOW, a_destination, a_signing_key, a
 pytestmark = pytest.mark.real
 EARLIER = range(1, len(STEPS))
 SEALED = 7
-"""From this step on secrets lie in boxes."""
+"""The step that introduced sealed secrets."""
 SECRET = Secret("whsec_b2xk")
 VAULT = Vault(b"v" * 32)
 
 
 def written_by(step: int, folder: Path) -> Path:
-    """Make a database as the program of a step wrote it: by the real steps up to there, with rows of that time."""
+    """Make a database as written at a step: the real steps up to it, with rows of that time."""
     folder.mkdir(mode=0o700, exist_ok=True)
     path = folder / DATABASE
     path.touch(mode=0o600)
@@ -80,7 +80,7 @@ def written_by(step: int, folder: Path) -> Path:
 
 
 async def all_of_it(folder: Path, title: str) -> None:
-    """Assert that this program finds everything that `written_by` wrote."""
+    """Assert that this release finds all data of `written_by`."""
     storage = await open_sqlite(folder, clock=lambda: 1_800_000_000.0, owner="test", warn=lambda _: None)
     try:
         page = await storage.log.read(START, 10, EVERYTHING, 100)
