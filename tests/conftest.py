@@ -14,7 +14,7 @@ from trio.testing import MockClock
 
 from tests.long_tests import LONG, has_long, long_key
 
-# Property tests draw the same examples each time. An example has no deadline: on a busy machine it would say nothing.
+# Property tests draw the same examples each time. No deadline: on a busy machine it would fail for no reason.
 settings.register_profile("house", deadline=None, derandomize=True)
 settings.load_profile("house")
 
@@ -22,13 +22,13 @@ MEMORY, NEEDED = "/dev/shm", 2 << 30
 
 
 def _temporary_files_in_memory() -> None:
-    """Put temporary files on a disk of memory that has room and runs programs: waiting for a disk is half of a test."""
+    """Put temporary files into a memory file system that may run programs: disk waits take half of a test's time."""
     try:
         there = os.statvfs(MEMORY)
     except OSError:
         return
     if there.f_bavail * there.f_frsize > NEEDED and not there.f_flag & os.ST_NOEXEC and os.access(MEMORY, os.W_OK):
-        os.environ.setdefault("TMPDIR", MEMORY)  # noqa: TID251  for the programs that a test starts, too
+        os.environ.setdefault("TMPDIR", MEMORY)  # noqa: TID251  for the programs that tests start, too
         tempfile.tempdir = None
 
 
@@ -40,14 +40,14 @@ def _on_virtual_clock(fn: Any, clock: Any, instruments: Any) -> Any:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Refuse a path that does not exist: pytest-xdist would say that no tests ran."""
+    """Refuse a path that does not exist: pytest-xdist would report that no tests ran."""
     for name in config.args:
         if not (config.invocation_params.dir / name.partition("::")[0]).exists():
             raise pytest.UsageError(f"there is no {name}")
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """Skip files of which `-m long` or `-m "not long"` wants nothing: importing them all takes each worker long."""
+    """Skip files without tests for `-m long` or `-m "not long"`: importing them all slows each worker."""
     wanted = config.getoption("markexpr")
     if wanted not in ("long", "not long") or not collection_path.is_relative_to(config.rootpath):
         return None
@@ -57,10 +57,10 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark the long tests and put them first, longest first; run tests on the virtual clock that want it.
+    """Mark the long tests and put them first, longest first; set the virtual clock where a test uses it.
 
-    pytest-trio looks for a clock among the test's own arguments only: a fixture that takes `autojump_clock` alone would
-    leave its tests on the machine's clock, where a sleep takes its time.
+    pytest-trio looks for a clock among the test's own arguments only: with `autojump_clock` in a fixture alone, a test
+    would run on the machine's clock and really sleep.
     """
     places = {key: place for place, key in enumerate(LONG)}
     order: dict[pytest.Item, int] = {}
@@ -75,7 +75,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_collection_finish() -> None:
-    """Take the tests themselves, which stay to the end, out of every later collection of garbage."""
+    """Exempt the collected tests, which live to the end, from garbage collection."""
     gc.collect()
     gc.freeze()
 
@@ -84,7 +84,7 @@ _run = count(1)
 
 
 def pytest_runtest_logfinish() -> None:
-    """Do the same with reports, caches and modules that came since: a simulated world collects often."""
+    """Also exempt later reports, caches and modules: simulated worlds collect garbage often."""
     if next(_run) % 300 == 0:
         gc.collect()
         gc.freeze()

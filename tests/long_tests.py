@@ -21,7 +21,7 @@ LONG = long_tests(Path(__file__).with_suffix(".txt").read_text("utf-8"))
 
 
 def has_long(path: str) -> bool:
-    """Return whether a file of tests, or one of its tests, is in the table."""
+    """Return whether a test file, or one of its tests, is in the table."""
     return long_key(path) is not None or any(key.startswith(f"{path}::") for key in LONG)
 
 

@@ -1,4 +1,4 @@
-"""Each cursor over the log: a burst of three pages and one event arrives whole, in order and once."""
+"""Each cursor over the log: a burst of three pages and one event arrives complete, in order and once."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ from tests.api.published.test_endpoint import next_in_json, next_in_xml, publish
 
 HOUR = 3600.0
 Cursor = Callable[[Sequence[str]], Awaitable[list[str]]]
-"""Has events of these titles appended at once, and returns those that arrive, oldest first."""
+"""Appends events of these titles at once and returns the titles that arrive, oldest first."""
 
 
 def matcher(*, late: bool) -> Cursor:
-    """The matcher at work, or one that starts `late`, after the burst."""
+    """A running matcher, or one that starts `late`, after the burst."""
 
     async def cursor(titles: Sequence[str]) -> list[str]:
         rig = MatcherRig()
@@ -89,7 +89,7 @@ def of_house(read: Callable[[House, httpx.AsyncClient, int], Awaitable[list[str]
 
 
 def stream(since: str) -> Cursor:
-    """A stream that begins before the burst: from the log, or from what is appended while it is open."""
+    """A stream that begins before the burst: from the log, or from live appends."""
 
     async def cursor(titles: Sequence[str]) -> list[str]:
         async with running(make_house()) as house, trio.open_nursery() as nursery:
@@ -111,7 +111,7 @@ def stream(since: str) -> Cursor:
 
 
 async def follower(titles: Sequence[str]) -> list[str]:
-    """What is committed without a word to this node is found in the log by the tail's follower."""
+    """The tail's follower finds events in the log that were committed without a notice to this node."""
     rig = MatcherRig()
     await rig.prepare()
     found: list[str] = []

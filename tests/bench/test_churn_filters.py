@@ -1,5 +1,3 @@
-"""How `bench.churn` has the product look."""
-
 from __future__ import annotations
 
 import pytest

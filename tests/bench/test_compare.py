@@ -1,4 +1,4 @@
-"""How two commits are compared: the arithmetic, the turns, and what is refused."""
+"""Comparing two commits: arithmetic, turns, refusals."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Whatever strangers send is read or refused in words: so many drawn cases of each kind, the same ones each time.
+"""The product reads or properly refuses hostile input: a fixed set of drawn cases for each target.
 
-`make fuzz SECONDS=3600` draws others for an hour; a finding becomes a test in the room that it is of.
+`make fuzz SECONDS=3600` draws others for an hour; a finding becomes a test in its room.
 """
 
 from __future__ import annotations

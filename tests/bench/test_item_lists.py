@@ -1,4 +1,4 @@
-"""Made lists: what is new in them is found and named."""
+"""The product finds and names the new items of made lists."""
 
 from __future__ import annotations
 

@@ -1,5 +1,3 @@
-"""The labels of kinds, and how what is told is scored against them."""
-
 from __future__ import annotations
 
 from actors.content.values.amounts import Writing

@@ -1,4 +1,4 @@
-"""The driver of mutants: what it makes of a text, whom it asks, and how a trial ends."""
+"""The mutation driver: its mutants, the tests it chooses, and the results of a trial."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How `bench.natural` holds tellings against labels."""
+"""How `bench.natural` matches reports with labels."""
 
 from __future__ import annotations
 

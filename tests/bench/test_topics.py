@@ -1,4 +1,4 @@
-"""What benchmarks declare, how their rows are judged, and how a run of them ends."""
+"""Declarations of benchmarks, verdicts on their rows, and exit codes."""
 
 from __future__ import annotations
 

@@ -1,5 +1,3 @@
-"""How torture counts, and what its short form does."""
-
 from __future__ import annotations
 
 import json

@@ -1,4 +1,4 @@
-"""What the scripted histories of `bench.watch` promise of themselves; no judge runs here."""
+"""Promises of `bench.watch` about its scripted histories; no judge runs here."""
 
 from __future__ import annotations
 

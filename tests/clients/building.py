@@ -1,4 +1,4 @@
-"""The TypeScript client built as it would be published."""
+"""Builds the TypeScript client as it would be published."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def tsc(where: Path, *words: str) -> subprocess.CompletedProcess[str]:
 
 
 def build(folder: Path) -> Path:
-    """Build the package, in a folder whose programs find it by its name; its tests lie there too."""
+    """Build the package in a folder where programs can import it by name; its tests are copied there too."""
     package = folder / "node_modules" / LIBRARY
     shutil.copytree(SOURCE, package, ignore=shutil.ignore_patterns("node_modules", "dist", "test"))
     done = tsc(package)

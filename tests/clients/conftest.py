@@ -17,5 +17,4 @@ async def house(autojump_clock: object) -> AsyncIterator[House]:
 
 @pytest.fixture(scope="session")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The TypeScript client, built once for all tests."""
     return build(tmp_path_factory.mktemp("typescript"))

@@ -1,4 +1,4 @@
-"""A log behind httpx: frames as the service writes them, each answer cut where a test wishes."""
+"""A log behind httpx: frames as the service writes them; tests cut each answer anywhere."""
 
 from __future__ import annotations
 
@@ -21,14 +21,12 @@ SSE = {"Content-Type": "text/event-stream; charset=utf-8"}
 
 
 class Logged(NamedTuple):
-    """An event of the log."""
-
     id: str
     body: bytes
 
 
 def a_log(count: int, content: str = "Fält \u2028 två\u0085 🐦") -> list[Logged]:
-    """Return so many events, whose texts hold what careless readers split lines at."""
+    """Return events whose texts contain characters that careless readers split lines at."""
     made = []
     for number in range(1, count + 1):
         seq = Seq(FIRST + number)
@@ -38,13 +36,13 @@ def a_log(count: int, content: str = "Fält \u2028 två\u0085 🐦") -> list[Log
 
 
 def answer_after(log: list[Logged], cursor: str) -> bytes:
-    """Return all that a stream sends which begins after an id and ends with the service."""
+    """Return a whole stream from an id to the service's stop."""
     bodies = [event.body for event in log if event.id > cursor]
     return opening("sse", cursor) + frames(bodies, "sse") + keepalive("sse", log[-1].id) + stopping("sse", 4)
 
 
 class Pieces(httpx.AsyncByteStream, httpx.SyncByteStream):
-    """A body in pieces of some bytes, of which only the first `left` come; then it breaks, or ends."""
+    """A body in small pieces, cut after `left` bytes; then it breaks, or ends."""
 
     def __init__(self, body: bytes, left: int, size: int, broken: bool) -> None:
         self._body, self._size = body[:left], size
@@ -62,9 +60,9 @@ class Pieces(httpx.AsyncByteStream, httpx.SyncByteStream):
 
 
 class CutService(httpx.AsyncBaseTransport, httpx.BaseTransport):
-    """Serves a log as `/v1/stream` does. cut: number of the request to how many bytes of its answer come, None for all.
+    """Serves a log as `/v1/stream` does. cut: request number -> bytes of its answer to send, None for all.
 
-    `asked` has the position of each request; `refuse` an answer in place of a stream's.
+    `asked` has the position of each request; `refuse` replaces the stream with another answer.
     """
 
     def __init__(
@@ -95,6 +93,5 @@ class CutService(httpx.AsyncBaseTransport, httpx.BaseTransport):
 
 
 def a_problem(status: int, slug: str, **headers: str) -> httpx.Response:
-    """Return an answer of the service that refuses."""
     document = {"$schema": "", "type": f"{BASE_URL}/problems/{slug}", "title": slug, "status": status, "detail": "No."}
     return httpx.Response(status, headers=headers, content=msgspec.json.encode(document))

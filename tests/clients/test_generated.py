@@ -1,4 +1,4 @@
-"""What is generated of the clients is as the description says, and is not stale."""
+"""The generated client code matches the API description and is not stale."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_a_method_takes_what_the_operation_takes(subtests: pytest.Subtests) -> N
 
 
 def said(value: Any) -> Any:
-    """Return a value without what is null: in an answer that is as good as absent."""
+    """Return a value without nulls: a null field in an answer equals a missing one."""
     if isinstance(value, dict):
         return {name: said(one) for name, one in value.items() if one is not None}
     return [said(one) for one in value] if isinstance(value, list | tuple) else value

@@ -1,4 +1,4 @@
-"""The programs of docs/clients.md, run as they are printed."""
+"""The programs of docs/clients.md, run as printed."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_the_page_has_these_programs() -> None:
 
 
 async def lines_of(command: list[str], folder: Path, last: str, **variables: str) -> list[str]:
-    """Run a program until it has printed a line, and end it."""
+    """Run a program until it has printed a line, then end it."""
     environment = {"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT / "clients/python/src"), **variables}  # noqa: TID251
     process = await trio.lowlevel.open_process(command, cwd=folder, env=environment, stdout=subprocess.PIPE)
     said = b""
@@ -61,7 +61,7 @@ async def test_the_python_follower_goes_on_where_it_was_ended(tmp_path: Path) ->
         assert await lines_of(command, tmp_path, "second", **variables) == ["first", "second"]
         await house.publish("third")
         again = await lines_of(command, tmp_path, "third", **variables)
-        assert again in (["third"], ["second", "third"])  # it may have been ended between the work and its keeping
+        assert again in (["third"], ["second", "third"])  # it may have ended before it stored its position
 
 
 @pytest.mark.real
@@ -75,7 +75,7 @@ async def test_the_javascript_follower_prints_what_is_there(built: Path) -> None
 
 @pytest.mark.real
 async def test_the_readmes_of_both_clients_print_what_is_there(built: Path) -> None:
-    """What they take as given, a key and a place to remember, is given."""
+    """The READMEs assume a key and a file for the cursor; the test provides both."""
     (built / "short.mjs").write_text("const key = process.env.KEY;\n" + the("clients/typescript/README.md", "ts"))
     given = "import os\nkey, remember = os.environ['KEY'], lambda cursor: None\n"
     (built / "short.py").write_text(given + the("clients/python/README.md", "python", "from"))
@@ -102,8 +102,6 @@ async def test_the_asynchronous_program_of_the_readme_adds_a_source_and_reads() 
 
 
 class Keys:
-    """A client of which only the keys are asked."""
-
     def __init__(self) -> None:
         self.given = [KEY]
 

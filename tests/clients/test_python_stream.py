@@ -1,4 +1,4 @@
-"""The Python client's stream: whatever is cut and wherever, each event once and in order."""
+"""The Python client's stream yields each event once and in order, whatever is cut."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ BODY = answer_after(LOG, BEFORE)
 
 @pytest.fixture
 def waits(monkeypatch: pytest.MonkeyPatch) -> list[float]:
-    """Let no wait of the blocking client take time, and give all of them."""
+    """Make the blocking client's waits instant, and record them."""
     waited: list[float] = []
     monkeypatch.setattr("sanderling_client.stream.time.sleep", waited.append)
     return waited
@@ -77,7 +77,7 @@ def test_cut_at_every_answer_byte_by_byte_it_ends_with_exactly_the_log(waits: li
 
 @given(st.lists(st.integers(0, len(BODY)), max_size=12), st.sampled_from([b"\n", b"\r\n", b"\r"]))
 def test_pieces_and_ends_of_lines_do_not_matter(cuts: list[int], end: bytes) -> None:
-    """Of a proxy that writes lines anew, too; a piece may part the two bytes of one end."""
+    """A proxy may rewrite line ends, and a piece may split a CRLF."""
     body = BODY.replace(b"\n", end)
     edges = [0, *sorted(cuts), len(body)]
     frames, taken = Frames(), []
@@ -182,7 +182,7 @@ def test_an_address_that_is_none_is_refused_at_once(url: str) -> None:
 
 
 def test_a_page_in_place_of_a_stream_is_an_error_and_no_cut() -> None:
-    """Another server has the address, or a portal before it asks for a sign-in."""
+    """Another server has the address, or a captive portal asks for a sign-in."""
     http = httpx.Client(transport=httpx.MockTransport(lambda request: httpx.Response(200, html="<h1>Welcome</h1>")))
     with Client("http://sanderling.test", http=http).stream() as events, pytest.raises(ProblemError, match="Welcome"):
         next(events)
@@ -196,7 +196,7 @@ def test_a_stream_that_was_given_no_place_goes_on_from_where_it_began(waits: lis
 
 
 def test_earliest_stays_earliest_until_there_is_an_event(waits: list[float]) -> None:
-    """The id that it stands for may be too old a moment later."""
+    """The id behind `earliest` may be too old a moment later."""
     asked = []
 
     def earliest(request: httpx.Request) -> httpx.Response:

@@ -1,4 +1,4 @@
-"""The Python client's verification: what the service signs gets in, and nothing else does."""
+"""The Python client accepts what the service signs, and nothing else."""
 
 from __future__ import annotations
 

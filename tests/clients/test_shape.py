@@ -1,4 +1,4 @@
-"""The libraries in the shape in which they would be published, and within the limits that they set themselves."""
+"""The libraries, packaged as they would be published, and their own limits."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.rules.test_rooms import imported
 
 PYTHON = ROOT / "clients/python"
 STREAM_LIMIT = 200
-"""Lines of a stream that is written by hand."""
+"""Lines of a handwritten stream module."""
 
 
 def test_the_python_package_says_what_it_is_and_has_types_and_a_licence() -> None:

@@ -1,6 +1,6 @@
-"""The TypeScript client: type-checked and built by the compiler, its own tests run by node, on the running application.
+"""The TypeScript client: compiled, then tested by node against the running application.
 
-`clients/typescript/test` has the tests; what the service sends and signs is made here, by its own code.
+`clients/typescript/test` has the tests; this file makes the service's signatures and frames with the service's code.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ SOURCE = ROOT / "clients/typescript"
 
 
 async def node(built: Path, test: str, **variables: str) -> str:
-    """Run one file of tests; return what it printed."""
+    """Run one test file; return its output."""
     environment = {"PATH": os.environ["PATH"], "NODE_NO_WARNINGS": "1", **variables}  # noqa: TID251  node needs a PATH
     command = ["node", "--test", "--test-reporter=tap", f"test/{test}.test.mjs"]
     with trio.fail_after(HANG):

@@ -1,4 +1,4 @@
-"""The shared material of real feeds and pages: where it lies, and what to do where it doesn't."""
+"""The shared archives of real feeds and pages: their location, and what tests do without them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def in_ci() -> bool:
 
 
 def needs(kind: str) -> None:
-    """Skip by name where the material is absent; fail where it has to be there (CI=true)."""
+    """Skip, with a reason, where the material is absent; fail where it is required (CI=true)."""
     if (ROOT / kind / "manifest.jsonl").exists():
         return
     reason = f"no shared material of real {kind} beside the project (../shared/data/{kind})"
@@ -33,7 +33,7 @@ def manifest(kind: str) -> list[dict[str, Any]]:
 
 
 def files(kind: str) -> Iterator[tuple[str, bytes]]:
-    """Yield every file of an archive as (name, bytes), streaming: unpacked, the pages are 370 MB."""
+    """Yield every file of an archive as (name, bytes), streaming: unpacked, the pages take 370 MB."""
     with tarfile.open(ROOT / kind / f"{kind}.tar.xz", "r|xz") as archive:
         for member in archive:
             handle = archive.extractfile(member)

@@ -29,7 +29,7 @@ def cases(kind: str = "") -> list[dict[str, Any]]:
 
 
 async def play(case: dict[str, Any]) -> str:
-    """Return what went wrong in a case, "" where each stage gave what it should."""
+    """Return an error for a case, "" where each stage gave the expected result."""
     async with watching(host_rate=1000.0) as (service, origin):
         path, added = f"/{case['path'].lstrip('/')}", False
         origin.headers[path] = {"content-type": case["ct"] or "text/html; charset=utf-8"}

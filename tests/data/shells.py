@@ -1,6 +1,6 @@
-"""Pages that are empty without their scripts, and pages that are not: written by hand, and drawn from a seed.
+"""Pages that are empty without their scripts, and pages that are not: handwritten, and drawn from a seed.
 
-The hand-written ones follow what common tools put out. Each row is (name, whether it is an empty shell, the page).
+The handwritten ones follow the output of common tools. Each row is (name, whether it is an empty shell, the page).
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ _LOADING = ("Loading...", "Loading", "Please wait", "Wird geladen", "Chargement"
 
 
 def drawn(count: int, seed: int) -> Iterator[Labelled]:
-    """Yield pages drawn from a seed, every other one a shell."""
+    """Yield pages drawn from a seed; every second one is a shell."""
     chance = random.Random(f"shells/{seed}")
     for number in range(count):
         nav, foot = chance.choice(("", _NAV)), chance.choice(("", _FOOT))

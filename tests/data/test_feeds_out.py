@@ -1,4 +1,4 @@
-"""Entries of every real feed, told as events and published again: three parsers read what was told."""
+"""Entries of every real feed, reported as events and published again: three parsers read the published feed."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ pytestmark = pytest.mark.data
 
 
 def entries() -> Iterator[FeedEntry]:
-    """Yield what the feeds of the material become, in their order."""
+    """Yield the entries of every feed of the material, in order."""
     lines = {line["file"]: line for line in manifest("feeds")}
     for name, body in files("feeds"):
         url = f"http://{lines[name]['site']}/feed"

@@ -1,4 +1,4 @@
-"""Pages from public reports of page watchers: the kinds that pages of HTML bring, each played through the service."""
+"""Pages from public reports of page watchers, each played through the service."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every real feed, served with the content type that its manifest line says, which is often a lie."""
+"""Every real feed, served with the content type of its manifest line, which is often wrong."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def misses_of(line: dict[str, Any], body: bytes) -> list[str]:
     found = facts(read_feed(body, line["serve_as"], url))
     wanted = dict(line["expected"])
     if wanted.get("first_link"):
-        # The other parsers were not told where the feed was found.
+        # The other parsers did not know the feed's URL.
         wanted["first_link"] = urljoin(url, wanted["first_link"]).rstrip("/")
     return [
         f"{name}: {found.get(name)!r}, not {value!r}"

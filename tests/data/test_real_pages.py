@@ -1,6 +1,6 @@
 """Every real page through detection and reading.
 
-All 2,151 take about 45 s of CPU, so that is done where CI=true; elsewhere a seeded sample of 300 is read.
+All 2,151 take about 45 s of CPU, so they run only where CI=true; elsewhere a seeded sample of 300 is read.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Real material through the running service: added over HTTP from a local origin, watched, told as events."""
+"""Real material through the running service: added over HTTP from a local origin, watched, reported as events."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from tests.support.memory_network import web
 pytestmark = pytest.mark.data
 MOST = 50
 PAGES = 12
-"""Histories replayed: enough for every kind of page, few enough for each test run."""
+"""Histories to replay: enough for every kind of page, few enough for each test run."""
 
 
 async def misses_of(service: Watching, origin: Origin, number: int, line: dict[str, Any], body: bytes) -> list[str]:
-    """Add one feed at a host of its own and compare what the service says with what the manifest expects."""
+    """Add one feed at its own host and compare the API's answers with the manifest."""
     host = f"{number}.feeds.example"
     service.network.add(host, ADDRESS, web(origin))
     origin.bodies["/feed"] = body
@@ -64,7 +64,7 @@ async def test_every_real_feed_added_over_http_is_what_its_manifest_says(autojum
 
 
 def histories() -> dict[str, list[str]]:
-    """The versions of some pages in order, of pages that a person saw change, one of each kind first."""
+    """Return the versions of some pages in order: pages that changed visibly, one of each kind first."""
     pages: dict[str, list[str]] = {}
     by_kind: dict[str, list[str]] = defaultdict(list)
     for pair in manifest("pages"):

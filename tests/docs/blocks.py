@@ -1,4 +1,4 @@
-"""The blocks of the documents: what stands between two fences, each with the language that its first fence names."""
+"""The fenced code blocks of the documents, each with its language."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _INDENTED = re.compile(r"\n\n(?: {4,}|\t).*\n")
 
 
 class Block(NamedTuple):
-    """page: by its place in the project; line: of its first fence."""
+    """page: path in the project; line: of the opening fence."""
 
     page: str
     line: int
@@ -31,23 +31,22 @@ class Block(NamedTuple):
 
 @cache
 def blocks() -> tuple[Block, ...]:
-    """Return every block of every page, in order."""
     return tuple(block for page in PAGES for block in _blocks(name_of(page), page.read_text("utf-8")))
 
 
 def of(page: str, *languages: str) -> list[Block]:
-    """Return the blocks of a page that are in one of these languages."""
+    """Return the blocks of a page in these languages."""
     return [block for block in blocks() if block.page == page and block.language in languages]
 
 
 def the(page: str, language: str, begins: str = "") -> str:
-    """Return the text of the only block of a page in this language that begins so."""
+    """Return the text of the only block of a page in this language that begins with `begins`."""
     (found,) = [block.text for block in of(page, language) if block.text.startswith(begins)]
     return found
 
 
 def indented(text: str) -> list[str]:
-    """Return the lines that Markdown takes for a block without fences: no language is said, and no test finds them."""
+    """Return the lines that Markdown reads as an unfenced block: it has no language, so no test finds it."""
     outside = _FENCE.sub(lambda found: "x\n" * found[0].count("\n"), text)
     return [found[0].strip() for found in _INDENTED.finditer(outside)]
 

@@ -1,6 +1,6 @@
-"""Where each block of the documents is run: a table, whose rows are of a page and a language, or of one block of these.
+"""A table of where each code block of the documents runs. A row covers a page and language, or one block of these.
 
-A row names the test that runs the block as it is printed, or says why none can, and what is tested in its place.
+A row names the test that runs the block as printed, or says why none can and what is tested in its place.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ from typing import Final, NamedTuple
 from tests.docs.blocks import Block
 
 PROSE: Final = ("text",)
-"""Languages of blocks that are no programs: what is shown, not what is typed."""
+"""Languages of blocks that are output, not programs."""
 BESIDE_ONE_SERVICE: Final = "tests/docs/test_commands_run.py"
 REQUESTS: Final = "tests/docs/test_requests.py"
 PRINTED: Final = "tests/docs/test_settings_printed.py"
 
 
 class Row(NamedTuple):
-    """begins: how the block begins; "" for all of this language on the page that have no row of their own."""
+    """begins: the block's beginning; "" for all blocks of this language on the page without their own row."""
 
     page: str
     language: str
@@ -30,7 +30,7 @@ class Row(NamedTuple):
 
     @property
     def test(self) -> str:
-        """The file of the test that runs it; "" where none can."""
+        """The test file that runs it; "" where none can."""
         return self.where if self.where.startswith("tests/") else ""
 
 

@@ -25,12 +25,10 @@ TITLES = {
 
 
 def tables() -> dict[str, Mapping[Any, State]]:
-    """Return every table of states by its name."""
     return {name: table for name, table in vars(states).items() if name.isupper() and isinstance(table, dict)}
 
 
 def drawn() -> str:
-    """Return all tables as Markdown."""
     return "".join(line + "\n" for name, table in tables().items() for line in _table(TITLES[name], table))
 
 

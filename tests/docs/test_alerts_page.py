@@ -1,4 +1,4 @@
-"""What docs/alerts.md says of the query language is so."""
+"""Checks the statements of docs/alerts.md about the query language."""
 
 from __future__ import annotations
 

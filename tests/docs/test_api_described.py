@@ -1,4 +1,4 @@
-"""No route without its words and examples, and a description by the rules that clients and generators rely on."""
+"""Each route has a description and examples, and follows the rules that clients and generators rely on."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def operations(description: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any
 
 
 def check(description: dict[str, Any], schema: dict[str, Any], value: Any) -> None:
-    """Raise unless a value is as a schema of the description says."""
+    """Raise unless a value matches a schema of the description."""
     registry: Registry[Any] = Registry().with_resource("urn:api", DRAFT202012.create_resource(description))
     pointed = json.loads(json.dumps(schema).replace('"#/', '"urn:api#/'))
     Draft202012Validator(pointed, registry=registry, format_checker=Draft202012Validator.FORMAT_CHECKER).validate(value)
@@ -179,7 +179,7 @@ def test_security_names_scopes_that_exist(description: dict[str, Any]) -> None:
 
 
 def test_requests_are_bounded_and_closed(description: dict[str, Any]) -> None:
-    """Every text, list and number that a client may send has a limit, and no body takes fields that are unknown."""
+    """Every text, list and number in a request has a limit, and no body accepts unknown fields."""
     schemas = description["components"]["schemas"]
 
     def unbounded(schema: dict[str, Any], where: str) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""Every command of docs/backup.md does what it says, in its order, in one shell."""
+"""The commands of docs/backup.md work in their order, in one shell."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every program that a page prints is run by a test, or a table says why it can't be."""
+"""A test runs every program that a page prints, or a table gives the reason why none can."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_every_program_has_its_row_and_every_row_has_a_program() -> None:
 @pytest.mark.parametrize("test", sorted({row.test for row in ROWS if row.test}))
 def test_the_test_that_is_named_reads_the_pages_that_it_is_named_for(test: str) -> None:
     text = (ROOT / test).read_text("utf-8")
-    for name in re.findall(r"^from (tests\.[\w.]+) import", text, re.M):  # or what it takes from others does
+    for name in re.findall(r"^from (tests\.[\w.]+) import", text, re.M):  # or a module it imports does
         taken = ROOT / f"{name.replace('.', '/')}.py"
         text += taken.read_text("utf-8") if taken.exists() else ""
     pages = {row.page for row in ROWS if row.test == test}

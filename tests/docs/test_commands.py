@@ -1,4 +1,4 @@
-"""Every `sanderling ...` that a page prints is one that the program understands: its name, its flags, their values."""
+"""The program understands every `sanderling ...` that a page prints: name, flags, values."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.rules.source_files import ROOT, name_of
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 FENCE = re.compile(r"^```(?:sh|console|text|bash)\n(.*?)^```", re.M | re.S)
-# Where a command may begin: at a line's begin, after a prompt, a variable, an opening parenthesis, or a bar.
+# Positions where a command may begin: at the start of a line, after a prompt, a variable, a parenthesis, or a pipe.
 BEGIN = re.compile(r"(?:^|\$\(|[|&;] )(?:\$ )?(?:sudo )?(?:[A-Z_]+=\S* )*(?:\S*/)?sanderling (?=[a-z-])", re.M)
 INLINE = re.compile(r"`(?:bin/)?sanderling ((?:[a-z]|-)[^`]*)`")
 END = re.compile(r"\s+(?:[|>&#;]|2>|&&)|\)(?=\s|$)|\n")
@@ -30,13 +30,13 @@ def printed(page: str) -> Iterator[str]:
 
 
 def refuse(line: str) -> str:
-    """Return why the program would not understand a command line, or nothing."""
+    """Return why the program would not understand a command line, or ""."""
     words = shlex.split(line)
     command: click.Command = main
     context = click.Context(main)
     while isinstance(command, click.Group):
         if not words:
-            return ""  # a group that is spoken of
+            return ""  # mentions a group
         found = command.get_command(context, words[0])
         if found is None:
             return f"no command {words[0]!r}"
@@ -46,7 +46,7 @@ def refuse(line: str) -> str:
     except click.exceptions.Exit:
         return ""
     except click.MissingParameter:
-        return "" if not words else "something is missing"  # spoken of by its name alone
+        return "" if not words else "something is missing"  # mentions a command by name alone
     except click.UsageError as error:
         return error.format_message()
     return ""

@@ -1,4 +1,4 @@
-"""The commands of pages that have no test of their own are run as they are printed, some pages beside one service."""
+"""Runs the commands of pages without their own test as printed, several pages against one service."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ HERE = (
     ("operating", "coverage", "watching"),
     ("jobs",),
 )
-"""Pages by the service beside which their commands are run, one after the other."""
+"""Pages by the service that their commands run against, one after the other."""
 FEEDS = """<opml version="2.0"><body><outline text="Reading">
 <outline type="rss" text="One" xmlUrl="http://{origin}/feed?one"/><outline type="rss" text="Two" xmlUrl="http://{origin}/feed?two"/>
 </outline></body></opml>"""
-"""What the page on jobs imports."""
+"""The file that the page on jobs imports."""
 ENDLESS = {
     "status --watch": "until Ctrl-C",
     "listen ": "until Ctrl-C; tests/sanderling/receiver",
@@ -42,7 +42,7 @@ ENDLESS = {
 
 
 def commands(page: str) -> list[str]:
-    """Return the command lines that a page prints, in its order, without those that can't end here."""
+    """Return the command lines of a page in order, without those that can't end here."""
     found = of(f"docs/{page}.md", "sh", "console")
     lines = [line.removeprefix("$ ") for block in found for line in block.text.splitlines()]
     own = [line for line in lines if re.match(r"(sanderling|curl --unix-socket) ", line)]
@@ -50,7 +50,7 @@ def commands(page: str) -> list[str]:
 
 
 class Reader:
-    """Somebody who types what the pages say, with the places of this machine in the place of the examples."""
+    """A reader typing the pages' commands, with this machine's places for the examples."""
 
     def __init__(self, service: Service, folder: Path, origin: str) -> None:
         self.service, self.folder, self.origin = service, folder, origin
@@ -61,7 +61,7 @@ class Reader:
         return Client(self.service.url, self.key)
 
     async def types(self, line: str) -> str:
-        """Run a line and return what it says. Fails where it does not end well."""
+        """Run a line and return its output. Fails on a bad exit code."""
         for example, place in {
             "https://hooks.example.org/in": f"http://{self.origin}/in",
             "https://shop.example/": f"http://{self.origin}/page?",
@@ -88,7 +88,7 @@ class Reader:
             stderr=subprocess.STDOUT,
             check=False,
         )
-        wanted = (0, 28) if "--max-time" in line else (0,)  # a stream is cut by curl
+        wanted = (0, 28) if "--max-time" in line else (0,)  # curl ends a stream
         assert done.returncode in wanted, (line, done.stdout.decode())
         return done.stdout.decode()
 
@@ -99,7 +99,7 @@ class Reader:
             return str(bin["url"])
 
     async def sends_samples(self) -> None:
-        """Send one to the bin again and again, until cancelled."""
+        """Send a sample to the bin again and again, until cancelled."""
         async with self.client() as client:
             found = [one async for one in client.every("/v1/destinations") if "/bins/" in one["url"]]
             while True:
@@ -107,7 +107,7 @@ class Reader:
                 await trio.sleep(1)
 
     async def is_an_agent(self) -> str:
-        """Return what the command of the page on agents answers to the first message of one."""
+        """Return the agents page's command's answer to an agent's first message."""
         named = json.loads(the("docs/agents.md", "json", '{"mcpServers": {"sanderling": {"command"'))["mcpServers"]
         words = shlex.join([named["sanderling"]["command"], *named["sanderling"]["args"]])
         begin = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"protocolVersion": "2025-06-18"}}
@@ -115,7 +115,7 @@ class Reader:
 
 
 async def prepare(reader: Reader, folder: Path) -> None:
-    """Make what the pages name as there already: sources, an alert, files."""
+    """Make what the pages assume: sources, an alert, files."""
     (folder / "headers").write_text("Cookie: session=1\n")
     (folder / "posted").write_text(the("docs/jobs.md", "http").replace("…", "3"))
     (folder / "feeds.opml").write_text(FEEDS.format(origin=reader.origin))

@@ -1,4 +1,4 @@
-"""The page on configuration as files: its example is applied as it is printed, and its table has every field."""
+"""The page on configuration files: its example applies as printed, and its table has every field."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ PAGE = (ROOT / "docs/configuration.md").read_text("utf-8")
 SECRET = "whsec_bm90IGEgcmVhbCBzZWNyZXQsIGJ1dCBvZiBpdHMgc2l6ZQ=="
 
 PLACES = {"SHORE_HEADERS": "Cookie: id=1", "SLACK_URL": "https://hooks.slack.com/services/T0/B0/X"}
-"""Of what the example refers to."""
+"""Variables in the example."""
 
 
 @pytest.fixture
@@ -50,7 +50,7 @@ async def test_the_example_is_applied_as_it_is_printed_and_a_second_plan_is_empt
 
 @pytest.mark.real
 async def test_its_commands_end_as_the_page_says(folder: Path) -> None:
-    """In one shell, in the order of the page; what the export writes is another folder than the one that is there."""
+    """In one shell, in the order of the page; the export writes to a second folder."""
     made, in_ci, back = (block.text for block in of("docs/configuration.md", "sh"))
     lines = made.replace("apply watch/", "apply --yes watch/") + in_ci + back.replace("watch/", "written/")
     async with on_loopback() as (house, port):
@@ -70,7 +70,7 @@ async def test_its_commands_end_as_the_page_says(folder: Path) -> None:
             )
     said = done.stdout.decode()
     assert done.returncode == 0, said
-    assert said.count(NOTHING) == 4, said  # after it was done, and of what was written
+    assert said.count(NOTHING) == 4, said  # after each apply, and for the exported folder
     assert "7 to make" in said and "7 made" in said.lower()
 
 

@@ -1,4 +1,4 @@
-"""docs/figures.md: its sections are of benchmarks that there are, and say so when their product has changed a lot."""
+"""docs/figures.md: each section has a benchmark, and is marked when its product code has changed a lot."""
 
 from __future__ import annotations
 

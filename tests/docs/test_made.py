@@ -1,4 +1,4 @@
-"""Each `make ...` that a page prints names what the Makefile makes, and what it runs understands its arguments."""
+"""The Makefile has each `make ...` that a page prints, and the programs it runs understand their arguments."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MAINS = {"bench.fuzz": fuzz, "bench.mutants": mutants}
 
 
 def would_run(line: str) -> str:
-    """Return what a call of make would run."""
+    """Return the commands that a call of make would run."""
     words = [*shlex.split(line), "--dry-run", "RELEASE_KEY=key"]
     done = subprocess.run(
         words, cwd=ROOT, capture_output=True, text=True, check=False, env={"PATH": environ()["PATH"], "CI": "true"}
@@ -40,7 +40,7 @@ def test_the_makefile_makes_what_pages_print(line: str) -> None:
 def test_the_programs_of_the_page_on_testing_understand_their_arguments(
     line: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Asked for help at the end: all that stands before it has been understood then."""
+    """`--help` at the end: the parser has then accepted all arguments before it."""
     (name, rest) = re.findall(r"-m (bench\.\w+) (.*)$", would_run(line.partition(" #")[0]), re.M)[0]
     monkeypatch.setattr("sys.argv", [name, *shlex.split(rest), "--help"])
     with pytest.raises(SystemExit) as ended:

@@ -1,4 +1,4 @@
-"""The page about message templates names each value and filter that there is, and no other; its examples work."""
+"""The page about message templates names each value and filter and no other; its examples work."""
 
 from __future__ import annotations
 

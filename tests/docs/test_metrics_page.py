@@ -1,4 +1,4 @@
-"""The metrics that are exported, those that are explained, and those of the Grafana file: each is in its place."""
+"""Exported metrics, explained metrics and those of the Grafana file are the same."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ FAMILIES = ("counter", "gauge", "histogram")
 
 
 async def scraped() -> str:
-    """Return what a service that has just been started exports."""
+    """Return the metrics of a service that has just started."""
     async with trio.open_nursery() as nursery:
         world = a_world(MemoryNetwork(nursery), jail=InlineJail(), entropy=lambda size: b"k" * size)
         disk = Disk()

@@ -1,4 +1,4 @@
-"""What docs/moving.md says of other programs: its commands work, and it names every field that is told of."""
+"""docs/moving.md, other programs: its commands work, and it names every reported field."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def under(heading: str) -> str:
 
 @pytest.mark.real
 async def test_every_command_works_in_its_order(tmp_path: Path) -> None:
-    """The list is the page's own, with the origin's addresses; the other files are samples of ours."""
+    """The list is the page's own, with the origin's addresses; the other files are our samples."""
     origin, key = Origin(), a_key(tmp_path)
     script = f'sanderling() {{ "{sys.executable}" -P -m sanderling "$@"; }}\nset -e\n' + "\n".join(COMMANDS)
     files = {

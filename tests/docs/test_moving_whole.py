@@ -1,4 +1,4 @@
-"""What docs/moving.md says of whole instances: its commands work in their order, and it names every field."""
+"""docs/moving.md, whole instances: its commands work in order, and it names every field."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ OF_EVENTS = {
     "TypedChange",
     "Value",
 }
-"""They are described where streams are."""
+"""Described with the streams."""
 
 
 @pytest.mark.real

@@ -1,4 +1,4 @@
-"""The role and the database that docs/postgresql.md has one make are enough for the service."""
+"""The role and database of docs/postgresql.md are enough for the service."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The README's way from nothing to a live event works as it is printed."""
+"""The README's quick start works as printed, from nothing to a live event."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ async def test_it_ends_with_an_event_on_the_terminal(tmp_path: Path) -> None:
 
 
 async def typed(lines: str, folder: Path) -> str:
-    """Return what a shell shows that these lines are typed into, beside the service on a data folder."""
+    """Return the output of a shell that runs these lines against the service on a data folder."""
     with trio.fail_after(HANG):
         done = await trio.run_process(
             ["bash", "-c", lines.replace(COMMAND, f"{sys.executable} -m sanderling")],

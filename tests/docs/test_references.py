@@ -1,4 +1,4 @@
-"""What the documents point at exists."""
+"""The documents' links, paths and names exist."""
 
 from __future__ import annotations
 
@@ -29,14 +29,13 @@ def test_every_page_that_a_module_names_is_there() -> None:
 
 
 def leads(page: Path, link: str, heading: str) -> bool:
-    """Return whether a link of a page leads to a file, and to a heading there if it names one."""
+    """Return whether a page's link leads to a file, and to a heading there if it names one."""
     target = page.parent / link if link else page
     return target.exists() and (not heading or heading in anchors(target))
 
 
 @cache
 def anchors(page: Path) -> frozenset[str]:
-    """Return the anchors of a page's headings, as GitHub makes them."""
     text = re.sub(r"^```.*?^```", "", page.read_text("utf-8"), flags=re.M | re.S)
     headings = (re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", found) for found in re.findall(r"^#+ (.*)$", text, re.M))
     return frozenset(re.sub(r"[^\w\- ]", "", each.lower()).strip().replace(" ", "-") for each in headings)
@@ -54,7 +53,6 @@ MODULES = {
     for room in (*ROOMS, "tests", "bench", "docs")
     for path in (ROOT / room).rglob("*.py")
 }
-"""The project's modules, by their paths."""
 
 
 def test_every_module_of_which_the_end_of_the_path_is_named_is_there(subtests: pytest.Subtests) -> None:
@@ -69,7 +67,7 @@ def test_every_module_that_another_module_names_is_there() -> None:
 
 
 def strangers(text: str) -> list[str]:
-    """Return the paths of modules in a text that are not the end of any module's path."""
+    """Return the module paths in a text that match no module of the project."""
     named = set(re.findall(r"`((?:\w+/)*\w+\.py)`", text))
     return sorted(name for name in named if not any(f"/{path}".endswith(f"/{name}") for path in MODULES))
 

@@ -1,4 +1,4 @@
-"""The requests that pages print, for curl or in words, are answered as their pages let one expect."""
+"""The service answers the requests that pages print, for curl or as plain HTTP, as the pages promise."""
 
 from __future__ import annotations
 
@@ -27,7 +27,6 @@ pytestmark = pytest.mark.real
 BY_CURL = ("changing", "feeds-out", "history", "mail", "messengers", "templates", "testing-receivers", "web-push")
 IN_WORDS = ("alerts", "deliveries")
 SOON = "2026-05-28T20:27:40+00:00"
-"""A little after the hour of the house."""
 CURL = """#!/bin/sh
 case "$*" in
 *-sN*) curl --max-time 1 --fail-with-body "$@" || test $? = 28 ;; # a stream ends with us
@@ -50,7 +49,7 @@ AN_AGENT = {
 
 
 class Reader:
-    """Somebody with a key, who has an alert, a webhook, a publication and an event."""
+    """A user with a key, an alert, a webhook, a publication and an event."""
 
     def __init__(self, house: House, port: int, key: str) -> None:
         self.url = f"http://127.0.0.1:{port}"
@@ -80,7 +79,7 @@ class Reader:
         }
 
     async def types(self, lines: str, folder: Path) -> str:
-        """Run what a page prints. Fails where a request is refused."""
+        """Run the lines of a page. Fails where the service refuses a request."""
         for example, place in {
             "http://127.0.0.1:8080": self.url,
             "5b0e6a3c9f214d775b0e6a3c": self.revision,
@@ -165,7 +164,7 @@ async def test_the_alarm_of_the_page_on_operating_hears_heartbeats_and_their_sil
         assert await said() == (1, "No heartbeat found. Set heartbeat_event.\n")
         await house.beat()
         code, why = await said()
-        assert code == 1 and re.match(r"No heartbeat of Sanderling for \d+ s\n", why), why  # that of a test is old
+        assert code == 1 and re.match(r"No heartbeat of Sanderling for \d+ s\n", why), why  # an old one
         (tmp_path / "alarm.py").write_text(
             text.replace("datetime.now(timezone.utc)", f'datetime.fromisoformat("{SOON}")')
         )

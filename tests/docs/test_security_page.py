@@ -1,4 +1,4 @@
-"""The pages on security name tests that exist, and every scope there is."""
+"""The pages on security name tests that exist, and every scope."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ CHECKLIST = """
 3.5.3 4.2.4 4.2.5 4.4.2 5.2.3 6.2.4 6.4.1 7.2.3 7.2.4 8.2.1 8.2.2 11.2.4 11.5.1 12.1 12.2 12.3 13.1.2 13.1.3 13.2.4
 13.2.5 13.3 15.1.2 15.2.2 15.2.4 15.3.2 15.3.4 15.4.4 16.3 16.3.2 16.4.1 16.5.2 16.5.3 16.5.4
 """
-"""The items of ASVS 5.0 that threats here were drawn from."""
+"""Items of ASVS 5.0 behind the threats here."""
 
 
 def functions_of(name: str) -> set[str]:

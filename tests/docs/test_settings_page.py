@@ -1,4 +1,4 @@
-"""docs/settings.md is the table of settings and nothing else."""
+"""docs/settings.md is exactly the table of settings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What pages print for a file is what its reader takes: our settings, units of systemd, answers of the API."""
+"""The readers accept the files that pages print: our settings, systemd units, API answers."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ UNITS = [block for page in ("install", "rendered-pages", "standby") for block in
 @pytest.mark.real
 @pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="needs systemd-analyze")
 def test_systemd_has_nothing_to_say_of_the_units(tmp_path: Path) -> None:
-    """A program that is there stands for those that they start; a piece that is put into a unit gets one."""
+    """An existing program replaces those that the units start; a drop-in gets a unit."""
     for number, block in enumerate(UNITS):
         name = re.match(r"# \S*/([\w@.-]+)\n", block.text)
         text = re.sub(r"(?m)^(ExecStart=)\S+", r"\1/bin/true", block.text)

@@ -1,4 +1,4 @@
-"""The site is made of the pages, all of them, and asks nothing of anybody."""
+"""The site has all pages and loads nothing from other sites."""
 
 from __future__ import annotations
 

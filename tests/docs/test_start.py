@@ -1,4 +1,4 @@
-"""The page for the first five minutes works as it is printed, and what pages show is there and stays by itself."""
+"""The getting-started page works as printed, and the printed output is current."""
 
 from __future__ import annotations
 

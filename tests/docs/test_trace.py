@@ -1,4 +1,4 @@
-"""The trace on the page of the architecture is what a run of the whole service does, function by function."""
+"""The trace on the architecture page matches a run of the whole service, function by function."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def on_the_page() -> list[tuple[str, str]]:
 
 @contextmanager
 def entered() -> Iterator[dict[tuple[str, str], None]]:
-    """Note the product's functions that this thread enters: files and names, in the order of their first calls."""
+    """Record the product functions that this thread enters, as (file, name), in the order of first calls."""
     found: dict[tuple[str, str], None] = {}
 
     def note(frame: FrameType, event: str, arg: Any) -> None:

@@ -1,4 +1,4 @@
-"""The page by sentences: each of its sentences is one that the product says, and no way to fail is missing."""
+"""The troubleshooting page: the product has each of its sentences, and the page has every way to fail."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The walk on the page of the architecture: which files a field of a source is named in, by the example of one."""
+"""The walk on the architecture page: the files that name a field of a source, by one example."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from tests.rules.source_files import ROOT
 PAGE = (ROOT / "docs/architecture.md").read_text("utf-8")
 ON_THE_WAY = ("storage/records", "storage/sqlite", "actors/messages", "actors/sources/registry", "api")
 NOT_OF_A_SOURCE = (
-    "api/dashboard/pictures.py",  # a bar of a picture
+    "api/dashboard/pictures.py",  # bar of a chart
     "api/dashboard/templates/ui.html",
-    "api/openapi/texts/sources.py",  # says which fields null empties
-    "api/openapi/example_reasons.py",  # the bar that a look was judged by
+    "api/openapi/texts/sources.py",  # names the fields that null empties
+    "api/openapi/example_reasons.py",  # the threshold of a check
     "api/operations/reasons.py",
     "api/schemas/why.py",
     "storage/records/note.py",
@@ -30,11 +30,11 @@ OF_TAGS = {
     "api/openapi/texts/tags.py",
     "api/openapi/example_tags.py",
 }
-"""Where a field of a source is named once more, because a tag may set it for all its sources."""
+"""Files that name a source's field again, because a tag may set it for all its sources."""
 SOME_NOUNS = {
-    "api/dashboard/table.py",  # those that have screens
+    "api/dashboard/table.py",  # the nouns with screens
 }
-"""Files that import several nouns, and none because it is one more."""
+"""Files that import several nouns, but need no change for a new one."""
 
 
 def walk(title: str = "Add a field") -> list[str]:
@@ -43,7 +43,7 @@ def walk(title: str = "Add a field") -> list[str]:
 
 
 def naming(field: str) -> set[str]:
-    """Return the files on the way of a request that name a field."""
+    """Return the files in a request's path that name a field."""
     files = (path for room in ON_THE_WAY for end in ("py", "html") for path in (ROOT / room).rglob(f"*.{end}"))
     found = {str(path.relative_to(ROOT)) for path in files if re.search(rf"\b{field}\b", path.read_text("utf-8"))}
     return found.difference(NOT_OF_A_SOURCE)
@@ -73,7 +73,7 @@ def test_what_is_left_out_names_a_bar_of_its_own() -> None:
 
 
 def nouns_in(path: Path) -> set[str]:
-    """Return the nouns of the API whose modules a file imports."""
+    """Return the API nouns whose modules a file imports."""
     nouns = {name.stem for name in (ROOT / "api/openapi/texts").glob("*.py")} - {"__init__", "introduction", "service"}
     found = set()
     for node in ast.walk(ast.parse(path.read_text("utf-8"))):

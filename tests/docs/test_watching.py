@@ -1,4 +1,4 @@
-"""The table of examples in docs/watching-pages.md, each row checked as a page."""
+"""Checks each row of the table of examples in docs/watching-pages.md as a page."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LOOKS = {
     "at the third check, if it stays": 3,
     "never": None,
 }
-"""At which look of the new page it is told."""
+"""The check of the new page that reports it."""
 MOST = 6
 
 
@@ -30,7 +30,7 @@ def examples() -> list[tuple[str, str, str]]:
 
 
 def page(said: str) -> bytes:
-    """Return a small page that says this: one block, or the items of a list."""
+    """Return a small page with this content: one block, or a list."""
     parts = said.split(" / ")
     shown = "".join(f"<li>{part}" for part in parts) if len(parts) > 1 else f"<p>{said}</p>"
     frame = (
@@ -48,7 +48,7 @@ def test_an_example_is_told_when_the_page_says_so(before: str, now: str, told: s
     at = 1_800_000_000_000
     memory = None
     for n in range(EARLY, -1, -1):
-        # Not one of its first looks, in which a doubt takes a look longer.
+        # Not among the first checks, where a doubtful change takes one check longer.
         memory = looked(page(before), memory, at - n * 1_200_000).memory
     kinds = []
     for n in range(MOST):

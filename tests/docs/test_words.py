@@ -1,4 +1,4 @@
-"""docs/words.md and docs/states.md: every state has a row, as in the code, and no page says a refused word."""
+"""docs/words.md and docs/states.md: every state has a row, as in the code, and no page uses a refused word."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ REFUSED = (
     "switch(ed|es)? off",
     "turn(ed|s)? off",
 )
-"""Words that docs/words.md refuses and that mean nothing else here."""
+"""Refused words of docs/words.md with no other meaning here."""
 SAID_OF_OTHERS = {
-    "api/dashboard/templates/sources/options.html": ("such as a subscription",),  # of a WebSocket's own protocol
+    "api/dashboard/templates/sources/options.html": ("such as a subscription",),  # WebSocket term
     "docs/feeds-out.md": ("20,000 subscriptions are",),  # WebSub's own term
     "docs/moving.md": ("`filter_text_replaced` switched off",),  # a setting of another program
     "docs/words.md": (

@@ -1,6 +1,6 @@
-"""How long files and functions are. `python -m tests.rules.sizes` prints the table that `make lint` shows.
+"""Lengths of files and functions. `python -m tests.rules.sizes` prints the table that `make lint` shows.
 
-It fails when a function is too long to be read at once. A file is as long as its idea.
+It fails when a function is too long to read at once. A file is as long as its idea.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ FUNCTION_LIMIT = 60
 
 
 def file_sizes(*folders: str) -> dict[str, int]:
-    """Return the lines of each module."""
     return {name_of(path): len(path.read_text("utf-8").splitlines()) for path in modules(*folders)}
 
 
@@ -30,7 +29,7 @@ def function_sizes(*folders: str) -> dict[str, int]:
 
 
 def main() -> int:
-    """Print one line a room and each function over the limit; return 1 when there is one."""
+    """Print one line for each room and each function over the limit; return 1 when there is one."""
     functions = {room: function_sizes(room) for room in (*ROOMS, "tests", "bench")}
     print("room          files   lines  median  longest   functions  median   p90  longest")
     for room in (*ROOMS, "tests"):

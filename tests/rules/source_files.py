@@ -1,4 +1,4 @@
-"""The files that the house rules look at."""
+"""The files that the house rules check."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ ROOMS = ("supervision", "storage", "actors", "api", "sanderling")
 
 
 def modules(*folders: str) -> list[Path]:
-    """Return the Python files under these folders of the project, in order."""
     return sorted(path for folder in folders for path in (ROOT / folder).rglob("*.py"))
 
 
@@ -44,9 +43,9 @@ def tracked() -> Iterator[tuple[str, str]]:
 
 
 def names_used(tree: ast.Module) -> Iterator[tuple[int, str]]:
-    """Yield (line, full dotted name) of what a module uses of its imports, whatever it calls them.
+    """Yield (line, full dotted name) of each use of an import, whatever its alias.
 
-    `from time import time as t; t()` gives `time.time`, and so do `import time; time.time()` and its mere import.
+    `from time import time as t; t()` gives `time.time`, and so do `import time; time.time()` and the import alone.
     """
     aliases: dict[str, str] = {}
     for node in ast.walk(tree):

@@ -1,7 +1,7 @@
-"""Who waits for whom: the graph is drawn from the code, and has no cycle in which two full mailboxes could wait.
+"""Draws from the code which actor waits for which, and checks that no cycle can block on two full mailboxes.
 
 An arrow is an `ask`, which waits for room in a mailbox and then for the answer, or a `send`, which waits for room.
-`send_nowait` waits for nobody. Beside them stand the calls across actors that are awaited, which no mailbox shows.
+`send_nowait` never waits. `CALLS` adds the awaited calls across actors, which no mailbox shows.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ ASKED = {
     "importer": "importer",
     "mailbox": "destinations",
 }
-"""Whose mailbox it is that is asked, by the name that it has where it is asked."""
+"""The owner of the mailbox, by its name at the call."""
 OTHERS = {"worker", "breaker", "_client", "_filter"}
-"""What is asked that is no mailbox: a worker process, a circuit breaker, a service over HTTP, a filter."""
+"""Asked, but no mailbox: a worker process, a circuit breaker, a service over HTTP, a filter."""
 OF_REGISTRY = ("explanation/untold", "index", "registry/", "schedule/overdue")
 SENDERS = {
     "actors/sources": "sources",
@@ -34,9 +34,9 @@ SENDERS = {
     "actors/heartbeat": "heartbeats",
     "api": "web",
 }
-"""In whose tasks a module runs, by the beginning of its path; modules of `actors/sources` named above, the registry."""
+"""The actor whose tasks run a module, by the start of its path; for `OF_REGISTRY` it is the registry."""
 CALLS = (("registry", "sources"), ("matcher", "deliveries"), ("deliveries", "destinations"))
-"""Awaited across actors: a source is stopped, the destinations are read again, a destination is stopped."""
+"""Awaited across actors: stop a source, reread the destinations, stop a destination."""
 
 
 def sender_of(name: str) -> str:
@@ -46,7 +46,7 @@ def sender_of(name: str) -> str:
 
 
 def drawn() -> set[tuple[str, str]]:
-    """Return (who waits, for whom) of the actors and the front end."""
+    """Return (waiting actor, awaited actor) of the actors and the front end."""
     found = set()
     for path in modules("actors", "api"):
         for node in nodes_of(path):

@@ -1,4 +1,4 @@
-"""The budget of each room in lines and modules. A figure only falls: what comes in moves something else out."""
+"""The budget of each room in lines and modules. A figure only falls: new code replaces old."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ BUDGET = {
 }
 """room: lines and modules at most."""
 SLACK = 100
-"""Lines that a budget may lie above its room; beyond that it is lowered."""
+"""Lines that a budget may exceed its room; lower it beyond that."""
 
 
 def test_no_room_is_over_its_budget() -> None:

@@ -32,7 +32,7 @@ EXCUSED: dict[tuple[str, str], str] = {
     ("shared_thread_slots", "storage/sqlite/database.py"): "once, before anything runs that could be starved",
     ("shared_thread_slots", "storage/postgres/database.py"): "once, before anything runs that could be starved",
 }
-"""(rule, file): why its one offence is none."""
+"""(rule, file): why its one match is no offence."""
 
 Rule = Callable[[Sequence[ast.AST]], Iterator[ast.AST]]
 
@@ -66,7 +66,7 @@ def endless_channels(nodes: Sequence[ast.AST]) -> Iterator[ast.AST]:
 
 
 def endless_shields(nodes: Sequence[ast.AST]) -> Iterator[ast.AST]:
-    """An enclosing timeout does not count: a shield is exactly what keeps an outer deadline from reaching in."""
+    """An enclosing timeout does not count: a shield keeps an outer deadline from reaching in."""
     for node in nodes:
         if isinstance(node, ast.Call):
             words = {word.arg: word.value for word in node.keywords}
@@ -133,7 +133,7 @@ def scopes_across_yield(nodes: Sequence[ast.AST]) -> Iterator[ast.AST]:
 
 
 def own_nodes(node: ast.AST) -> Iterator[ast.AST]:
-    """Walk without entering functions defined inside."""
+    """Walk without entering nested functions."""
     for child in ast.iter_child_nodes(node):
         if not isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
             yield child
@@ -141,7 +141,7 @@ def own_nodes(node: ast.AST) -> Iterator[ast.AST]:
 
 
 def offences(rule: Rule) -> list[str]:
-    """Return where the rooms break a rule, as "file:line", but for what is excused."""
+    """Return the places that break a rule, as "file:line", without the excused."""
     found = []
     for path in modules(*ROOMS):
         if (rule.__name__, name_of(path)) not in EXCUSED:

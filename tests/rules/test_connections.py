@@ -27,7 +27,7 @@ HOMES = {
 
 
 def openings(tree: ast.Module) -> set[str]:
-    """The calls in a module that open connections: those by name, and any object's `connect` but sqlite3's."""
+    """Return the calls that open connections: those by name, and any object's `connect` but sqlite3's."""
     found = set[str]()
     for node in ast.walk(tree):
         match node:

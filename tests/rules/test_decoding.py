@@ -1,4 +1,4 @@
-"""msgspec has errors of its own for what is no JSON or of another type, but not for what is no UTF-8."""
+"""msgspec raises its own errors for bad JSON or a wrong type, but not for invalid UTF-8."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ WIDER = {"ValueError", "UnicodeError", "UnicodeDecodeError", "Exception"}
 
 
 def narrow_catches(nodes: Iterable[ast.AST]) -> Iterator[int]:
-    """Yield the lines of handlers that a single byte of damage gets past."""
+    """Yield the lines of handlers that miss a single damaged byte."""
     for node in nodes:
         if isinstance(node, ast.ExceptHandler) and node.type is not None:
             caught = {

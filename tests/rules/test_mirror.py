@@ -1,4 +1,4 @@
-"""Tests lie where the code lies: `tests/` has the rooms of the product, folder by folder."""
+"""Tests follow the code: `tests/` has the rooms of the product, folder by folder."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ACROSS = {
     "simulation": "the simulated world, its oracles and the bugs planted in it",
     "support": "what tests of many rooms use",
 }
-"""Folders of `tests/` that are of no room."""
+"""Folders of `tests/` without a room."""
 OF_MANY = {
     "api/browser": "the dashboard in Chromium",
     "api/clients": "programs of other languages read our streams",
@@ -27,7 +27,7 @@ OF_MANY = {
     "sanderling/console/golden": "screens as they were drawn",
     "storage/contract": "one suite for every storage engine",
 }
-"""Folders of a room's tests that mirror no folder of it."""
+"""Folders of a room's tests without a folder in the room."""
 
 
 def folders_of(top: Path) -> set[str]:
@@ -35,7 +35,7 @@ def folders_of(top: Path) -> set[str]:
 
 
 def misplaced(tests: list[str], modules: list[str]) -> list[str]:
-    """Name each test of a module, by its name, that does not lie in the folder of the only module of that name."""
+    """Name each test of a module that is not in the folder of the only module of that name."""
     places = defaultdict(set)
     for module in modules:
         folder, _, name = module.removesuffix("/__init__.py").removesuffix(".py").rpartition("/")

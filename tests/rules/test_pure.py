@@ -1,4 +1,4 @@
-"""What calls itself pure reaches no effect, through whatever it imports: late and in branches too, but for types alone.
+"""Pure modules reach no effect through any import: late imports and branches count, imports for types do not.
 
 A module is pure when its docstring says "Pure.", and so is all of a package whose docstring says "All of it is pure".
 """
@@ -17,7 +17,7 @@ EFFECTS = frozenset(
     {"trio", "httpx", "quart", "socket", "sqlite3", "os", "random", "threading", "subprocess"}
     | {"actors.world", "actors.settings", "supervision.mailbox"}
 )
-"""Ways to a clock, chance, the loop, the network, files, processes, or to who is configured or asked."""
+"""Ways to a clock, chance, the loop, the network, files, processes, or to configuration and callers."""
 SAYS_SO = re.compile(r"\bPure[.:]")
 ALL_OF_IT = "All of it is pure"
 
@@ -35,7 +35,7 @@ def words_of(name: str) -> str:
 
 
 def is_pure(name: str) -> bool:
-    """Return whether a module says so itself, or a package that it lies in."""
+    """Return whether the docstring of a module or of its package says so."""
     parts = name.split(".")
     around = [".".join(parts[:length]) for length in range(1, len(parts) + 1)]
     if any(ALL_OF_IT in words_of(package) for package in around if package in PATHS):
@@ -48,7 +48,7 @@ PURE = [name for name in PATHS if is_pure(name)]
 
 @cache
 def imports(name: str) -> tuple[str, ...]:
-    """Return what a module imports when it is used, as dotted names of modules."""
+    """Return the dotted names of modules that a module imports at run time."""
     return tuple(dict.fromkeys(found for node in _run(tree_of(PATHS[name])) for found in _named(node)))
 
 

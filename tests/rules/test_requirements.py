@@ -1,4 +1,4 @@
-"""What is imported is asked for by name, so that no dependency's dependency can take it away."""
+"""Every import is a direct requirement, so that no other package's change can remove it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 
 
 def installed_with_it() -> set[str]:
-    """Return the packages that everybody gets; an extra comes only to who asks for it, and is passed on by nobody."""
+    """Return the packages of every installation; extras are optional and not passed on."""
     return {_name(line) for line in PROJECT["dependencies"]}
 
 
@@ -45,7 +45,7 @@ def test_every_requirement_is_pinned_by_hash() -> None:
 
 
 def test_no_lock_file_holds_an_address() -> None:
-    """Where packages come from is for whoever installs them; npm also writes down where their authors take money."""
+    """The installer chooses the registry; npm also writes its authors' funding addresses."""
     files = [*(ROOT / "requirements").glob("*.txt"), *(ROOT / "tests").rglob("package-lock.json")]
     assert len(files) >= 5
     assert [file.name for file in files if "://" in file.read_text("utf-8")] == []

@@ -11,9 +11,9 @@ from tests.rules.source_files import ROOMS, modules, name_of, nodes_of
 
 PATHS = {name_of(path).replace("/", ".").removesuffix(".py"): path for path in modules(*ROOMS)}
 ALLOWED = {
-    "sanderling": ("cli", "commands", "manual"),  # a command shows the manual, which is made of the table of commands
-    "sanderling.console": ("app", "view"),  # a screen knows the program that shows it, and opens other screens
-    "supervision": ("child", "spec"),  # what a child runs is given the child
+    "sanderling": ("cli", "commands", "manual"),  # a command shows the manual, and the manual lists the commands
+    "sanderling.console": ("app", "view"),  # a screen knows its app, and opens other screens
+    "supervision": ("child", "spec"),  # a child's function receives the child
 }
 """Folders with a ring, and two or more of its rooms."""
 
@@ -30,7 +30,7 @@ def imports_of(name: str) -> list[str]:
 
 
 def rooms_of(folder: str) -> dict[str, set[str]]:
-    """Return which rooms of a folder, modules or folders, each of them imports."""
+    """Return the rooms of a folder, modules or folders, that each of them imports."""
     start, found = f"{folder}.", dict[str, set[str]]()
     for name in PATHS:
         if name.startswith(start):

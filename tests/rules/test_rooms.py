@@ -1,4 +1,4 @@
-"""What import-linter does not say: which third parties a room knows, and that each package introduces itself."""
+"""Beyond import-linter: the third parties that a room knows, and the preface of each package."""
 
 from __future__ import annotations
 

@@ -22,11 +22,11 @@ ALLOWED = {
     "storage/sqlite/engine/wal.py:PRAGMA busy_timeout={}": "a number of ours; SQLite binds none in a pragma",
     "storage/sqlite/engine/migrations.py:PRAGMA user_version={}": "a number of ours; SQLite binds none in a pragma",
 }
-"""file:beginning of the statement: why it may hold something that is no constant."""
+"""file:beginning of the statement: why it may contain a non-constant."""
 
 
 def pieces(node: ast.expr) -> list[ast.expr] | None:
-    """Return the parts of a text that is put together; None when the expression is none."""
+    """Return the parts of a concatenated text; None for any other expression."""
     match node:
         case ast.JoinedStr(values=values):
             return [value.value if isinstance(value, ast.FormattedValue) else value for value in values]

@@ -1,4 +1,4 @@
-"""No template of the dashboard can make data anything but text, and no code can either."""
+"""No template of the dashboard, and no code, can turn data into markup."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def test_no_template_switches_escaping_off_or_holds_anything_inline() -> None:
 
 
 def test_a_web_address_becomes_a_link_in_one_place_only() -> None:
-    """`ui.link` lets http and https pass and nothing else; elsewhere an address of the web could be `javascript:`."""
+    """`ui.link` accepts only http and https; elsewhere a URL could be `javascript:`."""
     found = [
         f"{name_of(path)}: {link}"
         for path in TEMPLATES

@@ -19,7 +19,7 @@ def parametrized(tree: tuple[ast.AST, ...]) -> Iterator[ast.Call]:
 
 
 def varying(decorator: ast.Call) -> Iterator[ast.expr]:
-    """Yield what differs from process to process: clocks, chance, gzip's time stamp, the order of a set."""
+    """Yield expressions that differ between processes: clocks, chance, gzip's time stamp, the order of a set."""
     for node in ast.walk(decorator):
         if isinstance(node, ast.Call):
             name = ast.unparse(node.func).rpartition(".")[2]

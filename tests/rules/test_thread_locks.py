@@ -1,7 +1,7 @@
-"""No lock of threads is taken on the event loop: who holds one may wait for a disk or a server, and all would wait.
+"""The event loop takes no thread lock: its holder may wait for a disk or a server, and all tasks would wait.
 
-Looked at: `async def`, and what these call directly of a class that takes such a lock. A call from elsewhere through a
-sync function is not seen.
+Checked: `async def`, and direct calls from it to a class that takes such a lock. A call from elsewhere through a sync
+function is not seen.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
 def locks_of(path: Path) -> set[str]:
-    """The attributes and names of a module that are locks of threads."""
+    """Return the attributes and names of a module that are thread locks."""
     imported = {
         alias.asname or alias.name
         for node in nodes_of(path)
@@ -37,7 +37,7 @@ def locks_of(path: Path) -> set[str]:
 
 
 def own_nodes(function: ast.AST) -> Iterator[ast.AST]:
-    """Yield what a function does itself, without the functions in it: these may run in a thread."""
+    """Yield a function's own nodes, without nested functions: these may run in a thread."""
     for node in ast.iter_child_nodes(function):
         if not isinstance(node, (*FUNCTIONS, ast.Lambda)):
             yield node
@@ -45,7 +45,6 @@ def own_nodes(function: ast.AST) -> Iterator[ast.AST]:
 
 
 def takes(function: ast.AST, locks: set[str]) -> bool:
-    """Whether a function takes one of the locks."""
     for node in own_nodes(function):
         if isinstance(node, ast.With) and locks & {ast.unparse(item.context_expr) for item in node.items}:
             return True
@@ -55,7 +54,7 @@ def takes(function: ast.AST, locks: set[str]) -> bool:
 
 
 def takers() -> dict[str, set[str]]:
-    """The methods that take a lock, by their class."""
+    """Return the methods that take a lock, by their class."""
     found = dict[str, set[str]]()
     for path in modules(*ROOMS):
         if locks := locks_of(path):
@@ -67,7 +66,7 @@ def takers() -> dict[str, set[str]]:
 
 
 def on_the_loop(path: Path, classes: dict[str, set[str]]) -> Iterator[str]:
-    """Yield the places in a module where the loop takes a lock of threads."""
+    """Yield the places in a module where the loop takes a thread lock."""
     locks = locks_of(path)
     text = ast.unparse(tree_of(path))
     methods = {method for name, taking in classes.items() if name in text for method in taking}

@@ -1,4 +1,4 @@
-"""The tiers are listed in one table: whoever wants all of them asks it."""
+"""One table lists the tiers; code that needs all of them reads it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The page on architecture shows the packages that there are, down to the second level."""
+"""The architecture page shows the packages as they are, down to the second level."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What no tracked file holds."""
+"""Words and addresses that no tracked file may contain."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Clock, chance, network and environment come from the World: no module reads them on its own."""
+"""Clock, chance, network and environment come from the World: no module reads them itself."""
 
 from __future__ import annotations
 

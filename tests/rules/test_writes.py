@@ -1,7 +1,7 @@
-"""A write that began with a read compares what it read, or is done by the store inside one transaction (`edit`).
+"""A write that began with a read compares the record with that read, or runs inside one store transaction (`edit`).
 
-Nodes and requests write beside each other: whoever puts back a whole record that it read a while ago undoes what was
-acknowledged meanwhile.
+Nodes and requests write at the same time: a whole record written from an old read would undo an acknowledged write in
+between.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from collections.abc import Iterator
 from tests.rules.source_files import modules, name_of, nodes_of
 
 COMPARED = {("sources", "update"), ("sources", "delete")}
-"""They take a record; `before` says which one it replaces."""
+"""They take a record; `before` names the one it replaces."""
 ADDED = {("alerts", "put"), ("alerts", "put_destination"), ("publications", "put"), ("saved_views", "put")}
-"""They store a record whatever is there: for new ones only."""
+"""They overwrite without comparing: for new records only."""
 
 
 def called(node: ast.AST) -> tuple[str, str]:
@@ -52,7 +52,7 @@ def blind(tree: tuple[ast.AST, ...]) -> Iterator[ast.Call]:
 
 
 def _replaces(node: ast.expr) -> bool:
-    """Return whether an expression is a changed record; one with an id of its own is a new one."""
+    """Return whether an expression is a changed record; one with its own new id is a new record."""
     if not isinstance(node, ast.Call) or ast.unparse(node.func).rpartition(".")[2] != "replace":
         return False
     return "id" not in {keyword.arg for keyword in node.keywords}

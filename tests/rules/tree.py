@@ -9,7 +9,7 @@ from tests.rules.source_files import ROOMS, modules, name_of, tree_of
 
 
 def packages() -> list[str]:
-    """Return the path of each package, with a slash at its end."""
+    """Return the path of each package, with a trailing slash."""
     return [f"{name_of(path.parent)}/" for path in modules(*ROOMS) if path.name == "__init__.py"]
 
 
