@@ -1,4 +1,4 @@
-"""The Python client's stream yields each event once and in order, whatever is cut."""
+"""The Python client's stream yields each event once and in order, wherever a connection breaks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The Python client accepts what the service signs, and nothing else."""
+"""The Python client accepts events signed by the service, and nothing else."""
 
 from __future__ import annotations
 

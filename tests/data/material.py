@@ -1,4 +1,4 @@
-"""The shared archives of real feeds and pages: their location, and what tests do without them."""
+"""The shared archives of real feeds and pages, and how tests behave without them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""nginx and Caddy as Debian has them, with the very text of docs/proxies.md, in front of a service."""
+"""Debian's nginx and Caddy in front of a service, with the exact text of docs/proxies.md."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _CADDY = """
 
 @dataclass(frozen=True)
 class Front:
-    """A proxy: its program, what it is started with, its configuration of a folder, a service, a port and TLS files."""
+    """A proxy: program, arguments, and a function from (folder, service, port, TLS files) to its configuration."""
 
     name: str
     arguments: Callable[[Path], Sequence[str]]
@@ -53,12 +53,12 @@ class Front:
 
     @property
     def program(self) -> str | None:
-        """Where it is installed, if it is."""
+        """Its path, if installed."""
         return shutil.which(self.name, path=PLACES)
 
 
 def _printed(language: str, changes: Mapping[str, str]) -> str:
-    """Return the page's own text, with this machine's places in it."""
+    """Return the page's text with this machine's places in it."""
     page = (ROOT / "docs/proxies.md").read_text("utf-8")
     (text,) = re.findall(rf"```{language}\n(.*?)```", page, re.S)
     for old, new in changes.items():
@@ -68,7 +68,7 @@ def _printed(language: str, changes: Mapping[str, str]) -> str:
 
 
 def plain_nginx(folder: Path, server: str) -> str:
-    """Return a whole configuration of nginx around some servers."""
+    """Return a whole nginx configuration around some servers."""
     return _NGINX.format(folder=folder, server=server)
 
 
@@ -98,14 +98,14 @@ CADDY = Front(
 
 
 def free_port() -> int:
-    """Return a port that nobody listens on at this moment."""
+    """Return a port that is free at this moment."""
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         return int(listener.getsockname()[1])
 
 
 def _configure(front: Front, folder: Path, service: str, port: int) -> Path:
-    """Write what the proxy reads; return its certificate."""
+    """Write the proxy's files; return its certificate."""
     folder.mkdir()
     pair = make_certificate(folder)
     (folder / "configuration").write_text(front.configuration(folder, service, port, pair))
@@ -114,7 +114,7 @@ def _configure(front: Front, folder: Path, service: str, port: int) -> Path:
 
 @asynccontextmanager
 async def in_front(front: Front, folder: Path, service: str, port: int) -> AsyncIterator[ssl.SSLContext]:
-    """Run a proxy in front of a service, on a port of localhost; yields what trusts its certificate."""
+    """Run a proxy in front of a service, on a port of localhost; yields an SSL context that trusts its certificate."""
     certificate = _configure(front, folder, service, port)
     assert front.program is not None
     process = await trio.lowlevel.open_process(

@@ -1,4 +1,4 @@
-"""A local origin whose feed, page and socket do what a test says."""
+"""A local origin whose feed, page and socket a test controls."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PARAGRAPH = "The north beach is where most of the small waders feed while the ti
 
 
 class Origin:
-    """`items`: titles in the feed, oldest first. `paragraphs`: of the page. `say`: to all sockets that are open."""
+    """`items`: titles in the feed, oldest first. `paragraphs`: of the page. `say`: send to all open sockets."""
 
     def __init__(self) -> None:
         self.items: list[str] = ["the first note"]
@@ -38,7 +38,6 @@ class Origin:
         self._more = trio.Event()
 
     async def serve(self, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
-        """Serve on a free port until cancelled."""
         (listener,) = await trio.open_tcp_listeners(0, host="127.0.0.1")
         self.place = f"127.0.0.1:{listener.socket.getsockname()[1]}"
         config = Config()
@@ -51,10 +50,10 @@ class Origin:
         self.looks += 1
         items = "".join(self._item(number, title) for number, title in reversed(list(enumerate(self.items))))
         body = f'<rss version="2.0"><channel><title>Notes</title>{items}</channel></rss>'
-        return Response(body, content_type="text/html")  # a lie, as real servers tell it: the body decides
+        return Response(body, content_type="text/html")  # wrong, as on real servers: the body decides
 
     def _item(self, number: int, title: str) -> str:
-        """An item with a date of its own: many new ones at once are then news, and no feed that has moved."""
+        """An entry with its own date: many new ones at once are then events, not a feed that has moved."""
         date = format_datetime(self._began + timedelta(seconds=number))
         what = f"<title>{title}</title><guid>{title}</guid><description>About {title}.</description>"
         return f"<item>{what}<pubDate>{date}</pubDate></item>"

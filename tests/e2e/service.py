@@ -1,4 +1,4 @@
-"""A real service in a process of its own, as a user starts it."""
+"""A real service in its own process, as a user starts it."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Service:
         self._ready.set()
 
     async def wait_ready(self) -> None:
-        """Return when the service answers; fails with its log when it does not come."""
+        """Return when the service answers; otherwise fail with its log."""
         with trio.move_on_after(HANG):
             await self._ready.wait()
         assert self.url, "\n".join(self.log)
@@ -69,9 +69,9 @@ class Service:
 async def a_service(
     folder: Path, *, wait: bool = True, under: Sequence[str] = (), **settings: str
 ) -> AsyncIterator[Service]:
-    """Run a service on a data folder, waited for unless told not to; what is alive at the end is killed.
+    """Run a service on a data folder and wait for it unless `wait` is false; kills it at the end.
 
-    under: the command that it is run by, if any. settings: variables beside SETTINGS.
+    under: the command to run it under, if any. settings: variables in addition to SETTINGS.
     """
     process = await trio.lowlevel.open_process(
         [*under, sys.executable, "-P", "-m", "sanderling", "serve", "--port", "0", "--data", str(folder)],
@@ -94,12 +94,11 @@ async def a_service(
 
 
 def a_key(folder: Path) -> str:
-    """Make a key with the scopes that the tests need."""
     return keyring.create(Settings(data=str(folder)), "e2e", SCOPES)[1]
 
 
 async def run_command(*arguments: str, **variables: str) -> subprocess.CompletedProcess[bytes]:
-    """Run a command of the program to its end, with nothing of this process's environment."""
+    """Run a command of the program to its end, without this process's environment."""
     return await trio.run_process(
         [sys.executable, "-P", "-m", "sanderling", *arguments],
         env={"PYTHONPATH": str(ROOT), "PATH": "/usr/bin:/bin"} | variables,
@@ -110,6 +109,5 @@ async def run_command(*arguments: str, **variables: str) -> subprocess.Completed
 
 
 async def add(client: Client, url: str, **more: object) -> dict[str, object]:
-    """Watch a URL through the API and return its record."""
     answer = await client.ask("POST", "/v1/sources", json={"url": url} | more)
     return dict(answer.json())

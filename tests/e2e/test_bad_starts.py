@@ -1,4 +1,4 @@
-"""A start that can't be says what, why and what to do; its exit code tells a service manager whether to try again."""
+"""A failed start prints the problem, the cause and the remedy; the exit code decides whether systemd restarts it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""HAProxy, nginx and Caddy as Debian has them, with the very text of docs/several-nodes.md, before two services."""
+"""Debian's HAProxy, nginx and Caddy before two services, with the exact text of docs/several-nodes.md."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ HAPROXY = Front("haproxy", lambda folder: ["-db", "-f", str(folder / "configurat
 
 @dataclass(frozen=True)
 class Printed:
-    """A balancer with the page's text. `listens`: how the text says so, and how this machine does."""
+    """A balancer with the page's text. `listens`: the listen directive in the text, and the one for this machine."""
 
     front: Front
     listens: tuple[str, str]
 
     def before(self, one: Service, other: Service) -> Front:
-        """Return it with two services in the places of its nodes."""
+        """Return it with two services in place of its nodes."""
         return Front(
             self.front.name, self.front.arguments, lambda folder, _, port, __: self._text(folder, port, one, other)
         )
@@ -78,7 +78,7 @@ async def test_a_balancer_of_the_page_leaves_out_a_node_that_stops(printed: Prin
         keys = [a_key(tmp_path / name) for name in ("one", "other")]
         with trio.fail_after(HANG):
             reached = set[int]()
-            while len(reached) < 2:  # each service knows its own key
+            while len(reached) < 2:  # each service knows only its own key
                 reached |= {number for number, key in enumerate(keys) if await status(client, key) == 200}
             await one.end(signal.SIGTERM)
             while await status(client, keys[1]) != 200:

@@ -1,4 +1,4 @@
-"""The dashboard of a real service: set up by a link from another process, signed in, a key made and used."""
+"""The dashboard of a real service: set-up by a link from another process, sign-in, a key made and used."""
 
 from __future__ import annotations
 

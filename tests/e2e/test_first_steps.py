@@ -1,4 +1,4 @@
-"""From the set-up link to a delivered webhook: a browser without JavaScript, a service in a process of its own."""
+"""From the set-up link to a delivered webhook: a browser without JavaScript, and a service in its own process."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ async def test_the_first_five_minutes(tmp_path: Path) -> None:
             assert "Paste any URL" in await reader.press("/set-up", code=link.strip(), **password)
             said = await reader.press("/first-steps/change", what="page")
             with trio.fail_after(HANG):
-                while "✓ verified" not in said:  # the service answers before the event where it is slow
+                while "✓ verified" not in said:  # on a slow machine the service answers before the event
                     said = await reader.open("/first-steps")
             assert "− removed: Single, adult: 18.00 euro" in said and "+ added: Single, adult: 21.70 euro" in said
             assert "✓ verified signed with key" in said

@@ -1,7 +1,7 @@
-"""Promise 1, for real: killed at any instant, the log has every published item once, and keeps all that was seen.
+"""Promise 1, for real: killed at any instant, the log has every published item once, and keeps every event once seen.
 
-An origin publishes while the service is killed with SIGKILL, again and again, at instants drawn from a seed: while it
-starts, while it looks, while it commits. Then it is left alone and the log is read from its beginning.
+An origin publishes while SIGKILL hits the service again and again, at instants drawn from a seed: during start, check
+or commit. Then it runs undisturbed and the test reads the log from its beginning.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from tests.support.waiting import HANG
 pytestmark = pytest.mark.real
 
 EARLY = 0.2
-"""So often it is killed while it starts, before it serves."""
+"""The share of kills during the start, before it serves."""
 BEGINNING = "00000000-0000-7000-8000-000000000000"
 
 
@@ -46,7 +46,7 @@ async def test_killed_at_any_instant_it_loses_nothing_and_repeats_nothing(
                     life.start_soon(watch, service, key, seen, live)
                     life.start_soon(ask_for_looks, service, key, source)
                 if not early and number % 4 == 0:
-                    await live.wait()  # on a slow machine too, some are killed at work
+                    await live.wait()  # some kills hit a working service, even on a slow machine
                 await trio.sleep(chance.uniform(0.0, 0.6))
                 service.process.kill()
                 await service.process.wait()
@@ -78,7 +78,7 @@ async def ask_for_looks(service: Service, key: str, source: str) -> None:
 
 
 async def watch(service: Service, key: str, seen: dict[str, str], live: trio.Event) -> None:
-    """Read live from where the last life's reader was cut; note what is seen, in order."""
+    """Read live, resuming after the previous life's last event; record the events in order."""
     headers = {"X-API-Key": key, "Last-Event-ID": next(reversed(seen), BEGINNING)}
     async with httpx.AsyncClient(base_url=service.url, headers=headers, timeout=HANG) as client:
         try:
@@ -92,7 +92,7 @@ async def watch(service: Service, key: str, seen: dict[str, str], live: trio.Eve
 
 
 async def read_log(service: Service, key: str, source: str, until: str) -> dict[str, str]:
-    """Have the rest looked up, and return id and title of every event from the beginning."""
+    """Check until the rest has arrived; return {id: title} of every event from the beginning."""
     log: dict[str, str] = {}
     repeated: list[str] = []
     async with Client(service.url, key) as client, trio.open_nursery() as nursery:

@@ -1,7 +1,7 @@
-"""D1, D2 for real: killed at any instant, every event in the log reaches the receiver, an id with one body only.
+"""D1, D2 for real: killed at any instant, every event in the log reaches the receiver, one body for each id.
 
-An origin publishes, a receiver answers after a moment, and the service between them is killed with SIGKILL again and
-again: while it claims, while requests are under way, between an answer and its settling. Then it is left alone.
+An origin publishes, a receiver answers after a moment, and SIGKILL hits the service again and again: while it claims,
+during requests, between an answer and its settling. Then it runs undisturbed.
 """
 
 from __future__ import annotations
@@ -28,24 +28,24 @@ ROUNDS = 10
 
 
 def by_header(headers: Mapping[str, str], body: bytes) -> str:
-    """Return the id of what a webhook is sent."""
+    """Return the id of a webhook request."""
     return headers["webhook-id"]
 
 
 def by_alert(headers: Mapping[str, str], body: bytes) -> str:
-    """Return the id by which PagerDuty knows a repetition."""
+    """Return the id that PagerDuty uses to recognise duplicates."""
     return str(json.loads(body)["dedup_key"])
 
 
 def told_to(bodies: Mapping[str, Sequence[bytes]]) -> int:
-    """Return of how many events people heard: many at once are one message, which says how many."""
+    """Return the number of events in the messages: a message about several gives their number."""
     titles = (json.loads(each[0])["payload"]["summary"] for each in bodies.values())
     found = (re.match(r"([\d,]+) events of ", title) for title in titles)
     return sum(1 if one is None else int(one[1].replace(",", "")) for one in found)
 
 
 class Receiver:
-    """Takes deliveries: `bodies` of each id, in order. id_of: by what it knows a repetition."""
+    """Takes deliveries: `bodies` of each id, in order. id_of: the id that marks duplicates."""
 
     def __init__(self, draw: Callable[[], float], id_of: Callable[[Mapping[str, str], bytes], str] = by_header) -> None:
         self._draw, self._id_of = draw, id_of
@@ -80,11 +80,11 @@ class Receiver:
                 await trio.sleep(self._draw())
                 await stream.send_all(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
         except trio.BrokenResourceError:
-            return  # its sender was killed
+            return  # the sender was killed
 
 
 async def tell(client: Client, sources: Iterable[str], hook: Receiver, pager: Receiver) -> None:
-    """Have everything told to a program, and to people by PagerDuty."""
+    """Make an alert over everything with two destinations: a webhook, and PagerDuty for people."""
     body = {"filter_query": "", "private_source_ids": list(sources)}
     alert = (await client.ask("POST", "/v1/alerts", json=body)).json()["id"]
     there = f"/v1/alerts/{alert}/destinations"

@@ -1,4 +1,4 @@
-"""A real service delivers to `sanderling listen`: directly, and through a proxy that parses and writes bodies anew."""
+"""A real service delivers to `sanderling listen`: directly, and through a proxy that re-serialises bodies."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ pytestmark = pytest.mark.real
 
 @asynccontextmanager
 async def listening(*arguments: str) -> AsyncIterator[tuple[trio.Process, int]]:
-    """Run `sanderling listen` on a free port; gives the process and the port."""
+    """Run `sanderling listen` on a free port; yields the process and the port."""
     process = await trio.lowlevel.open_process(
         [sys.executable, "-P", "-m", "sanderling", "listen", "--port", "0", "--json", *arguments],
         env={"PYTHONPATH": str(ROOT), "PATH": "/usr/bin:/bin"},

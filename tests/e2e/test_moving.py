@@ -1,4 +1,4 @@
-"""A whole instance moves while it runs, and what it watched goes on elsewhere as if nothing had been."""
+"""A whole instance moves while it runs, and the new one continues the watching."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ NEWS = f"A spoonbill has come to the beach this morning, the first one of this y
 
 
 async def told(service: Service, key: str, count: int, *since: str) -> list[dict[str, Any]]:
-    """Wait for so many events of a service and return them."""
+    """Wait for this many events of a service and return them."""
     arguments = ("tail", "--count", str(count), "--json", *since)
     with trio.fail_after(HANG):
         found = await run_command(*arguments, SANDERLING_URL=service.url, SANDERLING_KEY=key)
@@ -31,10 +31,10 @@ async def told(service: Service, key: str, count: int, *since: str) -> list[dict
 
 
 async def look(client: Client, *sources: dict[str, object]) -> None:
-    """Have sources looked at again and again, as often as politeness allows."""
+    """Request checks of the sources again and again, as often as politeness allows."""
     while True:
         for source in sources:
-            with suppress(CommandFailed):  # it is looked at now, or was a moment ago
+            with suppress(CommandFailed):  # a check is under way, or just ended
                 await client.ask("POST", f"/v1/sources/{source['id']}/check")
         await trio.sleep(0.3)
 

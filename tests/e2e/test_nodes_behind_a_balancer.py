@@ -1,4 +1,4 @@
-"""Three nodes behind Debian's Caddy, with the very text of release/nodes/Caddyfile: users know one address."""
+"""Three nodes behind Debian's Caddy, with the exact text of release/nodes/Caddyfile: users know one address."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ NODES = ("node1", "node2", "node3")
 
 
 def balancing(nodes: Sequence[Service]) -> Front:
-    """Return Caddy with the file's text, with these nodes in the places of its own."""
+    """Return Caddy with the file's text, with these nodes in place of its own."""
 
     def configuration(_folder: Path, _service: str, port: int, _pair: tuple[Path, Path]) -> str:
         text = (FOLDER / "Caddyfile").read_text("utf-8")

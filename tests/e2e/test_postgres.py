@@ -1,4 +1,4 @@
-"""Services on PostgreSQL in processes of their own: one is killed, one leaves, the server goes away and comes back."""
+"""Services on PostgreSQL in their own processes: one is killed, one leaves, the server goes away and comes back."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ pytestmark = pytest.mark.real
 
 
 async def variables(folder: Path, cluster: Cluster, hosts: str = "") -> dict[str, str]:
-    """Name a new database and a new master key, as docs/postgresql.md has it. hosts: those of a pair."""
+    """Name a new database and a new master key, as in docs/postgresql.md. hosts: those of a pair."""
     made = await run_command("keys", "master")
     key, address = folder / "master.key", folder / "storage-url"
     key.write_bytes(made.stdout)
@@ -43,7 +43,7 @@ async def a_key(folder: Path, named: dict[str, str]) -> str:
 
 
 async def unready(service: Service, says: str) -> None:
-    """Wait until /readyz says so; a busy node may have other troubles before."""
+    """Wait until /readyz contains `says`; a busy node may report other troubles first."""
     async with httpx.AsyncClient(timeout=HANG) as client:
         with trio.fail_after(HANG):
             while says not in (await client.get(f"{service.url}/readyz")).text:  # noqa: ASYNC110  # another process
@@ -98,7 +98,7 @@ async def test_three_nodes_lose_nothing_and_repeat_nothing_when_one_is_killed_on
 
 
 async def told(reader: Reader, written: Counter[str]) -> None:
-    """Wait until everything that was written was told."""
+    """Wait until the reader has every written entry."""
     for title in written:
         await reader.wait_for(lambda event, title=title: event["title"] == title)  # type: ignore[misc]
 
@@ -126,8 +126,8 @@ async def test_an_instance_moves_to_postgresql_and_back_byte_for_byte(tmp_path: 
     await moved("export", str(files[1]), "--data", str(tmp_path / "own"), **named)
     await moved("import", "--yes", str(files[1]), "--data", str(back))
     await moved("export", str(files[2]), "--data", str(back))
-    lines = [file.read_bytes().splitlines()[1:] for file in files]  # the first says when it was made
-    # Looks by hour stay with the old instance; the last line has the checksum of all.
+    lines = [file.read_bytes().splitlines()[1:] for file in files]  # the first line has the export's time
+    # Checks by hour stay with the old instance; the last line has the checksum of all.
     assert [re.sub(rb'"tally":"[^"]*"', b'"tally":""', line) for line in lines[0][:-1]] == lines[1][:-1]
     assert lines[1] == lines[2] and len(lines[0]) > 3
     again = await run_command("import", "--yes", str(files[0]), "--data", str(tmp_path / "own"), **named)

@@ -1,4 +1,4 @@
-"""Debian's nginx and Caddy, with the very text of docs/proxies.md, in front of a real service."""
+"""Debian's nginx and Caddy in front of a real service, with the exact text of docs/proxies.md."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ async def test_a_stream_passes_at_once_and_outlives_silence(front: Front, tmp_pa
                     assert stream.headers["content-type"].startswith("text/event-stream")
                     began = trio.current_time()
                     lines = stream.aiter_lines()
-                    async for _line in lines:  # nothing but signs of life
+                    async for _line in lines:  # keepalives only
                         if trio.current_time() - began > 2 * READ_TIMEOUT:
                             break
                     body = {"url": f"http://{origin.place}/feed", "backfill": 1}
@@ -95,9 +95,9 @@ async def test_large_bodies_and_claimed_addresses_are_answered_by_the_service(fr
 
 
 async def claimed(client: httpx.AsyncClient) -> set[int]:
-    """Ask as a stranger with a claimed address each time, more than a bucket holds; return the statuses.
+    """Send more requests than a bucket holds, each with another claimed address; return the statuses.
 
-    Twenty at once: one after the other a busy machine asks no faster than the bucket fills.
+    Twenty at once: sequential requests on a busy machine are no faster than the bucket fills.
     """
     statuses: set[int] = set()
 
@@ -131,7 +131,7 @@ async def test_the_dashboard_is_signed_into_by_https(front: Front, tmp_path: Pat
                         "password": PASSWORD,
                         "again": PASSWORD,
                     }
-                    assert (await browser.post("/set-up", data=form)).status_code == 403  # from no page at all
+                    assert (await browser.post("/set-up", data=form)).status_code == 403  # no Origin
                     done = await browser.post("/set-up", data=form, headers={"Origin": base})
                     assert done.status_code == 303, done.text
                     cookie = done.headers["set-cookie"].lower()

@@ -1,4 +1,4 @@
-"""The data folder is away for some seconds, as on a network disk; what is written goes on, then and later."""
+"""The data folder is away for some seconds, as on a network disk; events keep coming, during and after."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The signing key is changed beside a running service: nothing restarts, and every event goes on verifying."""
+"""The signing key changes while the service runs: nothing restarts, and every event still verifies."""
 
 from __future__ import annotations
 

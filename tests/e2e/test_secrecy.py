@@ -1,4 +1,4 @@
-"""A service whose secrets are known to the test: nothing that it writes, says or shows has them (X20)."""
+"""A service whose secrets the test knows: none is in its files, answers, pages or output (X20)."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def key_file(path: Path, master: bytes) -> dict[str, str]:
 
 
 def spellings(secret: bytes) -> set[bytes]:
-    """The forms in which somebody might write bytes down."""
+    """The usual encodings of bytes."""
     return {secret, secret.hex().encode(), base64.b64encode(secret), base64.urlsafe_b64encode(secret).rstrip(b"=")}
 
 
@@ -49,7 +49,7 @@ def those_in(place: str, text: bytes, secrets: Mapping[str, set[bytes]]) -> list
 
 
 async def with_secrets(api: httpx.AsyncClient) -> dict[str, str]:
-    """Make a destination with two secrets, and chats that are let in by others; return these, and ids for paths."""
+    """Make a destination with two secrets, and chats with credentials; return the secrets, and ids for paths."""
     alert = (await api.post("/v1/alerts", json={"filter_query": ""})).json()["id"]
     there = f"/v1/alerts/{alert}/destinations"
     options = {"headers": f"X-Key: {HEADER}", "username": "anna", "password": PASSED}
@@ -71,7 +71,7 @@ async def with_secrets(api: httpx.AsyncClient) -> dict[str, str]:
 
 
 async def with_a_hello(folder: Path) -> None:
-    """Put a source that says something after its handshake into a folder."""
+    """Put a source with a message after its handshake into a folder."""
     storage = await open_sqlite(folder, clock=lambda: 1.8e9, owner="test", warn=print, named=Vault(MASTER))
     source = replace(a_source(1), url=WATCHED, watch_url=WATCHED, type="push", hello=HELLO)
     await storage.sources.add(source, a_harvest(1).state, storage.lease)
@@ -84,7 +84,7 @@ def filled(path: str, ids: Mapping[str, str]) -> str:
 
 
 async def answers(api: httpx.AsyncClient, ids: Mapping[str, str]) -> AsyncIterator[tuple[str, bytes]]:
-    """Ask every route of the API that can be read, and make some mistakes."""
+    """Request every readable route of the API, and make some mistakes."""
     for path, methods in (await api.get("/openapi.json")).json()["paths"].items():
         if "get" in methods and not re.search(r"stream|/feed|events|export", path):
             answer = await api.get(filled(path, ids))
@@ -94,7 +94,6 @@ async def answers(api: httpx.AsyncClient, ids: Mapping[str, str]) -> AsyncIterat
 
 
 async def pages(folder: Path, url: str, ids: Mapping[str, str]) -> AsyncIterator[tuple[str, bytes]]:
-    """Open every page of the dashboard."""
     link = keyring.set_up_link(Settings(data=str(folder), base_url=url))
     async with httpx.AsyncClient(base_url=url, headers={"Origin": url}, follow_redirects=True, timeout=HANG) as browser:
         form = {"code": link, "password": PASSWORD, "again": PASSWORD}
@@ -105,7 +104,7 @@ async def pages(folder: Path, url: str, ids: Mapping[str, str]) -> AsyncIterator
 
 
 async def said(folder: Path, variables: Mapping[str, str]) -> AsyncIterator[tuple[str, bytes]]:
-    """Run the commands that tell of an installation."""
+    """Run the commands that describe an installation."""
     data = ("--data", str(folder))
     for command in (
         ("doctor", "--offline", "--json", *data),
@@ -148,7 +147,7 @@ async def test_x20_a_running_service_shows_its_secrets_nowhere(tmp_path: Path) -
             async for place, text in everything:
                 found += those_in(place, text, secrets)
         await service.end(signal.SIGKILL)
-        secrets["address"] = {token.encode()}  # keys and pages show it to whom it concerns, files and the log to nobody
+        secrets["address"] = {token.encode()}  # the API and pages show it to its owner; files and the log never do
         found += those_in("the log", "\n".join(service.log).encode(), secrets)
     for path in [path for path in sorted(folder.iterdir()) if path.is_file()]:
         found += those_in(path.name, path.read_bytes(), secrets)

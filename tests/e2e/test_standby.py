@@ -27,7 +27,7 @@ pytestmark = pytest.mark.real
 
 
 def give(key: Path, to: Path) -> None:
-    """Put the master key where the docs say that it must be put."""
+    """Put the master key where the docs require it."""
     to.write_bytes(key.read_bytes())
     to.chmod(0o600)
 

@@ -36,7 +36,7 @@ async def read_to_the_end(client: httpx.AsyncClient, ends: list[bytes], begun: t
 
 
 async def ask_until_refused(client: httpx.AsyncClient, answers: Counter[str]) -> None:
-    """Ask again and again on new connections; what was accepted is answered, what comes later finds no door."""
+    """Send requests on new connections; accepted ones get an answer, later ones are refused."""
     while True:
         try:
             answer = await client.get("/v1/sources", headers={"Connection": "close"})

@@ -1,4 +1,4 @@
-"""A template of one's own over a local origin: attached for real, finished after a kill, streamed by its channel."""
+"""A user's template over a local origin: attached for real, finished after a kill, streamed by its channel."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ query = "sanderling OR knot"
 
 
 class StallingOrigin(Origin):
-    """An origin with a page that comes only when it may, and one that is not there."""
+    """An origin with a page that a test holds back, and a missing one."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -83,7 +83,7 @@ async def instantiate(client: Client) -> dict[str, Any]:
 
 
 async def cut_off(client: Client) -> None:
-    """Instantiate, and never hear of it."""
+    """Instantiate, but drop the connection before the answer."""
     with suppress(CommandFailed):
         await instantiate(client)
         raise AssertionError("it was not cut off")
@@ -101,7 +101,7 @@ async def test_a_call_cut_off_by_a_kill_is_finished_by_the_next_one(tmp_path: Pa
                 calls.start_soon(cut_off, client)
                 with trio.fail_after(HANG):
                     await origin.asked.wait()
-                    while len((await client.ask("GET", "/v1/sources")).json()) < 2:  # noqa: ASYNC110  # no event tells
+                    while len((await client.ask("GET", "/v1/sources")).json()) < 2:  # noqa: ASYNC110  # no event
                         await trio.sleep(0.1)
                 assert await service.end(signal.SIGKILL) == -signal.SIGKILL
                 calls.cancel_scope.cancel()

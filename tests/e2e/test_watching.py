@@ -25,8 +25,6 @@ BEGINNING = "00000000-0000-7000-8000-000000000000"
 
 
 class Reader:
-    """Collects the events of a stream."""
-
     def __init__(self) -> None:
         self.events: list[dict[str, Any]] = []
         self._news = trio.Event()
@@ -62,7 +60,7 @@ async def reading(client: Client, since: str = BEGINNING) -> AsyncIterator[Reade
 
 @asynccontextmanager
 async def checking(client: Client, source: object) -> AsyncIterator[None]:
-    """Ask for a look every so often, as politely as the floor of a second allows."""
+    """Request a check every so often, as politely as the floor of a second allows."""
 
     async def ask() -> None:
         while True:

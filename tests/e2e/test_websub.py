@@ -1,4 +1,4 @@
-"""A subscriber from npm finds the hub that a feed names, is told what is new, and is told no more once it leaves."""
+"""A subscriber from npm finds the hub that a feed names, and receives new entries until it unsubscribes."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ SUBSCRIBER = Path(__file__).parent / "websub_subscriber.mjs"
 
 
 async def said_by(process: trio.Process) -> AsyncIterator[dict[str, Any]]:
-    """Yield what a subscriber says, a line at a time."""
+    """Yield a subscriber's output, line by line."""
     assert process.stdout is not None
     rest = b""
     async for piece in process.stdout:
@@ -37,7 +37,7 @@ async def said_by(process: trio.Process) -> AsyncIterator[dict[str, Any]]:
 
 
 async def look(client: Client, source: object) -> None:
-    """Have a source looked at as soon as its host may be asked again."""
+    """Check a source as soon as its host allows the next request."""
     with trio.fail_after(HANG):
         while True:
             try:
@@ -60,7 +60,7 @@ async def test_a_subscriber_from_npm_is_told_what_is_new_until_it_leaves(tmp_pat
             Client(service.url, key) as client,
         ):
             source = (await add(client, f"http://{origin.place}/feed", backfill=1))["id"]
-            shown = {"title": "News", "source_ids": [source]}  # at loopback, it is private until it is named
+            shown = {"title": "News", "source_ids": [source]}  # a loopback source is private unless named
             made = await client.ask("POST", "/v1/publications", json=shown)
             topic = made.json()["feeds"]["atom"]
             async with httpx.AsyncClient(timeout=HANG) as reader:

@@ -1,4 +1,4 @@
-"""The admin socket asks for no key: whom it lets in, and what stands in its place."""
+"""The admin socket needs no key: the accounts it admits, and other files at its path."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Log(list[tuple[str, dict[str, Any]]]):
 
 @asynccontextmanager
 async def answering(listeners: Sequence[trio.abc.Listener[Any]]) -> AsyncIterator[None]:
-    """Answer every connection that is accepted with a letter, for the length of the block."""
+    """Answer every accepted connection with one letter, for the length of the block."""
 
     async def answer(stream: trio.abc.Stream) -> None:
         async with stream:
@@ -60,7 +60,7 @@ async def answering(listeners: Sequence[trio.abc.Listener[Any]]) -> AsyncIterato
 
 
 async def said_to(path: Path) -> bytes:
-    """Return what the socket says to this account, b"" when it only closes."""
+    """Return the socket's answer to this account, b"" when it only closes."""
     async with await trio.open_unix_socket(str(path)) as stream:
         with trio.fail_after(HANG):
             try:
@@ -70,7 +70,7 @@ async def said_to(path: Path) -> bytes:
 
 
 async def nobody_tries(path: Path) -> str:
-    """Return what another account gets from the socket."""
+    """Return the socket's answer to another account."""
     done = await trio.run_process([sys.executable, "-I", "-c", CONNECTS, str(path)], capture_stdout=True)
     return done.stdout.decode().strip()
 
@@ -93,7 +93,7 @@ async def test_x25_who_is_no_owner_is_closed_on_told_in_the_log_and_hinders_nobo
 
 @pytest.fixture
 def open_folder() -> Iterator[Path]:
-    """Return a folder that other accounts may enter."""
+    """Yield a folder that other accounts may enter."""
     with tempfile.TemporaryDirectory() as name:
         Path(name).chmod(0o755)
         yield Path(name)

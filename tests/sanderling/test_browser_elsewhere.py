@@ -1,4 +1,4 @@
-"""The connections to a browser elsewhere: plain, and inside TLS that is checked."""
+"""The connections to a remote browser: plain, and inside verified TLS."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ async def nowhere(host: str, port: int) -> trio.abc.Stream:
 
 
 async def trouble_with(address: str, trust: Callable[[], ssl.SSLContext] = public_trust) -> str:
-    """Return why there is no line to what is at an address."""
+    """Return why an address can't be reached."""
     async with trio.open_nursery() as nursery:
         browser = browser_elsewhere(Settings(browser=address), trust, open_listeners, bytes)
         with pytest.raises(NotUp) as caught:
@@ -46,7 +46,7 @@ async def answer(stream: trio.abc.Stream) -> None:
         await stream.receive_some(4096)
         await stream.send_all(NOT_FOUND)
     except trio.BrokenResourceError:
-        pass  # who does not trust us leaves
+        pass  # a client that does not trust us leaves
 
 
 async def test_where_nobody_listens_it_is_said_why() -> None:

@@ -1,4 +1,4 @@
-"""TLS by files: what is no usable pair is told in words, and never replaces what works."""
+"""TLS by files: an unusable pair is reported, and never replaces a working one."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def pair(tmp_path: Path) -> tuple[Path, Path]:
 
 
 async def shown(files: CertificateFiles, context: ssl.SSLContext) -> tuple[str, str, str | None]:
-    """Shake hands; return the certificate's common name, the version of TLS, and the protocol that was agreed on."""
+    """Shake hands; return the certificate's common name, the TLS version, and the negotiated protocol."""
     ours, theirs = memory_stream_pair()
     server = files.wrap(theirs)
     assert isinstance(server, trio.SSLStream)
@@ -38,7 +38,7 @@ async def shown(files: CertificateFiles, context: ssl.SSLContext) -> tuple[str, 
 
 
 def renew(pair: tuple[Path, Path], name: str) -> None:
-    """Put a new pair in the place of the old one."""
+    """Replace a pair with a new one."""
     (pair[0].parent / "new").mkdir(exist_ok=True)
     for new, old in zip(make_certificate(pair[0].parent / "new", name), pair, strict=True):
         new.replace(old)

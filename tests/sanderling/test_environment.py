@@ -1,4 +1,4 @@
-"""Settings: flags beat variables beat the file, and what is not in the table is refused."""
+"""Settings: flags beat variables beat the file; unknown settings are refused."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the service itself keeps in memory: no parser, for those are the workers' (bench/idle.py measures it)."""
+"""The service process loads no parser: those are the workers' (bench/idle.py measures its memory)."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ WITHOUT = {
         for act in ("check", "delete", "disable", "enable", "pause", "rename", "restore", "resume", "tag", "untag")
     },
 }
-"""Commands that print no data, each with what it does instead."""
+"""Commands without data to print, each with its purpose."""
 
 
 def walked(command: click.Command, path: tuple[str, ...] = ()) -> Iterator[tuple[str, click.Command]]:

@@ -1,4 +1,4 @@
-"""What `--json` prints on a terminal and elsewhere (S19)."""
+"""The output of `--json` on a terminal and elsewhere (S19)."""
 
 from __future__ import annotations
 

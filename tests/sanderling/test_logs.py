@@ -1,4 +1,4 @@
-"""X18: what a hostile page puts into a log can neither forge nor colour a line."""
+"""X18: a hostile page's text in a log can neither forge nor colour a line."""
 
 from __future__ import annotations
 

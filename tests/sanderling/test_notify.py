@@ -1,4 +1,4 @@
-"""Word to the service manager: ready after the listener, alive while the log's writer moves, stopping when it stops."""
+"""Notifications to systemd: ready after the listener, alive while the log's writer moves, stopping on a stop."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.support.waiting import HANG
 
 
 class House:
-    """Stands in for the app context: what a status is made of, and a writer that can be stuck."""
+    """A fake app context: the parts of a status, and a writer that can get stuck."""
 
     def __init__(self) -> None:
         self.moved_at: float | None = None
@@ -60,7 +60,7 @@ async def test_ready_is_first_and_stopping_last(autojump_clock: trio.testing.Moc
 
 
 async def test_the_watchdog_starves_when_the_writer_is_stuck(autojump_clock: trio.testing.MockClock) -> None:
-    """The loop turns all the while: a timer would have gone on feeding it."""
+    """The loop keeps turning: a timer would still feed the watchdog."""
     said: list[str] = []
     house = House()
     house.moved_at = begun = trio.current_time()

@@ -1,5 +1,3 @@
-"""Passwords by argon2id."""
-
 from __future__ import annotations
 
 import pytest

@@ -1,4 +1,4 @@
-"""The same program started again, in both forms: from a checkout and frozen."""
+"""Restarting the same program, in both forms: from a checkout and frozen."""
 
 from __future__ import annotations
 
@@ -20,7 +20,6 @@ VARIABLES = {
 
 @pytest.fixture
 def frozen(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
-    """Make this process look like the directory form."""
     monkeypatch.setattr(sys, "_MEIPASS", str(tmp_path), raising=False)
     monkeypatch.setattr(sys, "executable", "/usr/lib/sanderling/sanderling")
     return tmp_path

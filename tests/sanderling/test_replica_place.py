@@ -1,4 +1,4 @@
-"""The place of the replica: what the settings may say, and the words for what they may not."""
+"""The replica's place: accepted settings, and errors for bad ones."""
 
 from __future__ import annotations
 

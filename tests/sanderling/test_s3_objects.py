@@ -1,4 +1,4 @@
-"""Objects in a bucket: signed as Amazon's own examples are, listed by pages, and every failure in words."""
+"""Objects in a bucket: signed as in Amazon's examples, listed by pages, with a clear error for every failure."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_a_request_is_signed_as_amazons_examples_are(query: str, signature: str)
 
 
 class Server:
-    """A bucket called tides, two keys on a page; every request must be signed anew and correctly."""
+    """A bucket called tides, two keys on a page; every request needs a fresh and correct signature."""
 
     def __init__(self) -> None:
         self.objects: dict[str, bytes] = {"other/place": b"of another"}

@@ -1,4 +1,4 @@
-"""Serving: one signal asks for a stop, two for a quick one; giving up is 70; the first start says what to type."""
+"""Serving: one signal stops, two stop quickly; giving up exits with 70; the first start names the next command."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from tests.support.waiting import HANG
 
 
 class Tree:
-    """Stands in for the system: runs until stopped politely so many times, or escalates."""
+    """A fake system: runs until stopped this many times, or escalates."""
 
     def __init__(self, stops: int = 1, fault: Escalate | None = None) -> None:
         self.asked: list[bool] = []
@@ -47,7 +47,7 @@ class Tree:
 
 
 def quiet(_event: str, **_fields: Any) -> None:
-    """A log that nobody reads."""
+    """A log without readers."""
 
 
 async def run_under(tree: Tree, kill: Callable[[], None]) -> int:

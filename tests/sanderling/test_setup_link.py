@@ -1,4 +1,4 @@
-"""`sanderling setup-link`: a link of 256 bits, of which a hash is kept, made beside whoever holds the folder."""
+"""`sanderling setup-link`: a link of 256 bits, stored as a hash, made even while the service holds the folder."""
 
 from __future__ import annotations
 

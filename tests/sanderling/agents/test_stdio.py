@@ -20,14 +20,14 @@ def service(answer: Any) -> Bridge:
 
 
 async def slow(request: httpx.Request) -> httpx.Response:
-    """Answer after as many seconds as the message says."""
+    """Answer after as many seconds as the message asks."""
     message = json.loads(request.content)
     await trio.sleep(message["for"])
     return httpx.Response(200, json={"id": message["id"]})
 
 
 async def lines_of(*pieces: bytes, bridge: Bridge | None = None) -> list[dict[str, Any]]:
-    """Return what is written when these pieces are read, one after the other."""
+    """Return the output for these pieces of input."""
     waiting, written = list(pieces), list[bytes]()
 
     async def read() -> bytes:
@@ -101,7 +101,7 @@ def test_whatever_a_line_says_it_is_answered_or_left(line: bytes) -> None:
 
 
 class Restarted:
-    """A service whose sessions are forgotten once: what it is asked, and the frames that its streams have."""
+    """A service that forgets its sessions once: the requests it gets, and the frames of its streams."""
 
     def __init__(self) -> None:
         self.sessions = 0

@@ -21,11 +21,11 @@ from tests.api.house import BASE_URL, House
 
 
 class Killed(Exception):
-    """The command is gone: kill -9."""
+    """The command died: kill -9."""
 
 
 class Cut(httpx.AsyncBaseTransport):
-    """A way to the service that ends at a request of a number, from 1: before it is sent, or before its answer."""
+    """A connection to the service that ends at request number `at`, from 1: before it is sent, or before its answer."""
 
     def __init__(self, inner: httpx.AsyncBaseTransport, at: int | None = None, *, sent: bool = False) -> None:
         self._inner, self._at, self._sent = inner, at, sent
@@ -43,7 +43,7 @@ class Cut(httpx.AsyncBaseTransport):
 
 
 def files(folder: Path, **texts: str) -> Path:
-    """Write files, and take away what was there. One of them says the workspace, or `shop` is it."""
+    """Write files, and remove the old ones. One of them names the workspace; the default is `shop`."""
     folder.mkdir(exist_ok=True)
     for old in folder.glob("*.toml"):
         old.unlink()
@@ -89,7 +89,7 @@ class Service:
     async def apply(
         self, folder: Path, at: int | None = None, *, sent: bool = False, **options: bool
     ) -> tuple[list[Done], list[str]]:
-        """Apply files, to the end or to a request; return what was done, and what was asked."""
+        """Apply files, to the end or to a request; return the completed steps and the requests."""
         done: list[Done] = []
         cut = Cut(self.inner, at, sent=sent)
         client = self.client(cut)
@@ -99,12 +99,12 @@ class Service:
         return done, cut.asked
 
     async def ask(self, method: str, path: str, **request: Any) -> Any:
-        """Do something by hand; return the answer's body."""
+        """Send a request as a user would; return the answer's body."""
         answer = await self.client().ask(method, path, **request)
         return answer.json() if answer.content else None
 
     async def everything(self) -> dict[str, list[dict[str, Any]]]:
-        """Return all records, without what differs between two runs: ids, times, revisions."""
+        """Return all records without fields that differ between runs: ids, times, revisions."""
         found: dict[str, list[dict[str, Any]]] = {}
         names: dict[str, str] = {}
         destinations: dict[str, dict[str, Any]] = {}

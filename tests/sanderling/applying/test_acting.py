@@ -130,7 +130,7 @@ async def test_what_changed_is_changed_what_is_gone_goes_and_the_rest_keeps_its_
 
 
 async def cut_at(tmp_path: Path, at: int, *, sent: bool) -> tuple[Any, bool, list[str]]:
-    """Return all records after an apply that is killed at a request, and a whole one; and whether a plan is empty."""
+    """Kill an apply at a request, then apply again; return all records, whether a plan is empty, and the requests."""
     async with running(make_house()) as house:
         service = await Service.of(house)
         service.variables = {"SECRET": SECRET}
@@ -166,7 +166,6 @@ HOOKS = ["https://a.test/in", "https://b.test/in"]
 
 
 def drawn(chance: random.Random) -> str:
-    """Return some files."""
     urls = chance.sample(PATHS, chance.randrange(1, 6))
     names = dict(zip(chance.sample("abcdefgh", len(urls)), urls, strict=True))
     lines = list[str]()

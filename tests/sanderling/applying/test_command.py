@@ -20,7 +20,7 @@ ONE = '[sources.tickets]\nurl = "https://shore.test/tickets"\n'
 
 
 def a_client(asked: list[str], refusing: str = "") -> Client:
-    """Return the client of an empty service, which makes what it is asked to, or refuses it."""
+    """Return the client of an empty service that accepts or refuses every change."""
 
     def handle(request: httpx.Request) -> httpx.Response:
         asked.append(f"{request.method} {request.url.path}")

@@ -1,4 +1,4 @@
-"""An export of a group by a template: one table again, and beside it what differs from the template."""
+"""An export of a group by a template: one table again, plus its differences from the template."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Groups by a template in files: planned, attached, cut off at any request, changed by hand, taken away."""
+"""Groups by a template in files: planned, attached, cut off at any request, changed by hand, removed."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ async def test_a_group_becomes_its_sources_with_the_tag_of_the_template_and_its_
 async def test_after_kill_9_at_any_request_the_next_run_ends_where_one_alone_would(
     autojump_clock: object, tmp_path: Path
 ) -> None:
-    """At every second request, by turns before it is sent and before its answer."""
+    """At every second request, alternately before it is sent and before its answer."""
     folder = files(tmp_path, rivals=RIVALS)
     at, wanted, killed = 0, None, True
     while killed:

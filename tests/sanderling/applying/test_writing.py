@@ -18,7 +18,7 @@ SECRETS = {"PRICES_SLACK_URL": CHAT, "SHORE_TEST_TERMS_HEADERS": "Cookie: id=1"}
 
 
 async def fill(service: Service) -> None:
-    """Make things by hand: of each kind some, with every sort of value."""
+    """Make records by hand: some of each kind, with every sort of value."""
     tickets = await service.ask(
         "POST", "/v1/sources", json={"url": "https://shore.test/tickets", "title": "Day tickets"}
     )
@@ -68,7 +68,7 @@ async def test_an_export_applied_to_the_same_service_changes_nothing_of_it(servi
 
 
 def without_marks(found: dict[str, list[dict[str, object]]]) -> object:
-    """Return records without who describes them; that of a tag is among its defaults."""
+    """Return records without their `managed` mark; a tag's mark is among its defaults."""
     return {
         kind: [{**(one.get("defaults") or one), "tag": one.get("tag"), "managed": None} for one in records]  # type: ignore[dict-item]
         for kind, records in found.items()
@@ -95,7 +95,7 @@ async def test_an_export_applied_to_an_empty_service_makes_the_same_things(
 async def test_a_part_of_a_page_is_the_same_after_a_round_by_files_however_it_is_chosen(
     service: Service, tmp_path: Path, autojump_clock: object, part: str
 ) -> None:
-    """Of a source, of a tag, and of a source of a template beside which it is written."""
+    """Of a source, of a tag, and of a template's source that is written separately."""
     other = PARTS["css"] if part != PARTS["css"] else PARTS["path"]
     group = {"params": {"domain": ["acme.example"]}}
     await service.ask("POST", "/v1/templates/gtm-competitor-watch/instantiate", json=group)
@@ -121,7 +121,7 @@ async def test_a_part_of_a_page_is_the_same_after_a_round_by_files_however_it_is
 
 
 def parts_of(found: dict[str, list[dict[str, object]]]) -> object:
-    """Return what is chosen by sources and tags."""
+    """Return the page parts that sources and tags choose."""
     names = ("url", "tag", "selector", "ignore", "own_only")
     kinds = ("sources", "tags")
     records = [one for kind in kinds for one in without_marks(found)[kind]]  # type: ignore[index]

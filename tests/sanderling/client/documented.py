@@ -1,4 +1,4 @@
-"""A service that answers as it is documented: each route with its own example, and refuses what the route would."""
+"""A service that answers each route with its documented example, and refuses undocumented requests."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def routed(method: str, path: str) -> Route:
 
 
 def as_documented(method: str, path: str, status: int, body: Any) -> Any:
-    """Return the body of an answer. Raises unless it is what its route answers with, no field more and none less."""
+    """Return the body of an answer. Raises unless it has exactly the fields of its route's answer."""
     kind = routed(method, path).answers[status]
     plain = msgspec.json.decode(msgspec.json.encode(body))
     assert msgspec.json.decode(msgspec.json.encode(msgspec.convert(plain, kind))) == plain, f"{method} {path}"
@@ -36,7 +36,7 @@ def as_documented(method: str, path: str, status: int, body: Any) -> Any:
 
 
 def client(asked: list[tuple[str, Any]], answers: Callable[[Route], Any] | None = None) -> Client:
-    """Return a client of it, whose requests are put into `asked`. What `answers` gives goes before an example."""
+    """Return a client of it that records its requests in `asked`. `answers` takes precedence over the examples."""
 
     def handle(request: httpx.Request) -> httpx.Response:
         route = routed(request.method, request.url.path)

@@ -52,7 +52,7 @@ def test_what_a_stranger_sent_reaches_the_terminal_escaped() -> None:
 def test_tail_prints_each_capture_once_in_order(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Also when the one it knew has been pushed out by a hundred newer ones."""
+    """Also when a hundred newer captures have pushed out the last known one."""
     monkeypatch.setattr(bins, "EVERY", 0.0)
     pages = iter([[captured(1)], [captured(1)], [captured(3), captured(2), captured(1)], [captured(5), captured(4)]])
 
@@ -68,7 +68,7 @@ def test_tail_prints_each_capture_once_in_order(
 
 
 def failing(*answers: Any) -> Client:
-    """Return a client whose service gives these answers, one after the other: captures, a status, or None for none."""
+    """Return a client of a service with these answers in turn: captures, a status, or None for a refused connection."""
     left = iter(answers)
 
     def handle(_: httpx.Request) -> httpx.Response:

@@ -1,4 +1,4 @@
-"""The terminal's client: resumes where it was, gives up when trying again won't help, and says so in words."""
+"""The terminal's client: resumes where it was, gives up when retries won't help, and explains why."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def stream(*chunks: bytes, breaks: bool = False, origin: str = "") -> httpx.Resp
 async def follow(
     answers: Sequence[Answer], tell: Callable[[str], None] = lambda _words: None
 ) -> tuple[list[str], list[str], CommandFailed]:
-    """Follow a scripted stream to its end; return the data taken, the cursors sent, and how it ended."""
+    """Follow a scripted stream to its end; return the data, the cursors sent, and the final error."""
     asked: list[httpx.Request] = []
     taken: list[ServerSentEvent] = []
     async with Client("http://service.test", "svc_k", scripted(answers, asked)) as client:
@@ -126,7 +126,7 @@ async def test_events_are_the_same_wherever_the_chunks_are_cut(end: bytes) -> No
 
 
 async def told(problem: dict[str, Any] | None, status: int, **headers: str) -> CommandFailed:
-    """Return what the terminal says to an answer."""
+    """Return the terminal's error for an answer."""
     answer = httpx.Response(status, text="<html>", headers=headers)
     if problem is not None:
         problem |= {"type": f"https://watch.test/problems/{problem.get('type', 'unprocessable')}"}

@@ -1,4 +1,4 @@
-"""Lists on a terminal, and what of them goes into a pipe."""
+"""Lists on a terminal, and in a pipe."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An event in the terminal: one line that fits, then what changed; nothing of a page is obeyed by the terminal."""
+"""An event in the terminal: one line that fits, then the change; no control sequence of a page gets through."""
 
 from __future__ import annotations
 

@@ -1,5 +1,3 @@
-"""The settings of a running service beside a shell's."""
-
 from __future__ import annotations
 
 from dataclasses import replace

@@ -105,7 +105,7 @@ async def test_a_stream_comes_over_the_socket_with_signs_of_life(tmp_path: Path)
     ):
         await stream.send_all(b"GET /v1/stream HTTP/1.1\r\nHost: local\r\n\r\n")
         with trio.fail_after(HANG):
-            while came.count(b"\n: ") < 2:  # the first says where the stream begins
+            while came.count(b"\n: ") < 2:  # the first gives the stream's start
                 came += await stream.receive_some()
     assert came.startswith(b"HTTP/1.1 200")
 

@@ -1,4 +1,4 @@
-"""sanderling sources values: what prices and numbers were, in lines, JSON and CSV."""
+"""sanderling sources values: the history of prices and numbers, as lines, JSON and CSV."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""sanderling sources versions, compare, restore: what was kept of a page, what differs, and a deleted source back."""
+"""sanderling sources versions, compare, restore: stored versions, their differences, and undoing a deletion."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""sanderling why: which source is meant, and what is known of a text in lines a person can read."""
+"""sanderling why: finds the source, and prints its evidence for a text in readable lines."""
 
 from __future__ import annotations
 

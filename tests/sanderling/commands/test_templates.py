@@ -1,5 +1,3 @@
-"""`sanderling templates`: list, show, check."""
-
 from __future__ import annotations
 
 from pathlib import Path

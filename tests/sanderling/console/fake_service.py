@@ -1,4 +1,4 @@
-"""A service of any size behind a transport: its rows are made when they are asked for, its feed ticks when told to."""
+"""A service of any size behind a transport: makes its rows on request; a test ticks its feed."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def source_id(number: int) -> str:
 
 
 class FakeService(httpx.AsyncBaseTransport):
-    """sources: how many. names: the URLs of some of them. down: refuses connections. acts: what was asked for."""
+    """sources: how many. names: the URLs of some of them. down: refuses connections. acts: the actions it received."""
 
     def __init__(self, sources: int = 60) -> None:
         self.sources = sources
@@ -111,7 +111,7 @@ class FakeService(httpx.AsyncBaseTransport):
         return self.sources + len(PARTS)
 
     def row(self, position: int) -> dict[str, Any]:
-        """Return the row at a position of the whole order: what is not well, the parts, then the rest."""
+        """Return the row at a position of the whole order: unhealthy ones, the parts, then the rest."""
         bad = min(len(TROUBLES), self.sources)
         if bad <= position < bad + len(PARTS):
             return self._part(PARTS[position - bad])
@@ -306,7 +306,7 @@ class FakeService(httpx.AsyncBaseTransport):
         return {"total": len(found), "start": start, "rows": found[start : start + limit]}
 
     def _tree(self, query: httpx.QueryParams) -> list[dict[str, Any]]:
-        """Return parts in their order of start, under them what is open."""
+        """Return parts in their order of start, open ones with their children."""
         found = []
         for name in PARTS:
             found.append(self._part(name))
@@ -344,7 +344,7 @@ class FakeService(httpx.AsyncBaseTransport):
         return _Stream(queue, lambda: self._readers.remove(queue))
 
     def tick(self, *told: tuple[str, dict[str, Any]]) -> None:
-        """Say a second's figures, and what else there is to say."""
+        """Send a second's figures, and any other pending events."""
         self.ticks += 1
         seconds = int(self.now[17:19]) + 1
         self.now = f"{self.now[:14]}{int(self.now[14:16]) + seconds // 60:02}:{seconds % 60:02}.000Z"
@@ -353,7 +353,7 @@ class FakeService(httpx.AsyncBaseTransport):
             queue.put_nowait(frames)
 
     def cut(self) -> None:
-        """End what is connected, and let nobody in."""
+        """Drop all connections, and refuse new ones."""
         self.down = True
         for queue in self._readers:
             queue.put_nowait(None)

@@ -1,4 +1,4 @@
-"""Every screen in a state worth keeping. `python -m tests.sanderling.console.scenes` makes the golden texts anew."""
+"""Every screen in a typical state. `python -m tests.sanderling.console.scenes` writes the golden texts again."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def _service() -> FakeService:
 
 
 async def visit(terminal: Terminal, keep: Callable[[str, list[str]], None]) -> None:
-    """Go through all screens, and hand each in turn to `keep`."""
+    """Go through all screens, and pass each to `keep`."""
     shop = f"sources/{source_id(1)}"
     await terminal.wait_for("└─ site3.test")
     await terminal.press("j", "j", "j")

@@ -1,4 +1,4 @@
-"""The console on a terminal of some size that exists in memory only."""
+"""The console on an in-memory terminal of any size."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.support.waiting import HANG
 
 @contextmanager
 def in_utc() -> Iterator[None]:
-    """Have times of day be those of UTC, wherever the tests run."""
+    """Show times of day in UTC, wherever the tests run."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("TZ", "UTC")
         time.tzset()
@@ -29,7 +29,7 @@ def in_utc() -> Iterator[None]:
 
 
 class Terminal:
-    """What a person sees and types."""
+    """A person's view of the console, and input."""
 
     def __init__(self, pilot: Pilot[Any], app: Console, service: FakeService) -> None:
         self.pilot, self.app, self.service = pilot, app, service
@@ -63,7 +63,7 @@ class Terminal:
             await self.pilot.pause(0.01)
 
     async def grow_old(self, seconds: float) -> None:
-        """Have the connection be lost for so long."""
+        """Pretend that the connection has been lost for this long."""
         self.app._lost_at = asyncio.get_running_loop().time() - seconds - 0.1
         self.app.screen.query_one("#figures").refresh()
         await self.pilot.pause()
@@ -83,7 +83,7 @@ def on_terminal(
     *,
     flat: bool = True,
 ) -> None:
-    """Run the console at a size, let `play` use it, and end it. Textual runs on asyncio, so a loop of its own."""
+    """Run the console at a size, let `play` use it, and end it. Textual runs on asyncio, so in its own loop."""
 
     async def run() -> None:
         fake = service or FakeService()

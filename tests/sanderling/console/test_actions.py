@@ -1,4 +1,4 @@
-"""Acts ask once, are done when that is meant, and tell what came of them."""
+"""Actions ask for confirmation once, run if confirmed, and report the result."""
 
 from __future__ import annotations
 

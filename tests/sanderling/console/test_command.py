@@ -1,4 +1,4 @@
-"""The command before the terminal is taken, and who knows of Textual."""
+"""The command before it takes the terminal, and the modules that import Textual."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What draws lines, and what keeps rows, without a terminal."""
+"""Line drawing and row storage, without a terminal."""
 
 from __future__ import annotations
 

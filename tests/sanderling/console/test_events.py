@@ -1,4 +1,4 @@
-"""The events under the rows: filled at the start, read with a cursor, each in full; and what is copied and opened."""
+"""The events under the rows: filled at the start, read with a cursor, shown in full, copied and opened."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The connection: lost, found again, refused; and what is on the screen meanwhile."""
+"""The connection: lost, found again, refused; and the screen during an outage."""
 
 from __future__ import annotations
 
@@ -170,7 +170,6 @@ def test_another_size_keeps_the_cursor_in_view() -> None:
 
 
 def colours(terminal: Terminal) -> set[str]:
-    """Return the kinds of colours that are on the screen."""
     visible_screen_stack.set([])
     strips = terminal.app.screen._compositor.render_strips()
     styles = [segment.style for strip in strips for segment in strip if segment.style is not None]

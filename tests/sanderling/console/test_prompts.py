@@ -1,4 +1,4 @@
-"""What is typed: ahead, in one packet, pasted; and what follows it while it is."""
+"""Typed input: ahead, in one packet, pasted; and the keys after it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.sanderling.console.terminal import Terminal, on_terminal
 
 
 def typed(*keys: str, text: str = "") -> tuple[str, list[str], list[str | None]]:
-    """Return the text, what heard of it meanwhile, and the answers, after some keys."""
+    """Return the text, the texts passed on while typing, and the answers, after some keys."""
     heard: list[str] = []
     answers: list[str | None] = []
     ask = Ask(" /", text, "hint", answers.append, changed=heard.append, complete=filters)
@@ -61,7 +61,7 @@ def test_only_y_means_yes(key: str, means: bool) -> None:
 
 
 async def send(terminal: Terminal, keys: str) -> None:
-    """Have keys come as a terminal sends them in one packet: none waits for the one before it."""
+    """Send keys as a terminal does in one packet: none waits for the one before it."""
     for sign in keys:
         name = {"/": "slash", ":": "colon", "\r": "enter"}.get(sign, sign)
         event = events.Key(name, sign)

@@ -1,4 +1,4 @@
-"""What each screen looks like at three sizes, to the letter. See `scenes` for how the golden texts are made anew."""
+"""Compares each screen at three sizes with its golden text, to the letter; `scenes` writes these."""
 
 from __future__ import annotations
 

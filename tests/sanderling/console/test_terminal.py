@@ -1,4 +1,4 @@
-"""The command itself, in a real pseudo-terminal, against a real service that is stopped and started under it."""
+"""The command itself in a real pseudo-terminal, with a real service that stops and starts while it runs."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from tests.rules.source_files import ROOT
 from tests.support.waiting import HANG
 
 LEAVES = b"\x1b[?1049l"
-"""What gives the terminal back as it was."""
+"""The sequence that restores the terminal."""
 
 
 class Seen:
-    """What a program has written to its terminal. `master`: our end of it."""
+    """A program's output on its terminal. `master`: our end of it."""
 
     def __init__(self, master: int) -> None:
         self._master = master
@@ -34,7 +34,7 @@ class Seen:
         self._from = 0
 
     async def wait_for(self, words: bytes) -> None:
-        """Return when the words have been written since the last ones that were waited for."""
+        """Return when the words have been written after those of the previous wait."""
         with trio.fail_after(HANG):
             while (place := self.all.find(words, self._from)) < 0:
                 await trio.lowlevel.wait_readable(self._master)

@@ -1,4 +1,4 @@
-"""The tree: what of it is open, what it is drawn with, and what can be done to what."""
+"""The tree: open branches, drawing, and the actions on each row."""
 
 from __future__ import annotations
 

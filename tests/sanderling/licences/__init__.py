@@ -1,1 +1,1 @@
-"""The licences of all that comes with the program: which parts, which texts, and the bill of materials."""
+"""The licences of all shipped software: parts, texts, and the bill of materials."""

@@ -26,7 +26,7 @@ FILES = ("libz.so.1", "libssl.so.3", "libcrypto.so.3")
 
 @pytest.fixture(scope="module")
 def bill(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    """The document of what is installed here, with the archive of lxml and a directory form of three libraries."""
+    """The bill of this installation, with the archive of lxml and a directory form of three libraries."""
     folder = tmp_path_factory.mktemp("directory")
     (folder / "_internal").mkdir()
     for name in FILES:

@@ -1,5 +1,3 @@
-"""`sanderling licences`: the list, one text, all texts."""
-
 from __future__ import annotations
 
 import pytest

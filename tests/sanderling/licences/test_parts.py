@@ -1,4 +1,4 @@
-"""Nothing comes with the program without a text and an SPDX expression."""
+"""Every shipped part has a licence text and an SPDX expression."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ ALL = parts.parts()
 
 
 def installed(folder: Path, *headers: str) -> metadata.Distribution:
-    """Return a package that is not: `thing` 1.0 with these lines in its metadata."""
+    """Return a fake installed package: `thing` 1.0 with these lines in its metadata."""
     info = folder / "thing-1.0.dist-info"
     info.mkdir()
     (info / "METADATA").write_text("\n".join(["Metadata-Version: 2.4", "Name: thing", "Version: 1.0", *headers]) + "\n")
@@ -90,7 +90,7 @@ def test_texts_are_found_by_the_metadatas_word_and_by_their_names(tmp_path: Path
 
 
 def test_every_package_of_compiled_code_was_looked_through_for_what_is_inside() -> None:
-    """A row of NATIVE says what is inside; ONLY_ITS_OWN, that nothing is."""
+    """A row of NATIVE lists its bundled libraries; ONLY_ITS_OWN marks a package without any."""
     here = {part.name for part in ALL if part.is_package}
     compiled = {name for name in here if any(file.suffix in {".so", ".pyd"} for file in metadata.files(name) or [])}
     assert compiled == {row.inside for row in NATIVE if row.inside in PACKAGES} | set(ONLY_ITS_OWN)

@@ -1,4 +1,4 @@
-"""`sanderling help`: which pages there are, and which one a word means."""
+"""`sanderling help`: the list of pages, and the page for a word."""
 
 from __future__ import annotations
 

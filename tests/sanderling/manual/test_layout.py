@@ -1,5 +1,3 @@
-"""Markdown as a terminal shows it."""
-
 from __future__ import annotations
 
 import re
@@ -73,7 +71,7 @@ def test_the_title_is_the_first_heading() -> None:
 
 
 def test_words_of_every_page_fit_into_eighty_cells(subtests: pytest.Subtests) -> None:
-    """Code stands as it is."""
+    """Code keeps its width."""
     for name in [name for names in contents().values() for name in names if name != "reference"]:
         with subtests.test(name):
             shown = list(lines(page(name).markdown, Look(80)))

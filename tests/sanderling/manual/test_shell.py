@@ -1,4 +1,4 @@
-"""What shells get: completion, and a man page."""
+"""Shell completion, and the man page."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from sanderling.manual.references import tree
 from tests.rules.source_files import ROOT
 
 SHELLS = ("bash", "zsh", "fish")
-# In each shell: load the script, complete a line, print what would be offered.
+# In each shell: load the script, complete a line, print the suggestions.
 ASKED = {
     "bash": """source "$1"; COMP_WORDS=(sanderling $2); COMP_CWORD=$((${#COMP_WORDS[@]}-1))
                _sanderling_completion sanderling; printf '%s\\n' "${COMPREPLY[@]}" """,

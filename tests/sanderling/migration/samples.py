@@ -1,4 +1,4 @@
-"""Files as other programs write them, made up for these tests: small, and with something of everything."""
+"""Files as other programs write them, made up for these tests: small, and with some of everything."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def zipped(files: dict[str, bytes]) -> bytes:
 
 
 def new_datastore() -> bytes:
-    """A backup from 0.53 on, with what the upgrade left behind and the folder that a hand-made zip has."""
+    """A backup from 0.53 on, with the leftovers of the upgrade and the folder of a handmade zip."""
     settings = {**SETTINGS, "application": {**SETTINGS["application"], "tags": {}}}
     files = {
         "datastore/changedetection.json": {"settings": settings},

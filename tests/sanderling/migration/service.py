@@ -1,4 +1,4 @@
-"""A service in memory that answers as the API does to what an import asks, and can be made to fail."""
+"""A service in memory that answers an import's requests as the API does, and can be made to fail."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _PROBLEM = {"$schema": "x", "title": "", "status": 422}
 
 
 class FakeService:
-    """`fails` is asked before each answer: it may return another one, or raise. `asked` has all requests."""
+    """`fails` runs before each answer: it may return another one, or raise. `asked` has all requests."""
 
     def __init__(self) -> None:
         self.sources: dict[str, dict[str, Any]] = {}
@@ -30,7 +30,7 @@ class FakeService:
         self.asked: list[tuple[str, str, Any]] = []
         self.keys: list[str] = []
         self.becomes: Callable[[str], str] = lambda _url: ""
-        """What becomes of a URL instead of being added: a status of the batch, or the problem it is refused for."""
+        """The result for a URL that is not added: a status of the batch, or the refusal's problem."""
         self.fails: Callable[[int], httpx.Response | None] = lambda _number: None
 
     def client(self) -> Client:

@@ -1,4 +1,4 @@
-"""Addresses of Apprise: whom each reaches here, and what is said of those that reach nobody."""
+"""Apprise addresses: the destination each becomes, and the notes on those that become none."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ REACHED: list[tuple[str, str, str | None, dict[str, str]]] = [
 
 
 def taken(address: str) -> tuple[list[DestinationBody], str]:
-    """Return what an address becomes, and all that is said of it."""
+    """Return the destinations of an address, and all notes on it."""
     drafting = Drafting()
     found = list(destinations(drafting, "watch 1", address))
     return found, " ".join(finding.says for finding in drafting.note.all())

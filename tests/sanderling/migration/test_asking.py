@@ -1,4 +1,4 @@
-"""What a watch elsewhere sends, as what a source is given."""
+"""A watch's request settings, as those of a source."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A plan is carried out through the API: politely, again and again, and honestly about what was refused."""
+"""A plan runs through the API: politely, repeatably, and with an honest report of refusals."""
 
 from __future__ import annotations
 
@@ -183,7 +183,7 @@ async def test_an_alert_is_found_again_and_widened_to_the_sources_that_it_lacks(
 
 
 async def test_an_alert_of_the_same_name_that_sends_elsewhere_is_left_as_it_is() -> None:
-    """Two files of one program: what the second one watches is no business of the first one's receiver."""
+    """Two files of one program: the first one's receiver must not get the second one's watches."""
     service = FakeService()
     await done(service, Plan("urls", sources("https://a.test/"), (alert("https://a.test/"),)))
     there = repr((service.alerts, service.destinations))
@@ -194,7 +194,7 @@ async def test_an_alert_of_the_same_name_that_sends_elsewhere_is_left_as_it_is()
 
 
 def drafted(*alerts: PlannedAlert) -> Plan:
-    """Return the plan of a file that has these, as a reader drafts it."""
+    """Return the plan of a file with these, as a reader drafts it."""
     drafting = Drafting()
     for one in alerts:
         for url in one.urls:
@@ -204,7 +204,7 @@ def drafted(*alerts: PlannedAlert) -> Plan:
 
 
 def told_by(service: FakeService) -> dict[str, set[str]]:
-    """Return for each receiver the URLs of which it is told."""
+    """Return each receiver's URLs."""
     known = {one["id"]: url for url, one in service.sources.items()}
     told: dict[str, set[str]] = {}
     for one in service.alerts:
@@ -215,7 +215,7 @@ def told_by(service: FakeService) -> dict[str, set[str]]:
 
 @pytest.mark.parametrize("order", list(permutations(range(3))))
 async def test_alerts_of_one_name_are_found_again_in_whatever_order_they_come_and_go(order: Sequence[int]) -> None:
-    """The file has one of them at first, all of them then, and the last one alone at the end."""
+    """The file has the first of them, then all, then only the last."""
     shared = DestinationBody("https://shared.example/in")
     every = [
         alert(f"https://{who}.test/", to=(DestinationBody(f"https://{who}.example/in"), *more))

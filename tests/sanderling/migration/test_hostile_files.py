@@ -1,4 +1,4 @@
-"""Whatever a file holds: a reader makes a plan that the service can take, or refuses it in words."""
+"""Whatever a file holds: a reader makes a plan that the service accepts, or refuses it with a reason."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ ODD: st.SearchStrategy[Any] = st.one_of(
 
 
 def check(plan: Plan) -> None:
-    """Everything in a plan is what the API takes by its form, and what its own parts say of each other is so."""
+    """Check a plan against the API's bounds, and its references to its own parts."""
     urls = [source.body.url for source in plan.sources]
     assert len(urls) == len(set(urls))
     for source in plan.sources:

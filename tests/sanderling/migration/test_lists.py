@@ -1,4 +1,4 @@
-"""Plain lists and tables of addresses become sources; what can't be one is told with its line."""
+"""Plain lists and tables of addresses become sources; bad ones are reported with their line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The command: it says first what it would do, asks, does it, and ends with a code that a script can use."""
+"""The command: it prints its plan, asks, carries it out, and ends with a code for scripts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the files of other programs become here, and what is said of the rest."""
+"""The results for other programs' files, and the notes on the rest."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.sanderling.migration import samples
 
 
 def said(plan: Plan, place: str) -> dict[str, str]:
-    """Return the grade of what was said of each thing of a place, the worst one where there are several."""
+    """Return the grade of each note of a place, the worst one where there are several."""
     order = ("exact", "approximated", "impossible")
     found: dict[str, str] = {}
     for one in plan.findings:
@@ -55,7 +55,7 @@ def test_watches_of_changedetection_become_sources(data: bytes) -> None:
 
 def test_what_changedetection_waits_for_and_whom_it_tells_becomes_alerts() -> None:
     first, second = read_changedetection(samples.old_datastore()).alerts
-    assert first.body.filter_query == '-"maintenance"'  # one of the texts it waits for can't be said: rather too much
+    assert first.body.filter_query == '-"maintenance"'  # one text has no query: rather too many
     assert first.body.name == 'changedetection.io: -"maintenance"' and first.body.language == "simple"
     assert [one.url for one in first.destinations] == ["https://hooks.example/tides?room=1"]
     assert second.body.filter_query == "" and second.urls == (

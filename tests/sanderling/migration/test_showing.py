@@ -1,4 +1,4 @@
-"""What other programs have a browser show, as sources that are rendered."""
+"""Other programs' browser watches, as rendered sources."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files that are not what they say: each is refused in a sentence that says where, and leaves nothing behind."""
+"""Broken and forged files: each is refused with its line and reason, and leaves nothing behind."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ async def _exported(folder: Path) -> bytes:
 
 
 def honest(every: Lines) -> bytes:
-    """Return lines as an export, counted and digested as they are: what is wrong with it is in the lines."""
+    """Return lines as an export with a correct count and digest: only the lines are wrong."""
     head, *inner = [json.dumps(line).encode() + b"\n" for line in every[:-1]]
     kinds = [line["line"] for line in every]
     count = {name: kinds.count(name.removesuffix("s")) for name in PLURALS}

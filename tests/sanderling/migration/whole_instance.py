@@ -1,4 +1,4 @@
-"""An instance with something of everything that travels, and much that does not."""
+"""An instance with some of everything that is exported, and much that is not."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ async def opened(folder: Path) -> Storage:
 
 
 async def fill(storage: Storage, events: int = 7) -> None:
-    """Fill an instance; of its alerts' destinations, one has deliveries that wait from its third event on."""
+    """Fill an instance; one destination has deliveries waiting from its third event on."""
     lease = storage.lease
     await storage.keys.add_signing(OLD_KEY)
     await storage.keys.add_signing(KEY)
@@ -132,7 +132,7 @@ async def _alerting(storage: Storage) -> None:
 
 
 async def _publishing(storage: Storage, noise: Sequence[Stored]) -> None:
-    """Publish under an address that has a known token, and two events no more."""
+    """Publish under an address with a known token, at most two events."""
     await storage.publications.put(
         a_publication(
             "one", id=an_id(300), token=ADDRESS, token_hash=hash_of(ADDRESS), alert_ids=(ALERT,), tags=("topic:x",)
@@ -153,7 +153,7 @@ async def _not_travelling(storage: Storage) -> None:
 
 
 async def a_folder(folder: Path, events: int = 7) -> Path:
-    """Make a filled data folder that nobody serves."""
+    """Make a filled data folder that no service uses."""
     storage = await opened(folder)
     await fill(storage, events)
     await storage.aclose()
@@ -161,13 +161,12 @@ async def a_folder(folder: Path, events: int = 7) -> Path:
 
 
 async def exported(folder: Path, since: Seq | None = None, *, events: bool = True) -> bytes:
-    """Return an export of a data folder."""
     out = io.BytesIO()
     await export(snapshot(folder), out, NOW, since, events=events)
     return out.getvalue()
 
 
 def lines_of(data: bytes, kind: str) -> list[dict[str, object]]:
-    """Return the lines of a kind, decoded."""
+    """Return the decoded lines of a kind."""
     every = [msgspec.json.decode(line) for line in data.splitlines()]
     return [line for line in every if line["line"] == kind]

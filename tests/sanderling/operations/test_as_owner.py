@@ -1,4 +1,4 @@
-"""Root's commands on a folder of another account: they work as that account, and follow no link that it has planted."""
+"""Root's commands on another account's folder: they run as that account, and follow no link it planted."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def place() -> Iterator[Path]:
 
 @pytest.fixture
 async def folder(place: Path) -> Path:
-    """A data folder of another account, with something of everything."""
+    """A data folder of another account, with some of everything."""
     storage = await opened(place / "data")
     await filled(storage)
     await storage.aclose()
@@ -48,7 +48,7 @@ async def folder(place: Path) -> Path:
 
 @pytest.fixture
 def secret(place: Path) -> Path:
-    """A file of root's that nobody else may read."""
+    """A file that only root may read."""
     path = place / "secret"
     path.write_text("of root alone")
     path.chmod(0o600)
@@ -142,7 +142,7 @@ async def test_s6_a_copy_kept_by_an_upgrade_may_be_a_link_and_opens_nothing_of_r
 
 
 async def test_s6_every_command_works_as_the_owner_and_reads_what_root_has_named(folder: Path, place: Path) -> None:
-    """The key's file, the backup and where it is written are root's own."""
+    """The key's file, the backup and its folder belong to root."""
     settings = Settings(data=str(folder))
     (place / "roots").mkdir(mode=0o700)
     backup = place / "roots" / "b.tar"

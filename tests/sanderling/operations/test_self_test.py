@@ -1,4 +1,4 @@
-"""The self-test passes on this build, and fails in words for each thing that is not in one."""
+"""The self-test passes on this build, and names each missing thing."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ def written(folder: Path, name: str) -> Path:
 
 
 def command(path: Path) -> list[str]:
-    """Return the command line that runs a program; skips the test, by name, where its runtime is not installed."""
+    """Return the command line of a program; skips the test where its runtime is not installed."""
     runtime = shutil.which(RUNTIMES[path.suffix])
     if runtime is None:
         pytest.skip(f"{RUNTIMES[path.suffix]} is not installed here")
@@ -47,7 +47,7 @@ def command(path: Path) -> list[str]:
 
 @contextmanager
 def running(folder: Path, name: str, **variables: str) -> Iterator[int]:
-    """Run a receiver for the length of the block; gives its port."""
+    """Run a receiver for the length of the block; yields its port."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = int(probe.getsockname()[1])
@@ -74,14 +74,14 @@ def _wait(process: subprocess.Popen[bytes], port: int) -> None:
 
 
 class Wire:
-    """A client that sends whatever bytes it is given as headers and body, and keeps its connection while it can."""
+    """A client that sends any bytes as headers and body, and keeps its connection while it can."""
 
     def __init__(self, port: int) -> None:
         self._port = port
         self._socket: socket.socket | None = None
 
     def post(self, headers: dict[str, bytes], body: bytes) -> int:
-        """Return the status of the answer, 0 when the connection was closed without one."""
+        """Return the status of the answer, 0 when the connection closed without one."""
         lines = [b"POST /in HTTP/1.1", b"Host: here", b"Content-Length: %d" % len(body)]
         lines += [name.encode() + b": " + value for name, value in headers.items()]
         if self._socket is None:

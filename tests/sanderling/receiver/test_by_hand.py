@@ -1,4 +1,4 @@
-"""The scripts of docs/testing-receivers.md, run as they are printed: openssl, curl, and the check of kept events."""
+"""The scripts of docs/testing-receivers.md, run as printed: openssl, curl, and the check of stored events."""
 
 from __future__ import annotations
 

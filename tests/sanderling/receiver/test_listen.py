@@ -1,4 +1,4 @@
-"""`sanderling listen` against deliveries that are good, bad, repeated and hostile."""
+"""`sanderling listen` against good, bad, duplicate and hostile deliveries."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`sanderling probe` against our own receiver and against receivers that are bad on purpose."""
+"""`sanderling probe` against our own receiver and against deliberately bad ones."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def now() -> Millis:
 
 @asynccontextmanager
 async def reached(serve: Serve) -> AsyncIterator[Callable[[], object]]:
-    """Give a way to probe a receiver at hook.test."""
+    """Yield a function that probes a receiver at hook.test."""
     async with trio.open_nursery() as nursery:
         network = MemoryNetwork(nursery)
         network.add("hook.test", "93.184.216.35", serve, 443)
@@ -105,7 +105,7 @@ async def test_who_refuses_everything_gets_nothing_and_no_good_grade(autojump_cl
 
 
 def forgetful() -> Callable[[Asked], int]:
-    """Refuse what has come before, as if a duplicate were an error."""
+    """Refuse duplicates as errors."""
     seen: set[str] = set()
 
     def answer(asked: Asked) -> int:
@@ -143,7 +143,7 @@ def first_token_only(asked: Asked) -> int:
 
 
 def parsed_first(asked: Asked) -> int:
-    """Verify what it would have written itself: only a service that writes just so gets through."""
+    """Verify its own re-serialisation: only a sender with the same JSON format passes."""
     try:
         asked.body = json.dumps(json.loads(asked.body), separators=(",", ":"), ensure_ascii=False).encode()
     except ValueError:
@@ -186,7 +186,7 @@ def moved(asked: Asked) -> Answer:
 
 
 def dead(asked: Asked) -> Answer:
-    """Answer nothing to what it does not like."""
+    """Never answer a request that it does not like."""
     return Answer(200) if right(asked) else Answer(200, body=b"x", cut=0, after=20.0)
 
 

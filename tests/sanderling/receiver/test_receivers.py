@@ -1,4 +1,4 @@
-"""Each receiver of the manual, run as it is printed, against what the service's own code signs."""
+"""Each receiver of the manual, run as printed, against deliveries signed by the service's code."""
 
 from __future__ import annotations
 
@@ -44,8 +44,6 @@ def headers(*secrets: str, body: bytes = BODY) -> dict[str, bytes]:
 
 
 class KeyServer:
-    """Serves a JWK Set on a free port."""
-
     def __init__(self) -> None:
         self.keys = [KEY]
         self.asked = 0
@@ -109,7 +107,7 @@ def test_d15_no_flipped_bit_of_id_timestamp_or_body_gets_in(wire: Wire) -> None:
     parts = {"webhook-id": good["webhook-id"], "webhook-timestamp": good["webhook-timestamp"], "body": BODY}
     passed = []
     for name, part in parts.items():
-        for bit in range(0, 8 * len(part), 3):  # each place in a byte has its turn
+        for bit in range(0, 8 * len(part), 3):  # across the parts, every bit position in a byte
             flipped = bytearray(part)
             flipped[bit // 8] ^= 1 << bit % 8
             spoilt = {**good, "body": BODY, name: bytes(flipped)}

@@ -1,4 +1,4 @@
-"""The receiver's HTTP: whole requests get through, everything else is answered in words and told."""
+"""The receiver's HTTP: whole requests get through; everything else gets an error and a report."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Rig:
             await ours.aclose()
 
     async def says(self, *parts: bytes) -> bytes:
-        """Send parts, close our side, and return all that comes back."""
+        """Send parts, close our side, and return the whole reply."""
         async with self.connected() as stream:
             for part in parts:
                 await stream.send_all(part)

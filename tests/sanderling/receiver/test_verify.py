@@ -1,4 +1,4 @@
-"""`sanderling verify`: every form in which events are kept, and wrong files in words."""
+"""`sanderling verify`: every form of stored events, and clear errors for wrong files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The commands of docs/install.md check a release without this program: openssl and sha256sum, as they are printed."""
+"""The commands of docs/install.md check a release without this program: openssl and sha256sum, as printed."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def typed(folder: Path, lines: str) -> subprocess.CompletedProcess[str]:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """A release that was signed with a key made as the page says, whose public half lies beside the folder."""
+    """A release signed with a key made as on the page; the public half is outside the folder."""
     made = typed(tmp_path, commands("openssl genpkey").rpartition("make release")[0])
     assert made.returncode == 0, made.stderr
     (tmp_path / "dist").mkdir()

@@ -1,4 +1,4 @@
-"""A file is well when it is the one that the sums name; everything else has its own words."""
+"""A file is good when SHA256SUMS names it; each fault has its own message."""
 
 from __future__ import annotations
 

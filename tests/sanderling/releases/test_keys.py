@@ -1,4 +1,4 @@
-"""Keys are those of openssl, byte for byte, and what is another is named."""
+"""Keys equal those of openssl, byte for byte; the error names any other kind of key."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `make release` calls makes the folder that `sanderling verify-release` finds well; nothing is built here."""
+"""`make release`'s functions make a folder that `sanderling verify-release` accepts; nothing is built here."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ ORIGIN = Origin("c" * 40, changed=False, version=__version__)
 
 @pytest.fixture(autouse=True)
 def checkout(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A checkout of a commit, whatever was changed in this one."""
+    """A checkout of a commit, whatever this one has changed."""
     monkeypatch.setattr(making, "_origin", lambda: ORIGIN)
 
 
 @pytest.fixture
 def dist(tmp_path: Path) -> Path:
-    """What a build leaves: some of it is released."""
+    """The files of a build: some of them are released."""
     made = tmp_path / "dist"
     made.mkdir()
     for name in (WHEEL, SDIST, "SHA256SUMS", "sanderling-0.0.1.tar.gz"):

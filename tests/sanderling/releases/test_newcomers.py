@@ -1,4 +1,4 @@
-"""The ways that newcomers go are those of the pages, command by command."""
+"""The newcomers' scripts match the pages, command by command."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from release.newcomers.ways import WAYS, Way
 from tests.rules.source_files import ROOT
 
 OWN = ("make clean", "find . -mindepth 1 -delete")
-"""What no page says: who has a checkout deletes it."""
+"""On no page: users simply delete a checkout."""
 OTHERS = {
     "sudo dnf install ./dist/sanderling-*.rpm",  # on systems with rpm
     "sudo ./dist/sanderling install",  # as for one user, but for root
@@ -18,11 +18,11 @@ OTHERS = {
     "docker build -t sanderling-browser browser",
     "docker build -t sanderling-nodes ../nodes",
 }
-"""Ways of the page that no newcomer goes."""
+"""Ways of the page that no newcomer tries."""
 
 
 def blocks(page: str) -> set[str]:
-    """Return the lines of a page's blocks of commands, without remarks."""
+    """Return the lines of a page's command blocks, without remarks."""
     text = (ROOT / page).read_text("utf-8")
     found = re.findall(r"```sh\n(.*?)```", text, re.DOTALL)
     return {line.partition(" #")[0].strip() for block in found for line in block.split("\n")}

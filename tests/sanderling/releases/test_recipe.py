@@ -1,4 +1,4 @@
-"""release/recipe.yaml: jobs in an order and of commands that there are, on both kinds of machines."""
+"""release/recipe.yaml: jobs in a valid order, existing commands, both kinds of machines."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ TARGETS = set(" ".join(re.findall(r"^\.PHONY: (.*)$", (ROOT / "Makefile").read_t
 
 
 def before(job: str) -> list[str]:
-    """Return the jobs that a job comes after, directly or not."""
+    """Return all jobs that a job depends on."""
     return [name for needed in JOBS[job].get("needs", ()) for name in (needed, *before(needed))]
 
 

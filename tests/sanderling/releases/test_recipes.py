@@ -1,4 +1,4 @@
-"""Homebrew's formula and the flake have the release's own files, and Ruby and Nix understand them."""
+"""Homebrew's formula and the flake name the release's own files; Ruby and Nix parse them."""
 
 from __future__ import annotations
 

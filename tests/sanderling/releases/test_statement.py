@@ -1,4 +1,4 @@
-"""What release/ writes beside the files: the statement of their origin, and the notes; and what it takes of dist/."""
+"""release/: the statement of origin, the notes, and the files that it takes from dist/."""
 
 from __future__ import annotations
 

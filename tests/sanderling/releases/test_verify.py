@@ -1,4 +1,4 @@
-"""`sanderling verify-release` on folders as they come: whole, altered, robbed, stuffed, and signed by somebody else."""
+"""`sanderling verify-release` on folders: whole, altered, incomplete, with extra files, signed by another key."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def sign(folder: Path, sums: str, key: SigningKey = OURS) -> None:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """A release of two files, and the public key beside its folder."""
+    """A release of two files, and the public key outside its folder."""
     made = tmp_path / "release"
     made.mkdir()
     for name, data in FILES.items():

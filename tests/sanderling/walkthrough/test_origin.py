@@ -1,4 +1,4 @@
-"""The demo's origin: what it shows is whole at every step, with the real material or with our own."""
+"""The demo's origin: every step is complete, with the real material or with our own."""
 
 from __future__ import annotations
 

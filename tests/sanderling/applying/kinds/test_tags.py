@@ -1,4 +1,4 @@
-"""Defaults of tags in files: applied, changed by hand, taken over, taken away; and what is refused."""
+"""Tags' defaults in files: applied, changed by hand, taken over, removed, refused."""
 
 from __future__ import annotations
 
@@ -196,7 +196,7 @@ async def test_somebody_who_sets_it_after_the_plan_is_not_overwritten(service: S
 
 
 class Lossy(httpx.AsyncBaseTransport):
-    """A way to the service on which the answer to the first PUT is lost."""
+    """A connection that loses the answer to the first PUT."""
 
     def __init__(self, inner: httpx.AsyncBaseTransport) -> None:
         self._inner, self.puts = inner, 0

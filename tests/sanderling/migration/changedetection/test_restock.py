@@ -1,4 +1,4 @@
-"""The watch of a price and of stock in changedetection.io, as an alert's query."""
+"""changedetection.io's price and stock watches, as an alert's query."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A whole instance goes out and comes in: the same bytes again, and an instance that goes on where the other was."""
+"""Export and import of a whole instance: the same bytes again, and an instance that continues from there."""
 
 from __future__ import annotations
 
@@ -83,7 +83,6 @@ LAST_ID = "ffffffff-ffff-7000-8000-000000000000"
 
 
 async def taken(data: bytes, folder: Path) -> Loaded:
-    """Import into a folder."""
     return await trio.to_thread.run_sync(lambda: load(io.BytesIO(data), "export", folder, entropy))
 
 
@@ -180,7 +179,7 @@ async def test_destinations_come_in_disabled_and_know_from_where_to_replay(data:
     values = [secret.value for hook in hooks.values() for secret in hook.secrets]
     assert len(set(values)) == 3
     assert all(value.startswith("whsec_") and value not in SECRETS for value in values)
-    waiting = seq_of(events[1])  # the first one went by retention; the third and the fourth were waiting
+    waiting = seq_of(events[1])  # retention took the first one; the third and the fourth were waiting
     assert hooks[HOOK].missed_after == waiting - 1
     assert hooks[FAILED].missed_after is None
     assert await moved.outbox.backlog(HOOK) == 0
@@ -338,7 +337,7 @@ async def test_parts_of_pages_travel_as_they_were_chosen_and_so_does_what_follow
 
 
 async def test_each_kind_of_event_travels_as_what_it_is(tmp_path: Path) -> None:
-    """A held entry, of a feed that is new as a whole, once ended every export."""
+    """A held entry of a wholly new feed once ended every export."""
     storage = await opened(tmp_path / "old")
     await storage.sources.add(a_source(1), a_state(1), storage.lease)
     drafts = [
@@ -379,7 +378,7 @@ async def test_a_part_of_the_events_leaves_a_log_that_begins_there(tmp_path: Pat
 
 
 async def test_it_is_one_moment_of_an_instance_that_goes_on(tmp_path: Path) -> None:
-    """Of a service that appends meanwhile: a source's memory and its events are of the same moment."""
+    """The service appends during the export: a source's memory and its events are of the same moment."""
     storage = await opened(tmp_path / "old")
     await storage.sources.add(a_source(1), a_state(1), storage.lease)
     mint, begun, stop = CountingMint(), trio.Event(), trio.Event()

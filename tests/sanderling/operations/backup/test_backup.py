@@ -1,4 +1,4 @@
-"""What a backup holds, what it never holds, and that a restore gives it all back or changes nothing."""
+"""A backup holds everything but secrets; a restore returns all of it or changes nothing."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ async def filled(storage: Storage) -> None:
 
 @pytest.fixture
 async def folder(tmp_path: Path) -> Path:
-    """A data folder with something of everything, that nobody serves."""
+    """A data folder with some of everything that no service uses."""
     storage = await opened(tmp_path / "data")
     await filled(storage)
     await storage.aclose()
@@ -129,7 +129,7 @@ async def test_a_backup_beside_a_running_service_gives_everything_back(tmp_path:
 
 
 async def test_st15_a_backup_beside_a_writer_is_one_moment_of_the_log(tmp_path: Path) -> None:
-    """Events committed meanwhile are in it up to some moment, without a gap, and the writer goes on."""
+    """Events committed during the backup are in it up to some moment, without a gap, and the writer continues."""
     storage = await opened(tmp_path / "data")
     await filled(storage)
     mint = CountingMint(CountingMint().last + 1_000)
@@ -215,7 +215,7 @@ async def test_a_template_whose_name_no_backup_can_hold_is_told_before_anything_
 
 
 def test_a_database_of_more_than_8_gib_fits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is in it is neither read nor written here."""
+    """The test neither reads nor writes its content."""
 
     def skim(source: IO[bytes], out: IO[bytes], length: int, **_: object) -> None:
         if length < 1 << 20:
@@ -353,7 +353,7 @@ async def test_x20_a_master_key_that_others_can_read_is_refused(tmp_path: Path, 
 async def test_x20_the_copy_with_its_secrets_never_lies_beside_the_backup(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A backup that is killed leaves what it had: only in the data folder, and for a day."""
+    """A killed backup leaves its copy only in the data folder, and for a day."""
     (tmp_path / "nas").mkdir()
     seen: list[list[str]] = []
 

@@ -1,4 +1,4 @@
-"""What comes back from other files than a backup of today's schema, and whose it is then."""
+"""Restoring other files than a backup of today's schema, and their owner afterwards."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ pytestmark = pytest.mark.real
 
 @pytest.fixture
 async def folder(tmp_path: Path) -> Path:
-    """A data folder with something of everything, that nobody serves."""
+    """A data folder with some of everything that no service uses."""
     storage = await opened(tmp_path / "data")
     await filled(storage)
     await storage.aclose()
@@ -40,7 +40,7 @@ async def folder(tmp_path: Path) -> Path:
 
 
 async def test_the_copy_that_an_upgrade_keeps_is_restored_like_a_backup(folder: Path, tmp_path: Path) -> None:
-    """The way back: secrets and all, as the older program left it."""
+    """The way back: with secrets, as the older program left it."""
     (tmp_path / DATABASE).write_bytes((folder / DATABASE).read_bytes())
     kept = (tmp_path / DATABASE).rename(tmp_path / "before-upgrade-from-schema-1.db")
     with pytest.raises(CommandFailed, match="no master key is here") as told:
@@ -164,7 +164,7 @@ async def test_without_hard_links_the_old_database_is_copied(
 
 
 def tampered(file: Path, *statements: str, mac: bool = True, **beside: bytes) -> Path:
-    """Return a copy of a backup with a changed database and files beside it, its sums mended; mac: it keeps its MAC."""
+    """Return a copy of a backup with a changed database and added files, its sums corrected; mac: it keeps its MAC."""
     place = file.with_suffix(".unpacked")
     place.mkdir()
     manifest = unpack(file, place)

@@ -1,5 +1,3 @@
-"""What each source's events weigh, the heaviest first."""
-
 from __future__ import annotations
 
 import json

@@ -1,4 +1,4 @@
-"""The doctor finds each trouble, says what to do, and does nothing itself; also on a folder where nothing is right."""
+"""The doctor finds each trouble, names the remedy, and changes nothing; also on a folder where everything is wrong."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ NO_BROWSER = {"SANDERLING_BROWSER": "off"}
 
 @pytest.fixture
 def patient(tmp_path: Path) -> DoctorContext:
-    """Somebody healthy."""
+    """A healthy installation."""
     place = tmp_path / "data"
     a_key(place)
     return DoctorContext(Settings(data=str(place), port=0), place, {}, running=False, offline=True)
@@ -135,7 +135,7 @@ def test_an_import_that_was_cut_off_is_told_and_otherwise_nothing_is_said(patien
 
 
 def test_x20_the_master_key_is_tried_on_what_it_seals(patient: DoctorContext) -> None:
-    """Nothing is sealed so far; then with the folder's own key, beside which one is named; then that is gone."""
+    """Nothing sealed yet; then with the folder's own key and another one named; then without the key."""
     named = replace(patient, variables={"SANDERLING_MASTER_KEY": written(b"n" * 32)})
     (finding,) = master_key.master_key(patient)
     assert finding.level == "warn" and "backups" in finding.says
@@ -264,7 +264,7 @@ async def test_a_port_in_use_is_found(patient: DoctorContext) -> None:
 
 
 class Answers:
-    """A resolver that knows one name, and is silent when it is broken."""
+    """A resolver that knows one name, and never answers when broken."""
 
     def __init__(self, *, broken: bool = False) -> None:
         self.broken = broken

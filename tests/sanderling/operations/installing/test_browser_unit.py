@@ -1,4 +1,4 @@
-"""The units that hold a browser beside the service: what the page prints, and what systemd understands."""
+"""The browser's units: the page prints them, and systemd accepts them."""
 
 from __future__ import annotations
 

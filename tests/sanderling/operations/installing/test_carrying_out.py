@@ -1,4 +1,4 @@
-"""Installing into a folder that stands for a root, and removing from it."""
+"""Installing into a folder used as the root, and removing from it."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from sanderling.operations.installing.plan import Amend, FoundInstallation, Note
 
 VERSION = "0.1.0-checkout"
 MODULES = b"# " + b"the modules " * 1000
-pytestmark = pytest.mark.real  # what is laid out is run once
+pytestmark = pytest.mark.real  # runs the installed files once
 
 
 @pytest.fixture
 def frozen(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
-    """Make this process look like the one-file form, unpacked where only its owner may look."""
+    """Make this process look like the one-file form, unpacked where only its owner may read."""
     inside = tmp_path / "_MEI1"
     (inside / "api").mkdir(parents=True)
     (inside / "api" / "page.html").write_text("page")
@@ -39,7 +39,7 @@ def frozen(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
 
 
 def carry(inside: Path, launcher: str) -> None:
-    """Put the parts of a launcher, which here is a script with modules behind it."""
+    """Put the parts of a launcher, here a script with modules behind it."""
     script = f"{launcher}exit\n".encode()
     for name, data in cut(script + MODULES + b"its end", len(script), len(script + MODULES)).items():
         (inside / "launcher" / name).write_bytes(data)

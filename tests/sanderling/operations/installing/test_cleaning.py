@@ -1,4 +1,4 @@
-"""What is shipped tells nothing of the machine that built it."""
+"""Shipped files reveal nothing about the build machine."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The image and the example that runs it say the same, and let the program do as little as it needs."""
+"""The image and its example agree, and give the program the least privileges."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What packages have beside the program: the same bytes twice, and true."""
+"""The packages' extra files: reproducible, and true."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The plan of installing: complete, the same twice, careful with what is somebody else's."""
+"""The plan of installing: complete, the same twice, careful with other people's files."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def test_an_upgrade_is_laid_out_beside_the_old_one_and_then_pointed_at() -> None
 
 @given(FOUND)
 def test_what_is_cut_off_anywhere_restarts_when_said_again(found: FoundInstallation) -> None:
-    """The note is made before the first thing that the running service does not know, and goes after the restart."""
+    """The note precedes the first change that the running service does not know, and goes after the restart."""
     plan = installing(SYSTEM, VERSION, found)
     new = [at for at, act in enumerate(plan) if isinstance(act, Point | Write) and act != OWN_COMMAND]
     restarts = [at for at, act in enumerate(plan) if isinstance(act, Run) and "restart" in act.command]

@@ -1,5 +1,3 @@
-"""The unit as systemd judges it."""
-
 from __future__ import annotations
 
 import re

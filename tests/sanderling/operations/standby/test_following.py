@@ -1,4 +1,4 @@
-"""Following: whatever has arrived, and wherever it is cut off, the copy opens to a state that was committed."""
+"""Following: cut off anywhere, the copy opens to a committed state."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 class Recorded:
-    """A replica as it grew: each put in order, and each state of the database that was committed."""
+    """A replica as it grew: each put in order, and each committed state of the database."""
 
     def __init__(self) -> None:
         self.objects = MemoryObjects()
@@ -55,7 +55,7 @@ async def recorded(folder: Path, seed: int, commits: int = 8, lives: int = 2) ->
 
 
 def plain(rows: list[tuple[str, int]]) -> list[tuple[str, int]]:
-    """Return what a test wrote: whose replica it is, and which life, are written beside it."""
+    """Return a test's rows, without the replica's owner and life."""
     return [row for row in rows if row[0].startswith("x")]
 
 

@@ -1,4 +1,4 @@
-"""The take-over: what it refuses, what it leaves, and that no position is ever given twice."""
+"""The take-over: its refusals, its leftovers, and that no position is ever given twice."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ async def a_replica(data: Path) -> MemoryObjects:
 
 
 def keyed(primary: Path, standby: Path) -> Path:
-    """Put the master key where the docs say that it must be put."""
+    """Put the master key where the docs require it."""
     standby.mkdir(mode=0o700, exist_ok=True)
     if (primary / OWN).exists():
         (standby / OWN).write_bytes((primary / OWN).read_bytes())
@@ -104,7 +104,7 @@ async def test_where_the_other_cannot_be_told_it_is_refused_unless_somebody_vouc
     done = await taken(objects, standby, unreachable=True)
     assert (done.number, fact(standby / DATABASE, "replica_number")) == (2, 2)
     objects.away = ""
-    async with a_storage(standby) as storage, a_shipper(storage, objects):  # says so once it can
+    async with a_storage(standby) as storage, a_shipper(storage, objects):  # reports it once it can
         await objects.until(lambda: read_owner(objects.objects[OWNER], *keys_of(tmp_path / "one")).number == 2)
 
 
