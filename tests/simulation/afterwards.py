@@ -1,4 +1,4 @@
-"""Observations after all was at rest, when the database was damaged, or replaced by a backup or a standby's copy."""
+"""Observations after the world is at rest: of a damaged database, a restored backup, or a standby's copy."""
 
 from __future__ import annotations
 
@@ -8,11 +8,10 @@ from typing import Any
 
 @dataclass(slots=True)
 class Afterwards:
-    """What was seen of it. told: the words in which the service spoke of damage, by where it did. read: (id, event)
-    of the history, and whether all of it could be read. known: the log as it was before, by id. streamed: (id,
-    body) of what a client was given that resumed after the last event of before. stood: whether the service did.
-    owed: ids of the events that a standby had promised to have. unfenced: events that the other service wrote long
-    after the take-over.
+    """Observations of an epilogue. told: the service's reports of damage, by place. read: (id, event) of the history;
+    whole: all of it was readable. known: the log before, by id. streamed: (id, body) for a client that resumed after
+    the last earlier event. stood: the service kept running. owed: ids of the events that a standby had promised to
+    have. unfenced: events that the other service wrote long after the take-over.
     """
 
     kind: str

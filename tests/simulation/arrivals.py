@@ -1,4 +1,4 @@
-"""The order in which events reached the simulated disk, which SQL does not say: a log is sorted by its positions."""
+"""The order in which events reached the simulated disk, which SQL does not show: a log is sorted by its positions."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ _WATCH = """
 
 
 class Arrivals:
-    """Notes each event in the transaction that commits it; what is rolled back never came."""
+    """Records each event in the transaction that commits it; a rollback removes it."""
 
     def __init__(self, disk: Disk) -> None:
         self._connection = disk.connection
         self._connection.executescript(_WATCH)
 
     def take(self) -> Sequence[tuple[int, bytes]]:
-        """Return position and body of what came since the last call, in order, and forget it."""
+        """Return position and body of all events since the last call, in order, and forget them."""
         rows = self._connection.execute("SELECT seq, body FROM arrival ORDER BY number").fetchall()
         self._connection.execute("DELETE FROM arrival")
         return rows

@@ -1,4 +1,4 @@
-"""An auditor, who asks for receipts of coverage when all is at rest: of each source's whole time and of parts of it."""
+"""An auditor that requests coverage receipts at the end: of each source's whole time and of parts of it."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from tests.simulation.clients import AddedSource
 from tests.simulation.origins.texts import EPOCH
 
 WINDOWS = 5
-"""Parts of the time that are asked for of each source."""
+"""Parts of the time to request for each source."""
 SHORTEST, LONGEST = 900.0, 6 * 3600.0
 BEFORE = 3600.0
-"""Seconds before the world's beginning from which on it is asked."""
+"""The earliest requested time, in seconds before the world's beginning."""
 
 
 @dataclass(frozen=True, slots=True)
 class Audited:
-    """A receipt. url: of the source. at: when it was asked for, in seconds since the world began. text: its bytes."""
+    """A receipt. url: of the source. at: time of the request, in seconds since the world began. text: its bytes."""
 
     url: str
     at: float
@@ -28,7 +28,7 @@ class Audited:
     size: int
 
     def span(self, what: Mapping[str, Any] | None = None) -> tuple[float, float]:
-        """Return a time that is named in it, by the service's clock, in seconds since the world began."""
+        """Return a time span in it, by the service's clock, in seconds since the world began."""
         span = self.receipt if what is None else what
         return moment(span["from"]), moment(span["to"])
 
@@ -45,7 +45,7 @@ async def audit(
     wall: Callable[[], float],
     sizes: Callable[[Any], int],
 ) -> list[Audited]:
-    """Ask, and return what was answered. wall: the service's clock, in seconds since the world began."""
+    """Request receipts and return them. wall: the service's clock, in seconds since the world began."""
     found: list[Audited] = []
     for url, source in added.items():
         for start, end in _windows(dice, wall()):

@@ -1,4 +1,4 @@
-"""Bends a page of a database, as a failing disk does: SQLite finds out when it reads that page."""
+"""Damages a page of a database, as a failing disk does: SQLite notices when it reads that page."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from collections.abc import Iterator
 from contextlib import closing
 
 _LEAVES, _INNER = (13, 10), (5, 2)
-"""How pages begin that hold rows, and those that lead to others; the second of each are of tables without row ids."""
+"""First bytes of leaf and inner pages; the second of each pair are of tables without row ids."""
 
 
 def bend(connection: sqlite3.Connection, table: str, dice: random.Random) -> int:
-    """Bend one of the pages that hold a table's rows; return its number. No transaction may be open."""
+    """Damage one of the pages that hold a table's rows; return its number. No transaction may be open."""
     (root,) = connection.execute("SELECT rootpage FROM sqlite_master WHERE name=?", (table,)).fetchone()
     (size,) = connection.execute("PRAGMA page_size").fetchone()
     image = bytearray(connection.serialize())

@@ -1,7 +1,7 @@
-"""The browser of a simulated machine: it asks for a page over that machine's network, and plays what its scripts do.
+"""The browser of a simulated machine: it fetches a page over that machine's network, and plays its scripts.
 
-What a page's scripts would put there the network knows by the page's address (`SimNetwork.scripts`). The browser's own
-troubles are faults of the service's machine: it dies, says nothing for as long as it is asked, or is not there.
+The network knows the scripts' output by the page's address (`SimNetwork.scripts`). The browser's own troubles are
+faults of the service's machine: it dies, hangs until the deadline, or is not installed.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from tests.simulation.program import BROWSER_FAULTS
 
 DIES, HANGS, MISSING = BROWSER_FAULTS
 UNFILLED: Final = "unfilled"
-"""A trouble of a host: what fills its pages does not come."""
+"""A trouble of a host: its pages' scripts get no data."""
 _LARGEST: Final = 1 << 20
 _PNG: Final = b"\x89PNG\r\n\x1a\n"
 
@@ -32,7 +32,7 @@ class SimBrowser:
         self._network, self._side = network, side
 
     async def run(self, child: Child, connect: Connect) -> None:
-        """Do nothing until stopped: what it asks for goes over the machine's network."""
+        """Do nothing until stopped: requests go over the machine's network."""
         child.ready()
         await trio.sleep_forever()
 
@@ -56,10 +56,10 @@ class SimBrowser:
         elapsed = round(1000 * (trio.current_time() - began))
         picture = picture_showing(html) if request.screenshot else b""
         page = Rendered(request.url, status, html, True, 2, len(body) + len(html), elapsed, screenshot=picture)
-        return page._replace(set_cookies=sets if _cookie(request) else ())  # else nobody asks the browser for them
+        return page._replace(set_cookies=sets if _cookie(request) else ())  # else unread
 
     async def _filled(self, url: str, body: bytes) -> bytes:
-        """Return what a page is once its scripts have run; one without any, or whose scripts fail, stays as it is."""
+        """Return a page after its scripts; one without any, or with failing scripts, stays as it is."""
         script = self._network.scripts.get(url)
         host = self._network.hosts[urlsplit(url).hostname or ""]
         await trio.sleep(0.3)
@@ -95,7 +95,7 @@ def picture_showing(html: bytes) -> bytes:
 
 
 def shown_in(picture: bytes) -> str:
-    """Return the page that a picture shows."""
+    """Return the page in a picture."""
     begins = picture.index(b"zTXt") + 4
     length = int.from_bytes(picture[begins - 8 : begins - 4])
     return zlib.decompress(picture[begins : begins + length]).decode()

@@ -1,4 +1,4 @@
-"""Generators by name: one for each consumer, so that adding one does not move what the others draw."""
+"""Generators by name, one for each consumer, so that a new one does not change the others' draws."""
 
 from __future__ import annotations
 
@@ -7,4 +7,4 @@ import random
 
 def chance(seed: str, name: str) -> random.Random:
     """Return the generator of a name; text seeds go through SHA-512, so PYTHONHASHSEED does not matter."""
-    return random.Random(f"{seed}/{name}")  # it must be predictable
+    return random.Random(f"{seed}/{name}")  # must be predictable

@@ -1,4 +1,4 @@
-"""Users of the simulated service: one that adds sources and asks questions, and clients that read streams and resume.
+"""Users of the simulated service: one adds sources and asks questions; clients read streams and resume.
 
 They speak through the real httpcore to the service's listener on the memory network, each from its own host.
 """
@@ -24,14 +24,14 @@ from tests.simulation.program import FIRST_SESSION, AlertPlan, ClientPlan, Origi
 from tests.simulation.trace import Trace
 
 PAUSE, LONGEST_PAUSE = 3.0, 48.0
-"""Seconds before a client that was cut connects again; twice as long after each vain attempt."""
+"""Seconds before a disconnected client reconnects; doubled after each failure."""
 
 CutOff = (httpcore.NetworkError, httpcore.ProtocolError, httpcore.TimeoutException, OSError, trio.TooSlowError)
 
 
 @dataclass(frozen=True, slots=True)
 class Service:
-    """How clients find the service."""
+    """The service's address for clients."""
 
     host: str
     port: int
@@ -42,7 +42,7 @@ class Service:
         return f"http://{self.host}:{self.port}{path}"
 
     def headers(self, more: Mapping[str, str]) -> list[tuple[bytes | str, bytes | str]]:
-        """Return a request's headers: whose key, which host, and the given ones."""
+        """Return a request's headers: key, host, and the given ones."""
         own = {"authorization": f"Bearer {self.key}", "host": f"{self.host}:{self.port}"}
         return [*own.items(), *more.items()]
 
@@ -93,7 +93,7 @@ class _Backend(httpcore.AsyncNetworkBackend):
 
 
 class Caller:
-    """An HTTP client on the memory network; one request at a time, connections not kept."""
+    """An HTTP client on the memory network; one request at a time, without keep-alive."""
 
     def __init__(self, side: Side, service: Service) -> None:
         self.service = service
@@ -121,7 +121,7 @@ class Caller:
 
     @asynccontextmanager
     async def stream(self, path: str, headers: dict[str, str]) -> AsyncIterator[httpcore.Response]:
-        """Open a response that is read piece by piece; silence of 2.5 keepalives ends it."""
+        """Open a response to read piece by piece; silence of 2.5 keepalives ends it."""
         silence = {"timeout": {"connect": 30.0, "read": 2.5 * self.service.keepalive}}
         async with self._pool.stream(
             "GET", self.service.url(path), headers=self.service.headers(headers), extensions=silence
@@ -140,7 +140,7 @@ class Taken:
 
 @dataclass(slots=True)
 class Connection:
-    """A stream that was opened: when, with the how-manieth key of its client, and until when it lasted."""
+    """A stream's opening time, the number of its client's key, and its end."""
 
     at: float
     key: int
@@ -149,9 +149,9 @@ class Connection:
 
 @dataclass(slots=True)
 class StreamClient:
-    """Connects and hangs up as its plan says, resumes with the last whole event; after the plan it stays.
+    """Connects and hangs up as planned, resumes after the last whole event; after the plan it stays.
 
-    find: the id of a source, "" while it is not there. key: how many keys it has had before this one.
+    find: the id of a source, "" while it does not exist. key: the number of earlier keys.
     """
 
     plan: ClientPlan
@@ -163,7 +163,7 @@ class StreamClient:
     connections: list[Connection] = field(default_factory=list)
     taken: list[Taken] = field(default_factory=list)
     expired: list[tuple[int, int]] = field(default_factory=list)
-    """(events taken, position up to which the log had been deleted) whenever it was told that its cursor is too old."""
+    """(events taken, deleted up to this position) for each "cursor too old" answer."""
     _anew: bool = False
 
     async def run(self, ends: float) -> None:
@@ -219,7 +219,7 @@ class StreamClient:
 
     @asynccontextmanager
     async def _opened(self, path: str, headers: dict[str, str]) -> AsyncIterator[httpcore.Response]:
-        """Open a stream, and note for how long it lasts."""
+        """Open a stream, and record its duration."""
         key = self.key
         async with self.caller.stream(path, headers) as response:
             connection = Connection(trio.current_time(), key)
@@ -231,7 +231,7 @@ class StreamClient:
                 connection.until = trio.current_time()
 
     def _asks(self, sign: str) -> str:
-        """Return what it asks for, as a part of a query."""
+        """Return its filters as part of a query."""
         wish = self.plan.wish
         asked = {"source_type": wish.tier, "source": wish.source and self.find(wish.source), "keyword": wish.word}
         given = "&".join(f"{name}={value}" for name, value in asked.items() if value)
@@ -239,14 +239,14 @@ class StreamClient:
 
 
 class Frames:
-    """Takes a stream's bytes apart into (id, body); half a frame at the end of a connection is forgotten."""
+    """Splits a stream's bytes into (id, body); drops a half frame at the end of a connection."""
 
     def __init__(self, framing: str) -> None:
         self._separator = b"\n" if framing == "ndjson" else b"\n\n"
         self._rest = b""
 
     def feed(self, chunk: bytes) -> list[tuple[str, bytes]]:
-        """Return the whole frames that are now there."""
+        """Return the frames that are now complete."""
         *whole, self._rest = (self._rest + chunk).split(self._separator)
         return [found for piece in whole if (found := self._open(piece)) is not None]
 
@@ -262,7 +262,7 @@ class Frames:
 
 @dataclass(frozen=True, slots=True)
 class AddedSource:
-    """What the service answered when a source was added. `asked_at`: when the first try began."""
+    """The service's answer when a source was added. `asked_at`: when the first try began."""
 
     id: str
     asked_at: float
@@ -271,7 +271,7 @@ class AddedSource:
 
 @dataclass(frozen=True, slots=True)
 class MadeAlert:
-    """When a user began to ask for an alert, and when it was first answered that it is there."""
+    """When a user first requested an alert, and when the service first confirmed it."""
 
     plan: AlertPlan
     asked_at: float
@@ -280,19 +280,19 @@ class MadeAlert:
 
 @dataclass(slots=True)
 class User:
-    """Adds the program's sources and alerts, as often as it takes, and asks at the end how they are."""
+    """Adds the program's sources and alerts, as often as it takes, and requests their state at the end."""
 
     caller: Caller
     trace: Trace
     added: dict[str, AddedSource] = field(default_factory=dict)
-    """By URL, as is `refused`."""
+    """By URL, like `refused`."""
     refused: dict[str, str] = field(default_factory=dict)
     alerts: list[MadeAlert] = field(default_factory=list)
     unheard: list[str] = field(default_factory=list)
-    """Sentences about what was not answered at the end."""
+    """Sentences about requests that failed at the end."""
 
     def find(self, url: str) -> str:
-        """Return the id of a source, "" while it is not there."""
+        """Return the id of a source, "" while it does not exist."""
         added = self.added.get(url)
         return "" if added is None else added.id
 
@@ -334,9 +334,9 @@ class User:
             await trio.sleep(60)
 
     async def learn(self, path: str) -> Any:
-        """Return a document, asking until it is given or 40 tries are over: the service may be down.
+        """Return a document; retry up to 40 times, because the service may be down.
 
-        Then None, and `unheard` says what came instead.
+        Then return None and add the last failure to `unheard`.
         """
         instead: dict[str, int] = {}
         for _ in range(40):
@@ -356,7 +356,7 @@ class User:
 
 
 def _wish_of(plan: OriginPlan) -> Iterator[tuple[str, object]]:
-    """Yield what a user wants of a source, beside its URL."""
+    """Yield the user's settings of a source, except its URL."""
     if plan.render:
         yield "render", plan.render
     if plan.pictures:
@@ -371,7 +371,7 @@ def _wish_of(plan: OriginPlan) -> Iterator[tuple[str, object]]:
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """What the service said of a source at some time."""
+    """A source's state, as the service reported it."""
 
     score: float
     flag: str
@@ -381,7 +381,7 @@ class Condition:
 
 @dataclass(slots=True)
 class Doctor:
-    """Asks every now and then how all sources are, and keeps the answers: (when, by URL)."""
+    """Requests the state of all sources now and then, and keeps the answers: (when, by URL)."""
 
     caller: Caller
     checkups: list[tuple[float, dict[str, Condition]]] = field(default_factory=list)
@@ -407,7 +407,7 @@ class Doctor:
 
 
 def position(event_id: str) -> int:
-    """Return an event's position; -1 for what is no UUIDv7."""
+    """Return an event's position; -1 for anything but a UUIDv7."""
     try:
         return seq_of(event_id)
     except ValueError:

@@ -1,4 +1,4 @@
-"""`python -m tests.simulation SEED`: a timeline that a person can read, figures, and the promises that broke."""
+"""`python -m tests.simulation SEED`: prints a readable timeline, figures, and the broken promises."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from tests.simulation.program import DAY, Program
 from tests.simulation.run import Result, simulate_program
 
 HEAD, TAIL = 30, 15
-"""Lines of the timeline that are shown unless all are asked for."""
+"""Lines of the timeline to print unless all are requested."""
 
 
 def simulate(
     seed: int | str, *, days: float = 1.0, sources: int = 10, verbose: bool = False, out: TextIO | None = None
 ) -> int:
-    """Run a seed and print what came of it; return 0 when every promise was kept, else 1."""
+    """Run a seed and print the result; return 0 when every promise was kept, else 1."""
     out = sys.stdout if out is None else out
 
     def show(line: str = "") -> None:
@@ -51,7 +51,7 @@ ONLY: Mapping[str, Callable[[str], Program]] = {
     "traces": draw_traced,
     "standby": draw_standby,
 }
-"""Worlds that are about one thing, by what it is."""
+"""Worlds about one thing, by name."""
 
 
 def simulate_deliveries(
@@ -76,7 +76,7 @@ def simulate_deliveries(
 
 
 def _simulate_range(seeds: range, draw: Callable[[str], Program], out: TextIO) -> int:
-    """Show what broke, how far it is at every hundredth seed, and the sum."""
+    """Print broken promises, progress at every hundredth seed, and the sum."""
     broken = events = deliveries = 0
     for number, seed in enumerate(seeds, 1):
         result = simulate_program(draw(str(seed)))
@@ -94,7 +94,7 @@ def _simulate_range(seeds: range, draw: Callable[[str], Program], out: TextIO) -
 
 
 def walk(count: int, commit: str, out: TextIO | None = None) -> int:
-    """Run worlds of all kinds, with seeds that a commit draws; return 0 when every promise was kept."""
+    """Run worlds of all kinds, with seeds drawn from a commit; return 0 when every promise was kept."""
     out = sys.stdout if out is None else out
     kinds: dict[str, Callable[[str], Program]] = {"": partial(draw, days=1.0, sources=10), **ONLY}
     broken = 0

@@ -1,7 +1,7 @@
-"""The destinations on the simulated disk, and what each of their durable changes owes to people.
+"""The destinations on the simulated disk, and the notices that each durable change owes to people.
 
-Users and the service itself may change a destination between two glances of anyone: only who sees each commit can say
-how often one was disabled.
+Users and the service may change a destination between two glances: only an observer of each commit can count how often
+one was disabled.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ _NOTICE = "destination_disabled"
 
 
 class Ledger:
-    """A table of destinations that counts each write. falls: how often each was disabled by the service.
+    """A table of destinations that counts each write. falls: how often the service disabled each.
 
-    spared: how often that was no longer owed before it was told: all was well again, or newer news took its place.
+    spared: how often a notice lapsed before it was sent: after a recovery, or replaced by a newer one.
     """
 
     def __init__(self, disk: Disk) -> None:
@@ -45,12 +45,12 @@ class Ledger:
             fallen = new.state == "disabled" and old.state != "disabled"
             moved = (new.state, new.told) != (old.state, old.told)
             self.falls[id] += fallen
-            # What the log pays of a debt changes nothing else.
+            # Paying a debt to the log changes nothing else.
             self.spared[id] += old.owes == _NOTICE and (fallen or (moved and new.owes != _NOTICE))
         self._known[id] = new
 
     def due(self, id: str) -> int:
-        """Return how often it must have been told by now that a destination was disabled."""
+        """Return how many "destination disabled" notices must exist by now."""
         known = self._known.get(id)
         waits = known is not None and known.owes == _NOTICE
         return self.falls[id] - self.spared[id] - waits

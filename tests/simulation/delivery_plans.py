@@ -1,4 +1,4 @@
-"""A correspondence as data: what is said, the alerts and destinations that wait for it, and what users do to them.
+"""A correspondence as data: events, the alerts and destinations that wait for them, and users' changes to these.
 
 All times are virtual seconds since the world began; see `program.py`.
 """
@@ -15,9 +15,9 @@ RECEIVER_FAULTS = (
     *("silent", "trickle", "half", "truncated", "throttled", "throttled until", "throttled plainly"),
     *("gone", "forbidden", "redirects", "lost", "absurd wait", "long wait", "odd success", "rebound"),
 )
-"""Troubles of a receiver: of its network, those that origins have as well, and those of `receivers.py`."""
+"""Troubles of a receiver: of its network, those of origins, and those of `receivers.py`."""
 OWN_WORDS = ("asks for fewer", "refuses", "revokes")
-"""Troubles that a service for people tells in words of its own."""
+"""Troubles that a messenger reports in its own format."""
 READER_FAULTS = (
     *("http500", "busy", "unavailable", "refused", "reset", "nxdomain", "partition", "slow", "unreachable"),
     *("silent", "trickle", "throttled", "lost", "gone"),
@@ -32,12 +32,12 @@ MAIL_FAULTS = (
     *("refused", "reset", "nxdomain", "partition", "slow", "unreachable", "busy", "http500", "silent", "lost"),
     *("full", "refuses in the middle", *OWN_WORDS, *OWN_WORDS),
 )
-"""Troubles of a mail server; that it asks for fewer is greylisting, and that it revokes, an address that is gone."""
+"""Troubles of a mail server; "asks for fewer" is greylisting, "revokes" a deleted address."""
 
 
 @dataclass(frozen=True, slots=True)
 class Saying:
-    """An event that comes into the log. tags: those that its source has just then, as users edit them."""
+    """An event for the log. tags: those of its source at that moment, as users edit them."""
 
     at: float
     source: int
@@ -47,7 +47,7 @@ class Saying:
 
 @dataclass(frozen=True, slots=True)
 class AlertState:
-    """An alert that wants any of the words, from some sources, by number or tag, or (none named) from all."""
+    """An alert for any of the words, from some sources, by number or tag, or (none named) from all."""
 
     words: tuple[str, ...]
     sources: tuple[int, ...] = ()
@@ -55,7 +55,6 @@ class AlertState:
     tags: tuple[str, ...] = ()
 
     def wants(self, saying: Saying) -> bool:
-        """Return whether it must match."""
         named = saying.source in self.sources or any(tag in saying.tags for tag in self.tags)
         here = named or not (self.sources or self.tags)
         return self.enabled and here and any(word in saying.words for word in self.words)
@@ -71,7 +70,7 @@ class AlertStep:
 
 @dataclass(frozen=True, slots=True)
 class AlertPlan:
-    """An alert and its life; the first step adds it. notices: it asks for those about destinations."""
+    """An alert and its life; the first step adds it. notices: it also wants notices about destinations."""
 
     name: str
     steps: tuple[AlertStep, ...]
@@ -89,7 +88,7 @@ class Quiet:
 
 @dataclass(frozen=True, slots=True)
 class DestinationState:
-    """What a user can set of a destination."""
+    """A user's settings of a destination."""
 
     mode: Mode = "instant"
     enabled: bool = True
@@ -100,7 +99,7 @@ class DestinationState:
 
 @dataclass(frozen=True, slots=True)
 class DestinationStep:
-    """A user does something to a destination; the first `set` adds it."""
+    """A user changes a destination; the first `set` adds it."""
 
     at: float
     do: Literal["set", "rotate", "test", "delete"]
@@ -120,9 +119,9 @@ class DestinationPlan:
 
 @dataclass(frozen=True, slots=True)
 class ReaderPlan:
-    """A subscriber of the hub: from `at` on, until it ends its subscription, or is told no more after one lease.
+    """A subscriber of the hub: from `at` on, until it unsubscribes, or gets no more after one lease.
 
-    lease: seconds; renewed: whether it asks for another one in time.
+    lease: seconds; renewed: it requests another one in time.
     """
 
     name: str
@@ -136,9 +135,9 @@ class ReaderPlan:
 
 @dataclass(frozen=True, slots=True)
 class Correspondence:
-    """sources: how many there are. looks_every: seconds between two looks of the keeper at all destinations.
+    """sources: how many. looks_every: seconds between two of the keeper's checks of all destinations.
 
-    hasty: the keeper hangs up in the middle of most of what he asks for, and then looks whether it is done.
+    hasty: the keeper hangs up in the middle of most requests, and then checks whether they took effect.
     """
 
     sources: int
@@ -154,7 +153,7 @@ class Correspondence:
         return tuple(dict.fromkeys(plan.host for plan in self.destinations))
 
     def describe(self) -> str:
-        """Say in one line how much of what is in it."""
+        """Summarise its contents in one line."""
         return (
             f"{len(self.sayings)} events, {len(self.alerts)} alerts, {len(self.destinations)} destinations on "
             f"{len(self.hosts)} receivers"

@@ -23,11 +23,10 @@ S = TypeVar("S")
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """What a person reads of a delivery.
+    """A delivery as a person reads it.
 
-    id: by which the service knows a repetition, "" where it has no such thing. titles: of the events that it names.
-    count: how many it says there are, None when it is no digest. more: how many of them it does not name. unread: it
-    was turned away before it was read.
+    id: the service's mark of duplicates, "" where it has none. titles: of the named events. count: its stated number of
+    events, None when it is no digest. more: how many of them it does not name. unread: refused before it was read.
     """
 
     id: str
@@ -40,10 +39,10 @@ class Told:
 
 @dataclass(slots=True)
 class Receipt:
-    """A delivery as a receiver got it. status: what it answered; 0 when it dropped the connection instead.
+    """A delivery as a receiver got it. status: of its answer; 0 when it dropped the connection instead.
 
-    hold: seconds that it asked to wait. until: when it had answered, or the client had gone. told: what a person reads
-    there; None: programs do. verdict: what the answer means where its status does not say it. clear: it came whole.
+    hold: seconds that it asked to wait. until: when it had answered, or the client had gone. told: the text for people;
+    None: for programs. verdict: the answer's meaning where its status does not show it. clear: it came whole.
     """
 
     at: float
@@ -59,7 +58,7 @@ class Receipt:
 
     @property
     def id(self) -> str:
-        """What a repetition is known by: the id in it, or the title of its only event; "" if by nothing."""
+        """Return the mark of duplicates: the id in it, or the title of its only event; "" if none."""
         if self.told is None:
             return self.headers.get("webhook-id", "")
         return self.told.id or (self.told.titles[0] if self.single and self.told.titles else "")
@@ -71,27 +70,26 @@ class Receipt:
 
     @property
     def unread(self) -> bool:
-        """Whether it was turned away before anybody could know what it is, a test or whatever else."""
+        """Whether it was refused unread, so that its kind (a test or anything else) is unknown."""
         return self.told is not None and self.told.unread
 
     @property
     def test(self) -> bool:
-        """Whether it is the sample that a user asked for."""
+        """Whether it is the sample that a user requested."""
         return b'"kind:test"' in self.body if self.told is None else self.told.test
 
     @property
     def taken(self) -> bool:
-        """Whether the receiver took it."""
         return 200 <= self.status < 300 if self.verdict is None else self.verdict == "delivered"
 
     @property
     def gone(self) -> bool:
-        """Whether the receiver said that it takes nothing any more."""
+        """Whether the receiver refused all future deliveries."""
         return self.status == 410 if self.verdict is None else self.verdict == "revoked"
 
     @property
     def final(self) -> bool:
-        """Whether the receiver said that it never takes this one."""
+        """Whether the receiver refused this one for good."""
         return self.gone or self.verdict == "refused"
 
     @property
@@ -102,10 +100,7 @@ class Receipt:
 
 @dataclass(slots=True)
 class Version(Generic[S]):
-    """A state that a user asked for at `asked` (the first try) and was told at `answered` to be in force.
-
-    state None: it does not exist.
-    """
+    """A state, first requested at `asked` and confirmed at `answered`. state None: deleted."""
 
     asked: float
     state: S | None
@@ -119,13 +114,13 @@ class History(Generic[S]):
     versions: list[Version[S]] = field(default_factory=lambda: [Version[S](-math.inf, None, -math.inf)])
 
     def begin(self, state: S | None, asked: float) -> Version[S]:
-        """Add a version that is being asked for."""
+        """Add a version whose request begins."""
         self.versions.append(Version(asked, state))
         return self.versions[-1]
 
     @property
     def newest(self) -> S | None:
-        """What was asked for last."""
+        """Return the last requested state."""
         return self.versions[-1].state
 
     def during(self, begins: float, ends: float) -> Iterator[S | None]:
@@ -142,7 +137,7 @@ class History(Generic[S]):
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """From `begins` to `ends`: a request that was asked and answered."""
+    """The time from a request (`begins`) to its answer (`ends`)."""
 
     begins: float
     ends: float
@@ -159,7 +154,7 @@ class KnownSecret:
 
 @dataclass(frozen=True, slots=True)
 class Glance:
-    """What the service said of a destination."""
+    """The service's report of a destination."""
 
     at: float
     state: str
@@ -180,9 +175,9 @@ class KeptAlert:
 class KeptDestination:
     """A destination as its user knows it.
 
-    agreed: when who is told followed the link that asks them; long ago where nobody has to be asked.
-    rotations, tests: every try, answered or not. revived: when it was enabled after the service had disabled it. lines:
-    the newest attempts as the service lists them, oldest first; dead: the ids of what was given up.
+    agreed: when the recipient followed the confirmation link; long ago where none is needed. rotations, tests: every
+    try, answered or not. revived: when the user enabled it after the service had disabled it. lines: the newest
+    attempts as the service lists them, oldest first; dead: the ids of failed deliveries.
     """
 
     plan: DestinationPlan
@@ -202,7 +197,7 @@ class KeptDestination:
 
     @property
     def label(self) -> str:
-        """How it is called in sentences."""
+        """Its name in sentences."""
         return self.plan.name
 
     @property
@@ -213,7 +208,7 @@ class KeptDestination:
     def shut(self, received: Sequence[Receipt]) -> Iterator[Span]:
         """Yield the times in which the service may have had it disabled.
 
-        Glances are far apart: of one that said that it is gone, and whose user had put it right soon, they see nothing.
+        Glances are far apart: they miss a 410 that the user mended soon.
         """
         acts = [*(version.answered for version in self.history.versions), *(span.ends for span in self.revived)]
         for receipt in received:
@@ -228,7 +223,7 @@ class KeptDestination:
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """A saying that was put before the recorder; if it came into the log, then between two moments."""
+    """A saying sent to the recorder; if it reached the log, then between two moments."""
 
     saying: Saying
     offered: float
@@ -237,8 +232,8 @@ class Said:
 
 @dataclass(slots=True)
 class KeptReader:
-    """A subscriber of the hub. confirmed: when it said that it wants to be told. ended: when it said that it does not,
-    or that it is gone, or when its lease was over.
+    """A subscriber of the hub. confirmed: when it confirmed its subscription. ended: when it unsubscribed, answered
+    that it is gone, or when its lease ended.
     """
 
     plan: ReaderPlan
@@ -251,18 +246,18 @@ class KeptReader:
         return self.plan.name
 
     def told_since(self) -> float:
-        """Return when the subscription that holds now was confirmed first; infinity when none does."""
+        """Return when the current subscription was first confirmed; infinity when there is none."""
         last = max(self.ended, default=-math.inf)
         return min((at for at in self.confirmed if at > last), default=math.inf)
 
 
 @dataclass(slots=True)
 class Letters:
-    """All that was seen. readers: those of the published feed. said: by the title of the event.
+    """All observations. readers: those of the published feed. said: by the title of the event.
 
-    right: all is enabled and replayed, only to be waited for. invitations: by place, the path in the mail that asks
-    somebody. hasty: its keeper hangs up. wrong: sentences about what could not be put right. ledger: what the disk says
-    of destinations.
+    right: everything is enabled and replayed, and only time is needed. invitations: by place, the path in the
+    confirmation mail. hasty: its keeper hangs up. wrong: sentences about failed repairs. ledger: the disk's record of
+    destinations.
     """
 
     ledger: Ledger
@@ -277,5 +272,5 @@ class Letters:
     wrong: list[str] = field(default_factory=list)
 
     def received(self, destination: KeptDestination) -> list[Receipt]:
-        """Return what a destination's receiver got, in order of arrival."""
+        """Return a destination's receipts, in order of arrival."""
         return self.receipts.get(destination.place, [])

@@ -11,13 +11,13 @@ from storage.sqlite.in_loop import Disk
 from tests.simulation.network import Side
 
 BUSY = 5.0
-"""Seconds for which SQLite waits for another program's lock (`busy_timeout`)."""
+"""Seconds that SQLite waits for another program's lock (`busy_timeout`)."""
 SLOWEST = 30.0
-"""Seconds of the slowest sync; most calls of a slow disk are quick all the same, or nothing would be worth watching."""
+"""Seconds of the slowest sync; most calls of a slow disk are still quick, or there would be nothing to watch."""
 
 
 class DiskTroubles:
-    """One life's calls. plain: the dice of a healthy sync; dice: what a trouble does to a call."""
+    """One life's calls. plain: the dice of a healthy sync; dice: a trouble's effect on a call."""
 
     __slots__ = ("_dice", "_disk", "_machine", "_plain", "_side")
 
@@ -46,7 +46,7 @@ class DiskTroubles:
         self._disk.silent = "after" if mute else "no"
 
     async def seek(self) -> None:
-        """Take as long as a look, or fail as one. Raises Unavailable."""
+        """Take as long as a read, or fail as one. Raises Unavailable."""
         await trio.lowlevel.checkpoint()
         await self._side.thaw()
         if not self._machine.faults:

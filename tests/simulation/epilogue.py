@@ -1,6 +1,6 @@
-"""The epilogue, when all is at rest: a page of the database is bent, a backup is put back, or a standby takes over.
+"""The epilogue of a world at rest: a database page is damaged, a backup is restored, or a standby takes over.
 
-Nothing of what was promised before is judged by what happens here; it has promises of its own (`oracle.epilogues`).
+Earlier promises ignore it; it has its own (`oracle.epilogues`).
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ SOON = 60.0
 AFTERWARDS = 1800.0
 DAMAGED = "is damaged"
 DARK = 900.0
-"""Seconds without a replica before the service dies whose standby takes over."""
+"""Seconds without a replica before the service dies and its standby takes over."""
 FENCED = 60.0
 """Seconds after a take-over within which the other service has stopped writing."""
 
 
 @dataclass(slots=True)
 class Epilogue:
-    """An operator with bad luck. reborn: ends the life, does something, and waits for the next one to answer. kill:
-    ends the life for some seconds.
+    """An operator in trouble. reborn: ends the life, does something, and waits for the next one to answer. kill: ends
+    the life for some seconds.
     """
 
     machine: Machine
@@ -66,7 +66,6 @@ class Epilogue:
         return seen
 
     def back_up(self) -> None:
-        """Take a copy of the database."""
         self.copy = sqlite3.connect(":memory:")
         self.machine.disk.connection.backup(self.copy)
 
@@ -75,7 +74,7 @@ class Epilogue:
         self.trace.note("disk", "has a bent page", page=number, table=table)
 
     async def _look_around(self, seen: Afterwards) -> None:
-        """Read all there is and see who speaks of damage; wait, and see whether the service stands."""
+        """Read everything and collect the reports of damage; wait, and check whether the service keeps running."""
         await self._read_all(seen)
         await trio.sleep(SOON)
         seen.ready = await self._ask("/readyz")
@@ -107,13 +106,13 @@ class Epilogue:
             since = f"&cursor={page['next_cursor']}"
 
     async def _restore(self, seen: Afterwards) -> None:
-        """Put the copy back; resume after what is no more."""
+        """Restore the backup; resume after a lost event."""
         newest = max(seen.known)
         await self.reborn(self._put_back)
         await self._resume(seen, newest)
 
     async def _take_over(self, seen: Afterwards, *, is_alive: bool) -> None:
-        """Let the standby take over from a service that lives, or from one that died out of the replica's reach."""
+        """Let the standby take over from a live service, or from one that died without reaching the replica."""
         disk, standby = self.machine.disk, self.standby
         assert standby is not None
         standby.following.cancel()

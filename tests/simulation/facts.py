@@ -1,4 +1,4 @@
-"""The facts of a simulation, as far as they can be seen from outside: all that the oracle is given."""
+"""The facts of a simulation that are visible from outside: the oracle's only input."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from tests.simulation.standby import Followed
 
 @dataclass(frozen=True)
 class Logged:
-    """An event as it lies in the log."""
+    """An event in the log."""
 
     seq: int
     body: bytes
@@ -40,13 +40,13 @@ class Logged:
 
     @cached_property
     def at(self) -> float:
-        """When it came by the service's clock, in seconds since the world began."""
+        """Its time by the service's clock, in seconds since the world began."""
         return datetime.fromisoformat(self.event["emitted_at"]).timestamp() - EPOCH
 
 
 @dataclass(frozen=True, slots=True)
 class LifeSpan:
-    """One life of the service. `politely`: it was asked to stop, and nothing it held may be lost."""
+    """One life of the service. `politely`: stopped by request, without loss."""
 
     began: float
     ended: float
@@ -56,7 +56,7 @@ class LifeSpan:
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """A picture on the disk: of which source, the event it lies with (0: of none), and the page that it shows."""
+    """A picture on the disk: its source, its event (0: none), and the page in it."""
 
     source: str
     seq: int
@@ -65,7 +65,7 @@ class Shown:
 
 @dataclass(frozen=True, slots=True)
 class ViewChange:
-    """Who was inside from a moment on, where several nodes share a database."""
+    """The members from a moment on, where several nodes share a database."""
 
     at: float
     inside: frozenset[str]
@@ -75,21 +75,18 @@ class ViewChange:
 class Facts:
     """Everything by name of machine or client, or by a source's URL.
 
-    log: in order of position. seen: what each machine was asked. frames: (when, which text) handed to a WebSocket.
-    asked: (when, for which name) the service asked its resolver; found: those that got an address. dialled: (when,
-    which address). checkups: (when, how each source is). jwks, health: the service's own answers at the end. told:
-    (when, event) of its log's loud lines.
-    expired: at each client, (events taken, how far the log was deleted) when it was told that its cursor is too old.
-    connections: the streams of each client. revoked: when each of its keys was deleted.
-    spells: (from, to) in which a user changed or paused a source. deleted: the sources that were gone for good.
-    picked: what he chose of pages. visits: of each site with sessions. pictures: that the disk holds at the end, and
-    floor: how far the log was deleted then.
-    remembered: (events in the log, what is remembered as told of each scripted page) at each end of a life and at rest.
-    asked_by: as asked, with the member that asked in the middle. views: who was inside, by changes. members: of which
-    node each was, and its life.
-    spans: what its collector of traces was sent. audited: receipts of coverage. clock: (when, by how many seconds the
-    service's clock is ahead since then). followed: the standby's steps; commits: (when, the newest position behind it).
-    overdue: what had not arrived when patience ran out; empty when all came to rest.
+    log: in order of position. seen: the requests to each machine. frames: (when, which text) handed to a WebSocket.
+    asked: (when, which name) of the service's DNS queries; found: those with an address. dialled: (when, address).
+    checkups: (when, each source's state). jwks, health: the service's own answers at the end. told: (when, event) of
+    its log's warnings and errors. expired: at each client, (events taken, deleted up to this position) for each "cursor
+    too old" answer. connections: the streams of each client. revoked: when each of its keys was deleted. spells: (from,
+    to) in which a user changed or paused a source. deleted: the sources that were gone for good. picked: the user's
+    choices of page parts. visits: of each site with sessions. pictures: on the disk at the end; floor: the log was
+    deleted up to here then. remembered: (events in the log, stored text of each scripted page) at each end of a life
+    and at rest. asked_by: like asked, with the asking member in the middle. views: the members, by changes. members:
+    each one's node and life. spans: received by the trace collector. audited: receipts of coverage. clock: (when,
+    seconds that the service's clock is ahead since then). followed: the standby's steps; commits: (when, the newest
+    position after it). overdue: still missing when patience ran out; empty when all came to rest.
     """
 
     program: Program
@@ -136,7 +133,7 @@ class Facts:
     commits: Sequence[tuple[float, int]] = ()
 
     def frozen(self) -> Facts:
-        """Return what happened until now, whatever happens from now on."""
+        """Return the facts up to now, unchanged by later ones."""
         lists = (
             "log",
             "receipts",
@@ -156,7 +153,7 @@ class Facts:
         return replace(self, **copies)
 
     def shown(self, at: float) -> float:
-        """Return what the service's clock said at a moment."""
+        """Return the service's clock at a moment."""
         place = bisect_right(self.clock, at, key=lambda step: step[0]) - 1
         return at + self.clock[max(0, place)][1]
 
@@ -174,11 +171,11 @@ class Facts:
         return [] if added is None else [logged for logged in self.log if logged.event["source_id"] == added.id]
 
     def looks(self, plan: OriginPlan) -> list[Seen]:
-        """Return what was asked of a source itself, after the redirects."""
+        """Return the requests to a source itself, after the redirects."""
         return [seen for seen in self.seen.get(plan.machine, ()) if seen.path == plan.path]
 
     def good_looks(self, plan: OriginPlan) -> Iterator[float]:
-        """Yield when a look at a source surely succeeded: it was answered in full, and nothing else went wrong."""
+        """Yield when a check of a source surely succeeded: answered in full, without any fault."""
         for seen in self.looks(plan):
             if seen.whole and seen.status in (200, 304) and not self.troubled(seen.at - 60, seen.at + 60, plan):
                 yield seen.at
@@ -194,12 +191,12 @@ class Facts:
         return any(since < ends and until > begins for since, until in self.spells.get(plan.url, ()))
 
     def deaf_to(self, begins: float, ends: float, plan: OriginPlan) -> bool:
-        """Return whether a frame of that time may not have been heard: a trouble of the disk is none."""
+        """Return whether a frame of that time may have been missed; troubles of the disk do not count."""
         near = any(f.at < ends and f.ends > begins and f.where in plan.machines for f in self.program.faults)
         return near or self.restless(begins, ends, but=DISK_FAULTS)
 
     def restless(self, begins: float, ends: float, *, but: Sequence[str] = ()) -> bool:
-        """Return whether any fault or end of a life touched the service in that time; some faults aside."""
+        """Return whether any fault or end of a life touched the service in that time, except some faults."""
         faults = (fault for fault in self.program.faults if fault.where == SERVICE and fault.kind not in but)
         if any(fault.at < ends and fault.ends > begins for fault in faults):
             return True
@@ -209,5 +206,5 @@ class Facts:
         """Return whether a life began or ended in that time."""
         if any(begins < life.ended < ends or begins < life.began < ends for life in self.lives):
             return True
-        # Where there are several, a node's part goes to the others, and comes back.
+        # A node's part moves to the other nodes, and back.
         return any(trouble.at < ends and begins < trouble.ends + 2 * LEASE for trouble in self.program.troubles)

@@ -1,9 +1,8 @@
-"""Sees every call of a real clock and of real chance while a simulation runs, whoever makes it and however it was
-imported.
+"""Catches every call of a real clock and of real chance while a simulation runs, by any caller and any import.
 
-A profile hook is told of each call of a C function, and the clocks and chance of Python all end in one. Replacing
-attributes would miss `from time import time`. The hook makes a run some three times slower, so tests use it and
-users need not. What third parties call is either harmless, and in `EXCEPTIONS` with its reason, or an offence.
+A profile hook sees each call of a C function, and Python's clocks and chance all end in one. Replacing attributes would
+miss `from time import time`. The hook makes a run three times slower, so only tests use it. A third party's call is
+either harmless, and in `EXCEPTIONS` with its reason, or an offence.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ EXCEPTIONS: dict[tuple[str, str], str] = {
     ("httpx._client", "perf_counter"): "a response's `elapsed`, which the product does not read",
     ("httpcore._async.http11", "monotonic"): "the expiry of idle connections, of which a simulation keeps none",
 }
-"""(module, function): why its value can't reach what happens."""
+"""(module, function): why its value can't affect a run."""
 
 _SEED = random.Random.seed.__code__
 _MODULES = ("time", "posix", "nt", "random", "_random", "secrets", "uuid", "_uuid")
@@ -55,10 +54,9 @@ class Forbidden(AssertionError):
 
 @contextmanager
 def forbidden() -> Iterator[dict[tuple[str, str], int]]:
-    """Raise Forbidden in the very call, and again at the end of the block, in case the call's caller has swallowed
-    it.
+    """Raise Forbidden in the offending call, and again at the end of the block, in case a caller swallows it.
 
-    Yields the calls that were let pass, by (module, function), with their number.
+    Yields the number of excepted calls, by (module, function).
     """
     passed: dict[tuple[str, str], int] = {}
     offences: list[str] = []
@@ -94,7 +92,7 @@ def _profiled(watch: Callable[[FrameType, str, Any], None]) -> Iterator[None]:
 
 
 def _is_real(called: Any) -> bool:
-    """Tell the real clocks and the shared generator from seeded generators, which have the same methods."""
+    """Distinguish the real clocks and the shared generator from seeded generators, which have the same methods."""
     owner = getattr(called, "__self__", None)
     if type(owner).__name__ == "Random":
         return owner is sys.modules["random"].__dict__["_inst"]  # the module's own generator

@@ -1,4 +1,4 @@
-"""Requests whose client hangs up at a checkpoint of the handler that is named by its number, whatever happens there."""
+"""Requests whose client hangs up at a numbered checkpoint of the handler, whatever happens there."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ import trio
 from api.server.exchange import Exchange
 
 HEADER = "x-hangs-up-at"
-"""The request's header that says after how many steps of its handler it ends."""
+"""The request's header with the number of handler steps before the hang-up."""
 LATEST = 60
-"""Steps, of about as many as a request takes that changes something."""
+"""Steps; about as many as a changing request takes."""
 
 
 class _Steps(trio.abc.Instrument):
-    """Counts the steps of a task and of those that it starts, and cancels them all at one of them."""
+    """Counts the steps of a task and its children, and cancels them all at one of them."""
 
     def __init__(self, root: trio.lowlevel.Task, most: int, scope: trio.CancelScope) -> None:
         self._root, self._left, self._scope = root, most, scope
@@ -38,7 +38,7 @@ class _Steps(trio.abc.Instrument):
 
 @contextmanager
 def hang_ups() -> Iterator[None]:
-    """Let requests that ask for it end in the middle, for the length of the block: what a client does that is gone."""
+    """Within the block, cut off requests that ask for it, as a client that disconnects does."""
     right = Exchange.answer
 
     async def answer(self: Exchange, scope: dict[str, Any], receive: Any, send: Any) -> None:

@@ -1,4 +1,4 @@
-"""The keys of a simulated world: made before the first start, and deleted and replaced beside the running service."""
+"""The keys of a simulated world: made before the first start, deleted and replaced while the service runs."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Keyring:
         return plaintext, record
 
     async def look_after(self, client: StreamClient) -> None:
-        """Give a client a key of its own, delete it when it is time, and give it another."""
+        """Give a client its own key, delete it in time, and give it another."""
         plan = client.plan
         record = self._hand(client)
         for revocation in plan.revocations:

@@ -1,7 +1,7 @@
-"""A user who changes sources while they are looked at, and often does not wait for the answer.
+"""A user who changes sources during checks, and often does not wait for the answer.
 
-He begins with a question for a look, so that most of what he does comes while one is under way. What he has hung up on,
-or what was not answered, he asks for again until it is done: only then is it known what is true.
+He begins with a check, so that most changes come during one. He repeats a cut-off or unanswered request until it is
+done: only then is the true state known.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ MOST_TRIES = 200
 
 @dataclass(frozen=True, slots=True)
 class Deleted:
-    """A source of which the service has said that it is gone, and how far the log was then."""
+    """A source that the service reported deleted, and the position of the log then."""
 
     url: str
     id: str
@@ -39,7 +39,7 @@ class Deleted:
 
 @dataclass(frozen=True, slots=True)
 class Picked:
-    """What a user has picked of a page, from when he began until it was answered. place, only: as in `Meddling`."""
+    """A user's choice of page parts, from the request to its answer. place, only: as in `Meddling`."""
 
     url: str
     at: float
@@ -50,11 +50,10 @@ class Picked:
 
 @dataclass(slots=True)
 class Meddler:
-    """spells: (from, to) by URL, while a source was being changed or paused. head: how far the log on the disk is.
+    """spells: (from, to) by URL, while a source was being changed or paused. head: the newest position on the disk.
 
-    importer: where lists are given to the service; None while it boots. tags: what a source surely has, by URL.
-    settles: seconds until all nodes know what one has answered. untrue: sentences about what was answered and is not
-    so.
+    importer: takes lists of sources; None while the service boots. tags: a source's certain tags, by URL. settles:
+    seconds until all nodes know of a confirmed change. untrue: sentences about confirmed changes that did not last.
     """
 
     caller: Caller
@@ -88,7 +87,7 @@ class Meddler:
                     nursery.start_soon(self._do, plan, turns[plan.url])
 
     async def look_back(self) -> None:
-        """See whether everything is as it was answered."""
+        """Check that every confirmed change is in force."""
         for url in self.tags:
             await self._compare(url, self.user.find(url))
 
@@ -102,7 +101,7 @@ class Meddler:
             self.untrue.append(f"{url} was answered to have the tag {tag}, and has {found['tags']}")
 
     async def _import(self, urls: tuple[str, ...]) -> None:
-        """Give the service a list of sources that are there already, with tags of their own."""
+        """Import a list of existing sources, with other tags."""
         importer = self.importer()
         self.trace.note("meddler", "imports", sources=len(urls))
         if importer is None:
@@ -148,7 +147,7 @@ class Meddler:
                 await self._pick(plan, path)
 
     async def _pick(self, plan: Meddling, path: str) -> None:
-        """Press a paragraph of the page to leave it out, or to watch it alone; or take all of the page again."""
+        """Select a paragraph of the page to ignore, or to watch alone; or watch the whole page again."""
         began = trio.current_time()
         chosen: dict[str, Any] = {"selector": None, "ignore": []}
         if plan.place is not None:
@@ -158,7 +157,7 @@ class Meddler:
         self.picked.append(Picked(plan.url, began, trio.current_time(), plan.place, plan.only))
 
     async def _pressed(self, path: str, place: int, act: str) -> dict[str, Any]:
-        """Return what pressing a paragraph would keep. The one that was shown may be gone when it is pressed."""
+        """Return the settings for a selected paragraph. The one that was shown may be gone by now."""
         whole: dict[str, Any] = {"selector": None, "ignore": []}
         while True:
             shown = await self._insist("POST", path, whole)
@@ -183,7 +182,7 @@ class Meddler:
     async def _insist(
         self, method: str, path: str, body: object = None, enough: tuple[int, ...] = (200, 201)
     ) -> dict[str, Any]:
-        """Ask until it is done; the first time he may hang up."""
+        """Repeat a request until it is done; the first time he may hang up."""
         status, answer = await self._hasty(method, path, body)
         for _ in range(MOST_TRIES):
             if status in enough:
@@ -194,7 +193,7 @@ class Meddler:
         return {}
 
     async def _hasty(self, method: str, path: str, body: object) -> tuple[int, dict[str, Any]]:
-        """Ask, and perhaps hang up before the answer, at whatever moment or step."""
+        """Send a request, and perhaps hang up before the answer, at any moment or step."""
         drawn = self.dice.random()
         if drawn < 0.3:
             with trio.move_on_after(self.dice.uniform(0.01, 0.4)):

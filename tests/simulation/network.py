@@ -1,9 +1,8 @@
-"""A network in memory: named hosts with public-looking addresses, the ports of a World on it, and the faults it can
-have.
+"""A network in memory: named hosts with public-looking addresses, the ports of a World on it, and its faults.
 
-`SimNetwork` is the world's one network; a `Side` is one process's view of it (its resolver, connector and
-listeners), which dies with that process: every connection is reset, every listener gone, nothing more goes out.
-So late clean-up code of a crashed life can reach nobody.
+`SimNetwork` is the world's one network; a `Side` is one process's view of it (its resolver, connector and listeners),
+which dies with that process: every connection is reset, every listener gone, nothing more goes out. So late clean-up
+code of a crashed life can reach no other host.
 """
 
 from __future__ import annotations
@@ -24,14 +23,14 @@ _NEAR, _FAR = 0.004, 0.060  # seconds of latency in one direction, drawn once fo
 _PATIENCE = 127.0  # how long a system tries to connect to an address that does not answer
 _LOSS = 0.02
 REBOUND = ("127.0.0.1", "10.0.0.7", "::1", "169.254.169.254")
-"""Where a rebound name leads."""
+"""Targets of a rebound name."""
 
 
 @dataclass(slots=True, eq=False)
 class Host:
     """A named machine. `faults` maps a kind of fault to the virtual time until which it lasts.
 
-    balanced: several processes may listen on one port, and each connection goes to one of them that is ready.
+    balanced: several processes may listen on one port, and each connection goes to a ready one.
     """
 
     name: str
@@ -49,9 +48,7 @@ class Host:
 
 
 class _Path:
-    """The weather between two machines: a fixed latency, the present faults of the one that was called, and of the
-    caller's line.
-    """
+    """The weather between two machines: a fixed latency, the faults of the callee, and those of the caller's line."""
 
     def __init__(self, caller: Host, host: Host, chance: random.Random) -> None:
         self._caller = caller
@@ -70,7 +67,7 @@ class _Path:
 
 
 def _repeated(chance: random.Random) -> float:
-    """Return the seconds after which what is lost on the way has been sent again: the wait doubles each time."""
+    """Return the seconds until a lost packet is sent again: the wait doubles each time."""
     waited, wait = 0.0, 1.0
     while chance.random() < _LOSS:
         waited, wait = waited + wait, 2 * wait
@@ -78,7 +75,7 @@ def _repeated(chance: random.Random) -> float:
 
 
 class SimListener(trio.abc.Listener[SimStream]):
-    """Where a server accepts; at most BACKLOG connections wait, further ones are refused."""
+    """A server's listener; at most BACKLOG connections wait, further ones are refused."""
 
     def __init__(
         self,
@@ -100,7 +97,7 @@ class SimListener(trio.abc.Listener[SimStream]):
             raise trio.ClosedResourceError("the listener was closed") from None
 
     def offer(self, stream: SimStream) -> bool:
-        """Give a new connection to the server; return False when it does not take it."""
+        """Give a new connection to the server; return False when it refuses."""
         try:
             self._send.send_nowait(stream)
         except (trio.WouldBlock, trio.BrokenResourceError, trio.ClosedResourceError):
@@ -109,7 +106,7 @@ class SimListener(trio.abc.Listener[SimStream]):
         return True
 
     async def aclose(self) -> None:
-        """Stop listening; connections that wait are dropped."""
+        """Stop listening; drop waiting connections."""
         self.close()
         await trio.lowlevel.checkpoint()
 
@@ -121,11 +118,11 @@ class SimListener(trio.abc.Listener[SimStream]):
 
 class SimNetwork:
     """All hosts. `dns`, `servfail`, `slow dns` and `offline` are the caller's own faults, `dead line` and `lossy` those
-    of either end; all others are of the host that is called.
+    of either end; all others are the callee's.
 
-    scripts: what the scripts of a page make of it, by its address.
-    asked: (when, who, for which name); asked_by: the same of processes that have a name; found: those of them that got
-    an address; dialled: (when, who, which address). A look is a question and a call.
+    scripts: a page after its scripts, by address. asked: (when, who, which name) of DNS queries; asked_by: the same of
+    named processes; found: those of them that got an address; dialled: (when, who, which address). A check makes a
+    query and a call.
     """
 
     def __init__(self, chance: random.Random) -> None:
@@ -147,15 +144,14 @@ class SimNetwork:
         return host
 
     def set_apart(self, name: str, chance: random.Random) -> None:
-        """Give whatever concerns a host a chance of its own: it takes nothing of that of the others."""
+        """Give a host its own chance: its draws do not affect the other hosts."""
         self._apart[name] = chance
 
     def is_public(self, address: str) -> bool:
-        """Return whether an address is one of the hosts', and not one that a rebound name leads to."""
+        """Return whether an address is one of the hosts', and no target of a rebound name."""
         return address in self._by_address
 
     def alias(self, name: str, host: Host) -> None:
-        """Give a host another name."""
         self.hosts[name] = host
 
     def side(self, name: str) -> Side:
@@ -163,7 +159,7 @@ class SimNetwork:
         return Side(self, self.hosts.get(name) or self.add(name))
 
     async def resolve(self, origin: Host, name: str) -> Sequence[str]:
-        """Return a host's addresses, after the time that it takes. Raises ResolveFailed."""
+        """Return a host's addresses, after a delay. Raises ResolveFailed."""
         question, chance = (trio.current_time(), origin.name, name), self._apart.get(name, self._chance)
         self.asked.append(question)
         if origin.suffers("dns") or origin.suffers("dead line"):
@@ -182,7 +178,7 @@ class SimNetwork:
         return (host.address,)
 
     async def dial(self, origin: Host, address: str, port: int) -> SimStream:
-        """Return the near end of a new connection; the far one is with the listener. Raises OSError."""
+        """Return the near end of a new connection; the listener has the far one. Raises OSError."""
         self.dialled.append((trio.current_time(), origin.name, address))
         if origin.suffers("offline"):
             await trio.lowlevel.checkpoint()
@@ -219,7 +215,7 @@ class SimNetwork:
 
 
 class Side:
-    """A process's resolver, connector and listeners; `die` takes all of them away at once."""
+    """A process's resolver, connector and listeners; `die` ends all of them at once."""
 
     def __init__(self, network: SimNetwork, host: Host) -> None:
         self._network = network
@@ -228,7 +224,7 @@ class Side:
         self.frozen_until = 0.0
         self.cut_off = False
         self.member = ""
-        """Who asks, where several processes work side by side."""
+        """The process's name, where several run together."""
         self._streams: dict[SimStream, None] = {}
         self._listeners: list[SimListener] = []
 
@@ -252,12 +248,12 @@ class Side:
         return near
 
     async def secure(self, stream: trio.abc.Stream, host: str, alpn: Sequence[str] = ()) -> trio.abc.Stream:
-        """Return the stream as it is: TLS is not part of what is simulated."""
+        """Return the stream unchanged: TLS is not simulated."""
         await trio.lowlevel.checkpoint()
         return stream
 
     async def listen(self, host: str, port: int) -> Sequence[SimListener]:
-        """Listen on a port of this host, whatever address is named. Raises OSError when the port is taken."""
+        """Listen on a port of this host, whatever the address. Raises OSError when the port is taken."""
         await self._alive()
         taken = self.host.listeners.setdefault(port, [])
         if taken and not self.host.balanced:
@@ -291,8 +287,8 @@ class Side:
         return not self.cut_off and self.frozen_until <= trio.current_time()
 
     async def thaw(self) -> None:
-        """Wait until a process that was stopped goes on."""
-        while self.frozen_until > trio.current_time():  # noqa: ASYNC110  # it may be stopped again meanwhile
+        """Wait until a frozen process runs again."""
+        while self.frozen_until > trio.current_time():  # noqa: ASYNC110  # another freeze may follow
             await trio.sleep_until(self.frozen_until)
 
     async def _alive(self) -> None:

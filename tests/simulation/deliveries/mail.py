@@ -1,4 +1,4 @@
-"""A mail server (RFC 5321) with the mailboxes of several destinations. TLS is no part of what is simulated."""
+"""A mail server (RFC 5321) with the mailboxes of several destinations. TLS is not simulated."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _RECIPIENT: tuple[tuple[str, bytes, Verdict], ...] = (
 
 @dataclass(slots=True)
 class PostOffice:
-    """A mail server. receipts: by place, as of other receivers. invitations: see `Letters`."""
+    """A mail server. receipts: by place, like those of other receivers. invitations: see `Letters`."""
 
     host: Host
     trace: Trace
@@ -36,7 +36,6 @@ class PostOffice:
     gone: dict[str, float] = field(default_factory=dict)
 
     async def serve(self, listeners: Sequence[trio.abc.Listener[SimStream]]) -> None:
-        """Serve until cancelled."""
         await trio.serve_listeners(self._converse, list(listeners))
 
     async def _converse(self, stream: SimStream) -> None:
@@ -48,7 +47,7 @@ class PostOffice:
             stream.close()
 
     def is_gone(self, place: str) -> bool:
-        """Return whether to say once in a trouble that somebody has no mailbox here."""
+        """Return whether to report, once in a trouble, that a mailbox does not exist."""
         if not self.host.suffers("revokes") or self.gone.get(place) == self.host.faults["revokes"]:
             return False
         self.gone[place] = self.host.faults["revokes"]
@@ -56,7 +55,7 @@ class PostOffice:
 
 
 class _Conversation:
-    """One connection, over which one mail is handed over."""
+    """One connection that hands over one mail."""
 
     def __init__(self, office: PostOffice, stream: SimStream) -> None:
         self._office, self._stream, self._buffer = office, stream, b""
@@ -108,7 +107,7 @@ class _Conversation:
         early = host.suffers("refuses in the middle")
         if early:
             await self._more()
-            await self._say(b"550 5.3.4 that is enough")  # before the mail is over, of which it reads the rest
+            await self._say(b"550 5.3.4 that is enough")  # before the end of the mail, whose rest it reads
         mail = message_from_bytes(await self._mail(), policy=default)
         assert isinstance(mail, EmailMessage)
         if host.suffers("lost"):
@@ -123,7 +122,7 @@ class _Conversation:
         return await self._say(b"250 2.0.0 queued")
 
     def _note(self, status: int, verdict: Verdict | None, mail: EmailMessage | None = None) -> None:
-        """Note what was handed over; of whom the server has not let in, that somebody tried."""
+        """Record a mail; for a client without access, only the attempt."""
         office, text, id = self._office, "", ""
         if mail is not None:
             part = mail.get_body(("plain",))

@@ -1,8 +1,8 @@
-"""The user who manages alerts and destinations: does what the plans say, looks after what the service has disabled, and
-at the end enables and replays everything.
+"""The user of alerts and destinations: follows the plans, mends disabled destinations, and at the end enables and
+replays everything.
 
-What is cut off on the way is asked again until it is answered, so a state that was asked for may be in force from the
-first try on, and surely is from the answer on.
+It repeats a cut-off request until it gets an answer. So a requested state may be in force from the first try on, and
+surely is from the answer on.
 """
 
 from __future__ import annotations
@@ -45,12 +45,12 @@ NOTICES = ("destination_failing", "destination_disabled")
 
 
 class Refused(Exception):
-    """The service answers with something that no try will change."""
+    """A refusal that no retry will change."""
 
 
 @dataclass(slots=True)
 class Operator:
-    """One user with one key. `dice` says what he looks after."""
+    """One user with one key. `dice` chooses its checks."""
 
     caller: Caller
     trace: Trace
@@ -59,7 +59,7 @@ class Operator:
     _turns: dict[str, trio.Lock] = field(default_factory=dict)
 
     async def feeds(self) -> Mapping[str, str]:
-        """Return the addresses of what is published; publish all there is, if nothing is yet. {} when cut off."""
+        """Return the addresses of the publication; publish everything first if needed. {} when cut off."""
         status, known = await self._try("GET", "/v1/publications")
         if status == 200 and not known:
             await self._try("POST", "/v1/publications", {"title": "Everything"})
@@ -69,7 +69,7 @@ class Operator:
     # --- alerts --------------------------------------------------------------------------------------------------
 
     async def live(self, plan: Correspondence, ends: float) -> None:
-        """Do everything at its time; look at all destinations every now and then until the end."""
+        """Follow the plans; check all destinations every now and then until the end."""
         self.letters.alerts += [KeptAlert(alert) for alert in plan.alerts]
         alerts = {kept.plan.name: kept for kept in self.letters.alerts}
         self.letters.destinations += [KeptDestination(each, alerts[each.alert]) for each in plan.destinations]
@@ -112,7 +112,7 @@ class Operator:
                     return
 
     async def _step(self, kept: KeptDestination, step: DestinationStep) -> bool:
-        """Take a step; return False when there is nothing to take steps on any more."""
+        """Take a step; return False when there is nothing left to take steps on."""
         if kept.alert.history.newest is None:
             return False
         if kept.id:
@@ -149,7 +149,7 @@ class Operator:
         return "id" in answer
 
     async def _create(self, kept: KeptDestination, state: DestinationState) -> Mapping[str, Any]:
-        """Add a destination; each try has a path of its own, so that what a cut one has added is known by it."""
+        """Add a destination; each try has its own path, which identifies a destination from a cut-off try."""
         path = f"/v1/alerts/{kept.alert.id}/destinations"
         for number in range(MOST_TRIES):
             place, asked = f"/{kept.label}/{number}", trio.current_time()
@@ -170,7 +170,7 @@ class Operator:
         return {}  # its receiver has no address now, or its alert is gone
 
     async def _agree(self, kept: KeptDestination) -> None:
-        """Follow the link in the mail that asks; have it asked again until it comes."""
+        """Follow the link in the confirmation mail; request it again until it comes."""
         for _ in range(MOST_TRIES):
             path = self.letters.invitations.get(kept.place)
             if path is None:
@@ -225,7 +225,7 @@ class Operator:
         return glance
 
     async def _mend(self, kept: KeptDestination, glance: Glance) -> None:
-        """Enable what the service has disabled, and replay what was missed."""
+        """Enable a disabled destination, and replay missed events."""
         state = kept.history.newest
         if state is None or not state.enabled:
             return
@@ -256,7 +256,7 @@ class Operator:
         self.trace.note("keeper", "replays", name=kept.label, since=since)
 
     async def put_right(self) -> None:
-        """Enable everything that there is, replay all that was missed, and read what was given up."""
+        """Enable every destination, replay all missed events, and read the failed deliveries."""
         for kept in self.letters.destinations:
             state = kept.history.newest
             if kept.id and state is not None and kept.alert.history.newest is not None:
@@ -290,7 +290,7 @@ class Operator:
     # --- requests ------------------------------------------------------------------------------------------------
 
     async def _insist(self, method: str, path: str, body: object = None, enough: tuple[int, ...] = (200, 201)) -> Any:
-        """Ask until an answer is one of those that are enough; the hasty may find it done. Raises Refused."""
+        """Retry until an answer is one of `enough`; after a hang-up it may already be done. Raises Refused."""
         if self.letters.hasty and method != "GET":
             status, answer = await self._try(method, path, body, self.dice.randint(1, LATEST))
             if status in enough:
@@ -307,7 +307,7 @@ class Operator:
         raise Refused(f"{method} {path}: {status} {answer}")
 
     async def _done(self, method: str, path: str, body: Any) -> Any:
-        """Look whether what was asked for has happened, as far as one can see; None when it has not, or nobody says."""
+        """Check whether a request has taken effect, as far as visible; None when it has not, or without an answer."""
         status, answer = await self._try("GET", path)
         if method == "DELETE":
             return {} if status == 404 else None

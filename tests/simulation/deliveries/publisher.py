@@ -1,7 +1,7 @@
-"""Puts events before the recorder as sources do, in harvests, and notes when.
+"""Sends events to the recorder as sources do, in harvests, and records when.
 
-The sources are there and disabled, so that nobody looks at them. What a crash takes away is not said again: what is in
-the log is what was said.
+Its sources are disabled, so the service never checks them. It does not repeat events lost in a crash: only events in
+the log count as said.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class Scribe:
     said: dict[str, Said]
 
     async def write(self, sayings: Sequence[Saying]) -> None:
-        """Say everything at its time; what is said at one moment is one harvest for each source."""
+        """Send everything at its time; events of one moment are one harvest for each source."""
         async with trio.open_nursery() as nursery:
             for number, saying in enumerate(sayings):
                 await trio.sleep_until(saying.at)
@@ -71,7 +71,7 @@ class Scribe:
         with trio.CancelScope() as waiting:
             async with trio.open_nursery() as nursery:
                 nursery.start_soon(_until, life.over, waiting)
-                while not reply.settled:  # noqa: ASYNC110  # it is another's slot: only its asker is told
+                while not reply.settled:  # noqa: ASYNC110  # another's slot: only its caller gets an event
                     await trio.sleep(5)
                 waiting.cancel()
         self.said[title] = Said(saying, offered, trio.current_time())

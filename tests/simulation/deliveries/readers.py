@@ -1,4 +1,4 @@
-"""Subscribers of the hub (WebSub, a W3C Recommendation): each asks for a feed, confirms, and takes what is posted."""
+"""Subscribers of the hub (WebSub, a W3C Recommendation): each subscribes to a feed, confirms, and takes posts."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from tests.simulation.trace import Trace
 
 SHARED: Final = "what readers share with the hub"
 RENEWED_AFTER = 7200.0
-"""Seconds after which a subscription is renewed, if its lease is not over much sooner."""
+"""Seconds until a renewal, unless the lease ends much sooner."""
 AGAIN, SELDOM = 30.0, 480.0
-"""Seconds between two tries to subscribe, the first time and at most; the callback may be asked that much later."""
+"""Seconds between two tries to subscribe, the first time and at most; the callback may come that much later."""
 
 
 @dataclass(slots=True)
 class Reader:
-    """One subscriber on a machine of its own. learn: asks the service for a document, until it answers."""
+    """One subscriber on its own machine. learn: asks the service for a document, until it answers."""
 
     kept: KeptReader
     host: Host
@@ -39,7 +39,7 @@ class Reader:
     _wishes: set[str] = field(default_factory=set)
 
     async def respond(self, request: Request) -> Answer:
-        """Confirm what was wished, or take what is new."""
+        """Confirm a request, or take new entries."""
         await trio.lowlevel.checkpoint()
         return self._confirm(request) if request.method == "GET" else self._take(request)
 

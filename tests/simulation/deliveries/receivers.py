@@ -1,4 +1,4 @@
-"""Receivers: they take deliveries, refuse them, lie about them, or say nothing, as their host's troubles have it."""
+"""Receivers: they take deliveries, refuse them, give false answers, or hang, as their host's troubles require."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ _REDIRECTS = (300, 301, 302, 303, 304, 307, 308)
 
 @dataclass(slots=True)
 class ReceiverHost:
-    """A machine with the receivers of several destinations, each at a path of its own.
+    """A machine with the receivers of several destinations, each at its own path.
 
-    Its clock is the true one; what season the service believes in is not its business. services: those of messengers,
-    by the label of the destination.
+    Its clock is the true one, whatever season the service's clock shows. services: those of messengers, by the label of
+    the destination.
     """
 
     host: Host
@@ -74,7 +74,7 @@ class ReceiverHost:
         return troubles.suffered(self.host, request, TAKEN)
 
     def _in_own_words(self, service: Service, request: Request, place: str) -> tuple[Answer, Verdict | None, float]:
-        """Return the answer of a messenger, what it means by it, and how long it asks to wait."""
+        """Return the answer of a messenger, its meaning, and the wait it asks for."""
         if self.host.suffers("lost"):
             return replace(service.well, pace="lost"), None, 0.0
         if self.host.suffers("long wait"):
@@ -87,7 +87,7 @@ class ReceiverHost:
         return answer, "delivered" if taken else None, 0.0
 
     def _is_new(self, fault: str, place: str) -> bool:
-        """Return whether a place hears of this trouble for the first time."""
+        """Return whether a place meets this trouble for the first time."""
         ends = self.host.faults[fault]
         known = self.gone.get(place) == ends
         self.gone[place] = ends
@@ -98,7 +98,7 @@ class ReceiverHost:
         return str(choices[self.turns % len(choices)])
 
     def says_gone(self, request: Request) -> Answer:
-        """Answer 410 to each destination once in a trouble, and take what still comes."""
+        """Answer 410 to each destination once in a trouble, and take later deliveries."""
         return Answer(410, b"gone") if self._is_new("gone", request.path) else TAKEN
 
 
@@ -121,4 +121,4 @@ _LIES: dict[str, Callable[[ReceiverHost, Request], Answer]] = {
     "long wait": lambda host, request: Answer(503, headers={"retry-after": str(LONG_WAIT)}),
     "odd success": lambda host, request: Answer(int(host.pick(200, 201, 202, 204, 206, 226, 299)), b""),
 }
-"""By kind of trouble; what is not here is in `troubles`, or of the network."""
+"""By kind of trouble; all others are in `troubles`, or of the network."""

@@ -1,7 +1,7 @@
-"""Services that people read: what each answers when all is well, when it is asked too much, and when it takes no more.
+"""Messengers for people: their answers when healthy, when throttling, and when they accept nothing more.
 
-They answer in words of their own, as the pages say from which their files were written. What was told is known by the
-titles of events, of which a world has each once.
+They answer in their own formats, as in the documentation behind their files. A world has each event title once, so
+titles identify events.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ UNREAD = Told("", (), None, 0, test=False, unread=True)
 
 
 class Verdicts(NamedTuple):
-    """An answer and what the service means by it. hold: seconds that it asks to wait in a way of its own."""
+    """An answer and its meaning. hold: seconds to wait, in the service's own format."""
 
     answer: Answer
     means: Verdict
@@ -35,9 +35,9 @@ class Verdicts(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Service:
-    """A service that people read. address: behind the place of a destination; options: what else a user writes.
+    """A messenger. address: behind the place of a destination; options: a user's other settings.
 
-    id: by which it knows a repetition, "" if by nothing.
+    id: its field that marks duplicates, "" if none.
     """
 
     well: Answer
@@ -48,7 +48,7 @@ class Service:
 
 
 def where(kind: str, host: str, place: str) -> dict[str, object]:
-    """Return what a user writes to add a destination at a place of a host."""
+    """Return a user's input for a destination at a place of a host."""
     if kind == WEBHOOK:
         return {"kind": kind, "url": f"https://{host}{place}"}
     if kind == EMAIL:
@@ -58,12 +58,12 @@ def where(kind: str, host: str, place: str) -> dict[str, object]:
 
 
 def place_of(request: Request) -> str:
-    """Return the place that a request is for: the first two parts of its path."""
+    """Return the destination of a request: the first two parts of its path."""
     return "/".join(request.path.partition("?")[0].split("/")[:3])
 
 
 def told(text: str, id: str) -> Told:
-    """Return what a text says to a person."""
+    """Return a text as a person reads it."""
     count, more = _COUNT.search(text), _MORE.search(text)
     return Told(
         id,
@@ -75,7 +75,7 @@ def told(text: str, id: str) -> Told:
 
 
 def told_in(service: Service, request: Request) -> Told:
-    """Return what a request to a service says to a person."""
+    """Return a request to a service as a person reads it."""
     text = request.body.decode()
     form = "form" in request.headers.get("content-type", "")
     return told(unquote_plus(text) if form else text, service.id(request))
@@ -174,4 +174,4 @@ SERVICES: Mapping[str, Service] = {
         {},
     ),
 }
-"""By kind: those whose ways to answer differ. Every built-in kind is tried against a peer in the tests of the kinds."""
+"""By kind: those with different answers. The tests of the kinds try every built-in one."""

@@ -1,4 +1,4 @@
-"""The parts of a correspondence on the stage of a run: what it is given, starts, waits for and gathers."""
+"""The parts of a correspondence in a run: set-up, start, waiting, gathering."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class Stage:
             self._scribe = Scribe(life, self.letters.said)
 
     async def provision(self, storage: Storage) -> None:
-        """Add what is there before the first start."""
+        """Add the records that exist before the first start."""
         if self._plan is not None:
             await provision(storage, self._plan.sources)
 
@@ -84,7 +84,7 @@ class Stage:
             nursery.start_soon(self._scribe.write, self._plan.sayings)
 
     async def _feed(self, kept: KeptReader) -> str:
-        """Return the address of the published feed that a reader reads."""
+        """Return the address of a reader's published feed."""
         while True:
             feeds = await self._keeper.feeds()
             if feeds:
@@ -92,11 +92,11 @@ class Stage:
             await trio.sleep(READERS_LOOK)
 
     async def put_right(self) -> None:
-        """Have users enable and replay everything, once nothing goes wrong any more."""
+        """Let users enable and replay everything, once no fault is left."""
         if self._plan is not None:
             await self._keeper.put_right()
 
     async def ask_at_last(self) -> None:
-        """Have users read what they need at the very end."""
+        """Let users read the records they need at the very end."""
         if self._plan is not None:
             await self._keeper.read_lines()

@@ -1,5 +1,5 @@
-"""Programs drawn from seeds: `worlds` puts a whole one together, of origins, faults and lives.
+"""Programs drawn from seeds: `worlds` combines origins, faults and lives into a whole one.
 
-Each thing has its own generator by name, so that adding one does not move what the others draw. May import the
+Each thing has its own generator by name, so that a new one does not change the others' draws. May import the
 simulation's `program` and `chances`. Start with `worlds.py`.
 """

@@ -1,7 +1,6 @@
-"""Worlds that are about deliveries: no origins, but alerts that users change, and receivers with every trouble.
+"""Worlds of deliveries: no origins, but alerts that users change, and receivers with every trouble.
 
-They begin at a season's edge, a day or two before a change of the clocks somewhere; a third lasts long enough for a
-destination to be given up and disabled.
+They begin a day or two before a clock change somewhere; a third last long enough for a destination to be disabled.
 """
 
 from __future__ import annotations
@@ -46,7 +45,7 @@ SOURCES = 3
 TAGS = ("label:north", "label:south", "topic:tides")
 KINDS = (EMAIL, *SERVICES)
 LASTING = ("refused", "http500", "forbidden", "redirects", "lost")
-"""What a receiver may be like for nearly all of the time."""
+"""Troubles of a receiver that may last nearly all of the time."""
 _OURS = ("dns", "servfail", "offline", "dead line", "disk full")
 _PLAIN = "plain.example.org"
 _LENGTHS = (0.6, 0.8, 1.2, 1.5, 5.5, 6.5)
@@ -62,7 +61,7 @@ def draw_letters(
     modes: Sequence[Mode] = MODES,
     kinds: Sequence[str] = (WEBHOOK,),
 ) -> Program:
-    """Draw a world of deliveries. days: as long as the seed says, if not given. lives: of the service, about.
+    """Draw a world of deliveries. days: drawn from the seed if not given. lives: of the service, about.
 
     troubles: of the receivers. modes: of the destinations, the likelier ones several times. kinds: of the destinations.
     """
@@ -88,7 +87,7 @@ def draw_letters(
 
 
 def draw_letters_of_nodes(seed: str) -> Program:
-    """Draw an hour or two of deliveries by several nodes, of which one or another is killed, stopped or cut off."""
+    """Draw an hour or two of deliveries by several nodes; some are killed, stopped or cut off."""
     program = draw_letters(seed, days=0.06, point_crash=0.0, modes=("instant", "15min"))
     dice = chance(seed, "nodes")
     nodes = dice.randint(2, 3)
@@ -105,7 +104,7 @@ def draw_letters_of_nodes(seed: str) -> Program:
 def draw_kinds(
     seed: str, *kinds: str, days: float | None = None, troubles: Sequence[str] = (), modes: Sequence[Mode] = MODES
 ) -> Program:
-    """Draw a world in which people are told: by messengers and by mail, each with the troubles of its own.
+    """Draw a world of messengers and mail, each with its own troubles.
 
     kinds: all, if none are named. troubles: only these, if any are named; the service seldom ends then.
     """
@@ -128,14 +127,14 @@ def draw_kinds(
 
 
 def draw_hub(seed: str, *troubles: str) -> Program:
-    """Draw a world of a published feed and its subscribers. troubles: of theirs, all if none are named."""
+    """Draw a world of a published feed and its subscribers. troubles: theirs, all if none are named."""
     calm = bool(troubles)
     program = draw_letters(
         seed, days=0.8, point_crash=0.0 if calm else 0.01, lives=1.0 if calm else 8.0, troubles=("odd success",)
     )
     plan, ends, dice = program.letters, program.ends, chance(seed, "readers")
     assert plan is not None
-    week = 7 * 86_400  # longer than any trouble: what comes after a lease has ended is owed to nobody
+    week = 7 * 86_400  # longer than any trouble: a subscriber is owed nothing after its lease
     readers = (
         ReaderPlan("reader0", "reader0.people.org", "atom", 100.0, math.inf, week, renewed=True),
         ReaderPlan("reader1", "reader1.people.org", "rss", 110.0, math.inf, week, renewed=True),
@@ -143,7 +142,7 @@ def draw_hub(seed: str, *troubles: str) -> Program:
         ReaderPlan("leaves", "leaves.people.org", "atom", 120.0, ends * dice.uniform(0.3, 0.6), week, renewed=True),
         ReaderPlan("lapses", "lapses.people.org", "rss", 130.0, math.inf, 7200, renewed=False),
     )
-    # A feed's page has 50 events: who is away for longer than that finds the rest in its archive.
+    # A feed's page has 50 events: a subscriber that is away for longer finds the rest in the archive.
     some = sorted(dice.sample(range(len(plan.sayings)), min(40, len(plan.sayings))))
     drawn = [fault for fault in program.faults if fault.where == SERVICE]
     for reader in readers[1:3]:
@@ -156,7 +155,7 @@ def draw_hub(seed: str, *troubles: str) -> Program:
 
 
 def draw_edits(seed: str) -> Program:
-    """Draw a world in which nothing goes wrong, and which is talkative just while alerts are changed."""
+    """Draw a world without faults, with many events around changes of alerts."""
     calm = draw_letters(seed, days=0.5, point_crash=0.0, lives=1.0, troubles=("odd success",), modes=("instant",))
     assert calm.letters is not None
     dice = chance(seed, "talk")
@@ -167,9 +166,7 @@ def draw_edits(seed: str) -> Program:
 
 
 def draw_hasty(seed: str) -> Program:
-    """Draw a world in which nothing goes wrong, and whose keeper hangs up in the middle of nearly all that he asks for,
-    while there is talk.
-    """
+    """Draw a world without faults, with many events, whose keeper hangs up in the middle of nearly all requests."""
     calm = draw_letters(seed, days=0.2, point_crash=0.0, lives=0.1, troubles=("odd success",), modes=("instant",))
     assert calm.letters is not None
     dice = chance(seed, "haste")
@@ -182,7 +179,7 @@ def draw_hasty(seed: str) -> Program:
 
 
 def draw_windows(seed: str) -> Program:
-    """Draw a world of digests in which nothing goes wrong, and which is talkative where one window ends."""
+    """Draw a world of digests without faults, with many events around the end of a window."""
     calm = draw_letters(seed, days=0.15, point_crash=0.0, lives=0.1, troubles=("odd success",), modes=("15min",))
     assert calm.letters is not None
     dice = chance(seed, "windows")
@@ -193,7 +190,7 @@ def draw_windows(seed: str) -> Program:
 
 
 def draw_crowd(seed: str) -> Program:
-    """Draw a world in which very many deliveries are due at once, and all receivers but one are silent."""
+    """Draw a world in which very many deliveries are due at once, and all receivers but one hang."""
     kinds: tuple[str, ...] = ("silent", "trickle")
     begins = CALM + 60
     alerts = tuple(AlertPlan(f"alert{n}", (AlertStep(5.0 + n, AlertState((WORDS[0],))),)) for n in range(4))
@@ -224,7 +221,7 @@ def _correspondence(seed: str, ends: float, modes: Sequence[Mode], kinds: Sequen
         order = list(kinds)
         chance(seed, "kinds").shuffle(order)
         plans = [_as_kind(plan, order[n % len(order)]) for n, plan in enumerate(plans)]
-    # One that nobody touches, of an alert that nobody touches, at a receiver that is always well.
+    # One that stays unchanged, of an unchanged alert, at a receiver that is always healthy.
     plain = DestinationPlan("plain", "alert0", _PLAIN, (_set(40.0, DestinationState()),))
     edits = [step.at for alert in alerts for step in alert.steps] + [step.at for plan in plans for step in plan.steps]
     sayings = _tagged(seed, _sayings(chance(seed, "sayings"), edits, ends))
@@ -232,7 +229,7 @@ def _correspondence(seed: str, ends: float, modes: Sequence[Mode], kinds: Sequen
 
 
 def _tagged(seed: str, sayings: Sequence[Saying]) -> tuple[Saying, ...]:
-    """Draw the tags that each source has as time goes on: now and then somebody edits them."""
+    """Draw each source's tags over time: now and then a user edits them."""
     dice = chance(seed, "tags")
     has: dict[int, tuple[str, ...]] = {}
     tagged = []
@@ -244,7 +241,7 @@ def _tagged(seed: str, sayings: Sequence[Saying]) -> tuple[Saying, ...]:
 
 
 def _sayings(dice: random.Random, edits: Sequence[float], ends: float) -> tuple[Saying, ...]:
-    """Draw single events, bursts of which several come in one second, and what comes just while something changes."""
+    """Draw single events, bursts of several in one second, and events at the moments of changes."""
     drawn: list[float] = moments(dice, 24 / (ends / DAY), CALM / 2, ends)
     for at in moments(dice, 5 / (ends / DAY), CALM, ends):
         drawn += [at + dice.uniform(0, 3) for _ in range(dice.randint(3, 14))]
@@ -271,7 +268,7 @@ def _alert(dice: random.Random, number: int, ends: float) -> AlertPlan:
 
 
 def _over_tags(plan: AlertPlan, dice: random.Random) -> AlertPlan:
-    """Have some of an alert's states name tags, beside sources or instead; the first alert, that is for all, none."""
+    """Let some of an alert's states name tags, with sources or instead; never in the first alert, which is for all."""
     if plan.name == "alert0":
         return plan
     steps = []
@@ -307,7 +304,7 @@ def _destination(
 
 
 def _as_kind(plan: DestinationPlan, kind: str) -> DestinationPlan:
-    """Return a plan for people: nothing is signed, and mail begins in good time, as somebody has to agree first."""
+    """Return a plan for people: unsigned; mail begins early, because its recipient has to confirm first."""
     first, *steps = (replace(step, do="test") if step.do == "rotate" else step for step in plan.steps)
     if kind == EMAIL:
         first = replace(first, at=min(first.at, 60.0))
@@ -335,7 +332,7 @@ def _faults(seed: str, hosts: Sequence[str], ends: float, kinds: Sequence[str]) 
 
 
 def _troubles(dice: random.Random, host: str, ends: float, kinds: Sequence[str]) -> list[Fault]:
-    """Draw one trouble after the other: of minutes, hours or days; some receivers are away for most of the time."""
+    """Draw a sequence of troubles of minutes, hours or days; some receivers are away for most of the time."""
     drawn, at = [], CALM + dice.expovariate(1 / (0.15 * ends))
     if dice.random() < 0.2:
         kind = dice.choice([each for each in kinds if each in LASTING] or kinds)

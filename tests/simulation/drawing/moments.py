@@ -1,4 +1,4 @@
-"""Moments at which things happen."""
+"""Random moments."""
 
 from __future__ import annotations
 

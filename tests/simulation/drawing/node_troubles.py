@@ -11,7 +11,7 @@ _KINDS: tuple[NodeTroubleKind, ...] = ("kill", "leave", "freeze", "stuck", "stuc
 
 
 def node_troubles(dice: random.Random, nodes: int, begins: float, ends: float) -> tuple[NodeTrouble, ...]:
-    """Draw troubles of nodes, one every few minutes; some overlap, but none another's outage."""
+    """Draw troubles of nodes, one every few minutes; some overlap, but never an outage."""
     drawn, at = [], begins
     while at < ends:
         kind = dice.choice(_KINDS)

@@ -1,4 +1,4 @@
-"""Sources as they are met: feeds with an archive, pages full of churn, moved addresses, several on one machine."""
+"""Realistic sources: feeds with an archive, pages full of churn, moved addresses, several on one machine."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _WRONG_TYPES = ("", "", "text/html", "text/plain", "application/octet-stream")
 _FLOOD = 120
 _ARCHIVE_DAYS = 30
 _SETTLED = 11 * 3600.0
-"""An entry that is dated so shortly before a reset is news once more, by its new identity and its date."""
+"""An entry dated this shortly before a reset is reported again, for its new identity and date."""
 
 WORDS = [
     "amber",
@@ -94,7 +94,7 @@ def origins(seed: str, sources: int, ends: float) -> tuple[OriginPlan, ...]:
 
 
 def batch(dice: random.Random, plan: OriginPlan, ends: float) -> tuple[Text, ...]:
-    """Let a feed that never moves be replaced as a whole by entries of one date, late in the program; not each."""
+    """Replace a feed that never moves with entries of one date, late in the program; not every feed."""
     at = float(round(ends - CALM - dice.uniform(0, CALM)))
     before = tuple(text for text in plan.texts if text.at < at - 1 and text.away[1] in {math.inf, *_past(text, at)})
     if dice.random() < 0.2 or plan.manners.resets_at < math.inf:
@@ -108,7 +108,7 @@ def _past(text: Text, at: float) -> tuple[float, ...]:
 
 
 def steady(dice: random.Random, texts: Sequence[Text], alert: AlertPlan) -> tuple[Text, ...]:
-    """Add two frames a second around the moment at which an alert is made, each with its word."""
+    """Add two frames a second around the moment when an alert is made, each with its word."""
     begins = int(alert.at) - 10
     more = [Text(begins + n / 2, (*_words(dice), alert.word)) for n in range(60)]
     return tuple(sorted([*texts, *more], key=lambda text: text.at))
@@ -117,10 +117,7 @@ def steady(dice: random.Random, texts: Sequence[Text], alert: AlertPlan) -> tupl
 def chatty(
     dice: random.Random, plan: OriginPlan, ends: float, every: float = 20.0, entries: float = 600.0
 ) -> OriginPlan:
-    """Let a push source say something that is wanted every so many seconds, and a feed have new entries.
-
-    entries: seconds between two of a feed.
-    """
+    """Give a push source a matching text every `every` seconds, and a feed new entries every `entries` seconds."""
     if plan.tier == "push":
         ats = (int(at) + dice.choice((0.0, 0.0, 0.5)) for at in moments(dice, DAY / every, CALM, ends - 60))
         more = [Text(at, (*_words(dice), ALERT_WORD)) for at in ats]
@@ -134,14 +131,14 @@ def chatty(
 
 
 def flooded(dice: random.Random, plan: OriginPlan, ends: float) -> OriginPlan:
-    """Add a burst of frames within a second to a push source, each of them wanted."""
+    """Add a burst of matching frames within a second to a push source."""
     begins = round(dice.uniform(1.5 * CALM, ends - CALM / 4)) + 0.5
     burst = [Text(begins + n / _FLOOD, (*_words(dice), ALERT_WORD)) for n in range(_FLOOD // 2)]
     return replace(plan, texts=tuple(sorted([*plan.texts, *burst], key=lambda text: text.at)))
 
 
 def together(plans: Sequence[OriginPlan]) -> tuple[OriginPlan, ...]:
-    """Put all that is polled on one machine, each at an address of its own."""
+    """Put all polled sources on one machine, each at its own address."""
     house = next(plan.machine for plan in plans if plan.tier != "push")
     return tuple(
         plan if plan.tier == "push" else replace(plan, host=house, path=f"/{plan.tier}{number}", via=())
@@ -150,7 +147,7 @@ def together(plans: Sequence[OriginPlan]) -> tuple[OriginPlan, ...]:
 
 
 def robots(seed: str, machines: Sequence[str]) -> tuple[tuple[str, RobotsPlan], ...]:
-    """Draw what robots.txt says on each machine."""
+    """Draw the robots.txt of each machine."""
     return tuple((machine, _robots(chance(seed, f"robots/{machine}"))) for machine in machines)
 
 
@@ -168,7 +165,7 @@ def _is_quiet(number: int) -> bool:
 
 
 def a_page(dice: random.Random, number: int, ends: float, per_day: float = 48.0) -> OriginPlan:
-    """Draw a page that is no other than its blocks, and changes so often, on average."""
+    """Draw a page that consists of its blocks and changes this often, on average."""
     texts = tuple(Text(at, _words(dice)) for at in moments(dice, per_day, CALM, ends - CALM / 2))
     return OriginPlan(
         host=f"page{number}.shore.org",
@@ -184,8 +181,8 @@ def a_page(dice: random.Random, number: int, ends: float, per_day: float = 48.0)
 
 
 def members(seed: str, ends: float) -> tuple[OriginPlan, ...]:
-    """Draw a list with sessions, a page with sessions, one with sessions and pictures that a browser shows, one of
-    which parts are picked, and a WebSocket with sessions.
+    """Draw a list with sessions, a page with sessions, one with sessions and browser pictures, one with picked parts,
+    and a WebSocket with sessions.
     """
     plans = [a_page(chance(seed, f"members/{n}"), n, ends, 240.0) for n in range(4)]
     bursts = [
@@ -269,18 +266,18 @@ def _as_feed(dice: random.Random, plan: OriginPlan, ends: float) -> OriginPlan:
 
 
 def _reset_moment(dice: random.Random, texts: Sequence[Text], ends: float) -> float:
-    """Draw when a feed moves to another system: at a quiet time, for what is dated just before is news again."""
+    """Draw when a feed moves to another system: at a quiet time, as entries dated just before are reported again."""
     for _ in range(20):
         at = dice.uniform(CALM, max(CALM, ends - CALM))
         news = any(at - _SETTLED < text.at < at + 60 or at - 60 < text.revised_at < at + 60 for text in texts)
-        # Who is not seen just after the reset comes back as somebody else.
+        # An entry that is absent just after the reset returns under another identity.
         if not news and not any(text.away[0] - CALM < at < text.away[1] for text in texts):
             return at
     return math.inf
 
 
 def _unsteady(dice: random.Random, text: Text, ends: float) -> Text:
-    """Let an entry be revised, or be away from its feed for a while."""
+    """Let an entry be revised, or be absent from its feed for a while."""
     first = max(text.at, CALM / 2) + 600
     drawn = dice.random()
     if drawn < 0.10 and first < ends:
@@ -312,7 +309,7 @@ def _some(dice: random.Random, kinds: Sequence[Churn], share: float = 0.4) -> tu
 def _texts(dice: random.Random, per_day: float, ends: float, *, shift: float = 0.0) -> tuple[Text, ...]:
     drawn: list[Text] = []
     for at in moments(dice, per_day, 0.0, ends - 2):
-        # Whole seconds, each once: Last-Modified can't tell more apart.
+        # Whole seconds, each once: Last-Modified can't distinguish smaller steps.
         drawn.append(Text(max(float(round(at)), drawn[-1].at + 1 if drawn else 1.0), _words(dice)))
     return tuple(replace(text, at=text.at + shift) for text in drawn)
 

@@ -1,4 +1,4 @@
-"""Scripts of pages: what is shown for how many looks, and what of it a reader wants to hear."""
+"""Scripts of pages: their texts for a number of checks, and the changes that a reader wants."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def _begins(*lines: str) -> Scene:
 
 
 def _to_and_fro(dice: random.Random, one: str, other: str) -> list[Scene]:
-    """Let a label go to and fro: the first turn is news, each later one a return that is news as well."""
+    """Let a label alternate: the first turn is a change, each later one a return that is reported as well."""
     scenes = [_begins(one)]
     for turn in range(5):
         news: News = "reverted" if turn else "told"
@@ -62,7 +62,7 @@ def _to_and_fro(dice: random.Random, one: str, other: str) -> list[Scene]:
 
 
 def _visited(dice: random.Random) -> list[Scene]:
-    """Let other pages stand in the page's place for one to three looks, and then something be news."""
+    """Put another page in place of the page for one to three checks, then a real change."""
     own = _begins("Open")
     scenes = [own]
     guests: list[Instead] = ["login", "loading", "error", "home"]
@@ -77,7 +77,7 @@ def _replaced(instead: Instead, news: News) -> list[Scene]:
 
 
 def _entries(dice: random.Random) -> list[Scene]:
-    """Let entries be added one by one, and removed in another order."""
+    """Add entries one by one, and remove them in another order."""
     names = dice.sample(_ENTRIES, 6)
     lists = [names[:3], names[:4], names[:5], names, names[1:], names[2:], [*names[2:4], names[5]]]
     return [

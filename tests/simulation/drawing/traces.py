@@ -1,4 +1,4 @@
-"""Worlds of any kind with traces on, and a collector that is often ill."""
+"""Worlds of any kind with traces on, and a collector with many troubles."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ KINDS: Sequence[Callable[[str], Program]] = (
     draw_letters_of_nodes,
 )
 PER_DAY = 40.0
-"""Troubles of the collector: it is ill for a third of the time."""
+"""Troubles of the collector: it is down for a third of the time."""
 
 
 def draw_traced(seed: str) -> Program:
-    """Draw a world of some kind, and have it traced."""
+    """Draw a world of some kind, with traces."""
     return traced(chance(seed, "traces").choice(KINDS)(seed))
 
 
 def traced(program: Program) -> Program:
-    """Have a world traced: all of it, or a share."""
+    """Trace a world: all of it, or a share."""
     dice = chance(program.seed, "traces/collector")
     faults = [
         Fault(at, min(dice.expovariate(1 / 700), 3600.0, program.ends - at), dice.choice(HOST_FAULTS), COLLECTOR)
@@ -44,5 +44,5 @@ def traced(program: Program) -> Program:
 
 
 def draw_traced_disk(seed: str) -> Program:
-    """Draw a disk that is seldom well beside a collector, half of whose traces are kept."""
+    """Draw a disk with frequent troubles and a collector; half of the traces are kept."""
     return replace(traced(draw_disk(seed)), traces=0.5)

@@ -1,4 +1,4 @@
-"""Whole programs: the common world, in which everything can happen, and worlds that are about one thing."""
+"""Whole programs: the common world, where everything can happen, and worlds about one thing."""
 
 from __future__ import annotations
 
@@ -42,13 +42,13 @@ from tests.simulation.standby import AWAY, PLACE, SLOW
 HOPS, KEPT = 6, 30
 """Of a world of members: pages of new items in an hour, and events that the log keeps."""
 PACE = 900.0
-"""Seconds between two looks at a source, on average. Ten sources alone would be looked at every two minutes, which no
-library does that is worth simulating: ten looks a second are shared by thousands.
+"""Seconds between two checks of a source, on average. Ten sources alone would be checked every two minutes, unlike any
+library worth simulating: thousands of sources share ten checks a second.
 """
 
 
 def draw(seed: str, *, days: float, sources: int, point_crash: float = 0.01, pace: float = PACE) -> Program:
-    """Draw the program of a seed. pace: seconds between two looks at a source, on average."""
+    """Draw the program of a seed. pace: seconds between two checks of a source, on average."""
     ends = days * DAY
     program = Program(
         seed=seed,
@@ -71,12 +71,12 @@ def draw(seed: str, *, days: float, sources: int, point_crash: float = 0.01, pac
 
 
 def _calm(seed: str, *, days: float, sources: int, pace: float = PACE) -> Program:
-    """Draw a world without crashes, in which nobody meddles."""
+    """Draw a world without crashes and without user changes."""
     return replace(draw(seed, days=days, sources=sources, point_crash=0.0, pace=pace), meddling=())
 
 
 def draw_outage(seed: str, kind: str, *, sources: int = 24) -> Program:
-    """Draw a world in which nothing goes wrong but our own line, for 20 minutes; and then a restart, long after."""
+    """Draw a world whose only fault is an outage of our own line for 20 minutes; and a restart, long after."""
     calm = _calm(seed, days=0.16, sources=sources)
     begins = CALM + chance(seed, "outage").uniform(0, 1200)
     outage = Fault(begins, 1200.0, kind, SERVICE)
@@ -85,7 +85,7 @@ def draw_outage(seed: str, kind: str, *, sources: int = 24) -> Program:
 
 
 def draw_troubles(seed: str, *kinds: str, sources: int = 6, steps: float = 0.0, days: float = 0.3) -> Program:
-    """Draw a world without crashes in which every origin has these troubles in turn, and time to get over each.
+    """Draw a world without crashes in which every origin has these troubles in turn, and time to recover from each.
 
     steps: how often a day our clock is set.
     """
@@ -108,7 +108,7 @@ def draw_troubles(seed: str, *kinds: str, sources: int = 6, steps: float = 0.0, 
 
 
 def draw_coverage(seed: str, *, sources: int = 2) -> Program:
-    """Draw a world of a night in which the service is stopped and killed, and its clock is set, again and again."""
+    """Draw a night in which the service is stopped and killed, and its clock is set, again and again."""
     calm = _calm(seed, days=0.22, sources=sources, pace=PACE / 2)
     dice, ends = chance(seed, "coverage"), calm.ends
     endings = (
@@ -133,7 +133,7 @@ def draw_coverage(seed: str, *, sources: int = 2) -> Program:
 
 
 def draw_heartbeats(seed: str) -> Program:
-    """Draw three hours of heartbeats in which the service is killed, or stopped, every few minutes.
+    """Draw three hours of heartbeats in which the service is killed or stopped every few minutes.
 
     In one world of four several nodes share the database; in one its clock is set.
     """
@@ -160,8 +160,8 @@ def draw_heartbeats(seed: str) -> Program:
 
 
 def draw_in_time(seed: str, *, sources: int = 6, days: float = 0.3) -> Program:
-    """Draw a world of feeds that post batches of one date, of alerts that are made while frames flow, and of sources
-    that fail for longer than somebody's patience, through restarts.
+    """Draw a world of feeds with batches of one date, of alerts made while frames arrive, and of sources that fail for
+    longer than some alert's patience, through restarts.
     """
     calm = _calm(seed, days=days, sources=sources, pace=PACE / 2)
     dice = chance(seed, "in time")
@@ -170,9 +170,9 @@ def draw_in_time(seed: str, *, sources: int = 6, days: float = 0.3) -> Program:
         if plan.tier == "push":
             alert = AlertPlan(round(dice.uniform(CALM, 2 * CALM)) + 0.25, "harbor", dice.choice((60, 300)))
             alerts.append(alert)
-            plan = replace(plan, texts=origins.steady(dice, plan.texts, alert))  # noqa: PLW2901  # as it is drawn anew
+            plan = replace(plan, texts=origins.steady(dice, plan.texts, alert))  # noqa: PLW2901  # drawn step by step
         elif plan.tier == "feed" and plan.texts:
-            plan = replace(plan, texts=origins.batch(dice, plan, calm.ends))  # noqa: PLW2901  # as it is drawn anew
+            plan = replace(plan, texts=origins.batch(dice, plan, calm.ends))  # noqa: PLW2901  # drawn step by step
         plans.append(plan)
     alerts.append(AlertPlan(60.0, "lagoon", dice.choice((120, 600))))
     alerts.append(AlertPlan(61.0, "meadow", 2400))
@@ -221,15 +221,15 @@ def draw_disk(seed: str, *kinds: str, sources: int = 4, days: float = 0.16) -> P
 
 
 def draw_meddled(seed: str, *, sources: int = 5, days: float = 0.13) -> Program:
-    """Draw a world in which a user changes sources all the time, on a disk that is often slow; their host is away now
-    and then.
+    """Draw a world in which a user changes sources all the time, on an often slow disk; their host is away now and
+    then.
     """
     calm = _calm(seed, days=days, sources=sources, pace=PACE / 3)
     dice = chance(seed, "meddled")
     imports = tuple(Meddling(at, "", "import") for at in moments(dice, 24, CALM, calm.ends))
     plans = origins.together([origins.chatty(dice, plan, calm.ends) for plan in calm.origins])
     house = next(plan.machine for plan in plans if plan.tier != "push")
-    # Frames that wait for a commit are where most can go wrong.
+    # Most bugs are in frames that wait for a commit.
     favoured = [*plans, *(plan for plan in plans if plan.tier == "push" for _ in range(2))]
     drawn = _meddling(dice, favoured, calm.ends, DAY / 45)
     hasty = [replace(meddling, lasts=meddling.lasts / 10) for meddling in drawn]
@@ -251,9 +251,9 @@ def draw_meddled(seed: str, *, sources: int = 5, days: float = 0.13) -> Program:
 
 
 def draw_tight(seed: str) -> Program:
-    """Draw a world in which all mailboxes and pages are small, and retention overtakes whoever is away for an hour.
+    """Draw a world of small mailboxes and pages, where retention overtakes a reader after an hour.
 
-    Its clients ask for some of the events, read slowly, and lose their keys.
+    Its clients filter events, read slowly, and lose their keys.
     """
     calm = _calm(seed, days=0.12, sources=3, pace=PACE / 2)
     dice = chance(seed, "tight")
@@ -276,7 +276,7 @@ def draw_tight(seed: str) -> Program:
 
 
 def _choosy(dice: random.Random, calm: Program) -> tuple[ClientPlan, ...]:
-    """Let clients ask for some of the events, each for others; one reads slowly, the others lose their keys."""
+    """Give each client another filter; one reads slowly, the others lose their keys."""
     tiers = {plan.tier: plan.url for plan in calm.origins}
     wishes = (Wish(), Wish(tier="push"), Wish(source=tiers["feed"]), Wish(tier="push", word=ALERT_WORD))
     drawn = []
@@ -290,10 +290,10 @@ def _choosy(dice: random.Random, calm: Program) -> tuple[ClientPlan, ...]:
 
 
 def draw_epilogue(seed: str, epilogue: str) -> Program:
-    """Draw a short calm world after which something happens to its database."""
+    """Draw a short calm world whose database is damaged or replaced afterwards."""
     calm = _calm(seed, days=0.07, sources=3, pace=PACE / 3)
     dice = chance(seed, "epilogue")
-    # What comes later is said to the service that has a backup in its place.
+    # Later events go to the service on the restored backup.
     late = calm.ends + 4 * CALM
     plans = tuple(origins.chatty(dice, plan, late) for plan in calm.origins if plan.tier != "html")
     return replace(calm, origins=plans, faults=(), steps=(), endings=(), clients=calm.clients[:1], epilogue=epilogue)
@@ -318,7 +318,7 @@ def draw_standby(seed: str, epilogue: str = "") -> Program:
 
 
 def draw_nodes(seed: str, *, sources: int = 4, tiers: tuple[SourceType, ...] = tuple(TIERS)) -> Program:
-    """Draw a world of two to four nodes on one database: one or another is killed, stopped, cut off, or leaves.
+    """Draw a world of two to four nodes on one database; some are killed, stopped, cut off, or leave.
 
     A user changes sources at any of them, frames come at the same moments, and a client loses its key now and then.
     tiers: of the sources.
@@ -346,12 +346,12 @@ def draw_nodes(seed: str, *, sources: int = 4, tiers: tuple[SourceType, ...] = t
 
 
 def draw_polling_nodes(seed: str) -> Program:
-    """Draw nodes that look at feeds, which nearly always have something new."""
+    """Draw nodes that check feeds, which nearly always have new entries."""
     return draw_nodes(seed, tiers=("feed",))
 
 
 def draw_pushed_nodes(seed: str) -> Program:
-    """Draw nodes that hear frames, all at the same moments."""
+    """Draw nodes with push sources, whose frames come at the same moments."""
     return draw_nodes(seed, tiers=("push",))
 
 
@@ -364,7 +364,7 @@ def _in_step(dice: random.Random, plan: OriginPlan, ends: float) -> OriginPlan:
 
 
 def draw_meaning(seed: str, *names: str) -> Program:
-    """Draw a world of scripted pages, of which it is known at which looks a reader wants to hear, through restarts.
+    """Draw a world of scripted pages, through restarts; the scripts define the checks with a wanted change.
 
     names: of the pages, all if none are named.
     """
@@ -389,8 +389,8 @@ def draw_meaning(seed: str, *names: str) -> Program:
 
 
 def draw_rendered(seed: str) -> Program:
-    """Draw a world of pages of which most are empty until a browser shows them, on a machine whose browser dies, hangs
-    and is uninstalled in turn, through restarts. One host has troubles, too; the others are never to blame.
+    """Draw a world of pages, most of them empty without a browser, on a machine whose browser dies, hangs and is
+    uninstalled in turn, through restarts. One host has troubles, too; the others are never to blame.
     """
     calm = _calm(seed, days=0.2, sources=1, pace=PACE / 2)
     dice = chance(seed, "rendered")
@@ -421,9 +421,9 @@ def draw_rendered(seed: str) -> Program:
 
 
 def draw_members(seed: str, *, days: float = 0.17) -> Program:
-    """Draw a world of what is behind a page: a list whose items are followed to another host, sites that renew their
-    sessions (one of them shown by a browser with pictures, one a WebSocket), and one of which a user picks parts; on a
-    log that keeps little, through restarts.
+    """Draw a world with sources' extras: a list whose items are followed to another host, sites that renew their
+    sessions (one rendered with pictures, one a WebSocket), and one whose parts a user picks; on a log that keeps
+    little, through restarts.
     """
     calm = _calm(seed, days=days, sources=1, pace=PACE / 2)
     plans = origins.members(seed, calm.ends)
@@ -478,7 +478,7 @@ def draw_everything(seed: str, *, days: float = 0.3, sources: int = 6) -> Progra
 
 
 def _clients(seed: str, ends: float) -> tuple[ClientPlan, ...]:
-    """Draw one that wants all, one that loses its key now and then, and one that asks for feeds, or a word in them."""
+    """Draw three clients: unfiltered, losing its key now and then, and filtered by feed or word."""
     plain, keyed, choosy = (_client(chance(seed, f"client/{n}"), n, ends) for n in range(3))
     dice = chance(seed, "keys")
     lost = tuple(Revocation(at, dice.choice((0.0, 60.0))) for at in moments(dice, 2, CALM, ends))
@@ -524,7 +524,7 @@ def _disk_faults(dice: random.Random, ends: float, per_day: float = 4.0) -> list
 def _meddling(
     dice: random.Random, plans: Sequence[OriginPlan], ends: float, per_day: float = 6.0
 ) -> tuple[Meddling, ...]:
-    """Draw what a user does to sources; only feeds are deleted and come back."""
+    """Draw a user's changes to sources; only feeds are deleted and come back."""
     drawn: list[Meddling] = []
     for at in moments(dice, per_day, CALM, ends - CALM / 2):
         plan = dice.choice(plans)
