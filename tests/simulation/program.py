@@ -1,7 +1,7 @@
 """The program of a world: users, origins and faults, as data: printable, comparable, cut down by hand.
 
-All times are virtual seconds since the world began. Nothing bad happens in the first hour (`CALM`), nor after
-`days`; then the world goes on until everything owed has arrived, or fails as stuck. `drawing` makes programs of seeds.
+All times are virtual seconds since the world began. No fault comes in the first hour (`CALM`), nor after `days`; then
+the world continues until everything owed has arrived, or fails as stuck. `drawing` makes programs of seeds.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ Charset = Literal["utf-8", "iso-8859-1", "utf-16"]
 SOON = 60.0
 """Seconds within which a node must append, to be stopped there."""
 ALERT_WORD = "storm"
-"""The alert asks for this word; every text either has it or not."""
+"""The alert matches this word; every text either has it or not."""
 
 HOST_FAULTS = (
     *("refused", "unreachable", "partition", "slow", "reset", "nxdomain", "http500", "truncated", "garbage"),
@@ -41,31 +41,31 @@ HOST_FAULTS = (
 )
 """Troubles of an origin. Those of HTTP do nothing to a WebSocket server, and the last two nothing to HTTP."""
 OURS = ("dns", "servfail", "offline")
-"""Outages of our own line that show as such: no source may be blamed."""
+"""Recognisable outages of our own line: no source may be blamed."""
 LINE_FAULTS = (*OURS, "slow dns", "dead line", "lossy", "partition", "slow", "reset", "disk full")
 DISK_FAULTS = ("disk slow", "disk locked", "disk errors", "disk mute", "power cut")
-"""Troubles of our own disk, beside a full one: each call takes up to half a minute, or waits for another program in
-vain; some calls fail; some commits are not said to have happened; what was not synced is gone.
+"""Troubles of our own disk, besides a full one: calls take up to half a minute; calls wait in vain for another
+program's lock; some calls fail; some commits get no answer; unsynced data is lost.
 """
 BROWSER_FAULTS = ("browser dies", "browser hangs", "no browser")
-"""Troubles of our own browser, in worlds that have one. They slow nothing down, and delay no other look."""
+"""Troubles of our own browser, in worlds that have one. They slow nothing down, and delay no other check."""
 FIRST_SESSION = "session=s0"
-"""What a user has copied out of his browser."""
+"""The cookie that a user has copied from a browser."""
 SESSION_FAULTS = ("renews and fails", "renews and is cut")
-"""Troubles of a site with sessions: an answer gives a new one and is a failure, or its body is cut."""
+"""Troubles of a site with sessions: an answer renews the session and is an error, or its body is cut."""
 SERVICE_FAULTS = (*LINE_FAULTS, *DISK_FAULTS)
 SERVICE, HOOK = "api.sanderling.org", "hook.receiver.org"
 COLLECTOR = "collector.people.org"
-"""Where spans go, in worlds with traces."""
+"""The target of spans, in worlds with traces."""
 UNWATCHED = (HOOK, COLLECTOR)
-"""Machines that the service speaks to, and looks at nothing there."""
+"""Machines that the service connects to, but watches no source on."""
 
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """Something published: when, and the words it is made of.
+    """A published text: when, and its words.
 
-    revised_at: from then on a feed's entry says `revision` instead. away: while it is not in its feed.
+    revised_at: from then on a feed's entry has `revision` instead. away: while it is not in its feed.
     """
 
     at: float
@@ -82,10 +82,10 @@ class Text:
 
 @dataclass(frozen=True, slots=True)
 class Manners:
-    """How an origin speaks, whatever it says.
+    """An origin's format, whatever its content.
 
-    content_type: a wrong one, "" for the right one. churn: what of it changes without being news. resets_at: from then
-    on all of a feed's identities are others.
+    content_type: a wrong one, "" for the right one. churn: its parts that change without a change to report. resets_at:
+    from then on all of a feed's identities are others.
     """
 
     content_type: str = ""
@@ -97,11 +97,11 @@ class Manners:
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """What a scripted page shows for so many requests, and what its reader wants to hear of it.
+    """A scripted page's content for so many requests, and the reports that its reader wants.
 
-    lines: its labels or entries; `{n}` in one is another number at each request. rotates: each request is shown
-    one of them, by lot. instead: another page stands in its place. news: how its difference to what was told is to be
-    told; "" not at all, "few" at most twice and at a tenth of its looks, "several" at most five times and at a fifth.
+    lines: its labels or entries; `{n}` in one is another number at each request. rotates: each request is shown one of
+    them, by lot. instead: another page replaces the page. news: the wanted report of its difference to the last
+    reported state; "" none, "few" at most two and at a tenth of its checks, "several" at most five and at a fifth.
     """
 
     visits: int
@@ -113,16 +113,14 @@ class Scene:
 
 @dataclass(frozen=True, slots=True)
 class OriginPlan:
-    """A source and what it publishes: entries of a feed, altered blocks of a page, frames of a push stream.
+    """A source and its texts: entries of a feed, altered blocks of a page, frames of a push stream.
 
-    style: the feed's format, or how the page is built. validators: which headers make requests conditional.
-    window: how many entries a feed keeps, blocks a page has. secure: https and wss. texts: those before 0 were there
-    when the world began. via: what the user gives instead of the address itself, and what that redirects to.
-    scenes: what a scripted page plays, which has no texts; the last one stays.
-    shell: it is sent empty, and its scripts fill it. render: what its user asks for, "" for nothing; pictures: with
-    pictures of each change.
-    session: its user has given a cookie, which it renews at each visit. other: of a list, the host on which every third
-    item has its page, "" where all are its own.
+    style: the feed's format, or the page's layout. validators: the headers that make requests conditional. window: how
+    many entries a feed keeps, blocks a page has. secure: https and wss. texts: those before 0 existed when the world
+    began. via: the user's address and further redirects, in place of the address itself. scenes: the script of a page,
+    which has no texts; the last one stays. shell: it is sent empty, and its scripts fill it. render: the user's
+    setting, "" for none; pictures: with pictures of each change. session: its user has given a cookie, which it renews
+    at each visit. other: of a list, the host on which every third item has its page, "" where all are its own.
     """
 
     host: str
@@ -145,12 +143,12 @@ class OriginPlan:
 
     @property
     def astray(self) -> bool:
-        """Whether another page ever stands in its place, which it can be failing for."""
+        """Whether another page ever replaces it, which may count as a failure."""
         return any(scene.instead for scene in self.scenes)
 
     @property
     def address(self) -> str:
-        """Where it really is."""
+        """Its real address."""
         scheme = ("wss" if self.secure else "ws") if self.tier == "push" else ("https" if self.secure else "http")
         return f"{scheme}://{self.host}{self.path}"
 
@@ -161,7 +159,7 @@ class OriginPlan:
 
     @property
     def name(self) -> str:
-        """How its texts and the timeline call it."""
+        """Its name in texts and the timeline."""
         return self.host + self.path.rstrip("/")
 
     @property
@@ -170,7 +168,7 @@ class OriginPlan:
 
     @property
     def machines(self) -> tuple[str, ...]:
-        """All the machines that a look at it asks."""
+        """All the machines that a check of it asks."""
         hosts = (*(host_of(url) for url in (*self.via, self.address)), *filter(None, [self.other]))
         return tuple(dict.fromkeys(machine_of(host) for host in hosts))
 
@@ -203,7 +201,7 @@ class AlertPlan:
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """What a stream client asks for: the events of a tier, of a source (by its URL), with a word; "" is whatever."""
+    """A stream client's filters: a tier, a source (by its URL), a word; "" is no filter."""
 
     tier: str = ""
     source: str = ""
@@ -212,7 +210,7 @@ class Wish:
 
 @dataclass(frozen=True, slots=True)
 class Revocation:
-    """A client's key is deleted; it gets another one `later`, and asks with the old one until then."""
+    """A client's key is deleted; it gets another one `later`, and uses the old one until then."""
 
     at: float
     later: float
@@ -222,7 +220,7 @@ class Revocation:
 class ClientPlan:
     """A stream client that resumes with the last id it saw, each time it comes back.
 
-    rests: seconds before it reads on, after each event. revocations: of the keys that it has, which are its own then.
+    rests: seconds before it reads on, after each event. revocations: of its keys, which no other client has then.
     """
 
     name: str
@@ -236,7 +234,7 @@ class ClientPlan:
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """Something outside is broken for a while. `where` is a machine; the service's own faults are those of its line."""
+    """An external fault for a while. `where` is a machine; the service's own faults are those of its line."""
 
     at: float
     lasts: float
@@ -245,7 +243,6 @@ class Fault:
 
     @property
     def ends(self) -> float:
-        """When it is over."""
         return self.at + self.lasts
 
 
@@ -268,7 +265,7 @@ class Ending:
 
 @dataclass(frozen=True, slots=True)
 class NodeTrouble:
-    """What happens to one of several nodes; it is over, or the node is there again, after `lasts`.
+    """A trouble of one of several nodes; after `lasts` it is over, or the node is back.
 
     kill: as by `kill -9`. leave: it is asked to stop. freeze: nothing of it runs. stuck: the same, from its next append
     on, if that comes soon. cut: it does not reach the database. outage: no node does.
@@ -287,10 +284,10 @@ class NodeTrouble:
 
 @dataclass(frozen=True, slots=True)
 class Meddling:
-    """A user changes a source, asks for what is refused, pauses it for a while, deletes it and adds it anew, imports a
-    list with all that nobody deletes, or picks the parts of a page.
+    """A user changes a source, sends an invalid request, pauses it for a while, deletes and adds it, imports a list
+    with all sources that are never deleted, or picks the parts of a page.
 
-    place: of the paragraph that he leaves out of the page, or watches alone (`only`); None: he watches all of it again.
+    place: of the paragraph to ignore, or to watch alone (`only`); None: watch the whole page again.
     """
 
     at: float
@@ -304,19 +301,17 @@ class Meddling:
 @dataclass(frozen=True)
 class Program:
     """One seed's world. `point_crash` is the chance that something ends each time the code reaches a named point: the
-    whole process, or that actor alone. robots: by machine. looks_per_second: the service's setting.
-    alerts: those that are made in its course; one that asks for `ALERT_WORD` is there from the beginning.
-    letters: what is said without origins, and who is written to. season: how far ahead the service's clock begins.
-    meddling: what a user does to sources.
-    tight: all pages and mailboxes are small, and the log keeps little (`tightness`). hooks: destinations of the alert.
-    key_check: seconds between two looks at the keys of open streams; the API looks twice a second, and that would be
-    nearly all that is simulated. epilogue: what comes after all is at rest: "restore" of a backup that was taken at
-    nine tenths of the program, or "log" or another table of which a page is bent, "at rest log" between two lives;
-    "take over" by a standby from a dead service, "take over alive" from one that lives.
-    heartbeat: seconds between two heartbeats in the log; 0: there are none. traces: the share of traces that is kept
-    and sent to a collector; 0: nothing is traced.
-    hops: pages of new items in an hour for one list. keeps: events that the log keeps; 0: all.
-    nodes: how many lives there are at once, on one database, and troubles: theirs. Then `endings` are nobody's.
+    whole process, or that actor alone. robots: by machine. looks_per_second: the service's setting. alerts: those made
+    during the program; one for `ALERT_WORD` exists from the beginning. letters: events without origins, and their
+    destinations. season: how far ahead the service's clock begins. meddling: a user's changes to sources. tight: all
+    pages and mailboxes are small, and the log keeps little (`tightness`). hooks: destinations of the alert. key_check:
+    seconds between two checks of the keys of open streams; the API's two per second would take most of the simulation.
+    epilogue: after the world is at rest: "restore" of a backup taken at nine tenths of the program, or "log" or another
+    table, one page of which is damaged, "at rest log" between two lives; "take over" by a standby from a dead service,
+    "take over alive" from a live one. heartbeat: seconds between two heartbeats in the log; 0: none. traces: the share
+    of traces that is kept and sent to a collector; 0: no traces. hops: pages of new items in an hour for one list.
+    keeps: events that the log keeps; 0: all. nodes: how many lives run at once, on one database, and troubles: theirs.
+    Then `endings` apply to none.
     """
 
     seed: str
@@ -352,12 +347,12 @@ class Program:
 
     @property
     def browses(self) -> bool:
-        """Whether its machine has a browser: where there is something to show."""
+        """Whether its machine has a browser: where a page needs one."""
         return any(plan.shell or plan.render for plan in self.origins)
 
     @cached_property
     def machines(self) -> tuple[str, ...]:
-        """All machines with origins, in the order in which they are first named."""
+        """All machines with origins, in the order of their first mention."""
         return tuple(dict.fromkeys(machine for plan in self.origins for machine in plan.machines))
 
     @cached_property
@@ -367,7 +362,6 @@ class Program:
         return frozenset(machine_of(host) for host in hosts if host != machine_of(host))
 
     def robots_of(self, machine: str) -> RobotsPlan:
-        """Return a machine's robots.txt."""
         return dict(self.robots).get(machine, RobotsPlan())
 
     def faults_at(self, machine: str, kinds: Iterable[str] | None = None) -> list[Fault]:
@@ -375,7 +369,7 @@ class Program:
         return [fault for fault in self.faults if fault.where == machine and (wanted is None or fault.kind in wanted)]
 
     def describe(self) -> str:
-        """Say in one line how much of what is in it."""
+        """Summarise its contents in one line."""
         return (
             f"{self.days:g} days, {len(self.origins)} sources, {sum(len(o.texts) for o in self.origins)} texts, "
             f"{len(self.faults)} faults, {len(self.steps)} clock steps, {len(self.endings)} endings, "

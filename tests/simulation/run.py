@@ -1,8 +1,7 @@
-"""One seed from beginning to end: the world is built, the service lives and dies in it, and what happened is
-gathered.
+"""One seed from beginning to end: builds the world, runs the service in it, and gathers the facts.
 
-`simulate_program` is the whole of it. The world first plays its program, then comes to rest: it goes on until
-nothing is owed any more, or until patience runs out and whoever still owes has broken a promise.
+`simulate_program` is the whole of it. The world first plays its program, then comes to rest: it continues until nothing
+is owed any more, or until patience runs out; then a remaining debt breaks a promise.
 """
 
 from __future__ import annotations
@@ -66,18 +65,18 @@ from tests.simulation.world import STOP_BUDGET, Life, Machine
 
 PORT = 8080
 LOST_WAKES = 0.4
-"""The part of wake-ups by another node's commit that do not come."""
+"""The share of lost wake-ups about another node's commit."""
 SETTLES = 3.0
-"""Seconds within which all nodes go by what was changed at one."""
+"""Seconds within which all nodes apply a change made at one."""
 KEEPALIVE = 300.0
 PATIENCE = 2 * DAY
-"""Virtual seconds after the program's end within which all that is owed must have arrived."""
+"""Virtual seconds after the program's end within which everything owed must have arrived."""
 LOOK_AROUND = 600.0
 
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What a seed came to."""
+    """The result of a seed."""
 
     program: Program
     facts: Facts
@@ -96,10 +95,10 @@ def simulate_program(
     patience: float = PATIENCE,
     until: Collection[str] = (),
 ) -> Result:
-    """Run one program and judge it. `sink` is given every line of the timeline as it is written.
+    """Run one program and judge it. `sink` gets every line of the timeline as it is written.
 
-    until: the letters of promises; the world ends as soon as one of them is seen to be broken, and that is all that is
-    judged then. See `oracle.promises.EARLY`.
+    until: the letters of promises; the world ends as soon as one of them is seen to be broken, and only they are judged
+    then. See `oracle.promises.LATE`.
     """
     trace = Trace(sink)
     simulation = _Simulation(program, trace, patience, until)
@@ -120,7 +119,7 @@ def simulate_program(
 
 
 def checkup_moments(program: Program) -> list[float]:
-    """Return when to ask how the sources are: every two hours, and around each fault of our own line."""
+    """Return when to request the sources' states: every two hours, and around each fault of our own line."""
     moments = [CALM - 60 + hours * 7200.0 for hours in range(int(program.ends / 7200) + 1)]
     for fault in program.faults_at(SERVICE):
         moments += [fault.at - 0.5, fault.at + fault.lasts / 2, fault.ends + 0.5, fault.ends + 60]
@@ -157,7 +156,7 @@ class _Simulation:
         self._patience = patience
         self._until = until
         self.broken: Sequence[Violation] = ()
-        """What was seen to be broken before the end."""
+        """Promises seen broken before the end."""
         self._trace = trace
         self._network = SimNetwork(chance(program.seed, "network"))
         disk, settings = _disk_of(program), _settings_of(program)
@@ -206,7 +205,7 @@ class _Simulation:
         self._over = False
 
     def close(self) -> None:
-        """Delete what it wrote to the real disk."""
+        """Delete its files on the real disk."""
         if self._machine.standby is not None:
             self._machine.standby.folder.cleanup()
 
@@ -265,7 +264,7 @@ class _Simulation:
                 world.cancel()
 
     def gather(self) -> Facts:
-        """Return what happened so far; of the epilogue nothing but what it says itself."""
+        """Return the facts so far; of the epilogue only its own observations."""
         if self._final is not None:
             return self._final
         facts = self._facts
@@ -302,7 +301,7 @@ class _Simulation:
         return facts
 
     def _read_log(self) -> None:
-        """Read the disk itself: what is durable is what counts."""
+        """Read the disk itself: only durable events count."""
         self._facts.log.extend(Logged(seq, body) for seq, body in self._arrivals.take())
 
     def _pictures(self) -> Sequence[Shown]:
@@ -312,7 +311,7 @@ class _Simulation:
         return [Shown(source, seq, shown_in(body)) for source, seq, body in rows.fetchall()]
 
     def _remember(self) -> None:
-        """Note what the disk holds as told of each scripted page, and how many events it holds with that."""
+        """Record the stored text of each scripted page, and the number of events in the log."""
         if self._final is not None:
             return
         self._read_log()
@@ -329,7 +328,7 @@ class _Simulation:
         return Caller(self._network.side(f"{name}.people.org"), service)
 
     async def _provision(self) -> None:
-        """Do what the command line does before the first start: a key, an alert, a destination."""
+        """Do the command line's work before the first start: a key, an alert, a destination."""
         disk, now = self._machine.disk, Millis(int(EPOCH * 1000))
         storage = InLoopStorage(disk, disk.start("provisioning"))
         await storage.alerts.put(Alert("alert", "Storms", ALERT_WORD, "en", (), now, now))
@@ -346,7 +345,7 @@ class _Simulation:
 
     @property
     def _life(self) -> Life | None:
-        """The life there is; of several nodes one that is alive, the first that began."""
+        """The present life; of several nodes the oldest live one."""
         return next(iter(sorted(self._alive(), key=lambda life: life.number)), self._lives[0])
 
     def _alive(self) -> list[Life]:
@@ -404,7 +403,7 @@ class _Simulation:
         life.cut(disk, off=False)
 
     async def _bury(self, life: Life) -> None:
-        """Run a life, and see that its tasks end soon after it does."""
+        """Run a life, and check that its tasks end soon after it does."""
         async with trio.open_nursery() as nursery:
             nursery.start_soon(life.run)
             await life.over.wait()
@@ -453,7 +452,7 @@ class _Simulation:
         self._trace.note("world", "the program is over")
         with trio.move_on_after(self._patience):
             await self._stage.put_right()
-            while self._meddler.busy or next(self._owed(), None):  # noqa: ASYNC110  # judged from outside, where no event tells
+            while self._meddler.busy or next(self._owed(), None):  # noqa: ASYNC110  # no event from outside
                 await trio.sleep(LOOK_AROUND)
         self._facts.overdue = list(self._owed())
         self._facts.ends = trio.current_time()

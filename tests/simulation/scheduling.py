@@ -1,9 +1,9 @@
-"""A Trio run that a seed determines: virtual time, and the order in which tasks that wake together go on.
+"""A Trio run that a seed determines: virtual time, and the order of tasks that wake together.
 
 This is the one file that touches Trio's private hook. With it Trio sorts each batch of runnable tasks by age and
-shuffles it with its own generator; seeding that generator both fixes the order and explores another order for
-each seed (python-trio/trio#890, #2675). The hook is private, so its absence fails loudly instead of giving runs
-that only look alike.
+shuffles it with its own generator; seeding that generator both fixes the order and explores another order for each seed
+(python-trio/trio#890, #2675). The hook is private, so its absence fails loudly instead of giving runs that only look
+alike.
 """
 
 from __future__ import annotations
@@ -29,30 +29,30 @@ _MOST_READINGS = 400_000
 
 
 class HookMoved(RuntimeError):
-    """This release of Trio does not have the scheduling hook where we know it: pin Trio, or mend this file."""
+    """This release of Trio does not have the scheduling hook where we know it: pin Trio, or update this file."""
 
 
 class Stuck(Exception):
-    """The simulated world was not over at its end: somebody waits for what never comes."""
+    """The simulated world did not end in time: a task waits for ever."""
 
 
 def run(seed: str, life: Callable[[], Awaitable[T]], *, ends: float) -> T:
     """Run an async function to its end under a virtual clock and return its result.
 
-    seed: fixes the order of simultaneous tasks. ends: virtual seconds until Stuck is raised; with no deadline
-    left the clock would never jump, and a deadlock would hang for real. Raises what `life` raises.
+    seed: fixes the order of simultaneous tasks. ends: virtual seconds until Stuck is raised; with no deadline left the
+    clock would never jump, and a deadlock would hang for real. Raises what `life` raises.
     """
     clock = _Clock()
     with _seeded(seed), _no_chance_collections():
-        # A context of its own: what the caller has in context variables is nobody's business here.
+        # In its own context: the caller's context variables must not leak in.
         return Context().run(lambda: trio.run(_until, life, ends, clock, clock=clock))
 
 
 class _Clock(trio.abc.Clock):
-    """Virtual time that moves by jumps alone: Trio asks how long to sleep only when no task can go on.
+    """Virtual time that moves by jumps alone: Trio asks how long to sleep only when no task can run.
 
-    So there is nothing to wait for but the next deadline. Whoever spins keeps that question from being asked; `still`
-    is set when the time has been read too often without a jump.
+    So the next deadline is the only thing to wait for. A spinning task prevents that question; `still` is set when the
+    time has been read too often without a jump.
     """
 
     def __init__(self) -> None:
@@ -61,7 +61,7 @@ class _Clock(trio.abc.Clock):
         self._readings = 0
 
     def start_clock(self) -> None:
-        """It needs no starting."""
+        """Do nothing."""
 
     def current_time(self) -> float:
         """Return virtual seconds."""
@@ -114,8 +114,8 @@ def _seeded(seed: str) -> Iterator[None]:
 
 @contextmanager
 def _no_chance_collections() -> Iterator[None]:
-    """Take the garbage collector out of chance: finalisers of async generators would run at whatever moment it
-    likes. What is there already need not be looked at each time, unless its owner has seen to that.
+    """Disable random garbage collections: they would run async generators' finalisers at any moment. Existing objects
+    are frozen, unless their owner has already done so.
     """
     was_on, mine = gc.isenabled(), gc.get_freeze_count() == 0
     gc.collect()

@@ -1,7 +1,7 @@
 """The scripted servers' own HTTP/1.1: one request a connection, answered at once, slowly, by half, or never.
 
-Small on purpose: what is to be tested is the client at the other end, and half of a simulation's time would go into
-a full server's code otherwise.
+Small on purpose: the client at the other end is under test, and a full server's code would take half of a simulation's
+time.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import trio
 from tests.simulation.wire import SimStream
 
 LONGEST_STALL = 600.0
-"""Virtual seconds after which a server that says nothing gives up too."""
+"""Virtual seconds after which a silent server gives up too."""
 _LARGEST_HEAD = 64 * 1024
 _TRICKLE = 2.0
 
@@ -26,7 +26,7 @@ Pace = Literal["at once", "never", "half", "trickle", "lost"]
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What a scripted server is asked. Header names are lower-case."""
+    """A request to a scripted server. Header names are lower-case."""
 
     method: str
     path: str
@@ -36,11 +36,11 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What it answers.
+    """A scripted server's answer.
 
     claims: a Content-Length that the body may fall short of (a truncated answer). pace: "half" stops in the middle,
-    "trickle" sends a byte every two seconds, "lost" drops the connection without a word. finished: called when nothing
-    more will be sent.
+    "trickle" sends a byte every two seconds, "lost" drops the connection without an answer. finished: called when
+    nothing more will be sent.
     """
 
     status: int

@@ -1,7 +1,7 @@
 """A replica and its standby in the simulated world: the pages that commits changed, a place that fails, a follower.
 
-The product's own shipper, follower, copy and take-over run. Only the engine's side differs: there is no
-write-ahead log in memory, so a change is the pages that differ from those shipped before.
+The product's own shipper, follower, copy and take-over run. Only the engine's side differs: there is no write-ahead log
+in memory, so a change is the pages that differ from those shipped before.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ PLACE = "replica.people.org"
 AWAY, SLOW = "away", "slow"
 PAGE = 4096
 MOST = 40 * PAGE
-"""Bytes of changes that nobody has read at which the chain breaks; a real log holds 256 MB."""
+"""Bytes of unread changes at which the chain breaks; a real log holds 256 MB."""
 EVERY = 5.0
 MEMORY = "/dev/shm" if Path("/dev/shm").is_dir() else None
 STEP = 30.0
@@ -55,7 +55,7 @@ STEP = 30.0
 
 
 class WatchedDisk(Disk):
-    """A disk that notes when each commit was there, and the newest position behind it."""
+    """A disk that records the time of each commit, and the newest position after it."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -196,9 +196,9 @@ class SimObjects:
 
 @dataclass(frozen=True, slots=True)
 class Followed:
-    """A step of the standby: when, and when by its own word the copy held all (virtual seconds, None without a copy).
-
-    newest: the position of the copy's newest event. foreign: whether no moment of the service's database was the same.
+    """A step of the standby: its time, and the time up to which the copy claims to be complete (virtual seconds, None
+    without a copy). newest: the position of the copy's newest event. foreign: whether the service's database was never
+    the same.
     """
 
     at: float
@@ -210,7 +210,7 @@ class Followed:
 
 @dataclass(slots=True)
 class Standby:
-    """The other machine. It forgets what is in memory between two steps, and now and then dies inside one.
+    """The other machine. It loses its memory between two steps, and now and then dies inside one.
 
     shipped: digests of the database as the shipper has read it.
     """
@@ -228,7 +228,7 @@ class Standby:
     following: trio.CancelScope = field(default_factory=trio.CancelScope)
 
     def saw(self, pages: bytes) -> None:
-        """Note the database as it was read for the replica."""
+        """Record the database as it was read for the replica."""
         self.shipped.add(_digest(pages))
 
     async def follow(self) -> None:
@@ -293,7 +293,7 @@ class _Died(Exception):
 
 @contextmanager
 def in_the_loop() -> Iterator[None]:
-    """Run what would run in threads where it is asked for, for the length of the block."""
+    """Within the block, run thread jobs directly in the loop."""
 
     async def run_sync(what: Callable[..., T], *args: Any, **_: Any) -> T:
         await trio.lowlevel.checkpoint()
@@ -304,7 +304,7 @@ def in_the_loop() -> Iterator[None]:
 
 
 def put_in_place(disk: Disk, database: Path) -> None:
-    """Go on with a database from a file, as the life after those there were."""
+    """Continue with a database from a file, as the life after the previous ones."""
     epoch = disk.epoch
     with closing(sqlite3.connect(database)) as connection:
         connection.backup(disk.connection)

@@ -1,4 +1,4 @@
-"""What a simulated user says of a service that does not answer."""
+"""A simulated user's report of a service that does not answer."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tests.simulation.trace import Trace
 
 
 class Deaf:
-    """Answers 503 twice, is not there for a while, and then answers, if ever, with a document."""
+    """Answers 503 twice, refuses connections for a while, and then answers, if ever, with a document."""
 
     def __init__(self, document: bytes | None) -> None:
         self.document, self.asked = document, 0

@@ -1,4 +1,4 @@
-"""What happens to a database when all is at rest: a page of it is bent, or a backup is put in its place."""
+"""Changes to a database at rest: a page of it is damaged, or a backup replaces it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def test_r10_damage_under_a_running_service_is_said_everywhere_and_the_rest_goes
 
 @pytest.mark.parametrize("table", ["log", "source_hot", "destination", "cursor"])
 def test_r10_a_service_that_meets_damage_at_its_start_says_so_and_stands(table: str) -> None:
-    """Damaged sources or destinations ended every life within seconds: nobody was answered, not even the readers."""
+    """Damaged sources or destinations ended every life within seconds, and even readers got no answer."""
     result = simulate_program(draw_epilogue("2", f"at rest {table}"), patience=3600.0)
     assert [str(violation) for violation in result.violations] == []
     afterwards = result.facts.afterwards

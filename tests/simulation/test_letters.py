@@ -1,4 +1,4 @@
-"""Deliveries in worlds of their own, and one trace for a seed.
+"""Worlds of deliveries, and one trace for a seed.
 
 The seeds are the fewest of the first dozen that have every trouble, mode, kind and edit of the dozen.
 """
@@ -45,8 +45,8 @@ def test_d1_people_are_told_by_messengers_and_by_mail(seed: str) -> None:
 
 
 def test_a_revocation_that_was_put_right_between_two_glances_is_known_by_the_answer() -> None:
-    # The service disabled it for half an hour, and the alert was changed before the replay: the oracle took the event
-    # of that half hour for lost.
+    # The service disabled it for half an hour, and the alert was changed before the replay: the oracle counted the
+    # event of that half hour as lost.
     result = simulate_program(draw_kinds("822"))
     assert [str(violation) for violation in result.violations] == []
 

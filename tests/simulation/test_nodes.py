@@ -1,5 +1,3 @@
-"""Several nodes on one database, in simulated worlds."""
-
 from __future__ import annotations
 
 from tests.simulation.drawing.letters import draw_letters_of_nodes

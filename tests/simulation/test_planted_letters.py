@@ -1,4 +1,4 @@
-"""Each planted bug of deliveries is found by a seed, and without the bug that seed is clean."""
+"""A seed finds each planted bug of deliveries, and without the bug that seed is clean."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from tests.simulation.program import Program
 from tests.simulation.run import simulate_program
 
 TRIES = 6
-"""Seeds tried for one bug. The first finds it today; a change of the product deals every seed other cards."""
+"""Seeds tried for one bug. The first finds it today; a change of the product changes every seed's draws."""
 PATIENCE, LONG_PATIENCE = 14 * 3600.0, 30 * 3600.0
 """Virtual seconds, enough for the wait between two attempts; the longest come after more than a day of failing."""
 
@@ -39,7 +39,7 @@ def plagued(*args: str, days: float = 0.5, modes: Sequence[Mode] = MODES) -> Pro
 
 
 def mixed(seed: str) -> Program:
-    """A world of 40 events and receivers with troubles of several kinds, in which no day is waited for."""
+    """A world of 40 events and receivers with troubles of several kinds, without waits of a day."""
     program = plagued(
         "http500", "redirects", "lost", "gone", seed, modes=("instant", "instant", "instant", "15min", "hourly")
     )
@@ -47,7 +47,7 @@ def mixed(seed: str) -> Program:
 
 
 def fewer(program: Program, events: int) -> Program:
-    """The same world in which only so many events come."""
+    """The same world with fewer events."""
     plan = program.letters
     assert plan is not None
     some = chance(program.seed, "few").sample(range(len(plan.sayings)), min(events, len(plan.sayings)))
@@ -55,17 +55,15 @@ def fewer(program: Program, events: int) -> Program:
 
 
 def lasting(seed: str) -> Program:
-    """A week of 40 events."""
     return fewer(plagued("http500", seed, days=6.5), 40)
 
 
 def daily(seed: str) -> Program:
-    """Two days of digests."""
     return fewer(plagued("http500", seed, days=2.0, modes=("daily",)), 20)
 
 
 def peopled(*kinds: str, troubles: Sequence[str] = ("http500",), modes: Sequence[Mode] = ("instant",)) -> World:
-    """A world of people who are told by some kinds, which have some troubles."""
+    """A world of people's destinations of some kinds, with some troubles."""
     return lambda seed: draw_kinds(seed, *kinds, days=0.5, troubles=troubles, modes=modes)
 
 
@@ -148,7 +146,7 @@ FOUND_BY: dict[str, tuple[World, str, str]] = {
     "leases_without_end": (read, "1", "S3"),
     "nobody_confirms": (read, "1", "S3"),
 }
-"""bug: the kind of world that shows it, the likeliest seed, and the promise that must be among the broken ones."""
+"""bug: the kind of world that shows it, the likeliest seed, and a promise that it must break."""
 
 
 WORLDS = tuple(dict.fromkeys((world, seed) for world, seed, _ in FOUND_BY.values()))
@@ -156,7 +154,7 @@ WORLDS = tuple(dict.fromkeys((world, seed) for world, seed, _ in FOUND_BY.values
 
 
 def clean(program: Program) -> list[str]:
-    """Play a world without a planted bug and return what is wrong in it."""
+    """Play a world without a planted bug and return its violations."""
     return [str(violation) for violation in simulate_program(program, patience=patience_of(program)).violations]
 
 
@@ -165,7 +163,7 @@ def patience_of(program: Program) -> float:
 
 
 def broken_by(plant: Plant, program: Program, said: str) -> set[str]:
-    """The letters of the promises that a planted bug breaks; no more is looked for once one is that names it."""
+    """Return the letters of the promises that a planted bug breaks; the search ends once one names it."""
     with plant():
         violations = simulate_program(program, patience=patience_of(program), until=(said,)).violations
     return {violation.promise.split()[0] for violation in violations}

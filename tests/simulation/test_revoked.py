@@ -1,4 +1,4 @@
-"""The oracle of deleted keys: what it holds against a client, and what it does not."""
+"""The oracle of deleted keys: its accusations against a client, and their limits."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ ENDS, GONE = 1_000.0, 400.0
 def test_only_a_deleted_key_is_held_against_a_client(
     key: int, at: float, until: float, faults: Sequence[Fault], says: str
 ) -> None:
-    """A client that came back with a good key after the end of a world was once told to have a deleted one."""
+    """A client that came back with a good key after the end of a world was once accused of a deleted one."""
     connection = Connection(at, key)
     connection.until = until
     facts: Any = SimpleNamespace(

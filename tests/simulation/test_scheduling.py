@@ -1,4 +1,4 @@
-"""A seed fixes the order of simultaneous tasks, and explores another one for each seed."""
+"""A seed fixes the order of simultaneous tasks, and each seed explores another one."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.simulation.scheduling import HookMoved, Stuck, run
 
 
 async def simultaneous() -> list[int]:
-    """Sixty tasks that wake at the same instant, three times: ties are what a schedule decides."""
+    """Sixty tasks that wake at the same instant, three times: a schedule decides ties."""
     order: list[int] = []
 
     async def task(number: int) -> None:
@@ -36,7 +36,7 @@ def test_another_seed_gives_another_order() -> None:
 
 
 def test_without_the_hook_the_order_is_left_to_chance() -> None:
-    """Else the tests above would prove nothing."""
+    """Otherwise the tests above would prove nothing."""
 
     async def once() -> list[int]:
         return await simultaneous()

@@ -1,4 +1,4 @@
-"""Clean seeds keep every promise, and a seed gives one trace: twice, and whatever the hashes of strings are.
+"""Clean seeds keep every promise, and a seed gives one trace: twice, and with any string hashes.
 
 `planted/test_planted.py` plays more worlds of each kind without a bug.
 """
@@ -40,7 +40,7 @@ TRACE = (
 
 @pytest.mark.parametrize("seed", ["1", "2", "3"])
 def test_a_seed_keeps_every_promise(seed: str) -> None:
-    """Seed 1 met a disk that was full at the start, seed 2 a tree whose ways out stayed closed after a restart."""
+    """Seed 1 met a disk that was full at the start, seed 2 a tree whose exits stayed closed after a restart."""
     result = simulate_program(draw(seed, days=0.8, sources=10))
     assert [str(violation) for violation in result.violations] == []
     assert len(result.facts.log) > 20
@@ -61,7 +61,7 @@ def test_what_a_page_means_is_told_as_its_reader_wants_it(seed: str) -> None:
 
 @pytest.mark.parametrize("seed", ["1"])
 def test_a_disk_that_is_seldom_well_loses_and_repeats_nothing(seed: str) -> None:
-    """Frames that came meanwhile are told as well; nobody gives up, and what is asked is answered at last."""
+    """Frames during a trouble are reported as well; nothing gives up, and every request gets an answer in the end."""
     program = draw_disk(seed)
     assert {fault.kind for fault in program.faults} >= set(DISK_FAULTS)
     result = simulate_program(program, patience=6 * 3600.0)
@@ -71,7 +71,7 @@ def test_a_disk_that_is_seldom_well_loses_and_repeats_nothing(seed: str) -> None
 
 @pytest.mark.parametrize("seed", ["3"])
 def test_sources_that_are_changed_under_a_look_tell_everything_once(seed: str) -> None:
-    """Seed 3 met frames that had come and that nobody had taken from the connection when it was closed."""
+    """Seed 3 met frames that had arrived but were unread when their connection closed."""
     result = simulate_program(draw_meddled(seed), patience=6 * 3600.0)
     assert [str(violation) for violation in result.violations] == []
     assert {plan.do for plan in result.program.meddling} == {"edit", "refused", "pause", "renew", "import"}
@@ -141,7 +141,7 @@ def test_another_seed_gives_another_trace() -> None:
 
 @contextmanager
 def without_gc_callbacks() -> Iterator[None]:
-    """A property test that ran earlier leaves its library's stopwatch in the garbage collector."""
+    """An earlier property test leaves its library's stopwatch in the garbage collector."""
     kept = gc.callbacks[:]
     gc.callbacks.clear()
     try:
@@ -152,11 +152,11 @@ def without_gc_callbacks() -> Iterator[None]:
 
 def test_no_real_clock_and_no_real_chance_reach_a_simulation() -> None:
     program = draw_everything("forbidden", days=0.1, sources=5)
-    simulate_program(program)  # what is imported late may do as it likes
+    simulate_program(program)  # late imports may do as they like
     threads = set(threading.enumerate())
     with without_gc_callbacks(), forbidden() as passed:
         simulate_program(program)
-    assert set(threading.enumerate()) <= threads  # a thread of an earlier test may end meanwhile; none begins
+    assert set(threading.enumerate()) <= threads  # a thread of an earlier test may end in between; none begins
     assert set(passed) <= set(EXCEPTIONS)
 
 

@@ -16,7 +16,7 @@ HEAD = b'GET /feed HTTP/1.1\r\nHost: a.org\r\nIf-None-Match: "1"\r\n\r\n'
 
 
 async def ask(nursery: trio.Nursery, answer: Answer, sent: bytes = HEAD, *, patience: float = 3600.0) -> bytes:
-    """Return what a server says within `patience` seconds; then the client hangs up."""
+    """Return a server's output within `patience` seconds; then the client hangs up."""
     network = SimNetwork(random.Random(1))
     asked: list[Request] = []
 

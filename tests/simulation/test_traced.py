@@ -1,4 +1,4 @@
-"""Traces change nothing: a world in which they are on has the same log, byte for byte, and keeps every promise."""
+"""Traces change nothing: a traced world has the same log, byte for byte, and keeps every promise."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from tests.simulation.run import Result, simulate_program
 
 
 class InOrder(random.Random):
-    """Trio's generator, without the shuffle: one task more must not move the others."""
+    """Trio's generator without the shuffle: an extra task must not reorder the others."""
 
     def shuffle(self, x: Any) -> None:
-        """Leave it as it is."""
+        """Do nothing."""
 
 
 def test_a_world_has_the_same_log_and_the_same_deliveries() -> None:
@@ -72,7 +72,7 @@ def received(result: Result) -> list[Any]:
 
 @pytest.mark.parametrize(("name", "broken"), [(COLLECTOR, 0), (HOOK, 0), ("feed0.shore.org", 1)])
 def test_a_node_that_is_cut_off_still_sends_spans_and_deliveries_and_looks_at_nothing(name: str, broken: int) -> None:
-    """O4 knows what no watched place is."""
+    """O4 knows the unwatched machines."""
     program = draw_nodes("1")
     trouble = next(each for each in program.troubles if each.kind == "cut")
     life = LifeSpan(0.0, program.ends, politely=True, why="over")

@@ -1,4 +1,4 @@
-"""What the simulation's judge of the watching asks for, by facts that are written down."""
+"""The oracle of the watching, on handwritten facts."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ HOUR = 3600.0
 
 
 def facts_of(*looks: float, robots: Seen | None = None) -> Facts:
-    """A page that answers but for one minute at ten hours."""
+    """A page that answers except for one minute at ten hours."""
     page = OriginPlan("page.example", "html", "plain", "none", 5, secure=True, added_at=0.0, texts=())
     fault = Fault(10 * HOUR, 60.0, "robots forbids", "page.example")
     program = Program("", 1.0, (page,), (), (fault,), (), (), 0.0, 10.0)
@@ -43,13 +43,13 @@ def test_of_a_source_that_was_added_anew_nothing_is_asked_that_was_before() -> N
 
 @pytest.mark.parametrize(("after", "kept"), [(BACK_WITHIN + 1800, True), (BACK_WITHIN + 2 * HOUR, False)])
 def test_a_robots_txt_that_was_read_forbids_for_as_long_as_it_says(after: float, *, kept: bool) -> None:
-    """A service that starts while a page is forbidden for a minute may hold to that copy for its whole hour."""
+    """A service that starts while a page is forbidden for a minute may keep that copy for its whole hour."""
     read = Seen(10 * HOUR + 30, "/robots.txt", 200, conditional=False, forbids=True, lasts=HOUR)
     assert bool(list(recovery(facts_of(9 * HOUR, 10 * HOUR + after, robots=read)))) is not kept
 
 
 def told_by_lot(times: int, apart: int, *clock: tuple[float, float]) -> Facts:
-    """A page that is looked at each minute, whose two editions are told in turns after so many looks each."""
+    """A page that is checked each minute, with two editions reported in turns after so many checks each."""
     facts = facts_of(*(60.0 * look for look in range(1, 200)))
     facts.clock = clock or facts.clock
     for number in range(times):

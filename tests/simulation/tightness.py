@@ -1,8 +1,8 @@
-"""A world in which everything is small: mailboxes, pages, the ring of the newest events, what the log keeps, and what
-is under way to a client.
+"""A world in which everything is small: mailboxes, pages, the ring of the newest events, the log's retention, and the
+bytes under way to a client.
 
-What takes ten thousand events to happen to a user happens here every few minutes: a reader falls behind the ring and is
-overtaken by retention, a batch finds the matcher's mailbox full, a page ends in the middle of what was asked for.
+Events that take a user ten thousand events happen here every few minutes: a reader falls behind the ring and is
+overtaken by retention, a batch finds the matcher's mailbox full, a page ends in the middle of a request.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _BOUND, _RING, _PAGE = 2, 16, 5
 
 @contextmanager
 def keeping(events: int) -> Iterator[None]:
-    """Have the log keep so many events for the length of the block, and be looked after each minute."""
+    """Within the block, let the log keep so many events, and prune it each minute."""
 
     def little(age: Millis, most: int, size: int | None) -> Keep:
         return Keep(age, min(most, events), size)

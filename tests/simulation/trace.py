@@ -15,7 +15,7 @@ DAY = 86_400.0
 class Trace:
     """Lines of (virtual time, who, what).
 
-    sink: is given every line as it is written. keep: how many of the newest lines are kept for showing.
+    sink: gets every line as it is written. keep: how many of the newest lines to keep for printing.
     """
 
     sink: Callable[[str], None] | None = None
@@ -26,7 +26,7 @@ class Trace:
     _hash: hashlib._Hash = field(default_factory=hashlib.sha256)
 
     def note(self, who: str, what: str, **details: object) -> None:
-        """Write a line. `what` is a short phrase that is also counted; details are shown behind it."""
+        """Write a line. `what` is a short phrase that is also counted; details follow it."""
         now = trio.current_time()
         shown = "".join(f" {key}={value}" for key, value in details.items())
         line = f"{_clock(now)} {who:<14} {what}{shown}"

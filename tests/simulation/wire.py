@@ -1,7 +1,7 @@
 """A byte stream in memory that behaves like TCP over a distance: latency, bounded buffers, resets, stalls.
 
-Each direction is a `Wire`: chunks with the moment at which they arrive. What a fault does to a connection
-(`Weather`) is read at the moment it matters, so a partition that begins now holds what is already under way.
+Each direction is a `Wire`: chunks with their arrival times. A fault's effect on a connection (`Weather`) is read at the
+moment it matters, so a partition that begins now also holds bytes under way.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ ROOM = 64 * 1024
 
 
 class Weather(Protocol):
-    """What the network does to a connection's bytes at this moment."""
+    """The network's present effect on a connection's bytes."""
 
     def delay(self) -> float:
         """Return the seconds that a chunk sent now takes."""
@@ -39,7 +39,7 @@ class Wire:
         self._turn = trio.lowlevel.ParkingLot()
         self._ended = self._broken = self._deaf = False
         self.silent = False
-        """What is sent is lost without a word, and nothing arrives any more (half-open)."""
+        """Bytes are lost silently, and nothing arrives any more (half-open)."""
         self.breaks_after = math.inf
         """Bytes after which the connection is reset (a fault)."""
         self.on_break: Callable[[], None] = self.snap
@@ -83,7 +83,7 @@ class Wire:
             return self._pop(most)
 
     def end(self) -> None:
-        """Send the end of the stream; what is under way still arrives."""
+        """Send the end of the stream; bytes under way still arrive."""
         if not self._ended:
             self._ended = True
             self._push(b"")
@@ -94,14 +94,14 @@ class Wire:
         self._turn.unpark_all()
 
     def snap(self) -> None:
-        """Reset: both ends fail at once and what is under way is lost."""
+        """Reset: both ends fail at once and bytes under way are lost."""
         self._broken = True
         self._chunks.clear()
         self._turn.unpark_all()
 
     @property
     def drained(self) -> bool:
-        """Whether the reader took all that was sent."""
+        """Whether the reader took all bytes."""
         return not any(chunk for _, chunk in self._chunks) and not self._broken
 
     @property
@@ -130,7 +130,7 @@ class Wire:
 
 @dataclass(frozen=True, slots=True)
 class SocketNames:
-    """What Hypercorn asks a socket for."""
+    """The socket methods that Hypercorn calls."""
 
     here: tuple[str, int]
     there: tuple[str, int]
@@ -138,16 +138,14 @@ class SocketNames:
     """AF_INET."""
 
     def getsockname(self) -> tuple[str, int]:
-        """Return this end's address."""
         return self.here
 
     def getpeername(self) -> tuple[str, int]:
-        """Return the other end's address."""
         return self.there
 
 
 class SimStream(trio.abc.HalfCloseableStream):
-    """One end of a connection. `socket` answers the two questions that a server asks it."""
+    """One end of a connection. `socket` gives both addresses to a server."""
 
     def __init__(self, incoming: Wire, outgoing: Wire, socket: SocketNames) -> None:
         self._in = incoming
@@ -171,7 +169,7 @@ class SimStream(trio.abc.HalfCloseableStream):
         return await self._in.take(max_bytes or ROOM)
 
     async def aclose(self) -> None:
-        """Close both directions; what was sent still arrives."""
+        """Close both directions; sent bytes still arrive."""
         self.close()
         await trio.lowlevel.checkpoint()
 
@@ -186,12 +184,12 @@ class SimStream(trio.abc.HalfCloseableStream):
         self._out.snap()
 
     def hang(self) -> None:
-        """Let the connection go dead without a word to either end."""
+        """Let the connection go dead silently for both ends."""
         self._in.silent = self._out.silent = True
 
     @property
     def hung(self) -> bool:
-        """Whether it is dead without a word."""
+        """Whether it is silently dead."""
         return self._out.silent
 
     def resets_after(self, sent: int) -> None:
@@ -200,7 +198,7 @@ class SimStream(trio.abc.HalfCloseableStream):
 
     @property
     def delivered(self) -> bool:
-        """Whether the peer took all that was sent."""
+        """Whether the peer took all bytes."""
         return self._out.drained
 
     @property

@@ -1,8 +1,7 @@
-"""The simulated machine and the lives of the service on it: a `World` made from a seed, a disk that outlives a
-crash.
+"""The simulated machine and the lives of the service on it: a `World` made from a seed, a disk that outlives a crash.
 
-A crash is what `kill -9` is: connections are reset, listeners gone, the unsynced tail of the disk lost, the disk
-fenced against whatever the dead life's clean-up still tries, and its tasks cancelled without politeness.
+A crash is like `kill -9`: connections are reset, listeners gone, the unsynced tail of the disk lost, the disk fenced
+against the dead life's clean-up, and its tasks cancelled abruptly.
 """
 
 from __future__ import annotations
@@ -50,21 +49,21 @@ ACTORS = ("recorder/", "matcher/", "delivery/")
 HEAL = 300.0
 """Least virtual seconds between two crashes of actors, so that the tree never has a reason to give up."""
 STOP_BUDGET = 60.0
-"""Virtual seconds within which an asked stop, or the clean-up of a dead life, must be over."""
+"""Virtual seconds within which a requested stop, or the clean-up of a dead life, must be over."""
 REFUSED = "can't start"
-"""What a life says that cannot read its data."""
+"""The report of a life that cannot read its data."""
 POST = MailServer("post.people.org", 587, "starttls", "watch@sanderling.test")
-"""The machine that takes mail, in worlds that have it."""
+"""The mail server, in worlds that have one."""
 _ADDRESSES = re.compile(r"0x[0-9a-f]{6,}")
 
 
 @dataclass(slots=True, eq=False)
 class Machine:
-    """What outlives a life: the disk, the clock's setting, and how often the service was started.
+    """The state that outlives a life: the disk, the clock's setting, and the number of starts.
 
-    clock: (when, by how much it is ahead since then).
-    faults: sentences about what a life must not do (give up, or not end). spans: the lives that are over. told: (when,
-    event) of the lines of its log that are warnings or worse. members: the same lives by their names, with their nodes.
+    clock: (when, seconds that it is ahead since then). faults: sentences about a life's offences (it gave up, or did
+    not end). spans: the lives that are over. told: (when, event) of its log's lines from warnings up. members: the same
+    lives by their names, with their nodes.
     """
 
     program: Program
@@ -84,16 +83,16 @@ class Machine:
     standby: Standby | None = None
 
     def wall(self) -> float:
-        """Return what the service's clock says."""
+        """Return the service's clock."""
         return EPOCH + self.clock_offset + trio.current_time()
 
     def fill_disk(self, lasts: float) -> None:
-        """Let the disk be full for a while."""
+        """Fill the disk for a while."""
         self.network.hosts[SERVICE].suffer("disk full", lasts)
         self.disk.full = True
 
     def free_disk(self) -> None:
-        """Let the disk have room again, if no such fault lasts any longer."""
+        """Free the disk, if no such fault lasts any longer."""
         self.disk.full = self.network.hosts[SERVICE].suffers("disk full")
 
     def healed(self) -> bool:
@@ -111,7 +110,7 @@ class ActorCrash(Exception):
 
 
 class Life:
-    """One process of the service, from its start to its end. node: which of several it is."""
+    """One process of the service, from its start to its end. node: its number among several."""
 
     def __init__(self, machine: Machine, node: int = 0) -> None:
         machine.lives += 1
@@ -146,17 +145,17 @@ class Life:
 
     @property
     def member(self) -> str:
-        """The name of this life among several; "" for one that is alone, or has not reached its storage."""
+        """The name of this life among several; "" for a single one, or before it reaches its storage."""
         return self._side.member
 
     @property
     def recorder(self) -> Mailbox[RecorderMessage] | None:
-        """Where this life's sources hand in what they have found; None while it boots."""
+        """The mailbox for this life's harvests; None while it boots."""
         return None if self._system is None else self._system.recorder_box
 
     @property
     def importer(self) -> Mailbox[ImportMessage] | None:
-        """Where this life is given lists of sources; None while it boots, and when it is over."""
+        """The mailbox for lists of sources; None while it boots, and when it is over."""
         return self._system.importer_box if self._system is not None and self.alive else None
 
     async def run(self) -> None:
@@ -168,7 +167,7 @@ class Life:
                 try:
                     self.storage = await self.world.open_storage()
                     keys = await signing_keys(self.world, self.storage)
-                except STANDSTILL as error:  # as when the command exits; whoever started it starts it again
+                except STANDSTILL as error:  # as when the command exits; the service manager restarts it
                     trace.note("service", "can't start", error=error)
                     self.machine.told.append((trio.current_time(), REFUSED))
                     self._end(politely=False, why="could not start")
@@ -200,7 +199,7 @@ class Life:
             self._end(politely=True, why="stopped")
 
     def kill(self, why: str, *, unsynced_is_lost: bool = False) -> None:
-        """End this life at once, as `kill -9` does, or as a power cut, after which nothing unsynced is there."""
+        """End this life at once, as `kill -9` does; `unsynced_is_lost`: as a power cut, which loses unsynced data."""
         if not self.alive:
             return
         self.machine.trace.note("machine", "kills the service", life=self.number, why=why)
@@ -221,7 +220,7 @@ class Life:
             self._system.stop()
 
     def freeze(self, seconds: float) -> None:
-        """Let no call of this life come back for a while, from the network or the disk, as SIGSTOP does."""
+        """Let no call of this life return for a while, from the network or the disk, as SIGSTOP does."""
         self.machine.trace.note("machine", "stops a node", life=self.number, lasts=f"{seconds:.1f}s")
         self._side.frozen_until = trio.current_time() + seconds
 
@@ -230,7 +229,7 @@ class Life:
         self._stuck = (trio.current_time() + SOON, seconds)
 
     def cut(self, disk: SharedDisk, *, off: bool) -> None:
-        """Let this life not reach the database, or let it reach it again."""
+        """Cut this life off from the database, or reconnect it."""
         self.machine.trace.note("machine", "cuts off a node" if off else "joins a node", life=self.number)
         (disk.away.add if off else disk.away.discard)(self._epoch)
         self._side.cut_off = off

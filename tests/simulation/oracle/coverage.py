@@ -1,4 +1,4 @@
-"""The promises about coverage: what a receipt says of looks is compared with what the origins served."""
+"""The promises about coverage: compares a receipt's checks with the origins' answers."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from tests.simulation.origins.texts import EPOCH
 from tests.simulation.program import DISK_FAULTS, SERVICE, Fault, OriginPlan
 
 SLACK = 2.0
-"""Seconds by which a moment of a look may differ from that of its answer: whole seconds, and the way back."""
+"""Seconds by which the times of a check and its answer may differ: whole seconds, and the way back."""
 SLOW = 2 * 12.0
-"""Seconds that the head and the body of an answer take at most on a slow line."""
+"""Seconds for the head and the body of an answer on a slow line, at most."""
 HOUR = 3600.0
 SEEN = (200, 304)
 SWEPT_SHARED = 2 * 60.0 + 300.0
 """The same where nodes share a database."""
 BRIEF, NEAR = 5.0, 300.0
-"""Seconds: a life that is as short may not have written that it began; what a beginning takes."""
+"""Seconds: a life this short may not have recorded its beginning; the longest beginning."""
 Time = tuple[float, float]
 
 
@@ -69,7 +69,7 @@ def gaps(facts: Facts) -> Iterator[str]:
 
 
 def _really(facts: Facts, start: float, end: float) -> Iterator[Time]:
-    """Yield when the service's clock showed a time: in several parts, if it was set meanwhile."""
+    """Yield when the service's clock showed a time: in several parts, if it was set in between."""
     ends = [at for at, _ in facts.clock[1:]]
     begun: Time | None = None
     for (at, ahead), until in zip(facts.clock, [*ends, facts.ends + HOUR], strict=True):
@@ -88,9 +88,9 @@ def _really(facts: Facts, start: float, end: float) -> Iterator[Time]:
 
 
 def _seen_by_lives(facts: Facts, start: float, end: float) -> Time:
-    """Return a time between two settings of the clock, without what no service can know of: it was off when it was set.
+    """Return a time between two settings of the clock, without the part before or after all lives.
 
-    How far the clock had come after a stop, before it was set back, nobody has seen.
+    If the clock is set back while the service is off, no service knows how far it had come.
     """
     lives = [(life.began, life.ended) for life in facts.lives]
     if start > 0 and not any(began < start < ended for began, ended in lives):
@@ -112,7 +112,7 @@ def on_record(facts: Facts) -> Iterator[str]:
     plans = {plan.url: plan for plan in facts.program.origins}
     for audited, _ in _each(facts):
         if plans[audited.url].scenes or plans[audited.url].shell:
-            continue  # what stands in a page's place, or is shown by no browser, is answered with 200 and is no look
+            continue  # an interstitial, or a page without a browser, is answered with 200 but is no check
         added = facts.added[audited.url].at
         good = [facts.shown(at) for at in facts.good_looks(plans[audited.url]) if at > added + SLACK]
         made = sum(start + SLACK < at < end - SLACK for start, end in _known(audited) for at in good)
@@ -127,11 +127,11 @@ def reasons(facts: Facts) -> Iterator[str]:
     looked at once a minute. Only a crash that finds it behind where it was excuses 65 minutes more.
     """
     if facts.program.point_crash:
-        return  # the last sweep of a stop may not have been heard of
+        return  # the last sweep of a stop may be lost
     known = list(_excuses(facts))
     for audited in facts.audited:
         excuses = [*known, (-1e12, facts.shown(facts.added[audited.url].at) + 120), *_undivided(facts, audited)]
-        if facts.program.nodes > 1:  # of the others a node knows what they have stored
+        if facts.program.nodes > 1:  # a node knows only the stored checks of the others
             excuses.append((audited.at - NEAR, audited.at + NEAR))
         for span in audited.receipt["unknown"]:
             start, end = audited.span(span)
@@ -145,7 +145,7 @@ def _excuses(facts: Facts) -> Iterator[Time]:
         for number, life in enumerate(lives):
             if not life.politely or _disk_away(facts, life.ended - NEAR, life.ended):
                 lasting = (after.began for after in lives[number + 1 :] if after.ended - after.began > BRIEF)
-                # The last one has written it, however brief it was: the receipts are its own.
+                # The last one has recorded it, however brief it was: the receipts are its own.
                 begun = next(lasting, max(life.ended, lives[-1].began))
                 yield from _shown(facts, _unswept(facts, life.ended), _written(facts, begun))
                 yield from _behind(facts, life.ended, [each.began for each in lives[number + 1 :]])
@@ -155,7 +155,7 @@ def _excuses(facts: Facts) -> Iterator[Time]:
 
 
 def _set(facts: Facts) -> Iterator[Time]:
-    """Yield what the service's clock left out, or showed twice, as it was set."""
+    """Yield the times that the service's clock left out, or showed twice, when it was set."""
     unseen = UNSEEN / 1000
     for (_, before), (at, after) in pairwise(facts.clock):
         if after > before:
@@ -167,10 +167,10 @@ def _set(facts: Facts) -> Iterator[Time]:
 
 
 def _behind(facts: Facts, crashed: float, begun: Sequence[float]) -> Iterator[Time]:
-    """Yield what nobody knows after a crash when the clock is behind where it was: it may have gone on unstored.
+    """Yield the times unknown after a crash with the clock behind its old time: it may have run on unstored.
 
-    It was there in the minutes before, or looks on record say that it was, which can't be of an older time than that.
-    begun: when the lives after it began.
+    It showed that time in the minutes before, or recorded checks prove it; these can't be of an older time. begun: when
+    the later lives began.
     """
     unstored = UNSTORED / 1000
     shown = list(_shown(facts, 0.0, crashed))
@@ -183,14 +183,13 @@ def _behind(facts: Facts, crashed: float, begun: Sequence[float]) -> Iterator[Ti
 
 
 def _undivided(facts: Facts, audited: Audited) -> Iterator[Time]:
-    """Yield the hour in which a receipt ends, if the clock has been further: looks of one hour can't be told apart."""
+    """Yield the hour in which a receipt ends, if the clock has been further: checks of one hour can't be separated."""
     _, end = audited.span()
     if _furthest(facts, facts.ends + HOUR) > end:
         yield (EPOCH + end) // HOUR * HOUR - EPOCH, end
 
 
 def _lives_of_nodes(facts: Facts) -> Sequence[Sequence[LifeSpan]]:
-    """Return the lives of each node."""
     if facts.program.nodes == 1:
         return [facts.lives]
     nodes: dict[int, list[LifeSpan]] = {}
@@ -200,7 +199,7 @@ def _lives_of_nodes(facts: Facts) -> Sequence[Sequence[LifeSpan]]:
 
 
 def _unswept(facts: Facts, at: float) -> float:
-    """Return up to where all looks are stored at a moment: two sweeps before, and all that the disk was away."""
+    """Return up to where all checks are stored at a moment: two sweeps before, and before any absence of the disk."""
     start = at - (SWEPT if facts.program.nodes == 1 else SWEPT_SHARED)
     for fault in sorted(_disk_faults(facts), key=lambda fault: -fault.at):
         if fault.at < at and fault.ends > start:
@@ -209,7 +208,7 @@ def _unswept(facts: Facts, at: float) -> float:
 
 
 def _written(facts: Facts, began: float) -> float:
-    """Return up to when a life that began has written that it did."""
+    """Return when a life has recorded its beginning."""
     written = began + NEAR
     for fault in sorted(_disk_faults(facts), key=lambda fault: fault.at):
         if fault.at < written and fault.ends > began:
@@ -218,7 +217,7 @@ def _written(facts: Facts, began: float) -> float:
 
 
 def _disk_away(facts: Facts, start: float, end: float) -> bool:
-    """Return whether the disk took nothing for some of a time: a last sweep may have failed."""
+    """Return whether the disk failed for some of a time: a last sweep may have failed."""
     return any(fault.at < end and fault.ends > start for fault in _disk_faults(facts))
 
 
@@ -232,7 +231,7 @@ def _furthest(facts: Facts, until: float) -> float:
 
 
 def _shown(facts: Facts, start: float, end: float) -> Iterator[Time]:
-    """Yield what the service's clock showed in a time."""
+    """Yield the readings of the service's clock in a time."""
     ends = [at for at, _ in facts.clock[1:]]
     for (at, ahead), until in zip(facts.clock, [*ends, facts.ends + HOUR], strict=True):
         since, till = max(at, start), min(until, end)
@@ -248,7 +247,7 @@ def _covered(start: float, end: float, spans: Sequence[Time]) -> bool:
 
 
 def _each(facts: Facts) -> Iterator[tuple[Audited, Sequence[Time]]]:
-    """Yield receipts of sources that are asked, each with when their origin answered, by the service's clock."""
+    """Yield receipts of polled sources, each with the times of its origin's answers, by the service's clock."""
     plans = {plan.url: plan for plan in facts.program.origins}
     for audited in facts.audited:
         plan = plans[audited.url]
@@ -263,19 +262,19 @@ def _on_the_way(facts: Facts, plan: OriginPlan, start: float, end: float) -> flo
 
 
 def _answered(facts: Facts, plan: OriginPlan) -> Iterator[Seen]:
-    """Yield the looks at a source that were answered: of a scripted page, which may move, at whatever path."""
+    """Yield the answered checks of a source; for a scripted page, which may move, at any path."""
     asked = facts.seen.get(plan.machine, ()) if plan.scenes else facts.looks(plan)
     return (seen for seen in asked if seen.status in SEEN and seen.path != "/robots.txt")
 
 
 def _span(facts: Facts, seen: Seen) -> Time:
-    """Return between which moments a look may have been answered."""
+    """Return the times between which a check may have been answered."""
     until = min(seen.until, seen.at + 60)
     return facts.shown(seen.at), facts.shown(until)
 
 
 def _known(audited: Audited) -> Iterator[Time]:
-    """Yield the times in a receipt of which something is known."""
+    """Yield the times in a receipt outside its unknown spans."""
     at, end = audited.span()
     for span in audited.receipt["unknown"]:
         start, until = audited.span(span)

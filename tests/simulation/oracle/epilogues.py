@@ -15,11 +15,11 @@ def damage(facts: Facts) -> Iterator[str]:
     if seen is None or _is_replaced(seen):
         return
     if "start" in seen.told:
-        return  # it does not serve what it cannot read, and has said why
+        return  # the service does not serve rows it cannot read, and has reported why
     status, text = seen.ready
     known = {id: json.loads(body) for id, body in seen.known.items()}
     for id, event in seen.read:
-        if known.get(id, event) != event:  # what is new since has its signature
+        if known.get(id, event) != event:  # a newer event has its signature
             yield f"{id} is given as it never was"
     if seen.whole and (lost := known.keys() - {id for id, _ in seen.read}):
         yield f"the history is given as whole, and lacks {len(lost)} events, {min(lost)} among them"
@@ -44,7 +44,7 @@ def restored(facts: Facts) -> Iterator[str]:
         yield f"{again[0]} is given twice, to different events"
     if not seen.new or not (lost or seen.kind.endswith("alive")):
         yield f"{len(lost)} events were lost and {len(seen.new)} are new: nothing was tried"
-    # New positions after a take-over lie above all lost ones, so a cursor of a lost event stays good.
+    # New positions after a take-over are above all lost ones, so a cursor of a lost event stays good.
     good = {*seen.kept, max(seen.known)} if seen.kind.startswith("take over") else seen.kept
     if seen.replay_from not in good:
         yield f"a cursor from the future is taken as {seen.replay_from or 'it is'}, which is not of this log"

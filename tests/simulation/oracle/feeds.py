@@ -12,13 +12,13 @@ from tests.simulation.origins.texts import numbers_in, saying
 from tests.simulation.program import OriginPlan
 
 _MOVES = 10
-"""Fewest entries of a feed whose reset is one, and not news."""
+"""A reset needs more entries than this; fewer are ordinary changes."""
 
 Span = tuple[float, float]
 
 
 def missing(facts: Facts, plan: OriginPlan) -> Iterator[str]:
-    """Yield the entries and revisions that a look must have found, or still will, and that are not in the log."""
+    """Yield the entries and revisions that a check must have found, or still will, and that are not in the log."""
     known = facts.added[plan.url].at
     told, revised = _told(facts, plan)
     looks = [at for at in facts.good_looks(plan) if at >= known]
@@ -41,7 +41,7 @@ def once(facts: Facts) -> Iterator[str]:
         for number, times in revised.items():
             if times > 1 or plan.texts[number].revised_at == math.inf:
                 yield f"{plan.name}: entry {number} is told as revised {times} times"
-        # Who was away when the source was added, perhaps anew, is new when it comes back.
+        # An entry that was absent when the source was added is new when it returns.
         looks = list(facts.good_looks(plan))
         texts = ((number, plan.texts[number]) for number in told if not _is_another(plan, number, looks))
         old = (n for n, text in texts if text.at < asked and not (text.away[0] <= known and asked < text.away[1]))
@@ -71,7 +71,7 @@ def reset(facts: Facts) -> Iterator[str]:
             yield f"{plan.name}: {said} resets are told"
         moved = [n for n in range(len(plan.texts)) if any(a <= at < b for a, b in _shown(plan, n))]
         after = any(look > at for look in facts.good_looks(plan))
-        # A source that is added anew after the reset begins with the moved feed.
+        # A source added again after the reset begins with the moved feed.
         if facts.added[plan.url].at < at < facts.program.ends and len(moved) > _MOVES and after and not said:
             yield f"{plan.name}: its reset at {at:.0f} s is not told"
 
@@ -91,7 +91,7 @@ def kept(facts: Facts) -> Iterator[str]:
 
 
 def _told(facts: Facts, plan: OriginPlan) -> tuple[Counter[int], Counter[int]]:
-    """Return how often each entry was told as new, and as revised."""
+    """Return how often each entry was reported as new, and as revised."""
     told, revised = Counter[int](), Counter[int]()
     for logged in facts.of(plan):
         if RESET in logged.event["tags"]:
@@ -102,7 +102,7 @@ def _told(facts: Facts, plan: OriginPlan) -> tuple[Counter[int], Counter[int]]:
 
 
 def _is_another(plan: OriginPlan, number: int, looks: list[float]) -> bool:
-    """Return whether an entry got other words, id and link between two checks: nobody knows it again."""
+    """Return whether an entry got other words, id and link between two checks, and so counts as another one."""
     first, last = sorted((plan.texts[number].revised_at, plan.manners.resets_at))
     return last < math.inf and not any(first <= look < last for look in looks)
 
@@ -117,7 +117,7 @@ def _shown(plan: OriginPlan, number: int) -> list[Span]:
 
 
 def _found(looks: list[float], spans: list[Span], now: float) -> bool:
-    """Return whether a look falls into one of the spans, or the last one is still open."""
+    """Return whether a check falls into one of the spans, or the last one is still open."""
     if any(over == math.inf and begins < now for begins, over in spans):
         return True
     return any(begins <= look < over for begins, over in spans for look in looks)

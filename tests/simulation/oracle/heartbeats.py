@@ -8,7 +8,7 @@ from itertools import pairwise
 from tests.simulation.facts import Facts, LifeSpan, Logged
 
 SOON = 30.0
-"""Seconds in which a service that has started is ready, and its disk takes a write, where nothing else is wrong."""
+"""Seconds in which a started service is ready, and its disk takes a write, without other faults."""
 EARLY = 1.0
 
 
@@ -45,12 +45,12 @@ def early(facts: Facts) -> Iterator[str]:
 
 
 def kills(facts: Facts) -> Sequence[LifeSpan]:
-    """Return the lives that ended without a word, in a world where it is known how late heartbeats are."""
+    """Return the lives that ended in a kill, in a world with known heartbeat times."""
     return [life for life in facts.lives if not life.politely] if facts.program.heartbeat and _is_plain(facts) else ()
 
 
 def _is_plain(facts: Facts) -> bool:
-    """Return whether one service runs by a clock that nobody sets."""
+    """Return whether a single service runs by a clock that is never set."""
     return facts.program.nodes == 1 and len(facts.clock) == 1
 
 

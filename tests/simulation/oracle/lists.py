@@ -1,4 +1,4 @@
-"""The promises about lists that are followed: each new item once, with the text of its own page, within the budget."""
+"""The promises about followed lists: each new item once, with the text of its own page, within the budget."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _HOUR = 3600.0
 
 
 def missing(facts: Facts, plan: OriginPlan) -> Iterator[str]:
-    """Yield the items that came since the list is watched, and that no event tells."""
+    """Yield the new items of the watched time without an event."""
     told = {_number(logged) for logged in facts.of(plan)}
     for number, text in enumerate(plan.texts):
         if facts.added[plan.url].at < text.at < facts.ends and number not in told:
@@ -67,6 +67,6 @@ def _lists(facts: Facts) -> list[OriginPlan]:
 
 
 def _number(logged: Logged) -> int:
-    """Return which item an event tells, -1 for none."""
+    """Return the number of the item in an event, -1 for none."""
     found = _ITEM.search(logged.event["url"])
     return -1 if found is None else int(found[1])

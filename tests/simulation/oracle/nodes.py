@@ -1,4 +1,4 @@
-"""The promises of several nodes on one database: who is inside, and who asks whom."""
+"""The promises of several nodes on one database: membership, and the node that asks a host."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.simulation.facts import Facts, ViewChange
 from tests.simulation.program import UNWATCHED, machine_of
 
 _BEAT = 2.0
-"""Seconds within which everybody has beaten and heard of a view, in good times."""
+"""Seconds within which every member has sent a heartbeat and seen a view, without faults."""
 _ADDING = 30.0
 STOPS = 60.0
 
@@ -54,7 +54,7 @@ def parked(facts: Facts) -> Iterator[str]:
             node, span = facts.members.get(who, (-1, None))
             concerned = trouble.kind == "outage" or node == trouble.node
             began_before = span is not None and span.began < trouble.at
-            # Turns that were given before are taken still; deliveries go on, and so do spans.
+            # Turns granted earlier still run; so do deliveries and spans.
             if concerned and began_before and trouble.at + LEASE + _BEAT < at < trouble.ends and name not in UNWATCHED:
                 yield f"{who} was cut off at {trouble.at:.1f} s and asks {name} at {at:.1f} s"
                 return
@@ -66,7 +66,7 @@ def one_asks(facts: Facts) -> Iterator[str]:
     for machine in facts.program.machines if facts.program.nodes > 1 else ():
         there = [plan for plan in facts.program.origins if machine in plan.machines]
         if any(len(plan.machines) > 1 or plan.url in renewed for plan in there):
-            continue  # a redirect leads there from a host of another node, or it is not known when each was added
+            continue  # a redirect leads there from a host of another node, or the time of adding is unknown
         asked = [(at, who) for at, who, name in facts.asked_by if machine_of(name) == machine]
         for (before, one), (at, other) in pairwise(asked):
             if one != other and _calm(facts, machine, before, at):
@@ -76,7 +76,7 @@ def one_asks(facts: Facts) -> Iterator[str]:
 
 def _explained(facts: Facts, member: str, after: ViewChange) -> Iterator[bool]:
     node, span = facts.members.get(member, (-1, None))
-    # A life that stops is out before its end.
+    # A stopping life leaves before its end.
     yield span is not None and span.ended - (STOPS if span.politely else 0.0) <= after.at
     for trouble in facts.program.troubles:
         if trouble.node == node and trouble.kind in ("freeze", "stuck", "cut"):

@@ -1,4 +1,4 @@
-"""The promises about notices of sources: each alert in its time, once for each trouble, and of its end."""
+"""The promises about notices of sources: each alert at its own time, once per trouble, and its end."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tests.simulation.facts import Facts, Logged
 from tests.simulation.program import SERVICE, OriginPlan
 
 _LATE = 90.0
-"""Seconds by which a notice may come after its time: a look may be under way just then."""
+"""Seconds by which a notice may be late: a check may be under way just then."""
 
 
 def once(facts: Facts) -> Iterator[str]:
@@ -47,14 +47,14 @@ def in_time(facts: Facts) -> Iterator[str]:
 
 
 def _told(facts: Facts, plan: OriginPlan, after: int, soonest: float, due: float) -> Iterator[str]:
-    """Yield if no notice that is for those who wait so long comes in this time."""
+    """Yield a sentence if no notice for alerts with this patience comes in this time."""
     near = [told for told in facts.notices(plan, "source_failing") if soonest <= told.at <= due + _LATE]
     if not any(first <= after <= last for first, last in map(_meant, near)):
         yield f"{plan.name}: that it fails is not told after {after} s, at {due:.0f} s"
 
 
 def _troubles(facts: Facts, plan: OriginPlan) -> Iterator[tuple[float, float, float]]:
-    """Yield when a source began to fail, when a look surely saw it, and its end, where nothing else was wrong."""
+    """Yield when a source began to fail, when a check surely saw it, and its end, without other faults."""
     faults = [fault for machine in plan.machines for fault in facts.program.faults_at(machine)]
     for fault in faults:
         others = [each for each in faults if each is not fault and each.ends > fault.at - 7200 and each.at < fault.ends]
@@ -68,17 +68,17 @@ def _troubles(facts: Facts, plan: OriginPlan) -> Iterator[tuple[float, float, fl
 
 
 def _running(facts: Facts, due: float) -> float:
-    """Return when the service can first tell what is due at a time: then, or when its next life has begun."""
+    """Return when the service can first send a notice due at a time: then, or when its next life has begun."""
     return max(due, min((life.began for life in facts.lives if life.ended > due + 1), default=due))
 
 
 def _ours(facts: Facts, begins: float, ends: float) -> bool:
-    """Return whether the service had a trouble of its own; that it began anew is none."""
+    """Return whether the service had its own fault; a restart is none."""
     return any(fault.at < ends and fault.ends > begins for fault in facts.program.faults_at(SERVICE))
 
 
 def _meant(logged: Logged) -> tuple[float, float]:
-    """Return for whose patience a notice is."""
+    """Return the patience of the alerts that a notice is for."""
     (range_,) = [tag.partition(":")[2] for tag in logged.event["tags"] if tag.startswith("notice_after:")]
     first, _, last = range_.partition("-")
     return float(first), float(last or math.inf)

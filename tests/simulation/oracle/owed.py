@@ -14,7 +14,6 @@ from tests.simulation.program import ALERT_WORD, OriginPlan
 
 
 def owed(facts: Facts) -> Iterator[str]:
-    """Yield what must still arrive: texts in the log, events at clients, deliveries at the receiver."""
     for plan in facts.program.origins:
         if plan.url not in facts.added:
             yield f"{plan.url} could not be added: {facts.refused.get(plan.url, 'no answer')}"
@@ -56,7 +55,7 @@ def _owed_frames(facts: Facts, plan: OriginPlan) -> Iterator[str]:
             and link(plan, number) not in there
             and at > facts.added[plan.url].at
             and not facts.deaf_to(at - 180, at + 180, plan)
-            and not facts.meddled(at - 60, at + 2, plan)  # while it connects anew
+            and not facts.meddled(at - 60, at + 2, plan)  # during a reconnection
         ):
             yield f"{plan.name}: frame {number} is not in the log"
 
@@ -64,7 +63,7 @@ def _owed_frames(facts: Facts, plan: OriginPlan) -> Iterator[str]:
 def _alarming(facts: Facts) -> Iterator[Logged]:
     """Yield the events that the alert surely matches (a page's event may carry the word in an old block).
 
-    Of a source with a session it gets none: that is private, and the alert is over all sources without naming any.
+    It gets none of a source with a session: that is private, and the alert over all sources names none.
     """
     private = {facts.added[plan.url].id for plan in facts.program.origins if plan.session and plan.url in facts.added}
     for logged in facts.log:

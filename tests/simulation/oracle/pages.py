@@ -16,13 +16,13 @@ from tests.simulation.program import OriginPlan
 
 OK = 200
 _UNDER_WAY = 60.0
-"""Seconds after a choice in which a look may be told that began before it."""
+"""Seconds after a choice in which a check that began before it may still report."""
 _SEEN_WITHIN = 3600.0
-"""Seconds within which a change is told, if nothing else is wrong."""
+"""Seconds within which a change is reported, without other faults."""
 
 
 def missing(facts: Facts, plan: OriginPlan) -> Iterator[str]:
-    """Yield the changes that a look must have found, or still will, and that no event tells."""
+    """Yield the changes that a check must have found, or still will, and that no event reports."""
     known = facts.added[plan.url].at
     told = {number for logged in facts.of(plan) for number in brought(plan, logged)}
     looks = list(facts.good_looks(plan))
@@ -47,18 +47,18 @@ def once(facts: Facts) -> Iterator[str]:
 
 
 _BRIEF = 2
-"""Looks after a telling within which an edition that goes back was only drawn."""
+"""Checks after a report within which a return of the old edition proves it random."""
 _STAYS = 0.5**_BRIEF
-"""The chance that a fair lot of two has an edition stay for longer than that. Such a stay is told when it ends, as it
-would be of a page that means it; the first one that is briefer gives the lot away, and from then on a stay must have
-lasted for four looks, then for eight, and so on.
+"""The chance that an edition, drawn by lot of two, stays longer than that. Such a stay is reported when it ends, like a
+deliberate one; the first briefer stay gives the lot away, and from then on a stay must last for four checks, then for
+eight, and so on.
 """
 _BY_CHANCE = 1e-5
-"""The share of such pages of which more may be told than the oracle lets pass, though nothing is wrong."""
+"""The share of such pages with more reports than the oracle accepts, though nothing is wrong."""
 _MOST_FLAPS = math.ceil(math.log(_BY_CHANCE * (1 - _STAYS), _STAYS))
-"""How often editions may be told: when the second one is seen, and after each of n stays in a row. More than m are told
-of a share of STAYS^m + STAYS^(m+1) + ... = STAYS^m / (1 - STAYS) of the pages: with m = 9 of 5 in a million, with 6 of
-one in 3,000, which 1,000 worlds would meet every third time.
+"""How often editions may be reported: when the second one is seen, and after each of n stays in a row. A share of
+STAYS^m + STAYS^(m+1) + ... = STAYS^m / (1 - STAYS) of the pages has more than m reports: 5 in a million with m = 9, one
+in 3,000 with 6, which 1,000 worlds would meet every third time.
 """
 
 
@@ -83,7 +83,7 @@ def real(facts: Facts) -> Iterator[str]:
 
 
 def _briefly(facts: Facts, plan: OriginPlan, before: Logged, logged: Logged) -> bool:
-    """Return whether a page was told again within two looks; if the clock was set meanwhile nobody can count them."""
+    """Return whether a page changed again within two checks; False if the clock was set: then the count is unknown."""
     for (_, behind), (at, ahead) in pairwise(facts.clock):
         if before.at <= at + max(behind, ahead) and at + min(behind, ahead) <= logged.at:
             return False
@@ -98,7 +98,7 @@ def chain(facts: Facts) -> Iterator[str]:
         before = -math.inf
         for logged in facts.of(plan):
             if any(before < pick.until and pick.at < logged.at for pick in _picks(facts, plan)):
-                held.clear()  # what was there when it was picked is known, and was not told
+                held.clear()  # text on the page at the moment of the choice is known, but never reported
             before = logged.at
             for number in _taken(plan, logged):
                 there = held.get(number % plan.window)
@@ -123,7 +123,7 @@ def _picks(facts: Facts, plan: OriginPlan) -> list[Picked]:
 
 
 def _picked_away(facts: Facts, plan: OriginPlan, number: int) -> bool:
-    """Return whether a change was made in a place that was left out, or may have been seen first by a new choice."""
+    """Return whether a change was made in an ignored place, or may have been seen first by a new choice."""
     at, picks = plan.texts[number].at, _picks(facts, plan)
     if any(at - 60 < pick.until and pick.at < at + _SEEN_WITHIN for pick in picks):
         return True
@@ -132,7 +132,7 @@ def _picked_away(facts: Facts, plan: OriginPlan, number: int) -> bool:
 
 
 def _is_without(pick: Picked, place: int) -> bool:
-    """Return whether a place is not watched after a choice."""
+    """Return whether a choice excludes a place."""
     return pick.place is not None and (place == pick.place) is not pick.only
 
 
@@ -142,7 +142,7 @@ def _pages(facts: Facts) -> list[OriginPlan]:
 
 
 def brought(plan: OriginPlan, logged: Logged) -> list[int]:
-    """Return the changes that an event brings: those named in its new texts and not in its old ones."""
+    """Return the changes in an event: those named in its new texts and not in its old ones."""
     old = set(_taken(plan, logged))
     return [n for text in _texts(logged, "text", "after") for n in numbers_in(plan, text) if n not in old]
 

@@ -1,4 +1,4 @@
-"""The politeness that a host may expect: how often, how many at once, when not at all, and only its own."""
+"""The politeness that a host may expect: limits of rate and number, pauses, and only its own data."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.simulation.origins.server import ROBOTS, Seen
 from tests.simulation.program import BROWSER_FAULTS, CALM, SERVICE, host_of, machine_of
 
 SECOND = 0.99
-"""A second, but for what is lost between a turn and a question to the resolver."""
+"""A second, minus the delay between a turn and a DNS query."""
 _AT_ONCE = 2
 _MOST_HOLD = 3600.0
 _MOST_THROTTLED = 6
@@ -21,9 +21,9 @@ _QUEUE = 4
 SWEPT = 2 * 1800.0 + 300.0
 """Seconds before the end of a life from which on all checks are stored: two sweeps, and the time they take."""
 ADDING = 30.0
-"""Seconds that it takes to find out what a source is."""
+"""Seconds to detect a source's type."""
 _ARRIVES = 0.5
-"""Seconds that a request, or an answer, needs at most on a line in good weather, connection included."""
+"""Seconds for a request, or an answer, on a line in good weather, connection included."""
 _WEATHER = ("slow", "partition", "reset")
 _PUBLIC = "93.184."
 
@@ -51,7 +51,7 @@ def at_once(facts: Facts) -> Iterator[str]:
     for machine, seen in facts.seen.items():
         under_way: list[Seen] = []
         for request in seen:
-            # The end of one may reach the server a little after the client has gone on.
+            # The end of one may reach the server a little after the client has continued.
             under_way = [*(other for other in under_way if other.until > request.at + _ARRIVES), request]
             since = under_way[0].at
             calm = not _stormy(facts, machine, since, request.at) and not facts.reborn(since, request.at)
@@ -93,20 +93,20 @@ def robots(facts: Facts) -> Iterator[str]:
     """A page is looked at only while the newest robots.txt that could be read lets us in, and it is kept up to date."""
     for machine, paths in _pages(facts).items():
         if len(_origins(facts, machine)) > 1:
-            continue  # each has a robots.txt of its own, and the machine does not know for which it was asked
+            continue  # each has its own robots.txt, and the machine can't distinguish their requests
         known: Seen | None = None
         asked = -math.inf
         for request in facts.seen.get(machine, ()):
             if facts.reborn(asked, request.at) and facts.program.nodes == 1:
-                known = None  # of several nodes each may have a copy of its own, from when the host was its own
+                known = None  # each of several nodes may have its own copy, from when it owned the host
             if request.path == ROBOTS:
                 asked = request.until if request.until < math.inf else request.at
                 known = known if request.forbids is None else request
             elif request.path in paths and request.at > CALM:
-                # The verdict is given before the turn, for which a Crawl-delay lets wait.
+                # The verdict comes before the turn, and a Crawl-delay may delay that.
                 slack = _QUEUE * (1 + facts.program.robots_of(machine).crawl_delay)
                 troubled = [fault.ends for fault in facts.program.faults_at(machine) if fault.at < request.at]
-                tried = max([asked, *troubled])  # in vain perhaps, of which nothing is seen here
+                tried = max([asked, *troubled])  # failed tries are invisible here
                 fault = _trespass(known, tried, request, slack)
                 if fault and not _stormy(facts, machine, asked, request.at):
                     yield f"{machine}: {request.path} is looked at, at {request.at:.0f} s, {fault}"
@@ -122,17 +122,17 @@ def _added(facts: Facts, machine: str, at: float) -> bool:
 
 
 def _led_to(facts: Facts, machine: str) -> bool:
-    """Return whether one of several nodes may be led to a machine by another one, which is its own."""
+    """Return whether a redirect may lead one of several nodes to another one's machine."""
     return facts.program.nodes > 1 and any(machine in plan.machines[1:] for plan in facts.program.origins)
 
 
 def _trespass(known: Seen | None, asked: float, request: Seen, slack: float) -> str:
-    """Return what is wrong about a look at a page, by what is known of its robots.txt; "" when nothing is."""
+    """Return the offence of a request for a page, given its known robots.txt; "" without one."""
     if known is None:
         return "though nothing is known of its robots.txt"
     if known.forbids and request.at > known.at + slack:
         return "though its robots.txt forbids it"
-    # A copy that has grown old must be asked for, and serves on if none is given.
+    # An old copy must be requested again; without an answer it stays in use.
     return "by an old robots.txt" if request.at > max(known.at + known.lasts, asked + _RETRY) + slack else ""
 
 
@@ -166,7 +166,7 @@ def conditional(facts: Facts) -> Iterator[str]:
         added = facts.added[plan.url].at
         days = (facts.ends - added + sum(max(step.by, 0) for step in facts.program.steps)) // 86_400
         bare = [seen.at for seen in facts.looks(plan) if seen.at > added and not seen.conditional]
-        # A life that ends soon after may not have stored that it asked.
+        # A life that ends soon after may not have stored the request.
         days += sum(facts.reborn(at, at + SWEPT) for at in bare)
         if bare and len(bare) > days:  # a source that is added after the end has none
             yield f"{plan.name}: asked {len(bare)} times as if for the first time, first at {bare[0]:.0f} s"
@@ -193,7 +193,7 @@ def guarded(facts: Facts) -> Iterator[str]:
 
 
 def _pages(facts: Facts) -> dict[str, frozenset[str]]:
-    """Return the paths of pages by machine, those that redirect to one included."""
+    """Return the paths of pages by machine, including redirects to one."""
     found: dict[str, list[str]] = {}
     for plan in facts.program.origins:
         for url in (*plan.via, plan.address) if plan.tier == "html" else ():
@@ -210,7 +210,7 @@ def _origins(facts: Facts, machine: str) -> set[str]:
 
 
 def _first_meetings(facts: Facts, machine: str) -> list[float]:
-    """Return when, in each life, a machine was first found by a second name: until then nobody knows that it is one."""
+    """Return when each life first resolved a machine's second name: before that, the two are strangers."""
     asked = [(at, name) for at, name in facts.found if machine_of(name) == machine]
     met: list[float] = []
     for begins, ends in pairwise([*(span.began for span in facts.lives), math.inf]):
@@ -224,17 +224,17 @@ def _first_meetings(facts: Facts, machine: str) -> list[float]:
 
 
 def _known_as_one(facts: Facts, machine: str, at: float) -> bool:
-    """Return whether the life of a moment had found a machine by two names: while the resolver fails nobody can.
+    """Return whether the life of a moment had found a machine by two names: impossible while the resolver fails.
 
-    Of several nodes it is the one that began last: a host may be its own by now, and it finds the names anew. So in the
-    minutes after a node's start P1 says nothing of two names; of one name it always does.
+    Of several nodes it is the newest: it may own the host by now, and resolves the names afresh. So in the minutes
+    after a node's start P1 ignores two names; it always holds for one.
     """
     began = max((span.began for span in facts.lives if span.began <= at), default=0.0)
     return len({name for found, name in facts.found if began <= found < at and machine_of(name) == machine}) > 1
 
 
 def _stormy(facts: Facts, machine: str, begins: float, ends: float) -> bool:
-    """Return whether bytes took their time, so that what arrives says little of when it was sent."""
+    """Return whether the network delayed bytes, so that arrival times prove little."""
     program = facts.program
     ours = [fault for fault in program.faults_at(SERVICE) if fault.kind not in BROWSER_FAULTS]
     faults = [*program.faults_at(machine, _WEATHER), *ours]

@@ -32,8 +32,6 @@ from tests.simulation.oracle.letters import feeds as subscribed
 
 @dataclass(frozen=True, slots=True)
 class Violation:
-    """A broken promise."""
-
     promise: str
     what: str
 
@@ -42,12 +40,12 @@ class Violation:
 
 
 def judge(facts: Facts) -> list[Violation]:
-    """Return every promise that was broken, with a sentence each."""
+    """Return every broken promise, with a sentence each."""
     return [Violation(promise, what) for promise, check in PROMISES.items() for what in check(facts)]
 
 
 def seen_broken(facts: Facts, letters: Collection[str]) -> list[Violation]:
-    """Return what is surely broken of some promises before the world is over."""
+    """Return the violations of some promises that are certain before the world is over."""
     return [
         Violation(promise, what)
         for promise, check in PROMISES.items()
@@ -57,7 +55,7 @@ def seen_broken(facts: Facts, letters: Collection[str]) -> list[Violation]:
 
 
 LATE = frozenset(("L2", "H1", "P6", "N1"))
-"""The letters of promises that are judged by what is asked at the end, or by what follows."""
+"""The letters of promises that depend on the final answers, or on later events."""
 
 
 def _stuck(facts: Facts) -> Iterator[str]:
@@ -169,4 +167,4 @@ PROMISES: dict[str, Callable[[Facts], Iterator[str]]] = {
     "Z3 a copy is fresh": standby.fresh,
     "H1 quiet is healthy": watching.quiet,
 }
-"""By a short name that says all; the letters are those of the project's numbered statements where it has them."""
+"""By short name; the letters are those of the project's numbered statements where it has them."""

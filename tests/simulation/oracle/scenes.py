@@ -1,4 +1,4 @@
-"""The promises about scripted pages: what a reader wants to hear, when, as what, and nothing else."""
+"""The promises about scripted pages: the changes that a reader wants, when, as which kind, and nothing else."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from tests.simulation.origins.texts import EPOCH
 from tests.simulation.program import OriginPlan, Scene
 
 _MOST = {"": 0, "few": 2, "several": 5}
-"""Tellings of one scene; of others there is one."""
+"""Reports of one scene, at most; other scenes have one."""
 _OF_LOOKS = {"few": 0.1, "several": 0.2}
-"""What more of a scene's looks may tell: of faces drawn by lot one stays for some looks now and then."""
+"""A further share of a scene's checks: a random variant sometimes stays for some checks."""
 _REVERTED = "change:reverted"
 
 
 def missing(facts: Facts, plan: OriginPlan) -> Iterator[str]:
-    """Yield the scenes that nobody has come to see yet, and the news that is not told while its scene lasts."""
+    """Yield unplayed scenes, and unreported changes of played ones."""
     for number, (scene, told) in enumerate(_played(facts, plan)):
         if told is None:
             yield f"{plan.name}: scene {number} has not been seen to its end"
@@ -75,7 +75,7 @@ def _scripted(facts: Facts) -> list[OriginPlan]:
 
 
 def _played(facts: Facts, plan: OriginPlan) -> Iterator[tuple[Scene, list[Logged] | None]]:
-    """Yield each scene with what was told while it lasted; None for one that was not seen so often as it should."""
+    """Yield each scene with the reports during it; None for one with too few checks."""
     looks = [seen.at for seen in facts.looks(plan)]
     told = [logged for logged in facts.all_of(plan) if logged.event.get("alert_type") in (None, "source_moved")]
     begins = [sum(scene.visits for scene in plan.scenes[:n]) for n in range(len(plan.scenes) + 1)]
@@ -88,13 +88,13 @@ def _played(facts: Facts, plan: OriginPlan) -> Iterator[tuple[Scene, list[Logged
 
 
 def _looks_in(facts: Facts, plan: OriginPlan, number: int) -> int:
-    """Return how many looks saw a scene; the last one stays."""
+    """Return how many checks saw a scene; the last one stays."""
     seen = len(facts.looks(plan)) - sum(scene.visits for scene in plan.scenes[:number])
     return seen if number == len(plan.scenes) - 1 else min(seen, plan.scenes[number].visits)
 
 
 def _amiss(plan: OriginPlan, number: int, logged: Logged, before: Scene, now: Scene) -> Iterator[str]:
-    """Yield what a difference does not say of a scene's lines."""
+    """Yield the lines of a scene that its event lacks."""
     ops = logged.event["delta"]["ops"]
     came = {op.get("after") or op.get("text") for op in ops if op["op"] != "delete"}
     went = {op.get("before") or op.get("text") for op in ops if op["op"] != "insert"}
@@ -106,7 +106,7 @@ def _amiss(plan: OriginPlan, number: int, logged: Logged, before: Scene, now: Sc
 
 
 def _applied(before: Sequence[str], delta: Mapping[str, Any]) -> list[str]:
-    """Return the text after a delta, as its documentation says; what does not fit stays to be seen."""
+    """Return the text after a documented delta; a mismatch stays visible in the text."""
     deleted = {op["para"] for op in delta["ops"] if op["op"] == "delete"}
     kept = [text for n, text in enumerate(before) if n not in deleted]
     written = {op["para"]: op for op in delta["ops"] if op["op"] != "delete"}
@@ -123,7 +123,7 @@ def _applied(before: Sequence[str], delta: Mapping[str, Any]) -> list[str]:
 
 
 def _alike(held: Sequence[str], told: Sequence[str]) -> bool:
-    """Return whether two texts are one, whatever the figure of a counter."""
+    """Return whether two texts are equal, whatever the number of a counter."""
     counters = {text for text in held if "{n}" in text}
     if not counters:
         return list(held) == list(told)

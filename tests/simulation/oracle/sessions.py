@@ -1,4 +1,4 @@
-"""The promises about sessions that a site renews: none is lost but on its way, and none goes anywhere else."""
+"""The promises about sessions that a site renews: none is lost except on its way, and none goes anywhere else."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from itertools import pairwise
 from tests.simulation.facts import Facts
 
 _WINDOW = 1.0
-"""Seconds that a new session takes to us and to the disk, and that a request may have been under way before a crash."""
+"""Seconds until a new session is on the disk, and for a request under way before a crash."""
 
 
 def kept(facts: Facts) -> Iterator[str]:

@@ -9,7 +9,7 @@ from tests.simulation.facts import Facts
 from tests.simulation.standby import AWAY, PLACE, SLOW
 
 FRESH = 90.0
-"""Seconds that a copy is behind at most, where the place and the service were well for QUIET."""
+"""Seconds that a copy is behind at most, where the place and the service were healthy for QUIET."""
 QUIET = 300.0
 
 

@@ -10,13 +10,13 @@ from tests.simulation.facts import Facts, Logged
 from tests.simulation.program import SERVICE, Wish
 
 AT_ONCE = 60.0
-"""Virtual seconds within which an event reaches whoever is connected, when nothing is wrong; mute commits may be."""
+"""Virtual seconds until an event reaches every connected client, without faults; mute commits may occur."""
 CUT_WITHIN = 5.0
-"""Virtual seconds within which the service's last words reach a client, beside what it takes to look at its key."""
+"""Virtual seconds until the service's last bytes reach a client, plus the interval of key checks."""
 
 
 def wants(facts: Facts, name: str, logged: Logged) -> bool:
-    """Return whether a client has asked for an event."""
+    """Return whether an event passes a client's filters."""
     wish = next(plan.wish for plan in facts.program.clients if plan.name == name)
     return wish == Wish() or _passes(facts, wish, logged)
 
@@ -43,7 +43,7 @@ def cursors(facts: Facts) -> Iterator[str]:
 def prompt(facts: Facts) -> Iterator[str]:
     """What comes into the log while a client is connected and reads, it gets at once."""
     if facts.program.steps or facts.program.season:
-        return  # who sets our clock knows no more when an event came
+        return  # with a clock that is set, the times of events are unknown
     for plan in facts.program.clients:
         got = {taken.id: taken.at for taken in facts.taken.get(plan.name, ())} if not plan.rests else {}
         for connection in facts.connections.get(plan.name, ()) if got else ():
@@ -59,7 +59,7 @@ def revoked(facts: Facts) -> Iterator[str]:
     for name, gone in facts.revoked.items():
         for connection in facts.connections.get(name, ()):
             if connection.key >= len(gone):
-                continue  # it was not deleted
+                continue  # never deleted
             over = gone[connection.key]
             if connection.at > over + CUT_WITHIN:
                 yield f"{name} has opened a stream {connection.at - over:.0f} s after its key was deleted"
@@ -70,13 +70,13 @@ def revoked(facts: Facts) -> Iterator[str]:
 
 
 def _partitioned(facts: Facts, due: float, until: float) -> bool:
-    """Return whether nothing could pass to the clients between a moment and the end of a connection."""
+    """Return whether nothing could reach the clients between a moment and the end of a connection."""
     faults = (fault for fault in facts.program.faults if (fault.kind, fault.where) == ("partition", SERVICE))
     return any(fault.at < due and until < fault.ends + CUT_WITHIN for fault in faults)
 
 
 def _calm(facts: Facts, connection: Connection, at: float) -> bool:
-    """Return whether whoever has a connection gets at once what comes at a moment."""
+    """Return whether a connection gets an event of this moment at once."""
     late = at + AT_ONCE
     return (
         connection.at < at
@@ -95,7 +95,7 @@ def _passes(facts: Facts, wish: Wish, logged: Logged) -> bool:
 
 
 def _joined(name: str, taken: Sequence[Taken], ids: Sequence[str]) -> Iterator[str]:
-    """Yield where a part of what a client took is not a part of the log."""
+    """Yield gaps between a client's received events and the log."""
     got = [event.id for event in taken]
     if got[0] not in ids:
         yield f"{name} was given {got[0]}, which is not in the log, or which it has not asked for"

@@ -1,5 +1,5 @@
-"""The promises about traces: what is told to a collector was made, and belongs together. None of it changes the log,
-which a test compares with that of the same world without traces.
+"""The promises about traces: reported spans are real and belong together. Traces do not change the log; a test compares
+it with the same world's log without traces.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from tests.simulation.origins.receiver import Receipt
 from tests.simulation.program import machine_of
 
 SLACK = 1.0
-"""Seconds by which a request may be seen before or after its span: it is begun before, and clocks are whole."""
+"""Seconds by which a request may be seen before or after its span: the span starts earlier, and clocks are whole."""
 _OF_SOURCES = frozenset(("look", "hop", "frame", "notice", "first look", "commit", "match"))
 
 
@@ -77,7 +77,7 @@ def whole(facts: Facts) -> Iterator[str]:
 
 
 def _was_asked(facts: Facts, span: SentSpan, ahead: set[float]) -> bool:
-    """Return whether a machine was asked within a span, by any setting of the clock that there was."""
+    """Return whether a machine got a request within a span, by any setting of the clock."""
     seen = facts.seen.get(machine_of(span.attributes["server.address"]), ())
     status = span.attributes["http.response.status_code"]
     return any(
@@ -88,7 +88,7 @@ def _was_asked(facts: Facts, span: SentSpan, ahead: set[float]) -> bool:
 
 
 def _was_answered(span: SentSpan) -> bool:
-    """Return whether a span says that a program has answered: what people are told has no names of spans."""
+    """Return whether a span records a program's answer; messages for people have no span names."""
     about = span.attributes
     return about.get("sanderling.destination.kind") == "webhook" and bool(about.get("http.response.status_code"))
 
@@ -101,7 +101,7 @@ def _receipts(facts: Facts) -> Iterator[Receipt | LetterReceipt]:
 
 
 def _named(receipt: Receipt | LetterReceipt) -> tuple[str, str, bool]:
-    """Return the trace and span that a receiver was told of, "" for none, and whether they are kept."""
+    """Return the trace and span in a receiver's headers, "" for none, and whether they are kept."""
     headers: Mapping[str, str] = receipt.headers
     parts = headers.get("traceparent", "").split("-")
     return (parts[1], parts[2], parts[3] == "01") if len(parts) == 4 else ("", "", False)

@@ -1,4 +1,4 @@
-"""The promises about the watching: it never rests for hours, blames nobody for our own faults, never stampedes."""
+"""The promises about the watching: it never pauses for hours, blames no source for our faults, never stampedes."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from tests.simulation.origins.server import Seen
 from tests.simulation.program import OURS, SERVICE, Fault, OriginPlan, machine_of
 
 LONGEST_SILENCE = 65 * 60.0
-"""Tens of minutes, never hours: the longest time without a look at a source in quiet times (45 min, and jitter)."""
+"""Tens of minutes, never hours: the longest time without a check in quiet times (45 min, and jitter)."""
 BACK_WITHIN = 47 * 60.0
 """Seconds after an origin's recovery: a breaker waits for 36 min at most, and a source that never noticed for 45."""
 _UNREADABLE = ("wall", "error page", "empty", "garbage")
-"""Answers that count as read badly, for the next twenty looks."""
+"""Answers that count as read badly, for the next twenty checks."""
 _RECENT = 2 * 3600.0
 _CROWD = 20
 _OUTAGES = (*OURS, "dead line")
@@ -36,7 +36,7 @@ def recovery(facts: Facts) -> Iterator[str]:
         for fault in (fault for machine in plan.machines for fault in facts.program.faults_at(machine)):
             ends = max(fault.ends, _forbidden_until(facts, fault))
             late = ends + BACK_WITHIN
-            # Of a source that was added anew only what came after that is known.
+            # For a source added again, only later facts are known.
             known = facts.added[plan.url].at < fault.ends
             calm = late < facts.ends and not facts.troubled(fault.ends + 0.001, late, plan)
             if known and calm and not any(fault.ends < at < late for at in looks):
@@ -44,7 +44,7 @@ def recovery(facts: Facts) -> Iterator[str]:
 
 
 def _forbidden_until(facts: Facts, fault: Fault) -> float:
-    """Return until when a robots.txt that was read in a fault may forbid: a copy is good for as long as it says."""
+    """Return until when a robots.txt read during a fault may forbid: for its lifetime."""
     read = (seen for seen in facts.seen.get(fault.where, ()) if fault.at <= seen.at < fault.ends and seen.forbids)
     return max((seen.at + seen.lasts for seen in read), default=0.0)
 
@@ -119,7 +119,7 @@ def _polled(facts: Facts) -> list[OriginPlan]:
 
 
 def _visits(facts: Facts, plan: OriginPlan) -> Sequence[Seen]:
-    """Return what was asked of a source, at the first address on the way to it."""
+    """Return the requests for a source, at the first address on the way to it."""
     host = plan.url.split("/")[2]
     path = plan.url.partition(host)[2]
     seen = facts.seen.get(machine_of(host), ())
@@ -127,7 +127,7 @@ def _visits(facts: Facts, plan: OriginPlan) -> Sequence[Seen]:
 
 
 def _muddled(facts: Facts, outage: Fault, at: float) -> bool:
-    """Return whether something else of ours went wrong near an outage."""
+    """Return whether another fault of ours was near an outage."""
     others = [fault for fault in facts.program.faults_at(SERVICE) if fault is not outage]
     near = any(fault.at < at and fault.ends > outage.at - _RECENT for fault in others)
     return near or facts.reborn(outage.at - 60, at)

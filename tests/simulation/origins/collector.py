@@ -1,4 +1,4 @@
-"""A collector of traces: no place that anybody watches; it takes spans over OTLP, or has the troubles of its host."""
+"""A collector of traces, not watched by any source; it takes spans over OTLP, or has the troubles of its host."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _GZIP = 31
 
 @dataclass(frozen=True, slots=True)
 class SentSpan:
-    """A span as it was sent; one that is sent again comes again. trace, id, parent: in hexadecimal digits.
+    """A span as sent; a repeated one appears again. trace, id, parent: in hexadecimal digits.
 
     at: when it came. began, ended: by the service's clock, in seconds since the world began.
     """
@@ -39,7 +39,7 @@ class SentSpan:
 
 @dataclass(slots=True)
 class Collector:
-    """Keeps whatever comes, also what it says it did not take."""
+    """Keeps all spans, even those of refused batches."""
 
     host: Host
     trace: Trace

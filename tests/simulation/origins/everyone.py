@@ -1,4 +1,4 @@
-"""All machines of a world that the service looks at or delivers to."""
+"""All machines of a world that the service fetches from or delivers to."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Origins:
         """Of the sources with sessions, by URL."""
 
     async def start(self, nursery: trio.Nursery) -> None:
-        """Serve every source, the receiver, and the collector of spans where there is one."""
+        """Serve every source, the receiver, and the collector of spans if there is one."""
         for plan in self._program.origins:
             if plan.tier == "push":
                 host = self._network.add(plan.host)
@@ -62,7 +62,7 @@ class Origins:
             nursery.start_soon(serve_http, self._collector.respond, listeners)
 
     def _put_list(self, plan: OriginPlan) -> None:
-        """Put a list and the pages of its items where they are; those of its own host want the session, too."""
+        """Serve a list and the pages of its items; those on its own host need the session, too."""
         self._server(plan.host).parts[plan.path] = self._gated(plan, ListPage(plan))
         for number in range(len(plan.texts)):
             page = ItemPage(plan, number)
@@ -71,7 +71,7 @@ class Origins:
             self._server(host).parts[page.path] = here
 
     def _gated(self, plan: OriginPlan, part: Part) -> Part:
-        """Return a part as it is: behind its site's gate, where that wants a session."""
+        """Return a part, behind its site's gate if that requires a session."""
         if not plan.session:
             return part
         gate = self.gates.setdefault(plan.url, Gate(self._server(plan.host).host))

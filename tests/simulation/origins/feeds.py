@@ -1,4 +1,4 @@
-"""Feeds in three formats, three charsets and with every bad habit that is not news."""
+"""Feeds in three formats, three charsets and with every bad habit that is no change."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ class Item(Struct, frozen=True):
 
 @dataclass(slots=True)
 class Feed:
-    """A feed that keeps its newest entries. `dice` shuffles and re-dates, if that is its manner."""
+    """A feed that keeps its newest entries. `dice` shuffles and re-dates them, if its manners say so."""
 
     plan: OriginPlan
     dice: random.Random
     versioned: bool = field(init=False)
 
     def __post_init__(self) -> None:
-        """Say whether requests for it can be conditional."""
+        """Set whether requests for it can be conditional."""
         self.versioned = self.plan.validators != "none"
 
     def answer(self, request: Request) -> Answer:
@@ -66,7 +66,7 @@ class Feed:
         return Answer(200, body, headers)
 
     def _version(self) -> tuple[str, str]:
-        """Return what names the present state, and since when it is."""
+        """Return the ETag of the present state, and its Last-Modified."""
         now = trio.current_time()
         moments = [
             moment for text in self.plan.texts for moment in (text.at, text.revised_at, *text.away) if moment <= now
@@ -74,7 +74,7 @@ class Feed:
         if self.plan.manners.resets_at <= now:
             moments.append(self.plan.manners.resets_at)
         newest = max(moments, default=0.0)
-        # A whole second later: Last-Modified has no halves, and what changes within its second must differ too.
+        # A whole second later: Last-Modified has no fractions, and changes within its second must differ too.
         return f'"{self.plan.name}-{len(moments)}"', formatdate(EPOCH + len(moments) + newest, usegmt=True)
 
     def _items(self) -> list[Item]:

@@ -1,4 +1,4 @@
-"""Lists of items that have pages of their own, some of them on another host."""
+"""Lists of items with their own pages, some of them on another host."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.simulation.serving import Answer, Request
 
 _HTML = {"content-type": "text/html; charset=utf-8"}
 _ELSEWHERE = 3
-"""Every how manyth item has its page on the other host."""
+"""Each third item has its page on the other host."""
 
 
 @dataclass(slots=True)
@@ -34,7 +34,7 @@ class ListPage:
 
 @dataclass(slots=True)
 class ItemPage:
-    """The page of an item, on which alone its text stands."""
+    """The page of an item, the only place of its text."""
 
     plan: OriginPlan
     number: int
@@ -42,24 +42,22 @@ class ItemPage:
 
     @property
     def path(self) -> str:
-        """Where it is on its host."""
+        """Its path on its host."""
         return f"/{item_url(self.plan, self.number).split('/', 3)[3]}"
 
     def answer(self, request: Request) -> Answer:
-        """Answer with the page."""
         text = escape(item_text(self.plan, self.number))
         return _page(title(self.plan, self.number), f"<h1>{title(self.plan, self.number)}</h1><p>{text}</p>")
 
 
 def item_url(plan: OriginPlan, number: int) -> str:
-    """Return where an item's page is."""
     scheme = "https" if plan.secure else "http"
     host = plan.other if plan.other and number % _ELSEWHERE == 0 else plan.host
     return f"{scheme}://{host}/items/{number}"
 
 
 def item_text(plan: OriginPlan, number: int) -> str:
-    """Return what the page of an item says, and nothing else does."""
+    """Return the text that only the page of an item has."""
     return saying(plan, number, plan.texts[number].words)
 
 

@@ -1,4 +1,4 @@
-"""Pages whose blocks change one at a time, among much that changes and is no news."""
+"""Pages whose blocks change one at a time, among much churn."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SHELL = (
     b"<!doctype html><html><head><title>Notices</title></head><body><noscript>Enable JavaScript.</noscript>"
     b"<div id=root></div><script type=module src=/main.js></script></body></html>"
 )
-"""A page whose scripts have yet to fill it; the same bytes for ever."""
+"""A page before its scripts fill it; always the same bytes."""
 FLAPS = (
     "Our readers like the blue edition of this page best of all.",
     "Readers of this page prefer the green edition.",
@@ -36,7 +36,7 @@ class Page:
     versioned: bool = field(init=False)
 
     def __post_init__(self) -> None:
-        """Say whether requests for it can be conditional: not when it is another one at each request."""
+        """Set whether requests for it can be conditional: not when each request gets another page."""
         churns = self.plan.style == "busy" or self.plan.manners.churn
         self.versioned = not churns and self.plan.validators != "none"
 
@@ -56,7 +56,7 @@ class Page:
         return Answer(200, body, headers)
 
     def filled(self, sent: bytes) -> bytes:
-        """Return what its scripts make of what was sent: all of the page, of the page as it is sent in good times."""
+        """Return the page after its scripts: the whole page, if it was sent without a fault."""
         return self._document(len(published(self.plan.texts))).encode() if sent == SHELL else sent
 
     def _document(self, changes: int) -> str:

@@ -20,16 +20,16 @@ from tests.simulation.wire import SimStream
 
 HOLD = 90
 _CODES = (1000, 1001, 1008, 1011, 1012, 1013)
-# The library answers a ping also while it closes, and trips over that.
+# The library answers a ping even while it closes, and raises on that.
 _GONE = (ConnectionClosed, LocalProtocolError, trio.BrokenResourceError, trio.ClosedResourceError)
 
 
 @dataclass(slots=True)
 class Pusher:
-    """Sends each text as a JSON frame to whoever is connected at that moment.
+    """Sends each text as a JSON frame to every client connected at that moment.
 
     While its host suffers "closes" it ends a session after some seconds, each time with another code; while it "hangs",
-    connections that are open go dead without a word, and new ones are taken.
+    open connections go dead silently, and new ones are accepted.
     """
 
     host: Host
@@ -38,7 +38,7 @@ class Pusher:
     gate: Gate | None = None
     """Of a site with sessions."""
     sent: list[tuple[float, int]] = field(default_factory=list)
-    """(when, which text) for each frame that was handed to a living connection."""
+    """(when, which text) for each frame that was handed to a live connection."""
     seen: list[Seen] = field(default_factory=list)
     """The handshakes."""
     _connected: dict[WebSocketConnection, SimStream] = field(default_factory=dict)
@@ -67,7 +67,7 @@ class Pusher:
         stream.close()
 
     async def _turned_away(self, request: WebSocketRequest) -> bool:
-        """Refuse the handshake, if the host suffers what would refuse any request."""
+        """Refuse the handshake, if the host has a trouble that refuses every request."""
         for fault, status, hold in (("http500", 500, 0), ("throttled", 429, HOLD), ("unavailable", 503, HOLD)):
             if self.host.suffers(fault):
                 headers = [(b"retry-after", str(hold).encode())] if hold else []
@@ -77,7 +77,7 @@ class Pusher:
         return False
 
     def _session(self, request: WebSocketRequest) -> list[tuple[bytes, bytes]] | None:
-        """Return what the answer sets of a site with sessions; None for a stranger."""
+        """Return the cookies of a site with sessions for the answer; None for a stranger."""
         if self.gate is None:
             return []
         cookie = dict(request.headers).get(b"cookie", b"").decode()
@@ -106,7 +106,7 @@ class Pusher:
             del self._connected[connection]
 
     def hang(self) -> None:
-        """Let all open connections go dead without a word."""
+        """Let all open connections go dead silently."""
         for stream in self._connected.values():
             stream.hang()
 

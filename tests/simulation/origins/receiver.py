@@ -14,7 +14,7 @@ from tests.simulation.trace import Trace
 
 @dataclass(frozen=True, slots=True)
 class Receipt:
-    """A delivery as the receiver got it, and where; `status` is what it answered."""
+    """A delivery as the receiver got it, with its path; `status` is of its answer."""
 
     at: float
     path: str
@@ -25,8 +25,6 @@ class Receipt:
 
 @dataclass(slots=True)
 class Receiver:
-    """A webhook receiver that records what arrives."""
-
     host: Host
     trace: Trace
     receipts: list[Receipt] = field(default_factory=list)

@@ -1,7 +1,7 @@
-"""Pages that play a script: labels that go to and fro, entries that come and go, other pages in their place.
+"""Pages that play a script: labels that alternate, entries that come and go, other pages in their place.
 
-What is shown depends on how often the page was asked for, never on the time: so a stay lasts as many looks as the
-script says, whenever these are.
+The content depends on the number of requests, never on the time: so a stay lasts as many checks as the script says,
+whenever these are.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class ScenePage:
 
     @property
     def elsewhere(self) -> str:
-        """The path to which its requests are sent when it has moved."""
+        """The path that its requests are redirected to when it has moved."""
         return f"{self.plan.path}welcome"
 
     def answer(self, request: Request) -> Answer:
@@ -61,7 +61,7 @@ class ScenePage:
 
 @dataclass(slots=True)
 class Elsewhere:
-    """The page to which a page has moved."""
+    """The new page of a page that has moved."""
 
     plan: OriginPlan
     versioned: bool = False
@@ -72,7 +72,7 @@ class Elsewhere:
 
 
 def scene_at(plan: OriginPlan, visits: int) -> int:
-    """Return the number of the scene that is seen after so many requests; the last one stays."""
+    """Return the number of the scene after so many requests; the last one stays."""
     for number, scene in enumerate(plan.scenes):
         visits -= scene.visits
         if visits < 0:
@@ -81,7 +81,7 @@ def scene_at(plan: OriginPlan, visits: int) -> int:
 
 
 def lines_at(plan: OriginPlan, scene: Scene, visits: int) -> Sequence[str]:
-    """Return the lines that a scene shows to the request after so many; of faces one, drawn for this request alone."""
+    """Return the lines of a scene for the request after so many; a rotating scene draws one for this request alone."""
     if not scene.rotates:
         return scene.lines
     drawn = int.from_bytes(hashlib.blake2b(f"{plan.host} {plan.added_at} {visits}".encode(), digest_size=8).digest())
@@ -89,7 +89,7 @@ def lines_at(plan: OriginPlan, scene: Scene, visits: int) -> Sequence[str]:
 
 
 def blocks_in(plan: OriginPlan, scene: Scene) -> list[str]:
-    """Return the texts of a page when a scene that is its first begins, in their order."""
+    """Return the texts of a page when a first scene begins, in their order."""
     prose = () if plan.style == "entries" else _PROSE
     return [f"Harbour of {plan.host}", *prose, "Now", *lines_at(plan, scene, 0)]
 

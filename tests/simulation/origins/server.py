@@ -1,4 +1,4 @@
-"""A machine that speaks HTTP: its parts by path, its robots.txt, its troubles, and its memory of what was asked."""
+"""A machine that speaks HTTP: its parts by path, its robots.txt, its troubles, and its record of requests."""
 
 from __future__ import annotations
 
@@ -25,12 +25,11 @@ FORBID = "User-agent: *\nDisallow: /\n"
 
 @dataclass(slots=True)
 class Seen:
-    """A request as a machine saw it, and what it answered.
+    """A request as a machine saw it, and its answer.
 
-    until: when the last byte was sent, or the client had gone. conditional: it named a version; foreign: of something
-    else than what it asked for. whole: it was answered as in good times. hold: seconds of quiet that were asked for.
-    cookie: what came with it.
-    forbids: a robots.txt that let nobody in (None: no rules could be learned from the answer); lasts: for how long.
+    until: when the last byte was sent, or the client had gone. conditional: it had a validator; foreign: one of another
+    resource. whole: it was answered without a fault. hold: seconds of quiet in the answer. cookie: of the request.
+    forbids: a robots.txt that forbids everything (None: the answer contains no rules); lasts: for how long.
     """
 
     at: float
@@ -47,19 +46,19 @@ class Seen:
 
 
 class Part(Protocol):
-    """What is at one path."""
+    """The resource at one path."""
 
     @property
     def versioned(self) -> bool:
-        """Whether its answers name their version."""
+        """Whether its answers have validators."""
 
     def answer(self, request: Request) -> Answer:
-        """Answer in good times."""
+        """Answer without a fault."""
 
 
 @dataclass(slots=True)
 class Machine:
-    """A server with parts. One that is asked for what it does not have answers 404."""
+    """A server with parts. It answers 404 for any other path."""
 
     host: Host
     trace: Trace
@@ -87,7 +86,7 @@ class Machine:
             return Answer(503)
         forbids = self.host.suffers("robots forbids")
         text = FORBID if forbids else self.robots.text
-        # Without a lifetime a copy serves for a day, and what is forbidden for an hour would be so for a day.
+        # Without a lifetime a copy is used for a day, and a ban of an hour would last for a day.
         lifetime = self.robots.max_age or (_LIFETIME if forbids else 0)
         age = {"cache-control": f"max-age={lifetime}"} if lifetime else {}
         return Answer(200, text.encode(), {"content-type": "text/plain", **age}) if text else Answer(404, headers=age)
@@ -117,7 +116,7 @@ class Machine:
 
 @dataclass(frozen=True, slots=True)
 class Redirect:
-    """A path that only says where to go instead."""
+    """A path that only redirects."""
 
     status: int
     location: str
@@ -133,14 +132,14 @@ def _is_conditional(headers: Mapping[str, str]) -> bool:
 
 
 def _forbids(answer: Answer) -> bool | None:
-    """Return what a client may learn of rules from an answer (RFC 9309, 2.3.1)."""
+    """Return whether an answer forbids everything; None where a client learns no rules (RFC 9309, 2.3.1)."""
     if answer.status == 200 and answer.pace == "at once" and answer.claims is None:
         return answer.body == FORBID.encode()
     return False if 300 <= answer.status < 500 else None
 
 
 def _lasts(answer: Answer) -> float:
-    """Return how long an answer may be used: at least ten minutes, so that nobody is asked for nothing else."""
+    """Return how long an answer may be used: at least ten minutes, so that the host gets other requests, too."""
     _, _, age = answer.headers.get("cache-control", "").partition("max-age=")
     return max(600.0, float(age)) if age else _DAY
 

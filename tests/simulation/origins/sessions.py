@@ -1,4 +1,4 @@
-"""Sites that give a new session at each visit, and sign out whoever comes with an old one."""
+"""Sites that give a new session at each visit, and sign out clients with an old one."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _FORM = (
 
 @dataclass(frozen=True, slots=True)
 class Visit:
-    """A request with a session. sent: the number of what it came with, -1 for none; known: what the site had given."""
+    """A request with a session. sent: the number of its session, -1 for none; known: the site's newest."""
 
     at: float
     path: str
@@ -36,8 +36,8 @@ class Visit:
 class Gate:
     """The sessions of one site.
 
-    A crash can lose the newest session on its way, so the site lets in who comes with the one before, and goes on from
-    there: whether that was ever needed without a crash is for the oracle to say.
+    A crash can lose the newest session on its way, so the site also accepts the previous one, and continues from there;
+    the oracle judges whether that was ever needed without a crash.
     """
 
     host: Host
@@ -55,7 +55,7 @@ class Gate:
         return f"session=s{self.number}; Path=/; HttpOnly"
 
     def answer(self, part: Part, request: Request) -> Answer:
-        """Answer for a part of the site, with a new session; or with the form for strangers, and a stranger's one."""
+        """Answer for a part of the site, with a new session; or with the sign-in form and a stranger's session."""
         session = self.visited(request.path, request.headers.get("cookie", ""))
         if session is None:
             return Answer(200, _FORM, {"content-type": "text/html", "set-cookie": STRANGERS})
@@ -78,9 +78,9 @@ class GatedPart:
 
     @property
     def versioned(self) -> bool:
-        """Whether its answers name their version."""
+        """Whether its answers have validators."""
         return self.part.versioned
 
     def answer(self, request: Request) -> Answer:
-        """Answer whom the gate lets in."""
+        """Answer through the gate."""
         return self.gate.answer(self.part, request)

@@ -1,4 +1,4 @@
-"""The texts of origins: the title, link and words of each, and which of them are out by now."""
+"""The texts of origins: the title, link and words of each, and which are published by now."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from storage.records.times import rfc3339
 from tests.simulation.program import OriginPlan, Text
 
 EPOCH = 1_780_000_000.0
-"""What the true wall clock shows when the world begins."""
+"""The true wall clock when the world begins."""
 _TITLE = re.compile(r"(\S+) number (\d+)")
 
 
 def published(texts: Sequence[Text]) -> Sequence[Text]:
-    """Return what is out by now, oldest first."""
+    """Return the published texts, oldest first."""
     now = trio.current_time()
     return [text for text in texts if text.at <= now]
 
@@ -28,7 +28,7 @@ def title(plan: OriginPlan, number: int) -> str:
 
 
 def numbers_in(plan: OriginPlan, content: str) -> list[int]:
-    """Return the numbers of the texts of a source that are named in some content."""
+    """Return the numbers of a source's texts that some content names."""
     return [int(number) for name, number in _TITLE.findall(content) if name.lstrip("(") == plan.name]
 
 
@@ -41,7 +41,7 @@ def sentence(words: Sequence[str]) -> str:
 
 
 def saying(plan: OriginPlan, number: int, words: Sequence[str]) -> str:
-    """Return what a text says, with its title, by which it is known wherever it turns up."""
+    """Return a text with its title, which identifies it everywhere."""
     return f"{sentence(words)} ({title(plan, number)})"
 
 

@@ -1,4 +1,4 @@
-"""Faults of a host, applied to an HTTP answer. Pure but for the time."""
+"""Faults of a host, applied to an HTTP answer. Pure except for the time."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _Trouble = Callable[[Request, Answer], Answer]
 
 
 def suffered(host: Host, request: Request, answer: Answer) -> Answer:
-    """Return what is really answered: the very same object when nothing is wrong."""
+    """Return the real answer: the very same object without a fault."""
     for kind, spoil in _TROUBLES.items():
         if host.suffers(kind):
             return spoil(request, answer)
@@ -96,4 +96,4 @@ _TROUBLES: dict[str, _Trouble] = {
     "garbage": _garbage,
     "truncated": _truncated,
 }
-"""By kind; of several at once the first counts."""
+"""By kind; the first of several applies."""

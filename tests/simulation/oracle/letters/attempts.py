@@ -17,7 +17,7 @@ from tests.simulation.oracle.letters.clock import shown, stepped
 from tests.simulation.oracle.letters.wanted import contents, events_in
 
 ATTEMPT = 16.0
-"""Seconds that a request may last that is under way, and a little."""
+"""Seconds of the longest request, and a little."""
 OVERLAP = 24 * 3600.0
 MOST_LIVE = 5
 
@@ -31,7 +31,7 @@ def same(facts: Facts) -> Iterator[str]:
     for place, receipts in facts.letters.receipts.items():
         for receipt in receipts:
             if receipt.told is not None:
-                # Each kind says it in words of its own, and the same words each time.
+                # Each messenger has its own wording, the same each time.
                 if receipt.id and people.setdefault((place, receipt.id), receipt.body) != receipt.body and receipt.body:
                     yield f"{place} was told {receipt.id} with other words than before"
             elif not receipt.id:
@@ -107,7 +107,7 @@ def listed(facts: Facts) -> Iterator[str]:
         answers = {(receipt.id, receipt.status) for receipt in received}
         told = [receipt for receipt in received if receipt.told is not None]
         answers |= {(id, receipt.status) for receipt in told for id in events(receipt)}
-        # Of a notice, or a digest without an id, a person's service does not know which one it was.
+        # Of a notice, or a digest without an id, the messenger does not know which one it was.
         unnamed = {receipt.status for receipt in told if not receipt.id}
         for line in kept.lines:
             status = line["status_code"]
@@ -153,7 +153,7 @@ def silent(facts: Facts) -> Iterator[str]:
 
 
 def _rests(quiet: Quiet, at: float) -> bool:
-    """Return whether it surely is quiet: not on the day of a change of the clocks, where readings are odd."""
+    """Return whether quiet hours surely apply: not on the day of a clock change, where readings are odd."""
     zone = ZoneInfo(quiet.zone)
     local = datetime.fromtimestamp(at, zone)
     around = {datetime.fromtimestamp(at + hours * 3600, zone).utcoffset() for hours in (-24, 0, 24)}
@@ -171,7 +171,7 @@ def _all(facts: Facts) -> Iterator[tuple[KeptDestination, Receipt]]:
 
 
 def _programs(facts: Facts) -> Iterator[tuple[KeptDestination, Receipt]]:
-    """Yield what was sent to programs, which is signed."""
+    """Yield the receipts of programs, which are signed."""
     return ((kept, receipt) for kept, receipt in _all(facts) if receipt.told is None)
 
 

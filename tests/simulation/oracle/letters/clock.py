@@ -1,4 +1,4 @@
-"""The service's wall clock, as those know it who set it."""
+"""The service's wall clock, with all its settings."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from tests.simulation.origins.texts import EPOCH
 from tests.simulation.program import SERVICE
 
 MATCHED_WITHIN = 120.0
-"""Virtual seconds within which a committed event is matched when nothing goes wrong."""
+"""Virtual seconds within which a committed event is matched, without faults."""
 
 
 def shown(facts: Facts, at: float) -> float:
-    """Return what the service's clock shows at a moment, in Unix seconds."""
+    """Return the service's clock at a moment, in Unix seconds."""
     return EPOCH + facts.program.season + at + sum(step.by for step in facts.program.steps if step.at <= at)
 
 
@@ -27,7 +27,7 @@ def disturbed(facts: Facts, begins: float, ends: float) -> bool:
 
 
 def settled(facts: Facts, at: float) -> float:
-    """Return until when what is in the log since `at` may still be unmatched: ends of lives and full disks delay it."""
+    """Return until when events since `at` may still be unmatched: ends of lives and full disks delay matching."""
     until = at + MATCHED_WITHIN
     full = [(fault.at, fault.ends) for fault in facts.program.faults_at(SERVICE, ("disk full",))]
     begun = [life.began for life in facts.lives]
@@ -48,7 +48,7 @@ def settled(facts: Facts, at: float) -> float:
 
 
 def edited(kept: KeptDestination, begins: float, ends: float) -> bool:
-    """Return whether its user did something to a destination in that time, that may matter for what is sent when."""
+    """Return whether a user changed a destination in that time, which may affect its deliveries."""
     histories: tuple[History[object], ...] = (kept.history, kept.alert.history)  # type: ignore[assignment]  # only read
     asked = [Span(v.asked, v.answered) for history in histories for v in history.versions]
     return any(span.begins <= ends and span.ends >= begins for span in (*asked, *kept.revived, *kept.replays))

@@ -39,7 +39,7 @@ def counted(facts: Facts) -> Iterator[str]:
             if receipt.told is None or receipt.told.count is None or any(s.begins <= receipt.at for s in kept.replays):
                 continue
             titles = receipt.told.titles
-            # Notices have no title that can be told from the words around it.
+            # A notice's title can't be distinguished from the words around it.
             if not kept.alert.plan.notices and len(titles) + receipt.told.more != receipt.told.count:
                 yield f"{kept.label} was told of {receipt.told.count} events, {len(titles)} by name"
             for title in titles:
@@ -81,14 +81,14 @@ def aligned(facts: Facts) -> Iterator[str]:
 
 
 def latest_shown(facts: Facts, at: float) -> float:
-    """Return the latest time that the service's clock has ever shown up to a moment."""
+    """Return the latest reading of the service's clock up to a moment."""
     return max(
         shown(facts, moment) for moment in (at, *(step.at - 1e-6 for step in facts.program.steps if step.at <= at))
     )
 
 
 def _turns(moment: datetime, kept: KeptDestination) -> bool:
-    """Return whether a day begins at this moment, by one of the ways in which it was set."""
+    """Return whether a day begins at this moment, under one of its settings."""
     for version in kept.history.versions:
         state = version.state
         if state is not None:
@@ -108,7 +108,7 @@ def _days(long: float) -> bool:
 
 
 def _all(facts: Facts) -> Iterator[tuple[KeptDestination, list[tuple[float, str, bytes, Mapping[str, Any]]]]]:
-    """Yield what each destination got of digests: when, id, body, and the body decoded."""
+    """Yield each destination's digests: time, id, body, and the decoded body."""
     for kept in () if facts.letters is None else facts.letters.destinations:
         assert facts.letters is not None
         yield (

@@ -1,4 +1,4 @@
-"""The promises of the hub: whoever has confirmed is told of each event, signed, once, until the subscription ends."""
+"""The promises of the hub: a confirmed subscriber gets each event, signed, once, until the subscription ends."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.simulation.program import SERVICE
 
 _TITLE = re.compile(rb"saying \d+")
 SETTLES = 60.0
-"""Seconds between a reader's word and its subscription, and between its end and the last request under way."""
+"""Seconds from a reader's confirmation to its subscription, and from its end to the last request."""
 
 
 STEPS = 12 * 3600.0
@@ -23,7 +23,7 @@ STEPS = 12 * 3600.0
 
 
 def owed(facts: Facts) -> Iterator[str]:
-    """Yield what readers must still be told, once nothing goes wrong any more."""
+    """Yield the events that readers still lack, once no fault is left."""
     letters = facts.letters
     for kept in () if letters is None else letters.readers:
         assert letters is not None
@@ -38,7 +38,7 @@ def owed(facts: Facts) -> Iterator[str]:
 
 
 def _surely_since(facts: Facts, kept: KeptReader) -> float:
-    """Return since when a subscription is surely stored: a crash may have come between the word and the commit."""
+    """Return since when a subscription is surely stored: a crash may have come before the commit."""
     since = kept.told_since()
     later = [at for at in kept.confirmed if at >= since and not disturbed(facts, at - 1, at + SETTLES)]
     return min(later, default=math.inf) + SETTLES
@@ -80,7 +80,7 @@ def ended(facts: Facts) -> Iterator[str]:
 
 
 def _unsure(facts: Facts, kept: KeptReader, since: float, at: float) -> bool:
-    """Whether the hub may not know of an end: it has not heard of it, or its clock, which was set, counts a lease."""
+    """Return whether the hub may not know of an end: it has not arrived, or the hub's clock was set during a lease."""
     if not kept.plan.renewed:
         return at < since + 2 * SETTLES or (at < since + STEPS and stepped(facts, 0, at))
     return disturbed(facts, since - 60, since + SETTLES) or _faults(facts, kept, since)

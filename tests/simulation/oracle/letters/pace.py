@@ -1,4 +1,4 @@
-"""The promises about attempts: when they are made, in which order, and how many at once."""
+"""The promises about attempts: their times, their order, and how many run at once."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ WAITS = (5, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400)
 MOST_TO_ONE, MOST_TO_A_MACHINE, MOST_AT_ALL = 4, 20, 200
 FAILURES = 5
 PROMPT = 90.0
-"""Virtual seconds, of which a destination that fails may spend some on older events, one at a time."""
+"""Virtual seconds; a failing destination may spend some on older events, one at a time."""
 LONGEST_WISH = 3600.0
 UNHINDERED = 5.0
-"""Virtual seconds from the recorder to a receiver that is well, its line and the commits on the way included."""
+"""Virtual seconds from the recorder to a healthy receiver, including its line and the commits on the way."""
 AT_SEA = ("slow", "partition", "dead line", "lossy")
-"""Troubles in which a receiver sees requests long after, or long before, they are over."""
+"""Troubles in which a receiver's times of a request differ much from the service's."""
 
 
 def schedule(facts: Facts) -> Iterator[str]:
@@ -94,7 +94,7 @@ def order(facts: Facts) -> Iterator[str]:
                     first.setdefault(id, receipt.at)
         for older, newer in pairwise(sorted(id for id in first if id in offered)):
             late = first[older] - first[newer]
-            # Its first attempt may have been one that the receiver never saw.
+            # Its first attempt may never have reached the receiver.
             if late > 1.0 and not _excused(facts, kept, offered[older] - 120, first[older]):
                 yield f"{kept.label} was sent {newer} {late:.0f} s before {older}"
 
@@ -107,7 +107,7 @@ def prompt(facts: Facts) -> Iterator[str]:
 
 
 def _dawdled(facts: Facts, kept: KeptDestination, patience: float) -> Iterator[tuple[str, float]]:
-    """Yield what was due at once and was later than patience allows, by its title, and how many seconds it took."""
+    """Yield the title of each event that was due at once and exceeded `patience`, with its seconds."""
     assert facts.letters is not None
     first: dict[str, float] = {}
     events = events_in(facts)
@@ -190,9 +190,9 @@ def _under_way(receipt: Receipt, at: float) -> bool:
 
 
 def _crowd(receipts: Sequence[Receipt]) -> int:
-    """Return the largest number of requests that were under way at one moment."""
+    """Return the largest number of simultaneous requests."""
     turns = [(receipt.at, 1) for receipt in receipts]
-    # What ends at the very moment at which another begins is over.
+    # A request that ends at the start of another does not overlap it.
     turns += [(min(receipt.until, receipt.at + ATTEMPT - 2), -1) for receipt in receipts]
     most = now = 0
     for _, change in sorted(turns):
@@ -202,7 +202,7 @@ def _crowd(receipts: Sequence[Receipt]) -> int:
 
 
 def _repeated(facts: Facts) -> Iterator[tuple[KeptDestination, int, Receipt, Receipt]]:
-    """Yield each request that repeats another of which the service surely knows what became of it."""
+    """Yield each request that repeats another whose result the service surely knows."""
     for kept in () if facts.letters is None else facts.letters.destinations:
         assert facts.letters is not None
         last: dict[str, Receipt] = {}
@@ -231,7 +231,7 @@ def _faults(facts: Facts, kept: KeptDestination, kinds: Sequence[str] | None, be
 
 
 def _at_sea(facts: Facts, kept: KeptDestination, receipt: Receipt) -> bool:
-    """Whether it can't be told from outside when a request began and ended."""
+    """Return whether a request's beginning and end are invisible from outside."""
     around = receipt.at - 2 * ATTEMPT, receipt.at + 2 * ATTEMPT
     return _faults(facts, kept, AT_SEA, *around) or disturbed(facts, *around)
 

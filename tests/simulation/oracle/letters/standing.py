@@ -1,4 +1,4 @@
-"""D6: when a destination is disabled, and that it is told once."""
+"""D6: when a destination is disabled, and the single notice of it."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def gone(facts: Facts) -> Iterator[str]:
         assert facts.letters is not None
         received = facts.letters.received(kept)
         for receipt in received:
-            # A test says 410 as well, and where the answer is lost nobody knows of it.
+            # A test gets a 410 as well, and the service may never see an answer lost on the way.
             unsure = disturbed(facts, receipt.at - 5, receipt.at + 60) or receipt.test
             unsure |= receipt.unread and any(span.begins - 60 < receipt.at < span.ends + 60 for span in kept.tests)
             if not receipt.gone or unsure:
@@ -73,17 +73,17 @@ def _count(facts: Facts, kept: KeptDestination, kind: str) -> int:
 
 
 def _rows(facts: Facts, kept: KeptDestination) -> int:
-    """Return how many rows of failures there can have been: each ends with a success, or by hand."""
+    """Return the largest number of failure runs: a success or a user ends each."""
     assert facts.letters is not None
     received = facts.letters.received(kept)
     ends = sum(later.taken and not earlier.taken for earlier, later in pairwise(received))
-    # What no receiver saw of a failure (its host was down) is in the program.
+    # Failures that no receiver saw (its host was down) are in the program.
     unseen = len(facts.program.faults_at(kept.plan.host)) + len(facts.program.faults_at(SERVICE))
     return 1 + ends + unseen + len(kept.history.versions) + len(kept.revived)
 
 
 def _falls(facts: Facts) -> Iterator[tuple[KeptDestination, Glance, Glance]]:
-    """Yield each time a destination was seen to have been disabled by the service since the glance before."""
+    """Yield each time a destination was first seen disabled by the service, with the glance before."""
     for kept in () if facts.letters is None else facts.letters.destinations:
         for before, after in pairwise(kept.glances):
             if _fallen(after) and not _fallen(before):

@@ -1,8 +1,8 @@
 """The deliveries that must arrive, and those that must not: D1.
 
-A rule that changes while an event is on its way may be judged before or after; so an event is owed when every version
-that may have been in force wants it, and must not come when none does. What a destination missed while it was disabled
-is replayed by its user at the end, by the alert of then.
+An alert that changes while an event is on its way may be judged before or after; so an event is owed when every version
+that may have been in force wants it, and must not come when none does. A user finally replays a disabled destination's
+missed events, with the alert as it is then.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ def contents(body: bytes) -> tuple[str, ...]:
 
 
 def events_in(facts: Facts) -> Callable[[Receipt], Sequence[str]]:
-    """Return what tells the ids of the events in a delivery: people are told titles, of which each is there once.
+    """Return a function from a receipt to its event ids: messages for people have titles, each unique in a world.
 
-    A title that no event of the log has stands for itself.
+    A title without an event in the log is used as the id.
     """
     ids = {logged.event["title"]: logged.event["id"] for logged in facts.log}
 
@@ -43,7 +43,7 @@ def events_in(facts: Facts) -> Callable[[Receipt], Sequence[str]]:
 
 
 def owed(facts: Facts) -> Iterator[str]:
-    """Yield what must still arrive, once users have put all right."""
+    """Yield the deliveries still owed, once users have mended everything."""
     letters = facts.letters
     if letters is None:
         return
@@ -55,7 +55,7 @@ def owed(facts: Facts) -> Iterator[str]:
         there = _arrived(letters, kept, events) | _dead(letters, kept, events)
         if not _untold(facts, kept):
             missing = list(wanted(facts, kept, there))
-            # A digest for people says of how many events it has no room to tell.
+            # A digest for people gives the number of events it has no room for.
             if len(missing) > _left_out(letters.received(kept)):
                 yield from (f"{id} ({title}) did not reach {kept.label}" for id, title in missing)
 
@@ -82,27 +82,27 @@ def _arrived(letters: Letters, kept: KeptDestination, events: Callable[[Receipt]
 
 
 def _dead(letters: Letters, kept: KeptDestination, events: Callable[[Receipt], Sequence[str]]) -> set[str]:
-    """Return the events that are in the list of what was given up, alone or in digests."""
+    """Return the events that are listed as failed deliveries, alone or in digests."""
     dead = frozenset(kept.dead)
     seen = (id for receipt in letters.received(kept) if receipt.id in dead for id in events(receipt))
     return {*dead, *seen}
 
 
 def _untold(facts: Facts, kept: KeptDestination) -> bool:
-    """Whether a digest was given up of which the receiver saw nothing: nobody here knows what was in it."""
+    """Return whether the receiver never saw a failed digest: then its events are unknown here."""
     assert facts.letters is not None
     known = {receipt.id for receipt in facts.letters.received(kept)} | {logged.event["id"] for logged in facts.log}
     return any(id not in known for id in kept.dead)
 
 
 def _left_out(receipts: Sequence[Receipt]) -> int:
-    """Return how many events the digests that were taken count and do not name; one that is repeated counts once."""
+    """Return how many events the accepted digests count but do not name; duplicates count once."""
     digests = {receipt.body: receipt.told.more for receipt in receipts if receipt.taken and receipt.told is not None}
     return sum(digests.values())
 
 
 def wanted(facts: Facts, kept: KeptDestination, there: Collection[str] = ()) -> Iterator[tuple[str, str]]:
-    """Yield the events that a destination must have got, but for those that are `there`."""
+    """Yield the events that a destination must have got, except those in `there`."""
     letters = facts.letters
     assert letters is not None
     if not kept.id or kept.gone < math.inf:
@@ -124,7 +124,7 @@ def _must(facts: Facts, kept: KeptDestination, shut: list[Span], said: Said) -> 
     closed = any(state is not None and not state.enabled for state in versions) or any(
         span.begins <= until and span.ends >= said.offered for span in shut
     )
-    # What came while it was shut is replayed, by the alert as it is then, whether it is enabled or not.
+    # A user replays the events of a disabled time with the alert as it is then, paused or not.
     wishes = list(kept.alert.history.during(said.offered, math.inf if closed else until))
     return all(wish is not None and wish.wants(said.saying) for wish in wishes)
 
@@ -138,5 +138,5 @@ def _unwanted(facts: Facts, kept: KeptDestination, said: Said) -> bool:
 
 
 def _would(wish: AlertState, said: Said) -> bool:
-    """A replay asks the alert whether it is enabled or not."""
+    """A replay works for a paused alert, too."""
     return replace(wish, enabled=True).wants(said.saying)
