@@ -117,7 +117,7 @@ def test_nothing_is_read_before_it_is_asked_for() -> None:
         assert same([next(events) for _ in range(49)], long[1:])
 
 
-# --- how it ends -----------------------------------------------------------------------------------------------------
+# --- ends ------------------------------------------------------------------------------------------------------------
 
 
 def test_a_stop_of_the_service_is_waited_for_as_it_asks(waits: list[float]) -> None:

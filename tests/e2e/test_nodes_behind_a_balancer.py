@@ -32,7 +32,7 @@ NODES = ("node1", "node2", "node3")
 
 
 def balancing(nodes: Sequence[Service]) -> Front:
-    """Return Caddy with the file's text, with these nodes in place of its own."""
+    """Return Caddy with the file's text, with these nodes replacing the file's."""
 
     def configuration(_folder: Path, _service: str, port: int, _pair: tuple[Path, Path]) -> str:
         text = (FOLDER / "Caddyfile").read_text("utf-8")

@@ -54,7 +54,7 @@ async def run_under(tree: Tree, kill: Callable[[], None]) -> int:
     codes: list[int] = []
 
     async def run() -> None:
-        codes.append(await _run(tree, quiet))  # type: ignore[arg-type]  # what it uses of a System
+        codes.append(await _run(tree, quiet))  # type: ignore[arg-type]  # only the used parts of a System
 
     with trio.fail_after(HANG):
         async with trio.open_nursery() as nursery:

@@ -1,4 +1,4 @@
-"""The order in which events reached the simulated disk, which SQL does not show: a log is sorted by its positions."""
+"""The order of events on the simulated disk. SQL does not show it: a log is sorted by its positions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Requests whose client hangs up at a numbered checkpoint of the handler, whatever happens there."""
+"""Requests whose client hangs up at a numbered checkpoint of the handler, anywhere in it."""
 
 from __future__ import annotations
 

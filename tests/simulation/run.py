@@ -341,7 +341,7 @@ class _Simulation:
         await self._stage.provision(storage)
         await storage.aclose()
 
-    # --- what happens to the service -----------------------------------------------------------------------------
+    # --- the service's lives -------------------------------------------------------------------------------------
 
     @property
     def _life(self) -> Life | None:

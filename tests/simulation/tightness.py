@@ -1,5 +1,5 @@
-"""A world in which everything is small: mailboxes, pages, the ring of the newest events, the log's retention, and the
-bytes under way to a client.
+"""A world of small limits: mailboxes, pages, the ring of the newest events, the log's retention, and the bytes under
+way to a client.
 
 Events that take a user ten thousand events happen here every few minutes: a reader falls behind the ring and is
 overtaken by retention, a batch finds the matcher's mailbox full, a page ends in the middle of a request.

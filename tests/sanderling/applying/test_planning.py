@@ -43,7 +43,7 @@ async def of(service: Service, kind: str, **known: Any) -> Any:
     return record
 
 
-# --- what is managed -------------------------------------------------------------------------------------------------
+# --- managed records -------------------------------------------------------------------------------------------------
 
 
 async def test_what_is_there_and_managed_by_nobody_is_taken_over_only_if_that_is_asked_for(

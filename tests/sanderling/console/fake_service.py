@@ -104,7 +104,7 @@ class FakeService(httpx.AsyncBaseTransport):
         self.ticks = 0
         self._readers: list[asyncio.Queue[bytes | None]] = []
 
-    # --- what there is -------------------------------------------------------------------------------------------
+    # --- rows ----------------------------------------------------------------------------------------------------
 
     @property
     def total(self) -> int:
@@ -236,7 +236,7 @@ class FakeService(httpx.AsyncBaseTransport):
             ],
         }
 
-    # --- what is asked -------------------------------------------------------------------------------------------
+    # --- requests ------------------------------------------------------------------------------------------------
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         if self.down:

@@ -1,4 +1,4 @@
-"""Whatever a file holds: a reader makes a plan that the service accepts, or refuses it with a reason."""
+"""A reader turns any file into a plan that the service accepts, or refuses it with a reason."""
 
 from __future__ import annotations
 

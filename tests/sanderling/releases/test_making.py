@@ -28,7 +28,7 @@ ORIGIN = Origin("c" * 40, changed=False, version=__version__)
 
 @pytest.fixture(autouse=True)
 def checkout(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A checkout of a commit, whatever this one has changed."""
+    """A checkout of a commit, independent of changes in this one."""
     monkeypatch.setattr(making, "_origin", lambda: ORIGIN)
 
 

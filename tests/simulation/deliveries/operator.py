@@ -203,7 +203,7 @@ class Operator:
             await trio.sleep(AGAIN)
         raise Refused(f"the secret of {kept.label} could not be rotated")
 
-    # --- looking after -------------------------------------------------------------------------------------------
+    # --- care ----------------------------------------------------------------------------------------------------
 
     async def _look_after(self, every: float, ends: float) -> None:
         while trio.current_time() + every < ends:

@@ -190,7 +190,7 @@ def draw_windows(seed: str) -> Program:
 
 
 def draw_crowd(seed: str) -> Program:
-    """Draw a world in which very many deliveries are due at once, and all receivers but one hang."""
+    """Draw a world of very many deliveries due at once; all receivers but one hang."""
     kinds: tuple[str, ...] = ("silent", "trickle")
     begins = CALM + 60
     alerts = tuple(AlertPlan(f"alert{n}", (AlertStep(5.0 + n, AlertState((WORDS[0],))),)) for n in range(4))
@@ -210,7 +210,7 @@ def draw_crowd(seed: str) -> Program:
     return Program(seed, 0.1, (), (), tuple(faults), (), (), 0.0, 0.01, letters=plan)
 
 
-# --- what is said, and who asked for it ------------------------------------------------------------------------------
+# --- events and alerts -----------------------------------------------------------------------------------------------
 
 
 def _correspondence(seed: str, ends: float, modes: Sequence[Mode], kinds: Sequence[str]) -> Correspondence:
@@ -315,7 +315,7 @@ def _set(at: float, state: DestinationState) -> DestinationStep:
     return DestinationStep(at, "set", state)
 
 
-# --- what goes wrong -------------------------------------------------------------------------------------------------
+# --- faults ----------------------------------------------------------------------------------------------------------
 
 
 def _faults(seed: str, hosts: Sequence[str], ends: float, kinds: Sequence[str]) -> tuple[Fault, ...]:

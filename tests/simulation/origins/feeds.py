@@ -31,7 +31,7 @@ class Item(Struct, frozen=True):
 
 @dataclass(slots=True)
 class Feed:
-    """A feed that keeps its newest entries. `dice` shuffles and re-dates them, if its manners say so."""
+    """A feed that keeps its newest entries. `dice` shuffles and re-dates them, depending on its manners."""
 
     plan: OriginPlan
     dice: random.Random

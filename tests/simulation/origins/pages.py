@@ -76,7 +76,7 @@ class Page:
         )
 
     def time(self) -> str:
-        """Return the true time in words."""
+        """Return the true date and time as text."""
         return formatdate(EPOCH + trio.current_time(), usegmt=True)
 
 

@@ -212,4 +212,4 @@ OF_KINDS: tuple[Plant, ...] = (
     hub.leases_without_end,
     hub.nobody_confirms,
 )
-"""Those that are shown where people are told, and the readers of feeds."""
+"""Those that messengers, mail, and readers of feeds show."""

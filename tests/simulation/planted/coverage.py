@@ -1,4 +1,4 @@
-"""Bugs of the record of looks: more is claimed than is known, or less."""
+"""Bugs of the record of checks: it claims too much, or too little."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from storage.sql.stores import coverage as store
 
 
 def crashes_are_stops() -> AbstractContextManager[Any]:
-    """A start takes the time since the last sweep for one in which nothing ran, also after a crash."""
+    """After a crash, too, a start records the time since the last sweep as a stop."""
 
     def wrong(last: Shift | None, node: str, now: Millis, *, copied: bool) -> Shift:
         right = following(last, node, now, copied=copied)
@@ -28,7 +28,7 @@ def crashes_are_stops() -> AbstractContextManager[Any]:
 
 
 def failures_see_the_source() -> AbstractContextManager[Any]:
-    """A look that failed ends the time without one."""
+    """A failed check ends the time without one."""
     right = tally.noted
 
     def wrong(counted: bytes, at: Millis, verdict: Verdict, body: bytes = b"") -> bytes:
@@ -39,7 +39,7 @@ def failures_see_the_source() -> AbstractContextManager[Any]:
 
 
 def days_count_twice() -> AbstractContextManager[Any]:
-    """A day that was put away and is still in the tally counts twice."""
+    """A stored day that is still in the tally counts twice."""
 
     def wrong(kept: Kept, edges: Sequence[int]) -> Mapping[int, Hour]:
         del edges
@@ -56,7 +56,7 @@ def days_count_twice() -> AbstractContextManager[Any]:
 
 
 def edges_have_no_gap() -> AbstractContextManager[Any]:
-    """The time before the first look and after the last one is no time without a look."""
+    """The time before the first check and after the last one is no gap."""
     right = coverage._gaps
 
     def wrong(start: Millis, end: Millis, seen: Any) -> Any:
@@ -66,7 +66,7 @@ def edges_have_no_gap() -> AbstractContextManager[Any]:
 
 
 def clocks_take_the_sweep_along() -> AbstractContextManager[Any]:
-    """A clock that is set makes all unknown since the last sweep, as a crash does, and not since it was last right."""
+    """A clock step, like a crash, makes the time since the last sweep unknown, not since the last good reading."""
 
     def wrong(shift: Shift, checked: Millis, passed: int, now: Millis) -> tuple[Shift, Shift]:
         ended, begun = stepped(shift, checked, passed, now)

@@ -25,10 +25,10 @@ def claimed_for_ever() -> AbstractContextManager[Any]:
 
 
 def matches_after_the_cursor() -> AbstractContextManager[Any]:
-    """The matcher's cursor is durable before the rows that its step caused."""
+    """The matcher's cursor is durable before the rows of its step."""
     right = SqlOutbox.advance
 
-    async def wrong(  # as the method that it stands for
+    async def wrong(  # same signature as the method
         self: SqlOutbox, name: str, expect: Seq | None, to: Seq, matches: Sequence[Match], lease: Lease, **more: Any
     ) -> None:
         await right(self, name, expect, to, (), lease, **more)
@@ -39,7 +39,7 @@ def matches_after_the_cursor() -> AbstractContextManager[Any]:
 
 
 def given_up_after_two() -> AbstractContextManager[Any]:
-    """A delivery is given up after its second failure."""
+    """A delivery fails for good after its second failure."""
 
     def wrong(answer: Answer, attempt: int) -> str:
         return "sent" if answer.delivered else "given_up" if attempt >= 2 else "retry"

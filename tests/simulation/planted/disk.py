@@ -1,4 +1,4 @@
-"""Bugs that show when the disk is slow, refuses, or does not say what it has done."""
+"""Bugs that show when the disk is slow, fails, or gives no answer."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from storage.sql.transaction import Transaction
 
 
 def frames_not_restored() -> AbstractContextManager[Any]:
-    """Frames of a harvest that the recorder did not answer are forgotten."""
+    """The source forgets the frames of a harvest that the recorder did not answer."""
 
     async def wrong(self: Committer) -> None:
         taken = self._intake.drop()
@@ -33,7 +33,7 @@ def frames_not_restored() -> AbstractContextManager[Any]:
 
 
 class _Undone(Exception):
-    """A trial of a commit, with what it would have written."""
+    """A trial of a commit, with its results."""
 
     def __init__(self, answers: Sequence[Answer]) -> None:
         super().__init__()
@@ -60,7 +60,7 @@ class _Repeating:
 
 
 def own_commits_shown_before_their_time() -> AbstractContextManager[Any]:
-    """The recorder shows what it is about to commit before storage has said that it is durable."""
+    """The recorder shows a commit before storage has made it durable."""
     right = SqlLog.append
 
     async def wrong(
@@ -86,7 +86,7 @@ def own_commits_shown_before_their_time() -> AbstractContextManager[Any]:
 
 
 def wake_up_lost() -> AbstractContextManager[Any]:
-    """A commit of which storage does not say what became of it is shown when the next one is, whenever that will be."""
+    """A commit with an unknown result is shown only with the next one, however late."""
     right = SqlLog._show
 
     def wrong(self: SqlLog, before: Seq, answers: Sequence[Answer], committed: bool) -> None:
@@ -97,7 +97,7 @@ def wake_up_lost() -> AbstractContextManager[Any]:
 
 
 def unanswered_not_read_back() -> AbstractContextManager[Any]:
-    """What became of a harvest without an answer is not looked up."""
+    """The source does not look up the result of an unanswered harvest."""
 
     async def wrong(self: PolledSource) -> None:
         soon = Millis(self._ports.world.now() + 60_000)
@@ -107,5 +107,5 @@ def unanswered_not_read_back() -> AbstractContextManager[Any]:
 
 
 def recorder_crashes_at_a_lock() -> AbstractContextManager[Any]:
-    """That storage does not answer is a crash of the recorder, and with it of all that stands after it."""
+    """A storage timeout crashes the recorder, and with it all actors after it."""
     return patch.object(recording, "STANDSTILL", (DiskFull,))

@@ -19,7 +19,7 @@ T = TypeVar("T")
 
 
 def damaged_rows_left_out() -> AbstractContextManager[Any]:
-    """What can't be read of the log is taken for nothing."""
+    """Unreadable parts of the log count as empty."""
     right = SqlLog.read
 
     async def wrong(self: SqlLog, after: Seq, *more: Any) -> Page:
@@ -32,7 +32,7 @@ def damaged_rows_left_out() -> AbstractContextManager[Any]:
 
 
 def damage_kept_quiet() -> AbstractContextManager[Any]:
-    """Who meets damage answers for himself, and nobody else hears of it."""
+    """A request that meets damage fails alone; the service does not record the damage."""
 
     @contextmanager
     def wrong(self: Damage) -> Iterator[None]:
@@ -42,7 +42,7 @@ def damage_kept_quiet() -> AbstractContextManager[Any]:
 
 
 def futures_taken_as_they_are() -> AbstractContextManager[Any]:
-    """A cursor of what is no more is waited for until the log gets there."""
+    """A stream with a cursor of a lost event waits until the log gets there."""
     right = streams._start
 
     async def wrong(call: OperationContext, since: str | None, last: str) -> tuple[Seq, str]:

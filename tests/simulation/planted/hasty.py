@@ -1,4 +1,4 @@
-"""Bugs of what users change that show under load, or to those who hang up."""
+"""Bugs of users' changes that show under load, or when clients hang up."""
 
 from __future__ import annotations
 
@@ -25,21 +25,21 @@ _LEASE = 10_000
 
 
 class _Unshielded:
-    """Trio as an act sees it that nobody shields."""
+    """Trio as an unshielded act sees it."""
 
     TooSlowError, current_time, lowlevel = trio.TooSlowError, trio.current_time, trio.lowlevel
 
     @staticmethod
-    def CancelScope(*, shield: bool, deadline: float) -> trio.CancelScope:  # noqa: N802  # as it is called there
+    def CancelScope(*, shield: bool, deadline: float) -> trio.CancelScope:  # noqa: N802  # Trio's name
         return trio.CancelScope(deadline=deadline)
 
 
 @contextmanager
 def acts_end_with_their_request() -> Iterator[None]:
-    """Who hangs up leaves an alert that is stored and not in force; and the matcher does not compare revisions."""
+    """A hang-up leaves an alert stored but not in force; and the matcher does not compare revisions."""
     right = SqlOutbox.advance
 
-    async def wrong(  # as the method that it stands for
+    async def wrong(  # same signature as the method
         self: SqlOutbox, name: str, expect: Seq | None, to: Seq, matches: Sequence[Match], lease: Lease, **more: Any
     ) -> None:
         await right(self, name, expect, to, matches, lease, **more | {"revision": None})
@@ -49,7 +49,7 @@ def acts_end_with_their_request() -> Iterator[None]:
 
 
 def answered_before_all_were_told() -> AbstractContextManager[Any]:
-    """A change of destinations is acknowledged, and those who deliver hear of it at the next start."""
+    """A change of destinations is confirmed, but deliveries use it only after the next start."""
     right = DeliveryRegistry.refresh
 
     async def wrong(self: DeliveryRegistry) -> None:
@@ -60,7 +60,7 @@ def answered_before_all_were_told() -> AbstractContextManager[Any]:
 
 
 def claims_lapse_by_the_wall_clock() -> AbstractContextManager[Any]:
-    """A claim holds for ten seconds after what was claimed was due; then whoever looks takes it anew."""
+    """A claim lapses ten seconds after its delivery was due; then any node may claim it."""
     right = SqlOutbox.claim
 
     async def wrong(
@@ -73,7 +73,7 @@ def claims_lapse_by_the_wall_clock() -> AbstractContextManager[Any]:
 
 
 def digests_frozen_by_two() -> AbstractContextManager[Any]:
-    """Two make a digest of the same window, and neither sees the other's."""
+    """Two nodes make a digest of the same window, and neither sees the other's."""
     right = outbox._freeze
 
     def wrong(
@@ -89,5 +89,5 @@ def digests_frozen_by_two() -> AbstractContextManager[Any]:
 
 
 def windows_end_late() -> AbstractContextManager[Any]:
-    """A digest takes what came up to a minute after its window's end, if it is made late."""
+    """A late digest takes events from up to a minute after its window's end."""
     return patch.object(outbox, "_INSIDE", outbox._INSIDE.replace("o.first_due<?", "o.first_due<?+60000"))

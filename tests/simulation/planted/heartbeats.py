@@ -10,10 +10,10 @@ from actors.heartbeat import beating
 
 
 def restarts_wait_anew() -> AbstractContextManager[Any]:
-    """A start waits for two whole intervals, whatever the log says."""
+    """A start waits for two whole intervals, whatever the log contains."""
     return patch.object(beating, "due_in", lambda last, every, now: 2.1 * every)
 
 
 def starts_beat_at_once() -> AbstractContextManager[Any]:
-    """A start does not look whether one is due."""
+    """A start emits a heartbeat at once, due or not."""
     return patch.object(beating, "due_in", lambda last, every, now: 0)

@@ -1,4 +1,4 @@
-"""Bugs of the hub that take subscribers to be found."""
+"""Bugs of the hub; finding them takes subscribers."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Plant = AbstractContextManager[Any]
 
 
 def one_try_is_enough() -> Plant:
-    """A subscriber that did not take something is not told it again."""
+    """The hub does not repeat a failed post to a subscriber."""
 
     def wrong(self: Hub, reader: Any, answer: Any, upto: Any) -> Progress:
         return Progress(reader.progress.id, upto)
@@ -27,7 +27,7 @@ def one_try_is_enough() -> Plant:
 
 
 def unsigned_after_a_failure() -> Plant:
-    """A repetition is signed with nothing."""
+    """A retry is signed with an empty secret."""
     right = Hub._post
 
     async def wrong(self: Hub, topic: Any, subscription: Any, document: Any) -> Any:
@@ -39,7 +39,7 @@ def unsigned_after_a_failure() -> Plant:
 
 
 def places_are_forgotten() -> Plant:
-    """How far subscribers have been told is not stored."""
+    """The subscribers' positions are not stored."""
 
     async def wrong(self: Hub) -> None:
         await trio.sleep_forever()
@@ -48,7 +48,7 @@ def places_are_forgotten() -> Plant:
 
 
 def leases_without_end() -> Plant:
-    """A lease is granted for ever."""
+    """A lease never ends."""
     right = Hub._subscribe
 
     async def wrong(self: Hub, intent: Any) -> None:
@@ -58,7 +58,7 @@ def leases_without_end() -> Plant:
 
 
 def nobody_confirms() -> Plant:
-    """Whoever is named in a form is subscribed, without a question."""
+    """A subscription needs no confirmation by its callback."""
     right = Hub._get
 
     async def wrong(self: Hub, callback: str, asked: dict[str, str]) -> Any:

@@ -1,4 +1,4 @@
-"""Bugs of what is told, when, and to whom: batches and moves of feeds, alerts of frames, notices of troubles."""
+"""Bugs of reports and their times: batches and moves of feeds, alerts on frames, notices of troubles."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from storage.sql.stores import log
 
 
 def batches_are_moves() -> AbstractContextManager[Any]:
-    """Only different dates are dates: a batch of one date is held."""
+    """A batch of entries with one date counts as undated, and is held."""
 
     def wrong(count: int, new: Any, before: Any, newest: Any, **more: Any) -> Turn:
         dates = {entry.published_at for entry in new}
@@ -33,7 +33,7 @@ def batches_are_moves() -> AbstractContextManager[Any]:
 
 
 def held_entries_vanish() -> AbstractContextManager[Any]:
-    """What is held is remembered and told to nobody, not even to the log."""
+    """Held entries are remembered, but never reach the log."""
     right = PolledSource._send
 
     async def wrong(self: PolledSource, harvest: Harvest, *, looked: bool = False) -> None:
@@ -44,7 +44,7 @@ def held_entries_vanish() -> AbstractContextManager[Any]:
 
 
 def held_entries_matched() -> AbstractContextManager[Any]:
-    """What is held is an entry like any other to the matcher."""
+    """The matcher treats a held entry like any other."""
 
     def wrong(draft: Draft) -> int:
         return Kind.NOTICE if draft.alert_type is not None else TIERS[draft.source_type].kinds[0]
@@ -53,7 +53,7 @@ def held_entries_matched() -> AbstractContextManager[Any]:
 
 
 def alerts_read_now_and_then() -> AbstractContextManager[Any]:
-    """A push source hears of a new alert some seconds after its user."""
+    """A push source learns of a new alert some seconds late."""
 
     async def wrong(self: Admission, alerts: Any) -> None:
         pass
@@ -62,12 +62,12 @@ def alerts_read_now_and_then() -> AbstractContextManager[Any]:
 
 
 def told_at_looks_only() -> AbstractContextManager[Any]:
-    """Nobody is told of a trouble between two looks."""
+    """Notices of a trouble come only with checks."""
     return patch.object(TroubleTimer, "_next", lambda self: math.inf)
 
 
 def told_and_forgotten() -> AbstractContextManager[Any]:
-    """The notice is committed without the state that knows of it: the next life tells it again."""
+    """The notice is committed without the state that records it: the next life repeats it."""
     right = PolledSource._send
 
     async def wrong(self: PolledSource, harvest: Harvest) -> None:
@@ -82,5 +82,5 @@ def told_and_forgotten() -> AbstractContextManager[Any]:
 
 
 def the_end_is_for_all() -> AbstractContextManager[Any]:
-    """That a source works again is told to those who never heard that it did not."""
+    """The notice of a recovery also goes to alerts that never got the notice of the failure."""
     return patch.object(troubles, "telling_of_the_end", lambda failing, at: telling_of_the_end(None, at))

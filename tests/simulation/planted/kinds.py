@@ -1,4 +1,4 @@
-"""Bugs in how people are told that take a correspondence with services and a mail server to be found."""
+"""Bugs in notifications for people; finding them takes a correspondence with messengers and a mail server."""
 
 from __future__ import annotations
 
@@ -26,27 +26,27 @@ _NEVER = property(lambda answer: False)
 
 
 def errors_inside_are_success() -> Plant:
-    """An answer with the status 200 is a success, whatever stands in it."""
+    """A 200 counts as success, whatever its body."""
     return patch.object(answers, "_fits", lambda *_: False)
 
 
 def revoked_is_a_failure() -> Plant:
-    """A token that is revoked is tried again and again."""
+    """A revoked token is retried again and again."""
     return patch.object(Answer, "gone", _NEVER)
 
 
 def refused_is_tried_again() -> Plant:
-    """What a service never takes is sent to it again."""
+    """A permanent refusal is retried."""
     return patch.object(Answer, "refused", _NEVER)
 
 
 def own_wishes_unread() -> Plant:
-    """How long to wait is read from a header, and not where a service says it."""
+    """The wait is read from a header only, and not from the messenger's own field."""
     return patch.object(answers, "_seconds", lambda *_: None)
 
 
 def unreadable_is_success() -> Plant:
-    """An answer that was cut off counts by its status."""
+    """A cut-off answer counts by its status."""
     right = Sender.attempt
 
     async def wrong(self: Sender, destination: Destination, id: str, body: bytes) -> Answer:
@@ -57,7 +57,7 @@ def unreadable_is_success() -> Plant:
 
 
 def another_id_each_time() -> Plant:
-    """A service that knows repetitions is given another id with each attempt."""
+    """A messenger that recognises duplicates gets another id with each attempt."""
 
     def wrong(messenger: Any, address: str, values: Any, told: Any, now: Any) -> Any:
         return request_of(messenger, address, values, told._replace(id=f"{told.id[:-6]}{now % 10**6:06}"), now)
@@ -66,7 +66,7 @@ def another_id_each_time() -> Plant:
 
 
 def other_words_each_time() -> Plant:
-    """A repetition says when it is sent."""
+    """A retry contains its own time."""
 
     def wrong(messenger: Any, address: str, values: Any, told: Any, now: Any) -> Any:
         return request_of(messenger, address, values, told._replace(title=f"{told.title} ({now})"), now)
@@ -75,7 +75,7 @@ def other_words_each_time() -> Plant:
 
 
 def left_out_unsaid() -> Plant:
-    """A digest that has no room for all does not say so."""
+    """A digest without room for all events does not mention the rest."""
     return patch.object(fitting, "_last", lambda *_: [])
 
 
@@ -89,7 +89,7 @@ def mails_of_one_id() -> Plant:
 
 
 def cut_off_is_handed_over() -> Plant:
-    """A mail server that hangs up instead of an answer has taken the mail."""
+    """A mail counts as sent when the server hangs up instead of answering."""
     right = Session.transmit
 
     async def wrong(self: Session, *given: Any, **named: Any) -> replies.Reply:
@@ -102,12 +102,12 @@ def cut_off_is_handed_over() -> Plant:
 
 
 def greylisting_is_a_refusal() -> Plant:
-    """A mail server that asks to come again has refused the mail."""
+    """Greylisting counts as a refusal."""
     return patch.object(replies, "_verdict", lambda reply: "refused" if reply.code >= 400 else "again")
 
 
 def full_is_gone() -> Plant:
-    """Whose mailbox is full has none."""
+    """A full mailbox counts as a missing one."""
     right = replies._verdict
 
     def wrong(reply: replies.Reply) -> Any:
@@ -117,7 +117,7 @@ def full_is_gone() -> Plant:
 
 
 def nobody_is_asked() -> Plant:
-    """Who is told by mail is not asked whether they want it."""
+    """A mail destination needs no confirmation."""
 
     def wrong(destination: Destination, *_: Any) -> Destination:
         return replace(destination, confirmed=True)

@@ -1,4 +1,4 @@
-"""Bugs of deliveries that take a correspondence to be found: digests, secrets, order, users' changes."""
+"""Bugs of deliveries; finding them takes a correspondence: digests, secrets, order, users' changes."""
 
 from __future__ import annotations
 
@@ -45,15 +45,15 @@ _AGAIN = """INSERT INTO outbox(destination, seq, claimed, due, first_due, attemp
 
 
 def _forget(storage: Any, destination: str, *, fresh: bool) -> None:
-    """Delete rows of the outbox past every lock and life; with `fresh`, only those that nobody has tried."""
+    """Delete rows of the outbox past every lock and life; with `fresh`, only unattempted ones."""
     storage.disk.connection.execute(_FORGET, (destination, fresh))
 
 
-# --- who an event is for ---------------------------------------------------------------------------------------------
+# --- recipients of events --------------------------------------------------------------------------------------------
 
 
 def tags_unread() -> Plant:
-    """Events are for alerts by their source alone: those over a tag never hear of any."""
+    """Alerts match by source alone: those over a tag match nothing."""
     right = StandingQueries.match
 
     def wrong(self: StandingQueries, text: Analysed | Side, source: str, tags: Sequence[str] = ()) -> list[str]:
@@ -63,7 +63,7 @@ def tags_unread() -> Plant:
 
 
 def tags_are_everywhere() -> Plant:
-    """An alert over tags alone is over the whole library, as one is that names no source."""
+    """An alert over tags alone is over the whole library, like one without sources."""
     right = StandingQueries.add
 
     def wrong(self: StandingQueries, id: str, query: Query, scopes: Iterable[str] = ()) -> None:
@@ -76,7 +76,7 @@ def tags_are_everywhere() -> Plant:
 
 
 def _repeated_as(change: Callable[[Delivery], Delivery]) -> Plant:
-    """Let every attempt but the first send something else."""
+    """Change the delivery for every attempt but the first."""
     right = DestinationActor._deliver
 
     async def wrong(self: DestinationActor, delivery: Delivery, task_status: trio.TaskStatus[None]) -> None:
@@ -86,12 +86,12 @@ def _repeated_as(change: Callable[[Delivery], Delivery]) -> Plant:
 
 
 def encoded_again() -> Plant:
-    """A retry makes its body anew, with the same content."""
+    """A retry encodes its body again, with the same content."""
     return _repeated_as(lambda it: replace(it, body=json.dumps(json.loads(it.body)).encode()))
 
 
 def another_id() -> Plant:
-    """A retry is another message."""
+    """A retry has another id."""
     return _repeated_as(lambda it: replace(it, event_id=it.event_id[:-1] + str(it.attempt % 10)))
 
 
@@ -107,7 +107,7 @@ def signed_at_first() -> Plant:
 
 
 def old_secrets_sign_for_ever() -> Plant:
-    """A secret that was rotated away goes on signing."""
+    """A secret signs for ever after its rotation."""
 
     def wrong(secrets: Sequence[Secret], at: Millis) -> tuple[str, ...]:
         return tuple(secret.value for secret in secrets)
@@ -124,7 +124,7 @@ def old_secrets_stop_at_once() -> Plant:
     return patch.object(webhook, "live", wrong)
 
 
-# --- what an answer means --------------------------------------------------------------------------------------------
+# --- meaning of answers ----------------------------------------------------------------------------------------------
 
 
 def redirects_are_success() -> Plant:
@@ -144,7 +144,7 @@ def silence_is_success() -> Plant:
 
 
 def wishes_ignored() -> Plant:
-    """`Retry-After` of a receiver changes nothing, a 429 neither."""
+    """`Retry-After` and 429 change nothing."""
     right = schedule.wait
 
     def wrong(answer: Answer, attempt: int, draw: float) -> float:
@@ -164,7 +164,7 @@ def gone_is_a_failure() -> Plant:
 
 
 def one_success_does_not_count() -> Plant:
-    """A success does not end a row of failures: whoever fails now and then is disabled in the end."""
+    """A success does not end a run of failures: sporadic failures disable a destination in the end."""
     right = status.after
 
     def wrong(standing: Standing, answer: Answer, at: Millis) -> Any:
@@ -174,7 +174,7 @@ def one_success_does_not_count() -> Plant:
 
 
 def settled_before_the_post() -> Plant:
-    """A delivery is done when it sets out."""
+    """A delivery is settled before its request."""
 
     async def wrong(self: DestinationActor, delivery: Delivery, task_status: trio.TaskStatus[None]) -> None:
         record = self._record
@@ -187,7 +187,7 @@ def settled_before_the_post() -> Plant:
 
 
 def checked_once() -> Plant:
-    """A receiver's address is checked when it is first met, and never again."""
+    """A receiver's address is checked only once."""
     right = Guard._addresses
     met: dict[str, None] = {}
 
@@ -213,7 +213,7 @@ def tests_are_marked() -> Plant:
 
 
 def refusals_listed_as_500() -> Plant:
-    """The list of attempts says 500 for whatever refusal it was."""
+    """The list of attempts shows every refusal as 500."""
     right = SqlOutbox.settle
 
     async def wrong(self: SqlOutbox, outcomes: Sequence[Outcome], lease: Lease) -> None:
@@ -227,7 +227,7 @@ def refusals_listed_as_500() -> Plant:
 
 
 def probes_never() -> Plant:
-    """A failing destination is not tried any more."""
+    """A failing destination gets no more attempts."""
     right = DestinationActor._width
 
     def wrong(self: DestinationActor) -> int:
@@ -237,7 +237,7 @@ def probes_never() -> Plant:
 
 
 def probes_in_crowds() -> Plant:
-    """A failing destination is tried by as many requests as ever."""
+    """A failing destination gets as many parallel requests as before."""
     right = DestinationActor._width
 
     def wrong(self: DestinationActor) -> int:
@@ -248,25 +248,25 @@ def probes_in_crowds() -> Plant:
 
 @contextmanager
 def too_many_at_once() -> Iterator[None]:
-    """Six requests are under way to a destination."""
+    """Six requests to a destination run at once."""
     with patch.object(acting, "MOST_IN_FLIGHT", 6), patch.object(room, "MOST_TO_A_URL", 6):
         yield
 
 
 def no_room_to_mind() -> Plant:
-    """Nobody counts the requests to a machine, nor all of them."""
+    """There is no limit of requests to a machine, or in all."""
     most = 10_000
     return patch.multiple(room, MOST_REQUESTS=most, MOST_SLOW=most, MOST_BESIDE=most, MOST_TO_A_MACHINE=most)
 
 
 def slow_ones_take_all() -> Plant:
-    """Receivers that stall may take all the room there is."""
+    """Receivers that stall may use the whole limit."""
     return patch.multiple(room, MOST_SLOW=room.MOST_REQUESTS, MOST_BESIDE=room.MOST_REQUESTS)
 
 
 @contextmanager
 def older_ones_first() -> Iterator[None]:
-    """A delivery that waits for another try holds up all newer ones."""
+    """A delivery that waits for a retry holds up all newer ones."""
     claim = SqlOutbox.claim
 
     async def wrong(
@@ -287,7 +287,7 @@ def older_ones_first() -> Iterator[None]:
 
 
 def in_two_digests() -> Plant:
-    """What is frozen is gathered once more."""
+    """Events of a digest are gathered once more."""
     right = outbox._freeze
 
     def wrong(
@@ -312,11 +312,11 @@ def frozen_by_elapsed_days() -> Plant:
     return patch.object(digest, "_turn", wrong)
 
 
-# --- what users change -----------------------------------------------------------------------------------------------
+# --- users' changes --------------------------------------------------------------------------------------------------
 
 
 def quiet_hours_drop() -> Plant:
-    """What is due in quiet hours is gone."""
+    """Deliveries due in quiet hours are lost."""
     right = DestinationActor._hush
 
     def wrong(self: DestinationActor) -> None:
@@ -333,7 +333,7 @@ def quiet_hours_unheard() -> Plant:
 
 
 def disabled_drops() -> Plant:
-    """What waits for a destination that is disabled is thrown away."""
+    """Deliveries that wait for a disabled destination are lost."""
     right = DeliveryRegistry._stop
 
     async def wrong(self: DeliveryRegistry, id: str, *, forget: bool) -> None:
@@ -345,7 +345,7 @@ def disabled_drops() -> Plant:
 
 @contextmanager
 def edits_lose() -> Iterator[None]:
-    """What was committed before a change of alerts, and not yet matched durably, is forgotten with the old alerts."""
+    """A change of alerts drops committed events that are not yet matched durably."""
 
     async def wrong(self: Matcher) -> None:
         at = max(self._at, await self._storage.alerts.changed_at())
@@ -360,7 +360,7 @@ def edits_lose() -> Iterator[None]:
 
 
 def disabled_untold() -> Plant:
-    """Nobody is told that a destination has been disabled."""
+    """There is no notice of a disabled destination."""
     right = status.with_standing
 
     def wrong(destination: Destination, standing: Standing, news: Any, matched: Any) -> Destination:
@@ -372,7 +372,7 @@ def disabled_untold() -> Plant:
 
 
 def debts_paid_late() -> Plant:
-    """A notice that was told is owed once more."""
+    """A paid notice is owed once more."""
     right = alerts.pay
     told: dict[str, None] = {}
 

@@ -1,4 +1,4 @@
-"""Bugs that show to those who ask for some of the events, or whose keys are deleted."""
+"""Bugs that show to filtered clients, or when keys are deleted."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from storage.sql.stores.outbox import SqlOutbox
 
 
 def filtered_resumes_off_by_one() -> AbstractContextManager[Any]:
-    """A filtered reader's cursor goes one further than the page that it has read."""
+    """A filtered reader's cursor moves one beyond the page that it has read."""
     right = Reader._read_page
 
     async def wrong(self: Reader) -> None:
@@ -32,7 +32,7 @@ def filtered_resumes_off_by_one() -> AbstractContextManager[Any]:
 
 
 def filtered_pages_overlap() -> AbstractContextManager[Any]:
-    """A filtered reader's cursor moves by what has passed, and not by what it has looked at: what was last is next."""
+    """A filtered reader's cursor moves too little: the next page repeats the last events."""
     right = Reader._read_page
 
     async def wrong(self: Reader) -> None:
@@ -44,7 +44,7 @@ def filtered_pages_overlap() -> AbstractContextManager[Any]:
 
 
 def filters_forgotten_in_the_ring() -> AbstractContextManager[Any]:
-    """Who has caught up is given whatever comes, whichever source it asked for."""
+    """A filtered reader that has caught up gets the events of all sources."""
     right = Reader._of_ring
 
     async def wrong(self: Reader, recent: Sequence[Any]) -> bytes:
@@ -59,10 +59,10 @@ def filters_forgotten_in_the_ring() -> AbstractContextManager[Any]:
 
 
 def rows_cut_off() -> AbstractContextManager[Any]:
-    """Of one event's match only as many rows are written as one transaction is meant to have."""
+    """Of one event's matches only a transaction's intended number of rows is written."""
     right = SqlOutbox.advance
 
-    async def wrong(  # as the method that it stands for
+    async def wrong(  # same signature as the method
         self: SqlOutbox, name: str, expect: Seq | None, to: Seq, matches: Sequence[Match], lease: Lease, **more: Any
     ) -> None:
         await right(self, name, expect, to, matches[: matching.MOST_ROWS], lease, **more)
@@ -71,7 +71,7 @@ def rows_cut_off() -> AbstractContextManager[Any]:
 
 
 def revoked_streams_go_on() -> AbstractContextManager[Any]:
-    """The stream of a key that is deleted stays open until its client goes."""
+    """The stream of a deleted key stays open until its client disconnects."""
     return patch.object(Streams, "_end_key", lambda self, hashed: None)
 
 

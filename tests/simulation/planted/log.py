@@ -33,7 +33,7 @@ def acknowledged_before_the_commit() -> AbstractContextManager[Any]:
 
 
 class _AtTheLook:
-    """Mints as if ids had been given when the source looked."""
+    """Mints ids with the time of the check."""
 
     def __init__(self, harvest: Harvest) -> None:
         self._at = iter([draft.fetched_at for draft in harvest.drafts])
@@ -48,7 +48,7 @@ class _AtTheLook:
 
 
 def minted_before_the_commit() -> AbstractContextManager[Any]:
-    """An event's id says when its source looked, not when it was committed."""
+    """An event's id has the time of its check, not of its commit."""
     right = SqlLog._minted
 
     def wrong(self: SqlLog, harvest: Harvest, mint: Mint, stamp: Stamp, *more: Any) -> Iterator[Stored]:
@@ -59,7 +59,7 @@ def minted_before_the_commit() -> AbstractContextManager[Any]:
 
 
 def state_and_events_in_two_commits() -> AbstractContextManager[Any]:
-    """A source's next state is durable before the events that belong to it."""
+    """A source's next state is durable before its events."""
     right = SqlLog.append
 
     async def wrong(
@@ -74,7 +74,7 @@ def state_and_events_in_two_commits() -> AbstractContextManager[Any]:
 
 @contextmanager
 def ids_by_the_wall_clock() -> Iterator[None]:
-    """Ids follow the wall clock also when it is set back, and the log takes them."""
+    """Ids follow the wall clock even when it is set back, and the log accepts them."""
     right = SqlLog._minted
 
     def wrong(self: Identifiers) -> tuple[Seq, str]:
@@ -92,7 +92,7 @@ def ids_by_the_wall_clock() -> Iterator[None]:
 
 @contextmanager
 def unseen_stays_unseen() -> Iterator[None]:
-    """The recorder shows its commits itself: what it committed just before it crashed no live reader ever sees."""
+    """The recorder itself shows its commits: live readers never see the last ones before its crash."""
     right = Recorder._count
 
     def wrong(self: Recorder, harvests: int, seconds: float, events: Sequence[Stored]) -> None:

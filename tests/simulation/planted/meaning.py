@@ -1,4 +1,4 @@
-"""Bugs of what a page's difference means: what waits, what goes back, what takes turns, what stands in its place."""
+"""Bugs in the meaning of a page's difference: held, returning, alternating and replaced content."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from storage.records.event import Draft
 
 
 def pending_is_churn() -> AbstractContextManager[Any]:
-    """What waits is known as churn from its first look on, and so is never compared with what was told."""
+    """A held text counts as churn from its first check on, and so is never compared with the reported state."""
     right = churn._grown
 
     def wrong(before: PageMemory, look: Any, shaped: Any) -> PageMemory:
@@ -34,7 +34,7 @@ def pending_is_churn() -> AbstractContextManager[Any]:
 
 
 def told_is_churn() -> AbstractContextManager[Any]:
-    """What a look has told it knows as churn, so nothing that goes back is news."""
+    """Reported texts count as churn, so no return is reported."""
     right = churn._settled
 
     def wrong(before: PageMemory, look: Any, after: Any, difference: Any, state: bytes) -> PageMemory:
@@ -46,17 +46,17 @@ def told_is_churn() -> AbstractContextManager[Any]:
 
 
 def swaps_told_at_once() -> AbstractContextManager[Any]:
-    """Another page in the place is news as soon as it is seen."""
+    """Another page in place of a page is reported at once."""
     return patch.object(Swap, "stays", lambda self, held, at: Stay.TELL)
 
 
 def swaps_never_told() -> AbstractContextManager[Any]:
-    """Another page in the place is waited out for ever."""
+    """Another page in place of a page is held for ever."""
     return patch.object(Swap, "stays", lambda self, held, at: Stay.WAITS)
 
 
 def turns_told_for_ever() -> AbstractContextManager[Any]:
-    """What takes turns is told at each of them."""
+    """Every turn of an alternating text is reported."""
 
     def wrong(*look: Any) -> Turn:
         return replace(turn_of(*look), rotates=False)
@@ -65,7 +65,7 @@ def turns_told_for_ever() -> AbstractContextManager[Any]:
 
 
 def returns_are_new() -> AbstractContextManager[Any]:
-    """What goes back is told like anything else."""
+    """A return is reported like any other change."""
 
     def wrong(*look: Any) -> Turn:
         return replace(turn_of(*look), reverted=False)
@@ -74,7 +74,7 @@ def returns_are_new() -> AbstractContextManager[Any]:
 
 
 def pending_begins_anew() -> AbstractContextManager[Any]:
-    """A memory in which something waits can't be read: the page gets a new baseline."""
+    """A memory with held texts can't be read: the page gets a new baseline."""
 
     def wrong(stored: bytes) -> PageMemory | None:
         found = decode_memory(stored)
@@ -84,7 +84,7 @@ def pending_begins_anew() -> AbstractContextManager[Any]:
 
 
 def doubts_not_read_again() -> AbstractContextManager[Any]:
-    """A page that stays as it is in doubt is not read: it has not changed."""
+    """A page that stays doubtful is not read: it has not changed."""
     right = actor._looked
 
     def wrong(before: Any, fetched: Any, reading: Any, at: Any) -> Any:
@@ -95,7 +95,7 @@ def doubts_not_read_again() -> AbstractContextManager[Any]:
 
 
 def removals_weigh_nothing() -> AbstractContextManager[Any]:
-    """What is gone from a list is no news."""
+    """A removal from a list is no change."""
     right = news._Scales.went
 
     def wrong(self: Any, left: Any, figures: Any) -> Mapping[int, WeighedBlock]:
@@ -105,7 +105,7 @@ def removals_weigh_nothing() -> AbstractContextManager[Any]:
 
 
 def time_zones_told() -> AbstractContextManager[Any]:
-    """Dates that all move by a day are news, each of them."""
+    """Dates that all move by a day are changes, each of them."""
     return patch.object(news, "_unshifted", lambda blocks, replaced, before: blocks)
 
 
@@ -115,7 +115,7 @@ def counters_are_limits() -> AbstractContextManager[Any]:
 
 
 def moved_without_its_difference() -> AbstractContextManager[Any]:
-    """That a page has moved is told without what has changed by that."""
+    """The report of a moved page lacks its difference."""
     right = html._draft
 
     def wrong(*look: Any) -> Draft:

@@ -1,4 +1,4 @@
-"""Bugs that show when users change sources while they are looked at."""
+"""Bugs that show when users change sources during checks."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from storage.sql.transaction import Transaction
 
 
 def harvests_of_any_version() -> AbstractContextManager[Any]:
-    """A harvest is taken whatever the state is that it was computed from: a stopped look's, and the next one's too."""
+    """A harvest is accepted whatever state it began with: a stopped check's, and then the next one's, too."""
     right = log._States.take
 
     def wrong(self: log._States, transaction: Transaction, state: SourceState) -> Any:
@@ -35,7 +35,7 @@ def harvests_of_any_version() -> AbstractContextManager[Any]:
 
 
 def deleted_from_the_table_only() -> AbstractContextManager[Any]:
-    """A deleted source is on no list any more, and goes on."""
+    """A deleted source leaves every list, but keeps running."""
 
     async def wrong(self: SourceService, source: SourceId, expected: Any = None) -> None:
         self._table.get(source)
@@ -45,7 +45,7 @@ def deleted_from_the_table_only() -> AbstractContextManager[Any]:
 
 
 def frames_lost_at_a_stop() -> AbstractContextManager[Any]:
-    """What a push source that is stopped had not had committed is left to nobody."""
+    """A stopped push source drops its uncommitted frames."""
 
     def wrong(self: Committer) -> None:
         self._intake.drop()
@@ -54,7 +54,7 @@ def frames_lost_at_a_stop() -> AbstractContextManager[Any]:
 
 
 def import_forgets_an_edit() -> AbstractContextManager[Any]:
-    """A list that is imported gives its tags to what is there already, over those that its user has given."""
+    """An import puts its tags on existing sources, over those of a user."""
     right = SourceService.add
 
     async def wrong(self: SourceService, message: AddSource) -> AddedSource:

@@ -1,6 +1,4 @@
-"""Bugs of what is behind a page: items that are followed, sessions that are renewed, pictures, and parts that are
-picked.
-"""
+"""Bugs of sources' extras: followed items, renewed sessions, pictures, and picked parts."""
 
 from __future__ import annotations
 
@@ -35,12 +33,12 @@ Plant = AbstractContextManager[Any]
 
 
 def told_and_waiting() -> Plant:
-    """An item that was told goes on waiting for its page."""
+    """A reported item keeps waiting for its page."""
     return patch.object(items, "without", lambda following, done: following)
 
 
 def text_of_the_item_before() -> Plant:
-    """An item is told with the page that was fetched last before its own."""
+    """An item is reported with the page fetched before its own."""
     right, pages = hop._told, list[ItemPage]()
 
     def wrong(draft: Draft, page: ItemPage, ports: Any) -> Draft:
@@ -51,7 +49,7 @@ def text_of_the_item_before() -> Plant:
 
 
 def hops_not_counted() -> Plant:
-    """The pages that are fetched in an hour are not counted."""
+    """The pages fetched in an hour are not counted."""
 
     def wrong(following: Following, now: Millis) -> Following:
         return following
@@ -70,7 +68,7 @@ def cookies_go_along() -> Plant:
 
 
 def old_cookies_win() -> Plant:
-    """What the user gave stays, whatever the site sets under the same name."""
+    """A user's cookie stays, whatever the site sets under the same name."""
     right = cookies._put
 
     def wrong(kept: list[Cookie], cookie: Cookie, now: int) -> None:
@@ -81,7 +79,7 @@ def old_cookies_win() -> Plant:
 
 
 def failures_set_nothing() -> Plant:
-    """What an answer sets that is a failure is not taken."""
+    """Cookies of an error response are ignored."""
     right = Opened.take
 
     def wrong(self: Opened, said: SetCookies, status: int) -> None:
@@ -92,7 +90,7 @@ def failures_set_nothing() -> Plant:
 
 
 def failures_in_browsers_set_nothing() -> Plant:
-    """What a browser was given with a page that is a failure is not taken."""
+    """Cookies of an error page in a browser are ignored."""
 
     class Wrong(Opened):
         def take(self, said: SetCookies, status: int) -> None:
@@ -103,7 +101,7 @@ def failures_in_browsers_set_nothing() -> Plant:
 
 
 def handshakes_set_nothing() -> Plant:
-    """What the answer to a WebSocket's handshake sets is not taken."""
+    """Cookies of a WebSocket handshake are ignored."""
     right = Opened.take
 
     def wrong(self: Opened, said: SetCookies, status: int) -> None:
@@ -115,7 +113,7 @@ def handshakes_set_nothing() -> Plant:
 
 @contextmanager
 def sessions_in_memory_only() -> Any:
-    """What a site has renewed is stored by nobody."""
+    """Renewed sessions are not stored."""
     with ExitStack() as stack:
         for module in (log, sources):
             stack.enter_context(patch.object(module, "write_jars", lambda *_: None))
@@ -123,7 +121,7 @@ def sessions_in_memory_only() -> Any:
 
 
 def doubts_for_ever() -> Plant:
-    """That a look has worked speaks for the cookies from before it."""
+    """A successful check confirms the cookies from before it."""
 
     def wrong(self: Renewal, *, at_once: bool = False) -> None:
         self._put(cookies.turned(self.now))
@@ -132,7 +130,7 @@ def doubts_for_ever() -> Plant:
 
 
 def pictures_of_the_side_before() -> Plant:
-    """A change is kept with the picture of the look before."""
+    """A change is stored with the picture of the check before."""
     last = dict[SourceId, Any]()
 
     def wrong(source: Any, fetched: Any, reading: Any, drafts: Any, at: Millis) -> Picture | None:
@@ -144,7 +142,7 @@ def pictures_of_the_side_before() -> Plant:
 
 
 def pictures_outlive_their_events() -> Plant:
-    """Retention takes the event, and leaves its picture."""
+    """Retention deletes the event, and leaves its picture."""
     right = SqlPictures.prune
 
     async def wrong(self: SqlPictures, before: Millis, floor: Any, room: int, limit: int) -> int:
@@ -161,7 +159,7 @@ def picks_are_compared_with_the_whole() -> Iterator[None]:
 
 
 def what_is_alone_is_watched_with_the_rest() -> Plant:
-    """Of a page of which one part is to be watched, all is read."""
+    """A page with one picked part is read as a whole."""
     right = PageReader.read
 
     async def wrong(self: PageReader, jail: Any, source: Any, *args: Any, **named: Any) -> Any:
@@ -171,7 +169,7 @@ def what_is_alone_is_watched_with_the_rest() -> Plant:
 
 
 def picks_are_for_show() -> Plant:
-    """What a user has left out is left out of what he is shown, and not of the looks."""
+    """Ignored parts are hidden from the user, but not from the checks."""
     right = PageReader.read
 
     async def wrong(self: PageReader, jail: Any, source: Any, *args: Any, **named: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Bugs of several nodes on one database: of what is compared, of who is inside, of what others have written."""
+"""Bugs of several nodes on one database: of comparing versions, of membership, of other nodes' writes."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from tests.simulation.planted.meddled import harvests_of_any_version
 
 
 def versions_not_compared() -> AbstractContextManager[Any]:
-    """A node that was stopped writes what it found before that, whatever others have written meanwhile."""
+    """A node that was frozen writes its old result over the others' newer writes."""
     return harvests_of_any_version()
 
 
 def own_commits_shown_at_once() -> AbstractContextManager[Any]:
-    """A node shows its own commit, and passes over what others have committed before it."""
+    """A node shows its own commit, and skips earlier commits of others."""
     right = Follower.committed
 
     def wrong(self: Follower, after: Seq, events: Sequence[Stored]) -> None:
@@ -38,7 +38,7 @@ def own_commits_shown_at_once() -> AbstractContextManager[Any]:
 
 
 def wake_ups_lost_and_nothing_read() -> AbstractContextManager[Any]:
-    """What another node commits is read when a notice comes, and only then."""
+    """A node reads another's commit only when a notification comes."""
 
     async def wrong(self: InLoopNode) -> None:
         await self.log.follower.run()
@@ -52,7 +52,7 @@ def everything_is_mine() -> AbstractContextManager[Any]:
 
 
 def leaving_nodes_beat_on() -> AbstractContextManager[Any]:
-    """A beat that was under way when a node left lets it in again, for a whole lease."""
+    """A heartbeat under way when a node leaves lets it in again, for a whole lease."""
     right = LoopMembers.leave
 
     async def wrong(self: LoopMembers) -> None:
@@ -67,7 +67,7 @@ def leaving_nodes_beat_on() -> AbstractContextManager[Any]:
 
 
 def the_first_one_back_puts_out_the_rest() -> AbstractContextManager[Any]:
-    """After an outage of the database all leases are over, and whoever returns first finds everybody late."""
+    """After an outage of the database all leases are over, and the first node to return puts out all others."""
     right = View.due
 
     def wrong(self: View, me: str, lease: float = LEASE) -> Any:
@@ -78,7 +78,7 @@ def the_first_one_back_puts_out_the_rest() -> AbstractContextManager[Any]:
 
 
 def leases_by_their_own_clocks() -> AbstractContextManager[Any]:
-    """Each node says by its own clock until when its lease is good, and one's clock is ten seconds behind."""
+    """Each node sets the end of its lease by its own clock, and one clock is ten seconds behind."""
     right = LoopMembers.beat
 
     async def wrong(self: LoopMembers, says: Any) -> View:
@@ -93,7 +93,7 @@ def leases_by_their_own_clocks() -> AbstractContextManager[Any]:
 
 
 def parked_nodes_go_on() -> AbstractContextManager[Any]:
-    """A node that can't reach the database looks on, while others do in its place."""
+    """A node that can't reach the database keeps checking, while others do so in its place."""
 
     async def wrong(self: Membership) -> None:
         await trio.sleep_forever()
@@ -102,7 +102,7 @@ def parked_nodes_go_on() -> AbstractContextManager[Any]:
 
 
 def keys_kept_by_each() -> AbstractContextManager[Any]:
-    """Each node keeps the keys that it has looked up."""
+    """Each node caches the keys that it has looked up."""
     right = SqlKeys.by_hash
     found: dict[tuple[int, str], Any] = {}
 
@@ -115,7 +115,7 @@ def keys_kept_by_each() -> AbstractContextManager[Any]:
 
 
 def all_claims_released() -> AbstractContextManager[Any]:
-    """Whoever takes over a destination puts back the claims of all."""
+    """A node that takes over a destination releases the claims of all destinations."""
     right = SqlOutbox.release
 
     async def wrong(self: SqlOutbox, lease: Any, *, destination: str | None = None, held: Any = ()) -> int:
@@ -126,7 +126,7 @@ def all_claims_released() -> AbstractContextManager[Any]:
 
 @contextmanager
 def two_matchers() -> Iterator[None]:
-    """Every node matches, and the cursor is moved from wherever it is."""
+    """Every node matches, and moves the cursor from wherever it is."""
     everything = Ownership.mine
 
     def mine(self: Ownership, key: str) -> bool:

@@ -1,4 +1,4 @@
-"""Bugs of the pages that a browser shows: of what is remembered of them, whom to blame, and whom to ask before."""
+"""Bugs of rendered pages: of their memory, of blame, and of robots.txt."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Plant = AbstractContextManager[Any]
 
 
 def shells_read_as_they_are_sent() -> Plant:
-    """A page that is empty when it is looked at is no matter for a browser."""
+    """A page that arrives empty is not rendered."""
 
     async def wrong(ports: Any, claim: Any, source: Any, plain: FetchedResponse, *_: Any, **__: Any) -> FetchedResponse:
         return plain
@@ -27,7 +27,7 @@ def shells_read_as_they_are_sent() -> Plant:
 
 
 def browsers_blamed_on_pages() -> Plant:
-    """That a browser dies is the page's fault."""
+    """A browser crash is blamed on the page."""
     right = rendering._blamed
 
     def wrong(error: Any) -> LookFailed:
@@ -38,7 +38,7 @@ def browsers_blamed_on_pages() -> Plant:
 
 
 def shells_stand_in_for_pages() -> Plant:
-    """While there is no browser, a page is compared as it is sent with what a browser showed."""
+    """Without a browser, the raw page is compared with the rendered one."""
     right = looking._unless_empty
 
     async def wrong(*args: Any, renewal: Any, rendered: bool) -> FetchedResponse:
@@ -48,12 +48,12 @@ def shells_stand_in_for_pages() -> Plant:
 
 
 def hung_browsers_waited_for() -> Plant:
-    """A browser that says nothing is waited for."""
+    """A hung browser is waited for."""
     return patch.object(rendering, "PATIENCE", 1e9)
 
 
 def validators_of_shells_kept() -> Plant:
-    """What makes the next request conditional is kept of an empty page, which never changes."""
+    """The validators of an empty page, which never changes, are kept."""
     right = looking._unless_empty
 
     async def wrong(
@@ -66,7 +66,7 @@ def validators_of_shells_kept() -> Plant:
 
 
 def robots_not_asked() -> Plant:
-    """What a browser asks for is nothing that robots.txt is about."""
+    """A browser's requests ignore robots.txt."""
 
     async def wrong(*_: Any) -> None:
         return
@@ -75,7 +75,7 @@ def robots_not_asked() -> Plant:
 
 
 def unmarked_memories() -> Plant:
-    """Nobody remembers that what is remembered was rendered."""
+    """The memory does not record that its page was rendered."""
     right = progress.succeeded
 
     def wrong(*args: Any) -> SourceRuntime:

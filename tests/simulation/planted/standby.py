@@ -18,7 +18,7 @@ from storage.sqlite.engine.frames import put_into
 
 
 def failed_puts_are_skipped() -> AbstractContextManager[Any]:
-    """The shipper counts a change that the place did not take."""
+    """The shipper counts a change that the place did not store."""
 
     async def wrong(self: Shipper, name: str, body: bytes) -> None:
         with suppress(ObjectsAway):
@@ -37,7 +37,7 @@ def owners_are_not_read() -> AbstractContextManager[Any]:
 
 
 def the_present_is_named() -> AbstractContextManager[Any]:
-    """The shipper names the present as copied while a change waits for the place."""
+    """The shipper reports the present as copied while a change waits for the place."""
     right = Shipper._tell
 
     async def wrong(self: Shipper, *, now: bool = False) -> None:

@@ -1,4 +1,4 @@
-"""Bugs of the readers, who hold a cursor over the log."""
+"""Bugs of the readers, which hold a cursor over the log."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from storage.tail import Tail
 
 
 def resumes_with_the_last_event() -> AbstractContextManager[Any]:
-    """A stream that is resumed repeats the event that its cursor names."""
+    """A resumed stream repeats the event of its cursor."""
     right = Reader.__init__
 
     def wrong(self: Reader, *args: Any, **kwargs: Any) -> None:
@@ -26,7 +26,7 @@ def resumes_with_the_last_event() -> AbstractContextManager[Any]:
 
 
 def live_without_replay() -> AbstractContextManager[Any]:
-    """A reader whose cursor is older than the ring goes live at once: what lies between is never read."""
+    """A reader with a cursor older than the ring goes live at once and skips the events between."""
 
     async def wrong(self: Reader) -> None:
         self.cursor = self._tail.head
@@ -35,7 +35,7 @@ def live_without_replay() -> AbstractContextManager[Any]:
 
 
 def spins_behind_the_ring() -> AbstractContextManager[Any]:
-    """A reader whose cursor is older than the ring is told that there is nothing, and asks again at once."""
+    """A reader with a cursor older than the ring gets an empty page, and asks again at once."""
 
     def wrong(self: Tail, after: Seq) -> Sequence[Recent] | None:
         return () if after >= self._head else self._ring[bisect_right(self._keys, after) :]

@@ -1,5 +1,5 @@
-"""Each planted bug is found by a seed, and without the bug that seed is clean. A simulation that finds none of them
-would prove nothing; one that finds them everywhere, no more.
+"""A seed finds each planted bug, and without the bug that seed is clean. A simulation that finds no bugs would prove
+nothing; nor would one that finds them everywhere.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ from tests.simulation.program import Program
 from tests.simulation.run import simulate_program
 
 TRIES = 12
-"""Seeds tried for one bug. The first finds it today; a change of the product deals every seed other cards."""
+"""Seeds tried for one bug. The first finds it today; a change of the product changes every seed's draws."""
 PATIENCE, CALM_PATIENCE = 4 * 3600.0, 3600.0
-"""Seconds for what is owed after a program's end; nobody's retries take long where nothing crashes."""
+"""Seconds for debts after a program's end; without crashes no retry takes long."""
 
 World = Callable[[str], Program]
 
@@ -47,12 +47,12 @@ def crashing(seed: str, *, sources: int = 4, point_crash: float = 0.05) -> Progr
 
 
 def restless(seed: str) -> Program:
-    """A few hours in which much ends, mostly an actor alone."""
+    """A few hours with many ends, mostly of a single actor."""
     return draw(seed, days=0.2, sources=4, point_crash=0.08, pace=300.0)
 
 
 def talkative(seed: str) -> Program:
-    """A few hours of more sources and more faults, in which less ends."""
+    """A few hours with more sources and faults, and fewer ends."""
     return draw(seed, days=0.3, sources=8, point_crash=0.05, pace=300.0)
 
 
@@ -62,38 +62,38 @@ def ill(seed: str) -> Program:
 
 
 def mute(seed: str) -> Program:
-    """A short world whose disk leaves many a commit without an answer."""
+    """A short world whose disk leaves many commits without an answer."""
     return draw_disk(seed, "disk mute", days=0.12)
 
 
 def walled(seed: str) -> Program:
-    """A world of walls, error pages and redirects that lead inside, and nothing else that is wrong."""
+    """A world of interstitials, error pages and redirects to private addresses, without other faults."""
     return draw_troubles(seed, "to a private address", "wall", "error page", sources=5, days=0.2)
 
 
 def strict(seed: str) -> Program:
-    """A world of hosts that want to be left alone, and of clocks that are set."""
+    """A world of hosts that ask for pauses, and of clocks that are set."""
     kinds = ("throttled", "throttled plainly", "throttled until", "robots forbids", "hangs")
     return draw_troubles(seed, *kinds, sources=8, steps=8.0)
 
 
 def edited(seed: str) -> Program:
-    """A world of pages that somebody edits, beside guests in their places."""
+    """A world of edited pages, some replaced by others for a while."""
     return draw_meaning(seed, "status", "figure", "guests", "entries")
 
 
 def replaced(seed: str) -> Program:
-    """A world of pages in whose places others come, and of pages that are never twice the same."""
+    """A world of replaced pages, and of pages that are never twice the same."""
     return draw_meaning(seed, "moved", "closed", "flicker", "counter", "dates")
 
 
 def damaged(seed: str) -> Program:
-    """A short world at whose end a page of the log is bent."""
+    """A short world at whose end a page of the log is damaged."""
     return draw_epilogue(seed, "log")
 
 
 def restored(seed: str) -> Program:
-    """A short world at whose end a backup is put back."""
+    """A short world at whose end a backup is restored."""
     return draw_epilogue(seed, "restore")
 
 
@@ -221,15 +221,15 @@ FOUND_BY: dict[str, tuple[World, str, str]] = {
     "the_present_is_named": (draw_standby, "17", "Z2"),
     "counted_before_it_is_written": (draw_standby, "1", "Z1"),
 }
-"""bug: the kind of world that shows it, the likeliest seed, and the promise that must be among the broken ones."""
+"""bug: the kind of world that shows it, the likeliest seed, and a promise that it must break."""
 
 
 WORLDS = tuple(dict.fromkeys((world, seed) for world, seed, _ in FOUND_BY.values() if world not in (damaged, restored)))
-"""All worlds of the bugs, each once, but those that `tests/simulation/test_epilogues.py` plays."""
+"""All worlds of the bugs, each once, except those of `tests/simulation/test_epilogues.py`."""
 
 
 def clean(program: Program) -> list[str]:
-    """Play a world without a planted bug and return what is wrong in it."""
+    """Play a world without a planted bug and return its violations."""
     return [str(violation) for violation in simulate_program(program, patience=patience_of(program)).violations]
 
 
@@ -238,7 +238,7 @@ def patience_of(program: Program) -> float:
 
 
 def broken_by(plant: Plant, program: Program, said: str) -> set[str]:
-    """The letters of the promises that a planted bug breaks; no more is looked for once one is that names it."""
+    """Return the letters of the promises that a planted bug breaks; the search ends once one names it."""
     with plant():
         violations = simulate_program(program, patience=patience_of(program), until=(said,)).violations
     return {violation.promise.split()[0] for violation in violations}

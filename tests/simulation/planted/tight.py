@@ -14,7 +14,7 @@ from storage.sql.stores.log import SqlLog
 
 @contextmanager
 def goes_on_behind_retention() -> Iterator[None]:
-    """A reader whose next events retention has deleted goes on with what is left, and nobody says so."""
+    """A reader whose next events retention has deleted silently continues with the rest."""
     read, bounds = SqlLog.read, SqlLog.bounds
 
     async def page(self: SqlLog, *args: Any) -> Any:
@@ -28,7 +28,7 @@ def goes_on_behind_retention() -> Iterator[None]:
 
 
 def gaps_at_a_pages_end() -> AbstractContextManager[Any]:
-    """A page of the log that is full is taken for the last one: the cursor goes one further than it was read."""
+    """A full page of the log counts as the last one: the cursor moves beyond the events read."""
     right = Reader._read_page
 
     async def wrong(self: Reader) -> None:

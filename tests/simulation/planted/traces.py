@@ -1,4 +1,4 @@
-"""Bugs of traces: what is told too early, in another's name, or by halves."""
+"""Bugs of traces: reported too early, under another id, or by halves."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from actors.tracing.tracer import Tracer
 
 
 def commits_told_before_they_are_made() -> AbstractContextManager[Any]:
-    """A commit is told of when its events have their ids: some are never made."""
+    """A commit is reported when its events have their ids: some are never committed."""
     right = Recorder._append
 
     async def wrong(self: Recorder, records: Sequence[Record]) -> None:
@@ -45,7 +45,7 @@ def commits_told_before_they_are_made() -> AbstractContextManager[Any]:
 
 
 def deliveries_in_traces_of_their_own() -> AbstractContextManager[Any]:
-    """A delivery is traced by the id of its event, whatever look has found it."""
+    """A delivery's trace comes from its event's id, whichever check found it."""
 
     def wrong(body: bytes) -> Told | None:
         told = told_in(body)
@@ -55,7 +55,7 @@ def deliveries_in_traces_of_their_own() -> AbstractContextManager[Any]:
 
 
 def attempts_called_otherwise_at_their_end() -> AbstractContextManager[Any]:
-    """The span of an attempt has another id than the receiver was told."""
+    """The span of an attempt has another id than in the receiver's headers."""
     right = traced.put_attempt
 
     def wrong(tracer: Tracer, attempt: TracedAttempt, *given: Any) -> None:
@@ -66,5 +66,5 @@ def attempts_called_otherwise_at_their_end() -> AbstractContextManager[Any]:
 
 
 def sampled_by_the_moment() -> AbstractContextManager[Any]:
-    """Whether a trace is kept is decided anew each time that somebody asks."""
+    """Each caller decides again whether a trace is kept."""
     return patch.object(Tracer, "samples", lambda self, trace: trio.current_time() * 1000 % 2 < 2 * self.ratio)

@@ -1,4 +1,4 @@
-"""Bugs of the watching: of politeness, of what counts as news, of whom to blame."""
+"""Bugs of the watching: of politeness, of changes, of blame."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _LATER = 24 * 3600 * 1000
 
 
 def validators_lost_at_a_304() -> AbstractContextManager[Any]:
-    """A 304 without validators of its own makes those that are known forgotten."""
+    """A 304 without validators of its own clears the known ones."""
     right = actor._looked
 
     def wrong(before: SourceRuntime, fetched: Any, reading: Any, at: Millis) -> Any:
@@ -50,7 +50,7 @@ def validators_lost_at_a_304() -> AbstractContextManager[Any]:
 
 
 def validators_sent_everywhere() -> AbstractContextManager[Any]:
-    """What one host gave is named to every other on the way."""
+    """One host's validators go to every other host on the way."""
 
     def wrong(self: Any, url: object) -> bool:
         return self.etag is not None or self.last_modified is not None
@@ -59,7 +59,7 @@ def validators_sent_everywhere() -> AbstractContextManager[Any]:
 
 
 def retry_after_ignored() -> AbstractContextManager[Any]:
-    """A host that says when to come back is asked when it suits us."""
+    """A host's `Retry-After` is ignored."""
     return patch.object(http, "retry_after", lambda value, now: None)
 
 
@@ -69,7 +69,7 @@ def dates_by_our_clock() -> AbstractContextManager[Any]:
 
 
 def throttled_at_a_steady_pace() -> AbstractContextManager[Any]:
-    """A host that is asked too much is asked again every minute."""
+    """A throttling host is asked again every minute."""
     return patch.object(progress, "_longer", lambda hot: PLAIN_HOLD)
 
 
@@ -84,7 +84,7 @@ def twins_apart() -> AbstractContextManager[Any]:
 
 
 def robots_forgotten() -> AbstractContextManager[Any]:
-    """A copy of robots.txt that has grown too old is not asked for again: all is allowed."""
+    """An expired robots.txt is not fetched again, and allows all."""
     right = Robots.verdict
 
     async def wrong(self: Robots, url: Any, *claim: Any) -> RobotsVerdict:
@@ -97,7 +97,7 @@ def robots_forgotten() -> AbstractContextManager[Any]:
 
 
 def redirects_unguarded() -> AbstractContextManager[Any]:
-    """An address that is written as such needs no resolving, and so is not checked."""
+    """A literal address needs no resolving, and so is not checked."""
     right = Guard._addresses
 
     async def wrong(self: Guard, host: str) -> tuple[str, ...]:
@@ -106,11 +106,11 @@ def redirects_unguarded() -> AbstractContextManager[Any]:
     return patch.object(Guard, "_addresses", wrong)
 
 
-# --- what is news ----------------------------------------------------------------------------------------------------
+# --- changes ---------------------------------------------------------------------------------------------------------
 
 
 def compared_with_the_last_look() -> AbstractContextManager[Any]:
-    """A page is compared with its last look instead of what was told of it."""
+    """A page is compared with its last check instead of the reported state."""
     right = judge
 
     def wrong(memory: PageMemory | None, reading: PageReading, *more: Any, **most: Any) -> Verdict:
@@ -122,7 +122,7 @@ def compared_with_the_last_look() -> AbstractContextManager[Any]:
 
 @contextmanager
 def walls_told() -> Iterator[None]:
-    """Whatever is answered with 200 is the page, also when hardly anything of the page is left."""
+    """Every 200 is the page, even when hardly anything of the page is left."""
     no_trouble = patch.object(pages, "trouble_of", lambda root, title, blocks: None)
     with no_trouble, patch.object(swaps.Swap, "is_one", lambda self: False):
         yield
@@ -130,7 +130,7 @@ def walls_told() -> Iterator[None]:
 
 @contextmanager
 def identity_by_title() -> Iterator[None]:
-    """An entry is known by its title, and by nothing else."""
+    """An entry's title is its only identity."""
     right = entries._forms
 
     def wrong(raw: entries.Raw) -> tuple[Any, list[str]]:
@@ -147,7 +147,7 @@ def absent_entries_forgotten() -> AbstractContextManager[Any]:
 
 
 def resets_told() -> AbstractContextManager[Any]:
-    """A feed that is new as a whole is all news."""
+    """A wholly new feed is reported entry by entry."""
     return patch(
         "actors.sources.feed.reader.turn_of",
         lambda count, new, before, newest, moved, was_empty: Turn((*new, *moved), (), before),
@@ -166,12 +166,12 @@ def state_without_its_base() -> AbstractContextManager[Any]:
     return patch.object(PolledSource, "_send", wrong)
 
 
-# --- when to look, and whom to blame ---------------------------------------------------------------------------------
+# --- times of checks, and blame --------------------------------------------------------------------------------------
 
 
 @contextmanager
 def breaker_never_half_open() -> Iterator[None]:
-    """A breaker that has opened lets nobody try for a day, and nobody asks whether that may be."""
+    """An open breaker delays the next try by a day more, and never half-opens."""
     right = progress.failed
 
     def wrong(*args: Any) -> SourceRuntime:
@@ -185,17 +185,17 @@ def breaker_never_half_open() -> Iterator[None]:
 
 
 def outages_blamed_on_sources() -> AbstractContextManager[Any]:
-    """That our resolver fails is held against the names it is asked for."""
+    """A failure of our resolver is blamed on the host."""
     return patch.object(
         guard, "_unresolved", lambda host, error: LookFailed(Blame.REMOTE_TRANSIENT, f"{host} does not resolve")
     )
 
 
 def all_back_at_once() -> AbstractContextManager[Any]:
-    """When our line is up again, whoever has waited goes on at once."""
+    """After an outage of our line all waiting sources run at once."""
     return patch.object(line, "SPREAD", 0.0)
 
 
 def dead_connections_kept() -> AbstractContextManager[Any]:
-    """A WebSocket from which no pong comes is waited for."""
+    """A WebSocket without pongs is waited for."""
     return patch.object(websocket, "SIGN_WITHIN", 1e9)

@@ -504,7 +504,7 @@ async def test_what_root_imports_belongs_to_the_folders_owner(data: bytes) -> No
     assert {(each.st_uid, each.st_gid) for each in made.values()} == {(4_242, 4_243)}
 
 
-# --- that it cannot rot ----------------------------------------------------------------------------------------------
+# --- completeness ----------------------------------------------------------------------------------------------------
 
 
 async def test_every_table_and_column_travels_or_stays_on_purpose(tmp_path: Path) -> None:
