@@ -1,6 +1,6 @@
 """A table of where each code block of the documents runs. A row covers a page and language, or one block of these.
 
-A row names the test that runs the block as printed, or says why none can and what is tested in its place.
+A row names the test that runs the block as printed, or gives the reason why none can, and the test in its place.
 """
 
 from __future__ import annotations

@@ -43,7 +43,7 @@ def tracked() -> Iterator[tuple[str, str]]:
 
 
 def names_used(tree: ast.Module) -> Iterator[tuple[int, str]]:
-    """Yield (line, full dotted name) of each use of an import, whatever its alias.
+    """Yield (line, full dotted name) of each use of an import, under any alias.
 
     `from time import time as t; t()` gives `time.time`, and so do `import time; time.time()` and the import alone.
     """

@@ -1,4 +1,4 @@
-"""Draws from the code which actor waits for which, and checks that no cycle can block on two full mailboxes.
+"""Draws a graph of waiting actors from the code, and checks that no cycle can block on two full mailboxes.
 
 An arrow is an `ask`, which waits for room in a mailbox and then for the answer, or a `send`, which waits for room.
 `send_nowait` never waits. `CALLS` adds the awaited calls across actors, which no mailbox shows.

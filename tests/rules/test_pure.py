@@ -35,7 +35,7 @@ def words_of(name: str) -> str:
 
 
 def is_pure(name: str) -> bool:
-    """Return whether the docstring of a module or of its package says so."""
+    """Return whether the docstring of a module or of its package declares it pure."""
     parts = name.split(".")
     around = [".".join(parts[:length]) for length in range(1, len(parts) + 1)]
     if any(ALL_OF_IT in words_of(package) for package in around if package in PATHS):

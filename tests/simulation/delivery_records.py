@@ -206,7 +206,7 @@ class KeptDestination:
         return min(self.history.deleted, self.alert.history.deleted)
 
     def shut(self, received: Sequence[Receipt]) -> Iterator[Span]:
-        """Yield the times in which the service may have had it disabled.
+        """Yield the times when the service may have had it disabled.
 
         Glances are far apart: they miss a 410 that the user mended soon.
         """

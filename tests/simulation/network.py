@@ -253,7 +253,7 @@ class Side:
         return stream
 
     async def listen(self, host: str, port: int) -> Sequence[SimListener]:
-        """Listen on a port of this host, whatever the address. Raises OSError when the port is taken."""
+        """Listen on a port of this host; the address is ignored. Raises OSError when the port is taken."""
         await self._alive()
         taken = self.host.listeners.setdefault(port, [])
         if taken and not self.host.balanced:

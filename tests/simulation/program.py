@@ -44,7 +44,7 @@ OURS = ("dns", "servfail", "offline")
 """Recognisable outages of our own line: no source may be blamed."""
 LINE_FAULTS = (*OURS, "slow dns", "dead line", "lossy", "partition", "slow", "reset", "disk full")
 DISK_FAULTS = ("disk slow", "disk locked", "disk errors", "disk mute", "power cut")
-"""Troubles of our own disk, besides a full one: calls take up to half a minute; calls wait in vain for another
+"""Troubles of our own disk, in addition to a full one: calls take up to half a minute; calls wait in vain for another
 program's lock; some calls fail; some commits get no answer; unsynced data is lost.
 """
 BROWSER_FAULTS = ("browser dies", "browser hangs", "no browser")
@@ -82,7 +82,7 @@ class Text:
 
 @dataclass(frozen=True, slots=True)
 class Manners:
-    """An origin's format, whatever its content.
+    """An origin's format.
 
     content_type: a wrong one, "" for the right one. churn: its parts that change without a change to report. resets_at:
     from then on all of a feed's identities are others.

@@ -47,7 +47,7 @@ PLACE = "replica.people.org"
 AWAY, SLOW = "away", "slow"
 PAGE = 4096
 MOST = 40 * PAGE
-"""Bytes of unread changes at which the chain breaks; a real log holds 256 MB."""
+"""Bytes of unread changes that break the chain; a real log holds 256 MB."""
 EVERY = 5.0
 MEMORY = "/dev/shm" if Path("/dev/shm").is_dir() else None
 STEP = 30.0

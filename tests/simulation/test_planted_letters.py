@@ -33,7 +33,7 @@ World = Callable[[str], Program]
 
 
 def plagued(*args: str, days: float = 0.5, modes: Sequence[Mode] = MODES) -> Program:
-    """A world of receivers with some troubles, the last argument being the seed, in which the service seldom ends."""
+    """A world of receivers with some troubles, the last argument being the seed; the service seldom ends."""
     *troubles, seed = args
     return draw_letters(seed, days=days, point_crash=0.0, lives=1.0, troubles=troubles, modes=modes)
 
@@ -79,7 +79,7 @@ def mailed(seed: str) -> Program:
 
 
 def read(seed: str) -> Program:
-    """A world of a published feed with 15 events, some of whose readers have a trouble."""
+    """A world of a published feed with 15 events; some of its readers have a trouble."""
     return fewer(draw_hub(seed, "http500"), 15)
 
 

@@ -85,7 +85,7 @@ def draw_outage(seed: str, kind: str, *, sources: int = 24) -> Program:
 
 
 def draw_troubles(seed: str, *kinds: str, sources: int = 6, steps: float = 0.0, days: float = 0.3) -> Program:
-    """Draw a world without crashes in which every origin has these troubles in turn, and time to recover from each.
+    """Draw a world without crashes. Every origin has these troubles in turn, and time to recover from each.
 
     steps: how often a day our clock is set.
     """
@@ -108,7 +108,7 @@ def draw_troubles(seed: str, *kinds: str, sources: int = 6, steps: float = 0.0, 
 
 
 def draw_coverage(seed: str, *, sources: int = 2) -> Program:
-    """Draw a night in which the service is stopped and killed, and its clock is set, again and again."""
+    """Draw a night of repeated stops, kills and clock steps."""
     calm = _calm(seed, days=0.22, sources=sources, pace=PACE / 2)
     dice, ends = chance(seed, "coverage"), calm.ends
     endings = (
@@ -133,7 +133,7 @@ def draw_coverage(seed: str, *, sources: int = 2) -> Program:
 
 
 def draw_heartbeats(seed: str) -> Program:
-    """Draw three hours of heartbeats in which the service is killed or stopped every few minutes.
+    """Draw three hours of heartbeats; the service is killed or stopped every few minutes.
 
     In one world of four several nodes share the database; in one its clock is set.
     """
@@ -221,9 +221,7 @@ def draw_disk(seed: str, *kinds: str, sources: int = 4, days: float = 0.16) -> P
 
 
 def draw_meddled(seed: str, *, sources: int = 5, days: float = 0.13) -> Program:
-    """Draw a world in which a user changes sources all the time, on an often slow disk; their host is away now and
-    then.
-    """
+    """Draw a world of constant source changes by a user, on an often slow disk; their host is away now and then."""
     calm = _calm(seed, days=days, sources=sources, pace=PACE / 3)
     dice = chance(seed, "meddled")
     imports = tuple(Meddling(at, "", "import") for at in moments(dice, 24, CALM, calm.ends))

@@ -19,7 +19,7 @@ from tests.simulation.origins.texts import EPOCH
 from tests.simulation.program import DISK_FAULTS, SERVICE, Fault, OriginPlan
 
 SLACK = 2.0
-"""Seconds by which the times of a check and its answer may differ: whole seconds, and the way back."""
+"""Tolerance in seconds between the times of a check and its answer: whole seconds, and the way back."""
 SLOW = 2 * 12.0
 """Seconds for the head and the body of an answer on a slow line, at most."""
 HOUR = 3600.0
@@ -140,7 +140,7 @@ def reasons(facts: Facts) -> Iterator[str]:
 
 
 def _excuses(facts: Facts) -> Iterator[Time]:
-    """Yield times by the service's clock of which it may know nothing."""
+    """Yield the service's possibly unknown times, by its clock."""
     for lives in _lives_of_nodes(facts):
         for number, life in enumerate(lives):
             if not life.politely or _disk_away(facts, life.ended - NEAR, life.ended):
@@ -183,7 +183,7 @@ def _behind(facts: Facts, crashed: float, begun: Sequence[float]) -> Iterator[Ti
 
 
 def _undivided(facts: Facts, audited: Audited) -> Iterator[Time]:
-    """Yield the hour in which a receipt ends, if the clock has been further: checks of one hour can't be separated."""
+    """Yield the last hour of a receipt, if the clock has been further: checks of one hour can't be separated."""
     _, end = audited.span()
     if _furthest(facts, facts.ends + HOUR) > end:
         yield (EPOCH + end) // HOUR * HOUR - EPOCH, end
@@ -256,7 +256,7 @@ def _each(facts: Facts) -> Iterator[tuple[Audited, Sequence[Time]]]:
 
 
 def _on_the_way(facts: Facts, plan: OriginPlan, start: float, end: float) -> float:
-    """Return the seconds by which answers on a slow line may arrive after they were sent."""
+    """Return the delay of answers on a slow line, in seconds."""
     slow = (fault for fault in facts.program.faults if fault.kind == "slow" and fault.where in (plan.machine, SERVICE))
     return SLOW if any(fault.at < end and start < fault.ends for fault in slow) else 0.0
 

@@ -8,7 +8,7 @@ from itertools import pairwise
 from tests.simulation.facts import Facts, LifeSpan, Logged
 
 SOON = 30.0
-"""Seconds in which a started service is ready, and its disk takes a write, without other faults."""
+"""Seconds until a started service is ready and its disk takes a write, without other faults."""
 EARLY = 1.0
 
 

@@ -1,4 +1,4 @@
-"""The promises about followed lists: each new item once, with the text of its own page, within the budget."""
+"""The promises about followed lists: each new item once, with its own page's text, within the budget."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ from tests.simulation.facts import Facts, Logged
 from tests.simulation.program import SERVICE, OriginPlan
 
 _LATE = 90.0
-"""Seconds by which a notice may be late: a check may be under way just then."""
+"""Seconds that a notice may be late: a check may be under way just then."""
 
 
 def once(facts: Facts) -> Iterator[str]:

@@ -16,7 +16,7 @@ from tests.simulation.program import OriginPlan
 
 OK = 200
 _UNDER_WAY = 60.0
-"""Seconds after a choice in which a check that began before it may still report."""
+"""Seconds after a choice when a check that began before it may still report."""
 _SEEN_WITHIN = 3600.0
 """Seconds within which a change is reported, without other faults."""
 

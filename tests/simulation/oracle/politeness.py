@@ -19,7 +19,7 @@ _MOST_THROTTLED = 6
 _RETRY = 300.0
 _QUEUE = 4
 SWEPT = 2 * 1800.0 + 300.0
-"""Seconds before the end of a life from which on all checks are stored: two sweeps, and the time they take."""
+"""Checks older than this many seconds are stored at the end of a life: two sweeps, and the time they take."""
 ADDING = 30.0
 """Seconds to detect a source's type."""
 _ARRIVES = 0.5

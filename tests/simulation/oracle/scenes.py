@@ -123,7 +123,7 @@ def _applied(before: Sequence[str], delta: Mapping[str, Any]) -> list[str]:
 
 
 def _alike(held: Sequence[str], told: Sequence[str]) -> bool:
-    """Return whether two texts are equal, whatever the number of a counter."""
+    """Return whether two texts are equal apart from the number of a counter."""
     counters = {text for text in held if "{n}" in text}
     if not counters:
         return list(held) == list(told)

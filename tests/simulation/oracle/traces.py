@@ -14,7 +14,7 @@ from tests.simulation.origins.receiver import Receipt
 from tests.simulation.program import machine_of
 
 SLACK = 1.0
-"""Seconds by which a request may be seen before or after its span: the span starts earlier, and clocks are whole."""
+"""Seconds that a request may be seen before or after its span: the span starts earlier, and clocks are whole."""
 _OF_SOURCES = frozenset(("look", "hop", "frame", "notice", "first look", "commit", "match"))
 
 

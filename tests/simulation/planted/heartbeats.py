@@ -10,7 +10,7 @@ from actors.heartbeat import beating
 
 
 def restarts_wait_anew() -> AbstractContextManager[Any]:
-    """A start waits for two whole intervals, whatever the log contains."""
+    """A start ignores the log and waits for two whole intervals."""
     return patch.object(beating, "due_in", lambda last, every, now: 2.1 * every)
 
 

@@ -26,7 +26,7 @@ _NEVER = property(lambda answer: False)
 
 
 def errors_inside_are_success() -> Plant:
-    """A 200 counts as success, whatever its body."""
+    """A 200 counts as success even with an error in its body."""
     return patch.object(answers, "_fits", lambda *_: False)
 
 

@@ -300,7 +300,7 @@ def in_two_digests() -> Plant:
 
 
 def frozen_by_elapsed_days() -> Plant:
-    """A day has 24 hours, whatever the clocks do."""
+    """A day has 24 hours, even at a clock change."""
 
     def wrong(day: date, hour: int, zone: tzinfo) -> Millis:
         first = date(2026, 1, 1)

@@ -68,7 +68,7 @@ def cookies_go_along() -> Plant:
 
 
 def old_cookies_win() -> Plant:
-    """A user's cookie stays, whatever the site sets under the same name."""
+    """A user's cookie stays, even when the site sets the same name."""
     right = cookies._put
 
     def wrong(kept: list[Cookie], cookie: Cookie, now: int) -> None:

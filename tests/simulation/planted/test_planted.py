@@ -42,7 +42,7 @@ World = Callable[[str], Program]
 
 
 def crashing(seed: str, *, sources: int = 4, point_crash: float = 0.05) -> Program:
-    """Half a day in which everything crashes."""
+    """Half a day of crashes everywhere."""
     return draw(seed, days=0.5, sources=sources, point_crash=point_crash)
 
 
@@ -88,17 +88,17 @@ def replaced(seed: str) -> Program:
 
 
 def damaged(seed: str) -> Program:
-    """A short world at whose end a page of the log is damaged."""
+    """A short world; a page of the log is damaged at its end."""
     return draw_epilogue(seed, "log")
 
 
 def restored(seed: str) -> Program:
-    """A short world at whose end a backup is restored."""
+    """A short world; a backup is restored at its end."""
     return draw_epilogue(seed, "restore")
 
 
 def cut_off(seed: str) -> Program:
-    """A world in which our own resolver fails for a while."""
+    """A world with an outage of our own resolver."""
     return draw_outage(seed, "dns")
 
 

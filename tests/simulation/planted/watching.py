@@ -39,7 +39,7 @@ _LATER = 24 * 3600 * 1000
 
 
 def validators_lost_at_a_304() -> AbstractContextManager[Any]:
-    """A 304 without validators of its own clears the known ones."""
+    """A 304 without validators clears the known ones."""
     right = actor._looked
 
     def wrong(before: SourceRuntime, fetched: Any, reading: Any, at: Millis) -> Any:

@@ -1,4 +1,4 @@
-"""D10: an event is in one digest, windows follow the clock, and what is empty is not sent."""
+"""D10: an event is in one digest, windows follow the clock, and empty digests are not sent."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ LONGEST_WISH = 3600.0
 UNHINDERED = 5.0
 """Virtual seconds from the recorder to a healthy receiver, including its line and the commits on the way."""
 AT_SEA = ("slow", "partition", "dead line", "lossy")
-"""Troubles in which a receiver's times of a request differ much from the service's."""
+"""Troubles that separate a receiver's times of a request from the service's."""
 
 
 def schedule(facts: Facts) -> Iterator[str]:
