@@ -1,4 +1,4 @@
-"""The getting-started page works as printed, and the printed output is current."""
+"""The getting-started page works as printed; its pictures are current and load nothing."""
 
 from __future__ import annotations
 
