@@ -45,7 +45,7 @@ def receipts(facts: Facts) -> Iterator[str]:
 
 
 def claimed(facts: Facts) -> Iterator[str]:
-    """No look is claimed that was not made."""
+    """A receipt claims no check that did not happen."""
     for audited, served in _each(facts):
         start, end = audited.span()
         made = sum(start - SLACK < last and first < end + SLACK for first, last in served)
@@ -54,7 +54,7 @@ def claimed(facts: Facts) -> Iterator[str]:
 
 
 def gaps(facts: Facts) -> Iterator[str]:
-    """No known time without a look is longer than the longest that is told: by a clock that nobody sets."""
+    """No gap between checks in a known time is longer than the receipt's longest, by a true clock."""
     plans = {plan.url: plan for plan in facts.program.origins}
     for audited, _ in _each(facts):
         told = (audited.receipt["longest_gap"] or {}).get("seconds", 0)
@@ -108,7 +108,7 @@ def _set_unseen(facts: Facts, start: float, end: float) -> float:
 
 
 def on_record(facts: Facts) -> Iterator[str]:
-    """What surely was a look, in a time that is known, is on record."""
+    """A receipt counts every certain check in a known time."""
     plans = {plan.url: plan for plan in facts.program.origins}
     for audited, _ in _each(facts):
         if plans[audited.url].scenes or plans[audited.url].shell:
@@ -121,10 +121,10 @@ def on_record(facts: Facts) -> Iterator[str]:
 
 
 def reasons(facts: Facts) -> Iterator[str]:
-    """Nothing is unknown without a reason that the world knows of, and for no longer than the receipt's own words give.
+    """Every unknown time has a reason in the world, and is no longer than the receipt's own rules allow.
 
-    A clock that is set excuses what it left out and what it showed twice, and two minutes on both sides, since it is
-    looked at once a minute. Only a crash that finds it behind where it was excuses 65 minutes more.
+    A clock step excuses the times that it left out and showed twice, and two minutes on both sides, since the service
+    checks the clock once a minute. Only a crash that finds the clock behind its old time excuses 65 minutes more.
     """
     if facts.program.point_crash:
         return  # the last sweep of a stop may be lost

@@ -10,7 +10,7 @@ from tests.simulation.program import ALERT_WORD
 
 
 def deliveries(facts: Facts) -> Iterator[str]:
-    """What is delivered is what is in the log."""
+    """A delivery's body is its event in the log."""
     bodies = {logged.event["id"]: logged.body for logged in facts.log}
     for receipt in facts.receipts:
         event_id = receipt.headers.get("webhook-id", "")

@@ -10,7 +10,7 @@ from tests.simulation.facts import Facts
 
 
 def damage(facts: Facts) -> Iterator[str]:
-    """R10: who meets damage says so everywhere; what is told all the same is right; and the service stands."""
+    """R10: every reader that meets damage reports it; the readable rest is right; and the service keeps running."""
     seen = facts.afterwards
     if seen is None or _is_replaced(seen):
         return
@@ -34,7 +34,7 @@ def damage(facts: Facts) -> Iterator[str]:
 
 
 def restored(facts: Facts) -> Iterator[str]:
-    """Events in place of lost ones have ids of their own, and a client with a cursor of a lost one gets all of them."""
+    """Events in place of lost ones have new ids, and a client with a cursor of a lost one gets all of them."""
     seen = facts.afterwards
     if seen is None or not _is_replaced(seen):
         return

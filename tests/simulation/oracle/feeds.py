@@ -31,7 +31,7 @@ def missing(facts: Facts, plan: OriginPlan) -> Iterator[str]:
 
 
 def once(facts: Facts) -> Iterator[str]:
-    """No entry is told twice, no revision either, and none that was there at the first look."""
+    """No entry or revision is reported twice, and no entry of the first check at all."""
     for plan in facts.program.origins:
         if plan.tier != "feed" or plan.url not in facts.added:
             continue
@@ -49,7 +49,7 @@ def once(facts: Facts) -> Iterator[str]:
 
 
 def genuine(facts: Facts) -> Iterator[str]:
-    """What is told of a feed or by a frame is what was published, to the letter."""
+    """Reported entries and frames equal the published ones, to the letter."""
     for plan in facts.program.origins:
         if plan.tier == "html":
             continue
@@ -62,7 +62,7 @@ def genuine(facts: Facts) -> Iterator[str]:
 
 
 def reset(facts: Facts) -> Iterator[str]:
-    """A feed whose identities all change says so once, and not again."""
+    """A feed whose identities all change reports a reset once, and not again."""
     for plan in facts.program.origins:
         if plan.tier != "feed" or plan.url not in facts.added:
             continue
@@ -77,7 +77,7 @@ def reset(facts: Facts) -> Iterator[str]:
 
 
 def kept(facts: Facts) -> Iterator[str]:
-    """What a reset holds is in the log beside the word of it, each entry once, and nothing else is held."""
+    """The log has a reset's held entries next to the reset, each once, and nothing else is held."""
     for plan in facts.program.origins:
         if plan.tier != "feed" or plan.url not in facts.added:
             continue

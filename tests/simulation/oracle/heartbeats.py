@@ -13,7 +13,7 @@ EARLY = 1.0
 
 
 def chain(facts: Facts) -> Iterator[str]:
-    """Each heartbeat names the one before it and counts on: none comes twice, by whatever node, and none is lost."""
+    """Each heartbeat names the one before it and counts on: no node repeats one, and none is lost."""
     for before, after in pairwise(_beats(facts)):
         one, other = before.event["heartbeat"], after.event["heartbeat"]
         if other["number"] != one["number"] + 1 or other["before"] != before.event["id"]:
@@ -21,7 +21,7 @@ def chain(facts: Facts) -> Iterator[str]:
 
 
 def late(facts: Facts) -> Iterator[str]:
-    """While the service runs a heartbeat is never late by more than one interval, and after it was killed neither."""
+    """While the service runs, and after a kill, a heartbeat is never late by more than one interval."""
     every = facts.program.heartbeat
     if not every or not _is_plain(facts):
         return
@@ -36,7 +36,7 @@ def late(facts: Facts) -> Iterator[str]:
 
 
 def early(facts: Facts) -> Iterator[str]:
-    """None comes before it is due, also after the service was killed."""
+    """None comes before it is due, even after a kill."""
     if not _is_plain(facts):
         return
     for before, after in pairwise(_beats(facts)):

@@ -24,7 +24,7 @@ def missing(facts: Facts, plan: OriginPlan) -> Iterator[str]:
 
 
 def once(facts: Facts) -> Iterator[str]:
-    """No item is told twice, and none that was there at the first look."""
+    """No item is reported twice, and none of the first check."""
     for plan in _lists(facts):
         times = Counter(_number(logged) for logged in facts.of(plan))
         for number, count in times.items():
@@ -35,7 +35,7 @@ def once(facts: Facts) -> Iterator[str]:
 
 
 def own(facts: Facts) -> Iterator[str]:
-    """An item is told with the text of its page, and with nothing of another's; without it only with a reason."""
+    """An item has the text of its own page, and none of another's; it lacks the text only with a reason."""
     for plan in _lists(facts):
         for logged in facts.of(plan):
             number, content = _number(logged), logged.event["content"]
@@ -49,7 +49,7 @@ def own(facts: Facts) -> Iterator[str]:
 
 
 def within(facts: Facts) -> Iterator[str]:
-    """No more pages are fetched in an hour than may be: of two hours that meet, twice as many. A crash forgets one."""
+    """The pages fetched in an hour stay within the budget, or twice that across two hours. A crash forgets one hour."""
     most = 2 * facts.program.hops
     for plan in _lists(facts):
         machines = {plan.machine, machine_of(plan.other)}

@@ -17,14 +17,14 @@ from tests.simulation.program import ALERT_WORD
 
 
 def twice(facts: Facts) -> Iterator[str]:
-    """No frame is told twice."""
+    """No frame is reported twice."""
     for plan in facts.program.origins:
         times = Counter(logged.event["url"] for logged in facts.of(plan)) if plan.tier == "push" else Counter[str]()
         yield from (f"{url} is in the log {count} times" for url, count in times.items() if count > 1)
 
 
 def admitted(facts: Facts) -> Iterator[str]:
-    """No frame is told that nobody wants."""
+    """No unwanted frame is reported."""
     for plan in facts.program.origins:
         for logged in facts.of(plan) if plan.tier == "push" else ():
             content = logged.event["content"].lower()
@@ -33,7 +33,7 @@ def admitted(facts: Facts) -> Iterator[str]:
 
 
 def buried(facts: Facts) -> Iterator[str]:
-    """A source that was deleted tells nothing more."""
+    """A deleted source reports nothing more."""
     gone = {deleted.id: deleted.head for deleted in facts.deleted}
     for logged in facts.log:
         if logged.seq > gone.get(logged.event["source_id"], logged.seq):

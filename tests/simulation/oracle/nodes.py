@@ -17,7 +17,7 @@ STOPS = 60.0
 
 
 def put_out(facts: Facts) -> Iterator[str]:
-    """Who is put out has left, has died, or was stopped or cut off for long; an outage of all is no reason."""
+    """A member is put out only if it left, died, or was frozen or cut off for long; an outage of all is no reason."""
     for before, after in pairwise(facts.views):
         for member in sorted(before.inside - after.inside):
             if not any(_explained(facts, member, after)):
@@ -26,7 +26,7 @@ def put_out(facts: Facts) -> Iterator[str]:
 
 
 def left(facts: Facts) -> Iterator[str]:
-    """Who has left is out, for good; who could not say so, as it did not reach the database, once its lease is over."""
+    """A node that has left stays out; one that could not reach the database is out once its lease is over."""
     for member, (node, span) in facts.members.items():
         if not span.politely or _unheard(facts, node, span.ended):
             continue
@@ -46,7 +46,7 @@ def _unheard(facts: Facts, node: int, at: float) -> bool:
 
 
 def parked(facts: Facts) -> Iterator[str]:
-    """Who has not reached the database for a lease asks nobody."""
+    """A node without the database for a lease asks no host."""
     for trouble in facts.program.troubles:
         if trouble.kind not in ("cut", "outage"):
             continue
@@ -61,7 +61,7 @@ def parked(facts: Facts) -> Iterator[str]:
 
 
 def one_asks(facts: Facts) -> Iterator[str]:
-    """In good times a host is asked by one node, from one view to the next."""
+    """Without troubles, one node asks a host from one view to the next."""
     renewed = {each.url for each in facts.deleted}
     for machine in facts.program.machines if facts.program.nodes > 1 else ():
         there = [plan for plan in facts.program.origins if machine in plan.machines]

@@ -13,7 +13,7 @@ _LATE = 90.0
 
 
 def once(facts: Facts) -> Iterator[str]:
-    """Nobody is told of a trouble twice, nobody is passed over, and its end is told to those who were told of it."""
+    """Each alert gets one notice of each trouble, none is left out, and only these get the notice of its end."""
     for plan in facts.program.origins:
         known: float = -1
         quiet = False
@@ -34,7 +34,7 @@ def once(facts: Facts) -> Iterator[str]:
 
 
 def in_time(facts: Facts) -> Iterator[str]:
-    """Who wants to hear of a failing source after some seconds does, and not before."""
+    """An alert for a failing source gets its notice after its own patience, and not before."""
     for plan in facts.program.origins:
         if plan.tier == "push" or plan.url not in facts.added:
             continue

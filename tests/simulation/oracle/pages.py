@@ -35,7 +35,7 @@ def missing(facts: Facts, plan: OriginPlan) -> Iterator[str]:
 
 
 def once(facts: Facts) -> Iterator[str]:
-    """No change is told twice, none that was there at the first look, and none that was never made."""
+    """No change is reported twice, none of the first check, and none that was never made."""
     for plan in _pages(facts):
         asked = facts.added[plan.url].asked_at
         times = Counter(number for logged in facts.of(plan) for number in brought(plan, logged))
@@ -63,10 +63,10 @@ in 3,000 with 6, which 1,000 worlds would meet every third time.
 
 
 def real(facts: Facts) -> Iterator[str]:
-    """Every event of a page has a delta, and brings or takes something real: never churn, a wall or an error page.
+    """Every event of a page has a delta, and a real addition or removal: never churn, a wall or an error page.
 
-    Two editions that are drawn by lot are told when the second one is first seen, and again when one of them has
-    lasted; each time it has to last for longer. None goes back within two looks, with whatever it was told.
+    Two editions drawn by lot are reported when the second one is first seen, and again when one of them has lasted;
+    each time it has to last for longer. None returns within two checks of its report.
     """
     for plan in _pages(facts):
         flapped, before = 0, list[Logged]()
@@ -92,7 +92,7 @@ def _briefly(facts: Facts, plan: OriginPlan, before: Logged, logged: Logged) -> 
 
 
 def chain(facts: Facts) -> Iterator[str]:
-    """Who applies every delta holds the page: what is taken away is what was told last at that place."""
+    """All deltas applied give the page: removed text is the last one reported in its place."""
     for plan in _pages(facts):
         held: dict[int, int] = {}
         before = -math.inf
@@ -108,7 +108,7 @@ def chain(facts: Facts) -> Iterator[str]:
 
 
 def left_out(facts: Facts) -> Iterator[str]:
-    """What a user has left out of a page is not told while it is, nor what stands beside what he watches alone."""
+    """While a user ignores a part of a page, it is not reported, nor any part outside the one watched alone."""
     for plan in _pages(facts):
         picks = _picks(facts, plan)
         for pick, over in zip(picks, [*(after.at for after in picks[1:]), math.inf], strict=False):

@@ -10,7 +10,7 @@ from tests.simulation.origins.texts import numbers_in
 
 
 def fitting(facts: Facts) -> Iterator[str]:
-    """Each change that is kept has a picture, of the page as it was when it was found."""
+    """Each stored change has a picture of the page at the time of the check."""
     kept = {(shown.source, shown.seq): shown.page for shown in facts.pictures}
     for plan in facts.program.origins:
         for logged in facts.of(plan) if plan.pictures else ():
@@ -23,7 +23,7 @@ def fitting(facts: Facts) -> Iterator[str]:
 
 
 def gone(facts: Facts) -> Iterator[str]:
-    """No picture is kept of an event that is gone, nor one that belongs to nothing."""
+    """No picture outlives its event, and none lacks one."""
     there = {logged.seq for logged in facts.log if logged.seq > facts.floor}
     for shown in facts.pictures:
         if shown.seq and shown.seq not in there:

@@ -29,10 +29,10 @@ _PUBLIC = "93.184."
 
 
 def rate(facts: Facts) -> Iterator[str]:
-    """A host is asked at most once a second, whatever its name and however many sources it has.
+    """A host is asked at most once a second, under all its names and for all its sources.
 
-    Two names of a machine are strangers until this life's resolver has answered for both: before that nobody can know,
-    and no longer, so a service that forgets or never sees that they are one is found from then on.
+    Two names of a machine are strangers until this life's resolver has answered for both. From then on a service that
+    forgets or never notices that they are one breaks the promise.
     """
     for machine in facts.program.machines:
         asked = [(at, name) for at, name in facts.asked if machine_of(name) == machine]
@@ -61,7 +61,7 @@ def at_once(facts: Facts) -> Iterator[str]:
 
 
 def retry_after(facts: Facts) -> Iterator[str]:
-    """A host that asks for quiet has it for as long as it wishes, up to an hour."""
+    """A host that asks for quiet gets it for that time, up to an hour."""
     for machine, seen in facts.seen.items():
         asked = [(at, name) for at, name in facts.asked if machine_of(name) == machine]
         met = _first_meetings(facts, machine)
@@ -78,7 +78,7 @@ def retry_after(facts: Facts) -> Iterator[str]:
 
 
 def patience(facts: Facts) -> Iterator[str]:
-    """Who says "too many requests" without saying more is asked less and less."""
+    """A host that answers 429 without a time is asked less and less."""
     for machine, seen in facts.seen.items():
         throttled = [answer for answer in seen if answer.status == 429 and not answer.hold]
         for path in dict.fromkeys(answer.path for answer in throttled):
@@ -90,7 +90,7 @@ def patience(facts: Facts) -> Iterator[str]:
 
 
 def robots(facts: Facts) -> Iterator[str]:
-    """A page is looked at only while the newest robots.txt that could be read lets us in, and it is kept up to date."""
+    """A page is checked only while the newest readable robots.txt allows it, and that copy is kept up to date."""
     for machine, paths in _pages(facts).items():
         if len(_origins(facts, machine)) > 1:
             continue  # each has its own robots.txt, and the machine can't distinguish their requests
@@ -137,7 +137,7 @@ def _trespass(known: Seen | None, asked: float, request: Seen, slack: float) -> 
 
 
 def crawl_delay(facts: Facts) -> Iterator[str]:
-    """A Crawl-delay that is known lies between any two requests to its host."""
+    """A known Crawl-delay separates any two requests to its host."""
     pages = _pages(facts)
     for machine in facts.program.machines:
         delay = facts.program.robots_of(machine).crawl_delay
@@ -159,7 +159,7 @@ def crawl_delay(facts: Facts) -> Iterator[str]:
 
 
 def conditional(facts: Facts) -> Iterator[str]:
-    """An unchanged feed costs a 304: each check after the first names the known version, but for one a day."""
+    """An unchanged feed costs a 304: each check after the first has a validator, except one a day."""
     for plan in facts.program.origins:
         if plan.tier != "feed" or plan.validators == "none" or plan.url not in facts.added:
             continue
@@ -173,20 +173,20 @@ def conditional(facts: Facts) -> Iterator[str]:
 
 
 def whole(facts: Facts) -> Iterator[str]:
-    """A page that is empty as it is sent is asked for whole: that it is the same says nothing of what fills it."""
+    """A page that arrives empty is requested in full: an unchanged shell proves nothing about its content."""
     for plan in facts.program.origins:
         if plan.shell and (bare := next((seen for seen in facts.looks(plan) if seen.conditional), None)) is not None:
             yield f"{plan.name}: asked at {bare.at:.0f} s whether an empty page has changed"
 
 
 def own_validators(facts: Facts) -> Iterator[str]:
-    """No version is named to whom did not give it."""
+    """A host gets only its own validators."""
     for machine, seen in facts.seen.items():
         yield from (f"{machine}: {each.path} was asked by another's version" for each in seen if each.foreign)
 
 
 def guarded(facts: Facts) -> Iterator[str]:
-    """Nothing but public addresses is ever called."""
+    """The service connects to public addresses only."""
     for address, times in Counter(address for _, address in facts.dialled).items():
         if not address.startswith(_PUBLIC):
             yield f"{address} was called {times} times"

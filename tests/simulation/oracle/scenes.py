@@ -31,7 +31,7 @@ def missing(facts: Facts, plan: OriginPlan) -> Iterator[str]:
 
 
 def wanted(facts: Facts) -> Iterator[str]:
-    """Each scene is told as its reader wants it: once while it lasts, or not at all."""
+    """Each scene is reported as its reader wants: once while it lasts, or not at all."""
     for plan in _scripted(facts):
         shown = plan.scenes[0]
         for number, (scene, told) in enumerate(_played(facts, plan)):
@@ -47,7 +47,7 @@ def wanted(facts: Facts) -> Iterator[str]:
 
 
 def returned(facts: Facts) -> Iterator[str]:
-    """What goes back to a state that was told is called a return, and nothing else is."""
+    """A return to a reported state is marked as a return, and nothing else is."""
     for plan in _scripted(facts):
         for number, (scene, told) in enumerate(_played(facts, plan)):
             for logged in told or ():
@@ -57,7 +57,7 @@ def returned(facts: Facts) -> Iterator[str]:
 
 
 def rebuilt(facts: Facts) -> Iterator[str]:
-    """Who applies every delta holds the texts that are remembered as told, after each life and at the end."""
+    """All deltas applied give the stored reported texts, after each life and at the end."""
     for plan in _scripted(facts):
         for events, told in facts.remembered:
             if not told.get(plan.url):

@@ -12,7 +12,7 @@ _WINDOW = 1.0
 
 
 def kept(facts: Facts) -> Iterator[str]:
-    """Each visit goes with the newest session, unless the service died while that was on its way."""
+    """Each visit sends the newest session, unless the service died while that was on its way."""
     for url, visits in facts.visits.items():
         for before, visit in pairwise(visits):
             lost = any(abs(life.ended - before.at) < _WINDOW for life in facts.lives)
@@ -21,7 +21,7 @@ def kept(facts: Facts) -> Iterator[str]:
 
 
 def home(facts: Facts) -> Iterator[str]:
-    """A cookie goes to the origin that its user has named, and to nobody else; never for a robots.txt."""
+    """A cookie goes only to the origin that its user has named; never for a robots.txt."""
     members = {plan.machine for plan in facts.program.origins if plan.session}
     for machine, seen in facts.seen.items():
         for each in seen:

@@ -22,7 +22,7 @@ def committed(facts: Facts) -> Iterator[str]:
 
 
 def honest(facts: Facts) -> Iterator[str]:
-    """The copy has every event that was committed by the time that the standby names."""
+    """The copy has every event committed by the time that the standby names."""
     times = [at for at, _ in facts.commits]
     for step in facts.followed:
         if step.upto is None:
@@ -35,7 +35,7 @@ def honest(facts: Facts) -> Iterator[str]:
 
 
 def fresh(facts: Facts) -> Iterator[str]:
-    """Where nothing hinders it, the copy is less than FRESH behind, and the standby reports no trouble."""
+    """Without faults, the copy is less than FRESH behind, and the standby reports no trouble."""
     hindered = facts.program.faults_at(PLACE, (AWAY, SLOW))
     for step in facts.followed:
         begins = step.at - QUIET

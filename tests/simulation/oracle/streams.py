@@ -22,8 +22,8 @@ def wants(facts: Facts, name: str, logged: Logged) -> bool:
 
 
 def cursors(facts: Facts) -> Iterator[str]:
-    """A client gets the log from its first event on, or all of it that it asked for, without gap or repetition, unless
-    it is told that there is one.
+    """A client gets the log from its first event on, filtered as requested, without gap or repetition, unless the
+    service reports a gap.
     """
     bodies = {logged.event["id"]: logged.body for logged in facts.log}
     for name, taken in facts.taken.items():
@@ -41,7 +41,7 @@ def cursors(facts: Facts) -> Iterator[str]:
 
 
 def prompt(facts: Facts) -> Iterator[str]:
-    """What comes into the log while a client is connected and reads, it gets at once."""
+    """A client that is connected and reads gets each new event at once."""
     if facts.program.steps or facts.program.season:
         return  # with a clock that is set, the times of events are unknown
     for plan in facts.program.clients:
@@ -55,7 +55,7 @@ def prompt(facts: Facts) -> Iterator[str]:
 
 
 def revoked(facts: Facts) -> Iterator[str]:
-    """Who has a key that was deleted is told nothing more, and opens nothing."""
+    """A client with a deleted key gets nothing more, and opens nothing."""
     for name, gone in facts.revoked.items():
         for connection in facts.connections.get(name, ()):
             if connection.key >= len(gone):

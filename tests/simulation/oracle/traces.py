@@ -19,7 +19,7 @@ _OF_SOURCES = frozenset(("look", "hop", "frame", "notice", "first look", "commit
 
 
 def made(facts: Facts) -> Iterator[str]:
-    """What a span tells of is in the log, was asked of an origin, or came to a receiver."""
+    """Every span has its event in the log, its request at an origin, or its delivery at a receiver."""
     ids = {logged.event["id"]: logged.event["source_id"] for logged in facts.log}
     known = {SERVICE, *ids.values(), *(added.id for added in facts.added.values())}
     known |= {gone.id for gone in facts.deleted}
@@ -41,7 +41,7 @@ def made(facts: Facts) -> Iterator[str]:
 
 
 def belongs(facts: Facts) -> Iterator[str]:
-    """A match and a delivery are in the trace of the commit that brought their event, and of a look at its source."""
+    """A match and a delivery are in the trace of their event's commit, and of a check of its source."""
     committed: dict[str, str] = {}
     sources: dict[str, str] = {}
     for span in facts.spans:
@@ -63,7 +63,7 @@ def belongs(facts: Facts) -> Iterator[str]:
 
 
 def whole(facts: Facts) -> Iterator[str]:
-    """A trace is kept as a whole or not at all, and receivers are told which."""
+    """A trace is kept as a whole or not at all, and receivers get that flag."""
     kept = {span.trace for span in facts.spans}
     said: dict[str, bool] = {}
     for receipt in _receipts(facts):

@@ -21,7 +21,7 @@ _OUTAGES = (*OURS, "dead line")
 
 
 def cadence(facts: Facts) -> Iterator[str]:
-    """No source goes unlooked at for hours."""
+    """No source goes unchecked for hours."""
     for plan in _polled(facts):
         looks = [facts.added[plan.url].at, *(seen.at for seen in _visits(facts, plan))]
         for before, after in pairwise([*looks, facts.ends]):
@@ -30,7 +30,7 @@ def cadence(facts: Facts) -> Iterator[str]:
 
 
 def recovery(facts: Facts) -> Iterator[str]:
-    """Whoever is well again is looked at again within 36 minutes, the time of one breaker."""
+    """A recovered origin is checked within 36 minutes, the time of one breaker."""
     for plan in _polled(facts):
         looks = [seen.at for seen in _visits(facts, plan)]
         for fault in (fault for machine in plan.machines for fault in facts.program.faults_at(machine)):
@@ -50,7 +50,7 @@ def _forbidden_until(facts: Facts, fault: Fault) -> float:
 
 
 def quiet(facts: Facts) -> Iterator[str]:
-    """All sources are well at the end, and one that never had a fault is never anything but well."""
+    """All sources are healthy at the end, and one that never had a fault is never anything else."""
     for plan in facts.program.origins:
         told = facts.health.get(plan.url)
         if plan.url not in facts.added or plan.astray:
@@ -93,7 +93,7 @@ def spread(facts: Facts) -> Iterator[str]:
 
 
 def stalled(facts: Facts) -> Iterator[str]:
-    """The watching says that it has stalled only when it has: while its own disk is full, or its line dead."""
+    """The watching reports a stall only when it has one: while its own disk is full, or its line dead."""
     for plan in facts.program.origins:
         yield from (f"{plan.name}: {told.event['content']}" for told in facts.notices(plan, "watching_stalled"))
     for at, event in facts.told:
@@ -102,7 +102,7 @@ def stalled(facts: Facts) -> Iterator[str]:
 
 
 def half_open(facts: Facts) -> Iterator[str]:
-    """A WebSocket that went dead without a word is given up within a minute, and opened anew."""
+    """A WebSocket that went dead silently is given up within a minute, and reopened."""
     for plan in facts.program.origins:
         for fault in facts.program.faults_at(plan.machine, ("hangs",)) if plan.tier == "push" else ():
             late = fault.at + 180

@@ -23,7 +23,7 @@ MOST_LIVE = 5
 
 
 def same(facts: Facts) -> Iterator[str]:
-    """D2: one webhook-id has one body, wherever and how often it is sent; an event's is that of the log."""
+    """D2: one webhook-id has one body in every attempt; an event's body is that of the log."""
     if facts.letters is None:
         return
     bodies = {logged.event["id"]: logged.body for logged in facts.log}
@@ -43,7 +43,7 @@ def same(facts: Facts) -> Iterator[str]:
 
 
 def known(facts: Facts) -> Iterator[str]:
-    """D5: a service that knows repetitions by an id is given one id for one event, and another one for another."""
+    """D5: a messenger that recognises duplicates by id gets one id per event, and another for each other event."""
     if facts.letters is None:
         return
     for place, receipts in facts.letters.receipts.items():
@@ -67,7 +67,7 @@ def fresh(facts: Facts) -> Iterator[str]:
 
 
 def signed(facts: Facts) -> Iterator[str]:
-    """D11: the newest secret signs; one that was rotated away, for 24 hours more."""
+    """D11: the newest secret signs; a rotated one for 24 hours more."""
     for kept, receipt in _programs(facts):
         now, tokens = shown(facts, receipt.at), receipt.headers.get("webhook-signature", "").split()
         for secret in kept.secrets:
@@ -89,7 +89,7 @@ def signed(facts: Facts) -> Iterator[str]:
 
 
 def alike(facts: Facts) -> Iterator[str]:
-    """D12: a test looks like any other delivery; only its content says what it is."""
+    """D12: a test looks like any other delivery; only its content differs."""
     by_kind: dict[str, frozenset[str]] = {}
     for kept, receipt in _all(facts):
         found = frozenset(receipt.headers)
@@ -99,7 +99,7 @@ def alike(facts: Facts) -> Iterator[str]:
 
 
 def listed(facts: Facts) -> Iterator[str]:
-    """D13: an attempt is listed with what the receiver really answered."""
+    """D13: an attempt is listed with the receiver's real answer."""
     events = events_in(facts)
     for kept in () if facts.letters is None else facts.letters.destinations:
         assert facts.letters is not None
@@ -116,7 +116,7 @@ def listed(facts: Facts) -> Iterator[str]:
 
 
 def ended(facts: Facts) -> Iterator[str]:
-    """Nothing is sent to who is deleted, or disabled by its user, but what is under way."""
+    """A deleted destination, or one that its user disabled, gets nothing but the requests under way."""
     for kept, receipt in _all(facts):
         states = list(kept.history.during(receipt.at - ATTEMPT, receipt.at))
         if receipt.at < kept.agreed:
@@ -128,7 +128,7 @@ def ended(facts: Facts) -> Iterator[str]:
 
 
 def fitting(facts: Facts) -> Iterator[str]:
-    """Who asks for digests gets no single events."""
+    """A destination with digests gets no single events."""
     for kept, receipt in _all(facts):
         states = list(kept.history.during(receipt.at - ATTEMPT, receipt.at))
         if (
@@ -140,7 +140,7 @@ def fitting(facts: Facts) -> Iterator[str]:
 
 
 def silent(facts: Facts) -> Iterator[str]:
-    """Nothing single is sent in quiet hours."""
+    """No single event is sent in quiet hours."""
     for kept, receipt in _all(facts):
         if receipt.test or not receipt.single or stepped(facts, receipt.at - 60, receipt.at):
             continue

@@ -30,7 +30,7 @@ def once(facts: Facts) -> Iterator[str]:
 
 
 def counted(facts: Facts) -> Iterator[str]:
-    """A digest for people names an event once, and says how many it leaves out."""
+    """A digest for people names an event once, and gives the number of events left out."""
     letters = facts.letters
     for kept in () if letters is None else letters.destinations:
         assert letters is not None
@@ -66,7 +66,7 @@ def whole(facts: Facts) -> Iterator[str]:
 
 
 def aligned(facts: Facts) -> Iterator[str]:
-    """Windows begin and end where the clock says, and are over before they are sent."""
+    """Windows begin and end by the clock, and are over before their digest is sent."""
     for kept, digests in _all(facts):
         for at, id, _, digest in digests:
             begins, ends = (datetime.fromisoformat(digest[name]) for name in ("window_start", "window_end"))

@@ -55,7 +55,7 @@ def signed(facts: Facts) -> Iterator[str]:
 
 
 def once(facts: Facts) -> Iterator[str]:
-    """Who has taken an event is not told again, but after a crash; JSON Feed is told whole each time."""
+    """A reader that accepted an event does not get it again, except after a crash; JSON Feed is always sent whole."""
     for kept in () if facts.letters is None else facts.letters.readers:
         first: dict[bytes, Receipt] = {}
         for receipt in kept.receipts if kept.plan.format != "json" else ():
@@ -68,7 +68,7 @@ def once(facts: Facts) -> Iterator[str]:
 
 
 def ended(facts: Facts) -> Iterator[str]:
-    """Who has not said that it wants to be told, or says so no more, is told nothing."""
+    """A reader that has not confirmed, or has unsubscribed, gets nothing."""
     for kept, receipt in _all(facts):
         begun = [at for at in kept.confirmed if at <= receipt.at]
         over = [at for at in kept.ended if at <= receipt.at]

@@ -30,7 +30,7 @@ AT_SEA = ("slow", "partition", "dead line", "lossy")
 
 
 def schedule(facts: Facts) -> Iterator[str]:
-    """D4: the times between attempts, as the service tells them."""
+    """D4: the times between attempts, as the service lists them."""
     events = events_in(facts)
     for kept in () if facts.letters is None else facts.letters.destinations:
         assert facts.letters is not None
@@ -55,7 +55,7 @@ def schedule(facts: Facts) -> Iterator[str]:
 
 
 def obliging(facts: Facts) -> Iterator[str]:
-    """D4: no attempt before 4 s are over, a minute after a 429, or what `Retry-After` says."""
+    """D4: no attempt before 4 s are over, a minute after a 429, or the time in `Retry-After`."""
     for kept, _, again, before in _repeated(facts):
         least = max(4.0, 60.0 if before.slow else 0.0, min(before.hold, LONGEST_WISH))
         if again.at - before.at < least - 0.5:
@@ -71,8 +71,8 @@ def kept_quiet(kept: KeptDestination) -> bool:
 
 
 def satisfied(facts: Facts) -> Iterator[str]:
-    """Who has taken something, or said that they never will, is not sent it again, unless what became of it was lost
-    in a crash, or on the way.
+    """A receiver that accepted a delivery, or refused it for good, does not get it again, unless the answer was lost in
+    a crash, or on the way.
     """
     for kept, _, again, before in _repeated(facts):
         if before.taken and before.clear and not _faults(facts, kept, ("reset",), before.at - 60, before.at + 60):
@@ -82,7 +82,7 @@ def satisfied(facts: Facts) -> Iterator[str]:
 
 
 def order(facts: Facts) -> Iterator[str]:
-    """D7: first attempts set out oldest first."""
+    """D7: first attempts start oldest first."""
     said, events = {} if facts.letters is None else facts.letters.said, events_in(facts)
     offered = {each.event["id"]: said[title].offered for each in facts.log if (title := each.event["title"]) in said}
     for kept in () if facts.letters is None else facts.letters.destinations:
@@ -100,7 +100,7 @@ def order(facts: Facts) -> Iterator[str]:
 
 
 def prompt(facts: Facts) -> Iterator[str]:
-    """D7: what fails holds up nothing newer; an event sets out at once while its receiver is well."""
+    """D7: a failing delivery holds up nothing newer; an event is sent at once while its receiver is healthy."""
     for kept in () if facts.letters is None else facts.letters.destinations:
         for title, late in _dawdled(facts, kept, PROMPT):
             yield f"{title} reached {kept.label} {late:.0f} s after it was in the log"
@@ -149,7 +149,7 @@ def at_once(facts: Facts) -> Iterator[str]:
 
 
 def unhindered(facts: Facts) -> Iterator[str]:
-    """D8: who is well waits for nobody who is slow."""
+    """D8: a healthy receiver does not wait for a slow one."""
     troubled = {fault.where for fault in facts.program.faults}
     if facts.letters is None or SERVICE in troubled or facts.program.steps or facts.program.endings:
         return

@@ -29,7 +29,7 @@ def disabled(facts: Facts) -> Iterator[str]:
 
 
 def gone(facts: Facts) -> Iterator[str]:
-    """D5: after a 410 nothing more is sent until somebody enables the destination again."""
+    """D5: after a 410 nothing more is sent until a user enables the destination again."""
     for kept in () if facts.letters is None else facts.letters.destinations:
         assert facts.letters is not None
         received = facts.letters.received(kept)
@@ -46,7 +46,7 @@ def gone(facts: Facts) -> Iterator[str]:
 
 
 def told(facts: Facts) -> Iterator[str]:
-    """That a destination was disabled is told once each time; that it fails, at most twice in a row of failures."""
+    """Each disabling has one notice; a run of failures has at most two."""
     for kept in () if facts.letters is None else facts.letters.destinations:
         assert facts.letters is not None
         if kept.id and kept.gone == float("inf"):

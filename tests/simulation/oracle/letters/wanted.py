@@ -61,7 +61,7 @@ def owed(facts: Facts) -> Iterator[str]:
 
 
 def promised(facts: Facts) -> Iterator[str]:
-    """D1: every matched event is answered 2xx by each destination or given up visibly, and no other event comes."""
+    """D1: every matched event is answered 2xx by each destination or listed as failed, and no other event comes."""
     letters = facts.letters
     if letters is None:
         return
