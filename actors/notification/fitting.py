@@ -61,9 +61,7 @@ def difference_of(item: NotificationItem) -> str:
 def difference_lines(
     item: NotificationItem, dialect: Dialect, longest: int = LONGEST_LINE * 2, words: Words = ENGLISH.words
 ) -> list[str]:
-    """Return the lines of an event's difference, marked up, each at most `longest` characters, and how many are
-    missing.
-    """
+    """Return the lines of an event's difference, marked up, at most `longest` characters each, and the number left out."""
     parts = [_difference(line, dialect) for line in item.lines]
     lines = [part.marked(dialect.escape(cut(part.text, longest))) for part in parts]
     if item.more:
@@ -113,7 +111,8 @@ def _fitting(text: str, room: int, measure: Callable[[str], int], marked: Callab
             low = middle
         else:
             high = middle - 1
-    return marked(cut(text, low)) if low >= min(_WORTH, len(text)) else ""
+    found = marked(cut(text, low))
+    return found if low >= min(_WORTH, len(text)) and measure(found) <= room else ""
 
 
 def _left(notification: Notification, left: list[_Part]) -> int:

@@ -149,6 +149,15 @@ def test_a_text_is_never_longer_than_its_limit(
     assert text.strip() and not re.search(r"[\x00-\x08\x0b-\x1f\u202a-\u202e]", text)
 
 
+@pytest.mark.parametrize("most", range(20, 200))
+def test_a_line_without_text_keeps_the_limit_with_its_markup(most: int) -> None:
+    """An empty added line was kept as `+ <ins></ins>` without a look at the room for it."""
+    told = notification_of(
+        "d", an_event(diff=a_diff(("Ticket 12 EUR", "Ticket 14 EUR"), added=("", "Open on Mondays")))
+    )
+    assert MEASURES["bytes"](text_of(told, "html", most, "bytes")) <= most
+
+
 @given(st.integers(1, 60), st.integers(0, 500), st.integers(120, 3000), st.sampled_from(sorted(DIALECTS)))
 def test_a_digest_says_how_many_are_left_out(number: int, more: int, most: int, name: DialectName) -> None:
     told = notification_of("x", a_digest(number, number + more, summary="", content=""))
