@@ -61,7 +61,7 @@ def difference_of(item: NotificationItem) -> str:
 def difference_lines(
     item: NotificationItem, dialect: Dialect, longest: int = LONGEST_LINE * 2, words: Words = ENGLISH.words
 ) -> list[str]:
-    """Return the lines of an event's difference, marked up, at most `longest` characters each, and the number left out."""
+    """Return an event's difference as marked-up lines, at most `longest` characters each, and the number left out."""
     parts = [_difference(line, dialect) for line in item.lines]
     lines = [part.marked(dialect.escape(cut(part.text, longest))) for part in parts]
     if item.more:
