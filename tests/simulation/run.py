@@ -400,7 +400,9 @@ class _Simulation:
         assert isinstance(disk, SharedDisk)
         life.cut(disk, off=True)
         await trio.sleep_until(trouble.ends)
-        life.cut(disk, off=False)
+        cuts = (each for each in self._program.troubles if each.kind == "cut" and each.node == trouble.node)
+        if not any(cut.at <= trouble.ends < cut.ends for cut in cuts):
+            life.cut(disk, off=False)
 
     async def _bury(self, life: Life) -> None:
         """Run a life, and check that its tasks end soon after it does."""
