@@ -83,9 +83,9 @@ class SourceIndex:
         """How often sources were added, edited or dropped."""
         self._practice: set[SourceId] = set()
         self._feeds: dict[int, SourceId] = {}
-        self.known = 0
-        """The last change of other nodes that is in here."""
         """Feeds by the hash of each address that leads to one."""
+        self.known = 0
+        """The last change by other nodes that this index contains."""
 
     def __len__(self) -> int:
         return len(self._live) - len(self._practice)

@@ -287,7 +287,8 @@ async def _watch(api: Service, asked: Watched) -> Result:
 
 async def _try(api: Service, asked: Tried) -> Result:
     answer = await api.post("/v1/alerts/preview", {"filter_query": asked.query, "language": asked.language, "limit": 5})
-    found = [f"{one['id']}: {quoted(one['title'], one['url'], 300)}" for one in answer["matches"]]
+    shown = [one for one in answer["matches"] if not api.is_private(one["source_id"])]
+    found = [f"{one['id']}: {quoted(one['title'], one['url'], 300)}" for one in shown]
     volume = "" if answer["per_day"] is None else f", about {answer['per_day']:g} a day"
     says = f"{answer['matches_found']} of the newest {answer['looked_at']} events would match{volume}."
     return Result("\n".join([says, *answer["warnings"], *found]))

@@ -161,12 +161,11 @@ async def filter_of(call: OperationContext, publication: Publication) -> EventFi
 async def private_sources(
     call: OperationContext, scope: Scope, has_left: Callable[[Source, SourceRuntime], bool]
 ) -> Mapping[str, Sequence[Source]]:
-    """Return the private sources that a scope has: `named`, `left_out`, and of these `gone`, which left it lately.
-
-    Some hundred at most.
-    """
+    """Return private sources of a scope, a few hundred at most: `named`, `left_out`, `gone` since the last edit."""
     found = (await sources.page(call, MOST_NAMED, where=SourceSelection(private=True))).views
-    out = [view for view in found if not scope.names(view.source.id) and scope.has(view.source.id, view.source.tags)]
+    since = call.context.private_since
+    has = (view for view in found if scope.has(view.source.id, view.source.tags))
+    out = [view for view in has if not scope.includes(view.source.id, since(view.source.id))]
     return {
         "named": [view.source for view in found if scope.names(view.source.id)],
         "left_out": [view.source for view in out],
@@ -175,7 +174,6 @@ async def private_sources(
 
 
 def is_left_out(call: OperationContext, publication: Publication, source: str) -> bool:
-    """Return whether a publication shows nothing of a source: it is private, and nobody has included it by name."""
     return not publication.scope.names(source) and call.context.is_private(source)
 
 

@@ -42,7 +42,8 @@ PrivateSources = Annotated[
     Meta(
         max_length=MOST_SOURCES,
         description="Private sources that are in it, too. A source is `private` if it is checked with headers, its own "
-        "or borrowed ones, or in an opened network; it is left out unless it is named here or in `source_ids`",
+        "or borrowed ones, or in an opened network. Unless it is named here or in `source_ids`, a publication leaves "
+        "it out, and so does an alert that was made before the source was private",
     ),
 ]
 Tag = Annotated[str, Meta(min_length=1, max_length=200)]

@@ -215,6 +215,7 @@ class House:
     mint: Mint = field(default_factory=Mint)
     importer: RunningImporter = field(init=False)
     private: set[str] = field(default_factory=set)
+    private_since: Millis = LATER
     _keys: int = 0
 
     async def key(self, *scopes: str, rate: int = 600_000, burst: int = 10_000) -> str:
@@ -331,7 +332,7 @@ def make_house(
         draining=lambda: house.draining,
         importer=house.importer.mailbox,
         alert_changes=lambda: house.matcher.changes,
-        private_since=lambda source: LATER if source in house.private else None,
+        private_since=lambda source: house.private_since if source in house.private else None,
         source_changes=lambda: len(house.private),
         hub=Mailbox("hub", 8),
         callbacks=None,  # type: ignore[arg-type]

@@ -67,7 +67,8 @@ export interface AlertPatch {
   managed?: Managed | null;
   /**
    * Private sources that are in it, too. A source is `private` if it is checked with headers, its own or borrowed
-   * ones, or in an opened network; it is left out unless it is named here or in `source_ids`
+   * ones, or in an opened network. Unless it is named here or in `source_ids`, a publication leaves it out, and so
+   * does an alert that was made before the source was private
    */
   private_source_ids?: Array<string>;
 }
@@ -116,7 +117,8 @@ export interface AlertPreviewRequest {
   tags?: Array<string>;
   /**
    * Private sources that are in it, too. A source is `private` if it is checked with headers, its own or borrowed
-   * ones, or in an opened network; it is left out unless it is named here or in `source_ids`. Default: []
+   * ones, or in an opened network. Unless it is named here or in `source_ids`, a publication leaves it out, and so
+   * does an alert that was made before the source was private. Default: []
    */
   private_source_ids?: Array<string>;
 }
@@ -1223,7 +1225,8 @@ export interface NewAlert {
   managed?: Managed | null;
   /**
    * Private sources that are in it, too. A source is `private` if it is checked with headers, its own or borrowed
-   * ones, or in an opened network; it is left out unless it is named here or in `source_ids`. Default: []
+   * ones, or in an opened network. Unless it is named here or in `source_ids`, a publication leaves it out, and so
+   * does an alert that was made before the source was private. Default: []
    */
   private_source_ids?: Array<string>;
 }
@@ -1275,7 +1278,8 @@ export interface NewPublication {
   alert_ids?: Array<string>;
   /**
    * Private sources that are in it, too. A source is `private` if it is checked with headers, its own or borrowed
-   * ones, or in an opened network; it is left out unless it is named here or in `source_ids`. Default: []
+   * ones, or in an opened network. Unless it is named here or in `source_ids`, a publication leaves it out, and so
+   * does an alert that was made before the source was private. Default: []
    */
   private_source_ids?: Array<string>;
   /** The files that describe it; see `sanderling apply` */
@@ -1659,7 +1663,8 @@ export interface PublicationPatch {
   alert_ids?: Array<string>;
   /**
    * Private sources that are in it, too. A source is `private` if it is checked with headers, its own or borrowed
-   * ones, or in an opened network; it is left out unless it is named here or in `source_ids`
+   * ones, or in an opened network. Unless it is named here or in `source_ids`, a publication leaves it out, and so
+   * does an alert that was made before the source was private
    */
   private_source_ids?: Array<string>;
   /** The files that describe it; see `sanderling apply` */

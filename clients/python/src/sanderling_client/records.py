@@ -53,7 +53,8 @@ class AlertPatch(Struct, frozen=True, kw_only=True):
     """The files that describe it; see `sanderling apply`"""
     private_source_ids: list[str] | UnsetType = UNSET
     """Private sources that are in it, too. A source is `private` if it is checked with headers, its own or borrowed
-    ones, or in an opened network; it is left out unless it is named here or in `source_ids`
+    ones, or in an opened network. Unless it is named here or in `source_ids`, a publication leaves it out, and
+    so does an alert that was made before the source was private
     """
 
 
@@ -100,7 +101,8 @@ class AlertPreviewRequest(Struct, frozen=True, kw_only=True):
     """Events with any of these tags, also of sources that are added later; beside `source_ids`. Default: []"""
     private_source_ids: list[str] | UnsetType = UNSET
     """Private sources that are in it, too. A source is `private` if it is checked with headers, its own or borrowed
-    ones, or in an opened network; it is left out unless it is named here or in `source_ids`. Default: []
+    ones, or in an opened network. Unless it is named here or in `source_ids`, a publication leaves it out, and
+    so does an alert that was made before the source was private. Default: []
     """
 
 
@@ -1253,7 +1255,8 @@ class NewAlert(Struct, frozen=True, kw_only=True):
     """The files that describe it; see `sanderling apply`"""
     private_source_ids: list[str] | UnsetType = UNSET
     """Private sources that are in it, too. A source is `private` if it is checked with headers, its own or borrowed
-    ones, or in an opened network; it is left out unless it is named here or in `source_ids`. Default: []
+    ones, or in an opened network. Unless it is named here or in `source_ids`, a publication leaves it out, and
+    so does an alert that was made before the source was private. Default: []
     """
 
 
@@ -1304,7 +1307,8 @@ class NewPublication(Struct, frozen=True, kw_only=True):
     """What any of these alerts matches. Default: []"""
     private_source_ids: list[str] | UnsetType = UNSET
     """Private sources that are in it, too. A source is `private` if it is checked with headers, its own or borrowed
-    ones, or in an opened network; it is left out unless it is named here or in `source_ids`. Default: []
+    ones, or in an opened network. Unless it is named here or in `source_ids`, a publication leaves it out, and
+    so does an alert that was made before the source was private. Default: []
     """
     managed: Managed | UnsetType | None = UNSET
     """The files that describe it; see `sanderling apply`"""
@@ -1696,7 +1700,8 @@ class PublicationPatch(Struct, frozen=True, kw_only=True):
     """What any of these alerts matches"""
     private_source_ids: list[str] | UnsetType = UNSET
     """Private sources that are in it, too. A source is `private` if it is checked with headers, its own or borrowed
-    ones, or in an opened network; it is left out unless it is named here or in `source_ids`
+    ones, or in an opened network. Unless it is named here or in `source_ids`, a publication leaves it out, and
+    so does an alert that was made before the source was private
     """
     managed: Managed | UnsetType | None = UNSET
     """The files that describe it; see `sanderling apply`"""

@@ -94,6 +94,7 @@ async def test_a_source_that_has_become_private_is_told_until_somebody_has_seen_
     now = house.context.world.now()
     for id, source, since in ((members, a_source(2), now), (late, a_source(3, title="Late"), 0)):
         house.registry.views[id] = SourceView(source, SourceRuntime(private_since=Millis(since)), private=True)
+        house.private.add(id)
     await trio.sleep(60)
     await browser.get(page)
     assert "Left out since they became private: https://site2.test/feed." in browser.text
@@ -107,6 +108,17 @@ async def test_a_source_that_has_become_private_is_told_until_somebody_has_seen_
     assert "became private" not in browser.text and "Late" in browser.text
     one = (await house.storage.alerts.all())[0] if face == "alert" else await the_only_one(house)
     assert one.private_source_ids == ((members,) if then == "named" else ())
+
+
+@pytest.mark.parametrize("older", [True, False])
+async def test_an_alert_names_as_left_out_what_it_leaves_out(browser: Browser, house: House, older: bool) -> None:
+    alert = await an_alert(house)
+    house.private.add(a_source_id(3))
+    house.private_since = Millis(alert.created_at + (1 if older else -1))
+    view = SourceView(a_source(3, title="Late"), SourceRuntime(private_since=Millis(0)), private=True)
+    house.registry.views[a_source_id(3)] = view
+    await browser.get(f"/alerts/{alert.id}")
+    assert ("Left out, because" in browser.text) is older
 
 
 async def test_a_publication_of_an_alert_tells_of_the_sources_that_the_alert_is_over(house: House) -> None:
