@@ -8,15 +8,12 @@ from dataclasses import dataclass, field
 from actors.destination_kinds.kind import Inviter
 from actors.destination_kinds.table import Kinds
 from actors.egress.traffic import SendingOutlet
-from actors.matcher.lag import Lag
+from actors.matcher.actor import Lag
 from actors.members.ownership import Ownership
 from actors.members.usage import Usage
-from actors.messages.destinations import DestinationMessage
-from actors.messages.hub import HubMessage
-from actors.messages.importing import ImportMessage
-from actors.messages.matcher import MatcherMessage
 from actors.messages.sources import RegistryMessage
 from actors.messages.views import TestResult
+from actors.messages.workers import DestinationMessage, HubMessage, ImportMessage, MatcherMessage
 from actors.open_streams import OpenStreams
 from actors.overseer.figures import Figure
 from actors.overseer.overseer import Overseer
@@ -24,14 +21,14 @@ from actors.settings import Settings
 from actors.shifts import Shifts
 from actors.signatures.event import Signer
 from actors.signing import Directory
-from actors.sources.schedule.budget import LookRate
+from actors.sources.schedule.budgets import LookRate
 from actors.templates.instantiation import Templates
 from actors.tracing.tracer import Tracer
 from actors.world import World
 from storage.interface import Storage
 from storage.records.destination import Destination
 from storage.records.identity import Millis
-from storage.records.replica import ReplicaState
+from storage.records.member import ReplicaState
 from supervision import Mailbox
 
 

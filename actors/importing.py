@@ -15,10 +15,10 @@ import trio
 
 from actors.errors import Busy, Conflict, DomainError, LibraryFull
 from actors.interleaving import in_turns
-from actors.messages.importing import BeginImport, Imported, Importing, ImportMessage, ShowImport, StopImport
 from actors.messages.requests import NewSource
 from actors.messages.sources import AddSource, RegistryMessage
 from actors.messages.views import AddedSource
+from actors.messages.workers import BeginImport, Imported, Importing, ImportMessage, ShowImport, StopImport
 from actors.outline import FeedLine
 from actors.refusals import words_of
 from actors.world import World

@@ -18,8 +18,7 @@ import msgspec
 
 from actors.content.messages.readings import FORMATS, not_chosen_by
 from actors.previews import PartShown
-from storage.records.source import Source
-from storage.records.tag_defaults import Inheritable, TagDefaults
+from storage.records.source import Inheritable, Source, TagDefaults
 
 INHERITABLE: Final[tuple[Inheritable, ...]] = get_args(Inheritable)
 _ONE_VALUE: Final[tuple[Inheritable, ...]] = ("schedule", "hours", "bar", "selector")

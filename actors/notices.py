@@ -11,10 +11,8 @@ from unicodedata import normalize
 from urllib.parse import urlsplit
 
 from storage.records.alert import Alert
-from storage.records.body import tags_in
-from storage.records.delivery import Attempt
-from storage.records.destination import Destination
-from storage.records.event import Draft, Stored
+from storage.records.destination import Attempt, Destination
+from storage.records.event import Draft, Stored, tags_in
 from storage.records.identity import SERVICE, Millis
 from storage.records.secrecy import without_secrets
 from storage.records.tiers import Kind, SourceType

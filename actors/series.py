@@ -16,10 +16,8 @@ import trio
 from msgspec import UNSET, Raw, Struct, UnsetType
 
 from storage.interface.log import EventLog
-from storage.records.cursor import Filter
-from storage.records.event import Delta
+from storage.records.event import MOST_CHANGES, Delta, Filter, TypedChange, Value, ValueType
 from storage.records.identity import Millis, Seq, SourceId, millis_of
-from storage.records.value import MOST_CHANGES, TypedChange, Value, ValueType
 
 NAMED: Final = ("availability", "version", "date")
 """Types of values without a number that have series."""

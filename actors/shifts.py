@@ -15,8 +15,8 @@ import trio
 from actors.world import World
 from storage.errors import STANDSTILL
 from storage.interface import Storage
+from storage.records.coverage import DEAD, UNSTORED, Record, Shift, record_of, stepped
 from storage.records.identity import Millis
-from storage.records.shift import DEAD, UNSTORED, Record, Shift, record_of, stepped
 from supervision import Child
 
 EVERY: Final = 60.0

@@ -19,24 +19,22 @@ from actors.bins import Bins
 from actors.build import BUILD
 from actors.catalogue.catalogue import Catalogue
 from actors.clock import ClockWatch
-from actors.delivery.loopback_outlet import LoopbackOutlet
+from actors.delivery.outlets import LoopbackOutlet
 from actors.delivery.registry import DeliveryRegistry
 from actors.destination_kinds.table import Kinds, built_in_kinds
 from actors.egress.headers import VERSION
 from actors.egress.http import Sign
 from actors.egress.traffic import Egress, build_egress
 from actors.egress.url import Url, parse_url
-from actors.heartbeat.beating import HeartbeatWriter
+from actors.heartbeat.beat import HeartbeatWriter
 from actors.heartbeat.monitor import Heartbeat
 from actors.importing import Importer
 from actors.matcher.actor import Matcher
 from actors.members.membership import Membership
 from actors.members.ownership import HEARTBEAT, PRUNER, Ownership
 from actors.members.usage import Usage
-from actors.messages.importing import ImportMessage
-from actors.messages.matcher import MatcherMessage
-from actors.messages.recorder import Record, RecorderMessage
 from actors.messages.sources import RegistryMessage
+from actors.messages.workers import ImportMessage, MatcherMessage, Record, RecorderMessage
 from actors.notices import RESTORE, of_damage
 from actors.overseer.figures import Figures
 from actors.overseer.journal import Journal
@@ -51,7 +49,7 @@ from actors.signing import SigningKeys
 from actors.sources.admission import Admission
 from actors.sources.ports import Ports
 from actors.sources.registry.actor import Registry
-from actors.sources.schedule.hop_budget import HopBudget
+from actors.sources.schedule.budgets import HopBudget
 from actors.sources.schedule.pause import PauseSwitch
 from actors.span_exporter import SpanExporter
 from actors.templates.catalogue import built_in

@@ -8,12 +8,12 @@ from typing import Any
 from quart_trio import QuartTrio
 
 from actors.app_context import AppContext
+from api.auth import LastUsed
 from api.face import Face
-from api.hosts import only_https
 from api.idempotency import Repeats
-from api.last_used import LastUsed
+from api.peers import only_https
 from api.ratelimit import Limiter
-from api.refused_calls import RefusedCalls
+from api.refusals import RefusedCalls
 from api.route import Route
 from api.rule import Rule
 from api.streams.streams import Streams

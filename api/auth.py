@@ -1,4 +1,4 @@
-"""Authentication by an API key in a header, and nothing else.
+"""Authentication by an API key in a header, and the times of last use.
 
 Keys are 256 random bits, found by their SHA-256, so no comparison leaks timing. Each refusal explains the fix, never
 which part of a key was wrong.
@@ -7,13 +7,18 @@ which part of a key was wrong.
 from __future__ import annotations
 
 import re
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
 from hashlib import sha256
 from urllib.parse import parse_qsl
 
+import trio
 from werkzeug.datastructures import Headers
 
 from api.problems import Refusal
+from storage.errors import StorageError
 from storage.interface.keys import Keys
+from storage.records.identity import Millis
 from storage.records.key import ApiKey
 
 _KEY = re.compile(r"svc_[A-Za-z0-9_-]{43}", re.ASCII)
@@ -55,3 +60,33 @@ async def identify(headers: Headers, query: bytes, keys: Keys) -> ApiKey | None:
     if key is None:
         raise unauthorized("The key is malformed, unknown or deleted.")
     return key
+
+
+EVERY = 60.0
+"""Seconds between saves."""
+
+
+class LastUsed:
+    """The uses since the last save. Sleeps while there are none."""
+
+    def __init__(self, save: Callable[[Mapping[str, Millis]], Awaitable[None]]) -> None:
+        self._save_all = save
+        self._used: dict[str, Millis] = {}
+        self._some = trio.Event()
+
+    def mark(self, name: str, at: Millis) -> None:
+        self._used[name] = at
+        self._some.set()
+
+    async def run(self) -> None:
+        while True:
+            await self._some.wait()
+            await trio.sleep(EVERY)
+            await self.save()
+
+    async def save(self) -> None:
+        """Save the collected times. Losing them is harmless."""
+        used, self._used, self._some = self._used, {}, trio.Event()
+        if used:
+            with trio.move_on_after(1, shield=True), suppress(StorageError):
+                await self._save_all(used)

@@ -1,12 +1,20 @@
-"""Entity tags (RFC 9110, 8.8.3 and 13.1): the revision of a record, for caching and conditional changes.
+"""Entity tags (RFC 9110, 8.8.3 and 13.1) and compression (RFC 1952) of answers.
 
 A tag covers settings only (docs/decisions/etags.md). The transaction that changes a record compares it.
+
+Nothing else is compressed: a body that holds a secret beside a stranger's text would show the secret by its length
+(BREACH), and lists and pages of the dashboard hold both. See docs/security-limits.md.
 """
 
 from __future__ import annotations
 
+import gzip
 import re
+from functools import lru_cache
 from typing import Any
+
+from werkzeug.datastructures import Accept, Headers
+from werkzeug.http import parse_accept_header
 
 from api.problems import invalid
 from api.route import Answer, Call
@@ -53,3 +61,25 @@ def _named(call: Call, header: str, *, weak: bool) -> frozenset[str] | None:
     if not _LIST.fullmatch(text):
         raise invalid(f"header.{header}", 'must be * or a list of entity tags such as "5b0e6a"', text)
     return frozenset(tag for is_weak, tag in _TAG.findall(text) if weak or not is_weak)
+
+
+LEAST = 1_000
+"""Bytes; shorter bodies stay uncompressed."""
+BODIES = 64
+"""Compressed bodies to cache."""
+
+
+def fitting(body: bytes, headers: Headers) -> tuple[bytes, dict[str, str]]:
+    """Return a body in an encoding that the client accepts, with headers. Its bytes must be the same for everyone."""
+    if len(body) < LEAST:
+        return body, {}
+    varies = {"Vary": "Accept-Encoding"}
+    accepted = parse_accept_header(headers.get("Accept-Encoding", ""), Accept)
+    if accepted.quality("gzip") <= 0:
+        return body, varies
+    return _packed(body), varies | {"Content-Encoding": "gzip"}
+
+
+@lru_cache(BODIES)
+def _packed(body: bytes) -> bytes:
+    return gzip.compress(body, 9, mtime=0)

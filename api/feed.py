@@ -13,13 +13,12 @@ import trio
 from msgspec import Struct
 
 from actors.app_context import AppContext
-from actors.notification.item_lines import ListedEvent, lines_of
+from actors.notification.reading import ListedEvent, lines_of
 from api.schemas import admin as wire
 from api.streams.sse import RETRY
-from storage.records.body import id_in
+from storage.records.event import id_in
 from storage.records.identity import Seq, millis_of
-from storage.records.member import WEB, Member, Says
-from storage.records.replica import ReplicaState
+from storage.records.member import WEB, Member, ReplicaState, Says
 from storage.records.times import rfc3339
 
 if TYPE_CHECKING:

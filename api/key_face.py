@@ -14,7 +14,7 @@ from actors.tracing.tracer import Tracer
 from api import cors, ratelimit
 from api.application import Application
 from api.auth import identify, unauthorized
-from api.passed_on import passed_on
+from api.peers import passed_on
 from api.problems import MEDIA, FieldError, Refusal
 from api.ratelimit import STRANGERS, Verdict, limit_of
 from api.route import PUBLIC, Answer, Call, Route

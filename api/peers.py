@@ -1,9 +1,17 @@
-"""The address of a request's client. Pure.
+"""A request's client: its address, the host name it asks for, and requests that another program passed on. Pure.
 
 Only the address of the connection cannot be forged. Behind a proxy it is the proxy's, and `X-Forwarded-For` and
 `Forwarded` (RFC 7239) name the client; but anyone can write them. So read them from the right, where the nearest proxy
 wrote, while each hop is in `trusted_proxies`; the first other address is the client's. Without trusted proxies (the
 default) the headers are ignored.
+
+A hostile page can point its own name at this machine (DNS rebinding). Its browser then treats the dashboard as part of
+that site, and the page can read and send anything from inside the network. The Host header reveals it, because it holds
+the page's name. API callers need a key, which such a page lacks.
+
+The socket asks for no key, so a forwarded request would gain full access. Browsers cannot open a Unix socket, but a
+proxy or a forwarded port can. Headers reveal such requests: browsers send `Origin` or `Sec-Fetch-Site`, proxies name
+the client, and a hostile page has no local host name.
 """
 
 from __future__ import annotations
@@ -11,6 +19,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from ipaddress import IPv4Network, IPv6Address, IPv6Network, ip_address
+from urllib.parse import urlsplit
 
 from werkzeug.datastructures import Headers
 
@@ -92,3 +101,71 @@ def is_trusted(address: str, trusted: Sequence[Network]) -> bool:
         return False
     plain = ip.ipv4_mapped or ip if isinstance(ip, IPv6Address) else ip
     return any(plain in network for network in trusted)
+
+
+_INNER = (".local", ".lan", ".home", ".home.arpa", ".internal", ".localdomain")
+"""Suffixes that can't be registered, so no hostile page has one."""
+YEAR = 365 * 86_400
+
+
+def host_of(authority: str) -> str:
+    """Return the host of a Host header, in lower case without the port; "" if malformed.
+
+    >>> host_of("Watch.test.:8080"), host_of("[::1]:8080"), host_of("a b"), host_of("user@a.test")
+    ('watch.test', '::1', '', '')
+    """
+    if not authority or any(sign in authority for sign in "@/?#\\ \t"):
+        return ""
+    try:
+        return (urlsplit(f"//{authority}").hostname or "").removesuffix(".")
+    except ValueError:
+        return ""
+
+
+def is_ours(authority: str, base_url: str, bound: str) -> bool:
+    """Return whether a Host header names us: an address, localhost, or the name in `base_url`.
+
+    With an empty `base_url`, `bound` (the listening address), single-label names and internal networks also count. No
+    hostile page can have those names.
+    """
+    host = host_of(authority)
+    if _is_address(host) or host == "localhost" or host.endswith(".localhost"):
+        return True
+    if base_url:
+        return bool(host) and host == host_of(urlsplit(base_url).netloc)
+    return bool(host) and (host == bound.lower() or "." not in host or host.endswith(_INNER))
+
+
+def only_https(public_url: str) -> dict[str, str]:
+    """Return the HSTS header (one year) if clients use https.
+
+    Not for localhost, whose other ports belong to other programs. Browsers ignore it for addresses.
+    """
+    split = urlsplit(public_url)
+    if split.scheme != "https" or split.hostname == "localhost":
+        return {}
+    return {"Strict-Transport-Security": f"max-age={YEAR}"}
+
+
+def _is_address(host: str) -> bool:
+    try:
+        ip_address(host)
+    except ValueError:
+        return False
+    return True
+
+
+_BROWSER = ("Origin", "Sec-Fetch-Site", "Cookie")
+_PROXY = ("Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Real-IP", "Via")
+
+
+def passed_on(headers: Headers) -> str:
+    """Return the header that shows that a request was forwarded, or "".
+
+    >>> passed_on(Headers({"Host": "localhost"})), passed_on(Headers({"Host": "watch.example", "Via": "1.1 x"}))
+    ('', 'Via')
+    >>> passed_on(Headers({"Host": "watch.example"})), passed_on(Headers({"Host": "local", "Origin": "null"}))
+    ('Host', 'Origin')
+    """
+    found = next((name for name in (*_BROWSER, *_PROXY) if name in headers), "")
+    return found or ("" if is_ours(headers.get("Host", ""), "", "") else "Host")

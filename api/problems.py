@@ -128,7 +128,7 @@ KINDS: dict[str, Kind] = {
 
 
 class FieldError(Struct, frozen=True):
-    """One place that is wrong: where, why, and what was there."""
+    """One place that is wrong: place, reason and found value."""
 
     location: str
     message: str

@@ -2,7 +2,7 @@
 
 `make bench-cadence [TRACES=folder]` prints each policy for a folder with `traces.csv.gz` and `manifest.jsonl`, by
 default the shared material next to the project. *Sanderling* is the product's own code, with its memory decoded,
-updated and encoded at each check. The constants in `actors/sources/schedule/change_rate.py` were chosen on the half of
+updated and encoded at each check. The constants in `actors/sources/schedule/cadence.py` were chosen on the half of
 the sites called tuned on; the other is held out. One idea came from the held-out half: a page with a steady beat led to
 distinguishing ages since the last change.
 """
@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from actors.settings import Settings
-from actors.sources.schedule.look_price import Price
+from actors.sources.schedule.budgets import Price
 from bench.cadence_budget import controlled
 from bench.cadence_policies import Aimd, Fixed, Foresight, Frequency, Oracle, Product, Root, product
 from bench.cadence_traces import MEAN, Maker, Outcome, Trace, at_budget, budget, half, load

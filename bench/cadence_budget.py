@@ -11,7 +11,7 @@ from bisect import bisect_right
 from collections.abc import Sequence
 
 from actors.settings import Settings
-from actors.sources.schedule.look_price import Price, first_guess, moved
+from actors.sources.schedule.budgets import Price, first_guess, moved
 from bench.cadence_policies import Product
 from bench.cadence_traces import CEILING, DAY, MEAN, Trace
 from bench.topic import size

@@ -11,10 +11,9 @@ from collections import deque
 from collections.abc import Sequence
 
 from actors.sources.schedule import cadence
-from actors.sources.schedule import stored as pace
-from actors.sources.schedule.cadence import Hints, Limits
-from actors.sources.schedule.look_price import Price
-from actors.sources.schedule.stored import Pace
+from actors.sources.schedule import cadence as pace
+from actors.sources.schedule.budgets import Price
+from actors.sources.schedule.cadence import Hints, Limits, Pace
 from bench.cadence_traces import CEILING, DAY, FLOOR, Maker, Trace
 from storage.records.identity import Millis
 

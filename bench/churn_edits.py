@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from actors.content.changes.churn import PageMemory, judge
 from actors.content.errors import ContentError
-from actors.content.pages.main_text import main_text
+from actors.content.pages.event_text import main_text
 from actors.content.pages.page import PageReading, read_tree, reading_of
 from actors.content.pages.traits import ASIDE, CELL
 from actors.content.wording.canonical import key

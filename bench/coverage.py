@@ -15,9 +15,8 @@ from actors.signatures.event import Signer, new_signing_key
 from bench.topic import Figure, Row, Topic, size
 from storage.interface import Storage
 from storage.records import tally
-from storage.records.coverage import Kept, cover, days_of
+from storage.records.coverage import Kept, Shift, cover, days_of, record_of
 from storage.records.identity import Millis, SourceId
-from storage.records.shift import Shift, record_of
 from storage.records.tally import Day
 from storage.records.trail import Verdict
 from storage.sqlite import open_sqlite

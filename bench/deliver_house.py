@@ -29,8 +29,7 @@ from sanderling.real_world import chance, monotonic, wall
 from storage.append import events_of
 from storage.interface import Storage
 from storage.records.alert import Alert
-from storage.records.delivery import Match
-from storage.records.destination import WEBHOOK, Destination, Secret
+from storage.records.destination import WEBHOOK, Destination, Match, Secret
 from storage.records.event import Stored
 from supervision import ChildSpec, DynamicSupervisor, Supervisor
 

@@ -36,7 +36,7 @@ from bench.topic import Figure, Row, Topic, size
 from sanderling.serve import COLLECT
 from storage.append import events_of
 from storage.interface import Storage
-from storage.records.cursor import EVERYTHING
+from storage.records.event import EVERYTHING
 from storage.records.identity import START, Seq
 from storage.sqlite.engine.folder import DATABASE
 

@@ -32,7 +32,7 @@ from actors.content.pages.blocks import read_blocks
 from actors.content.pages.traits import ASIDE
 from actors.content.picking.deriving import from_top
 from actors.content.picking.reaching import HtmlReaches
-from actors.content.picking.standing import standing_blocks
+from actors.content.picking.rebuilding import standing_blocks
 from actors.content.tasks import look_page
 from bench import natural
 from bench.churn_material import DEFAULT, halves, histories, pairs_of

@@ -22,7 +22,7 @@ from hypercorn.config import Config
 from hypercorn.trio import serve
 from quart_trio import QuartTrio
 
-from actors.notification.limits import TextLimits
+from actors.notification.dialects import TextLimits
 from actors.notification.message_template import SPECIMENS, WriteRequest, write
 from bench.topic import Figure, Row, Topic, size
 from sanderling.client.api import Client

@@ -28,7 +28,7 @@ from trio_websocket import connect_websocket
 from actors.egress.sockets import SystemResolver, TcpConnector
 from actors.egress.traffic import build_egress
 from actors.jail.inline import InlineJail
-from actors.messages.recorder import RecorderMessage
+from actors.messages.workers import RecorderMessage
 from actors.recorder.actor import Recorder
 from actors.settings import Settings
 from actors.signatures.event import new_signing_key

@@ -28,7 +28,7 @@ from quart_trio import QuartTrio
 
 from actors.app_context import AppContext
 from actors.destination_kinds.table import built_in_kinds
-from actors.matcher.lag import Lag
+from actors.matcher.actor import Lag
 from actors.settings import Settings
 from actors.world import World
 from api.server.server import serve

@@ -13,8 +13,7 @@ from socket import gaierror
 
 import trio
 
-from actors.browser.address import read_remote
-from actors.browser.remote import Listen, RemoteBrowser
+from actors.browser.remote import Listen, RemoteBrowser, read_remote
 from actors.settings import Settings
 
 

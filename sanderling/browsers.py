@@ -7,8 +7,8 @@ from os.path import isabs
 from shutil import which
 from typing import Final, NamedTuple
 
-from actors.browser.address import is_remote, read_remote
 from actors.browser.held import SOCKET
+from actors.browser.remote import is_remote, read_remote
 
 NAMES: Final = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 """Best first: the headless shell draws no window, so it is lighter and faster."""

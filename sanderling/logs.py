@@ -19,8 +19,7 @@ import trio
 from structlog.typing import Processor
 
 from storage.records.identity import Millis
-from storage.records.plain import plain
-from storage.records.secrecy import without_secrets
+from storage.records.secrecy import plain, without_secrets
 from storage.records.times import rfc3339
 
 Fields = MutableMapping[str, Any]

@@ -16,8 +16,8 @@ from typing import Any
 
 import trio
 
-from actors.browser.address import is_remote
 from actors.browser.pool import ChromiumPool
+from actors.browser.remote import is_remote
 from actors.egress.sockets import SystemResolver, TcpConnector, public_trust, trusting
 from actors.jail.pool import ProcessJail
 from actors.metrics import Metrics

@@ -33,10 +33,8 @@ from actors.system import Front, Superseded, System, signing_keys
 from actors.templates.template import Template
 from actors.world import Certificate, Renewal, WorkerDied, WorkerTooSlow, World
 from api.dashboard.entry import new_link
-from api.server.admin_socket import admin_socket
-from api.server.metrics_listener import metrics_listener
+from api.server.listeners import StartupListener, admin_socket, metrics_listener
 from api.server.server import front, tell_renewal
-from api.server.startup_listener import StartupListener
 from sanderling import __version__, engines
 from sanderling.catalogue_folders import messengers_of, templates_of
 from sanderling.certificate import CertificateFiles, CertificateUnusable

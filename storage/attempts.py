@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from storage.records.delivery import Attempt, Outcome, Rates, Result
+from storage.records.destination import Attempt, Outcome, Rates, Result
 from storage.records.identity import Millis, Seq, id_of
 
 KEPT_ATTEMPTS = 1_000

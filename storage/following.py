@@ -9,8 +9,7 @@ from typing import NamedTuple, Protocol
 import trio
 
 from storage.errors import Corrupt, Unavailable
-from storage.records.cursor import EVERYTHING, Filter, Page
-from storage.records.event import Stored
+from storage.records.event import EVERYTHING, Filter, Page, Stored
 from storage.records.identity import Seq
 from storage.tail import Tail
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from storage.records.cursor import Bounds
+from storage.records.event import Bounds
 from storage.records.identity import Millis, Seq, seq_at
 
 LEAST = 1_000

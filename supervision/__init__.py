@@ -2,12 +2,11 @@
 
 It imports trio and the standard library only. This file is its public API. Start reading with `README.md`, then
 `spec.py` (the specification of a child), `child.py` (its life in one task), `supervisor.py` (few children that depend
-on each other) and `dynamic.py` (many that do not). Pure, without clock or chance: `policy.py`, `backoff.py`,
+on each other) and `dynamic.py` (many that do not). Pure, without clock or chance: `policy.py`,
 `breaker.py`, `alarm.py`, `topology.py`.
 """
 
 from supervision.alarm import Alarm
-from supervision.backoff import Backoff
 from supervision.breaker import Breaker, BreakerRule
 from supervision.child import Child
 from supervision.dynamic import DynamicStatistics, DynamicSupervisor
@@ -23,6 +22,7 @@ from supervision.errors import (
     describe,
 )
 from supervision.mailbox import Mailbox, MailboxFull, MailboxStatistics, Reply
+from supervision.policy import Backoff
 from supervision.snapshot import Row, Snapshot, Status, StepFigures
 from supervision.spec import ChildSpec, Restart, Run, Strategy
 from supervision.states import Change, End, State

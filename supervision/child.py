@@ -14,11 +14,10 @@ from typing import Protocol
 import trio
 
 from supervision.errors import Crash, NotReady, describe
-from supervision.listener import ChangeListener
 from supervision.policy import Exit
 from supervision.snapshot import StepClock
 from supervision.spec import ChildSpec
-from supervision.states import Change, End, State
+from supervision.states import Change, ChangeListener, End, State
 
 CLEANUP_GRACE = 5.0
 """Seconds that a cancelled child gets for clean-up before its supervisor continues its stop without it."""

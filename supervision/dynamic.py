@@ -19,11 +19,10 @@ import trio
 from supervision.alarm import Alarm, is_alarming
 from supervision.child import Child, live
 from supervision.errors import AlreadyStarted, InvalidSpec, NoSuchChild, Stopping
-from supervision.listener import ChangeListener
 from supervision.policy import Again, Exit, GiveUp, Limit, NoMore, Quarantine, decide
 from supervision.snapshot import SLICE, Snapshot, Status, StepClock
 from supervision.spec import ChildSpec
-from supervision.states import Change, End, State
+from supervision.states import Change, ChangeListener, End, State
 from supervision.status import snapshot_of, status_of, wait_snapshot_of
 
 STOP_SLICE = 500

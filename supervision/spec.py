@@ -8,10 +8,9 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
-from supervision.backoff import Backoff
 from supervision.errors import InvalidSpec
 from supervision.mailbox import Mailbox
-from supervision.policy import Restart
+from supervision.policy import Backoff, Restart
 
 if TYPE_CHECKING:
     from supervision.child import Child

@@ -1,11 +1,13 @@
-"""The states of a child, and the notices of their changes."""
+"""The states of a child, and the notices of their changes, which no broken listener can harm."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Generic, TypeVar
 
-from supervision.errors import Crash
+from supervision.errors import Crash, describe
 
 
 class State(StrEnum):
@@ -49,3 +51,27 @@ class End:
     crash: Crash | None
     stopped: bool
     """Whether it was asked to stop, rather than having ended by itself."""
+
+
+N = TypeVar("N")
+
+
+class ChangeListener(Generic[N]):
+    """Calls a listener, if there is one. Its exceptions are counted and kept here, and do not propagate."""
+
+    __slots__ = ("crash", "failures", "listener")
+
+    def __init__(self, listener: Callable[[N], None] | None) -> None:
+        self.listener = listener
+        self.failures = 0
+        self.crash: Crash | None = None
+
+    def tell(self, notice: N) -> None:
+        """Pass a notice on. Never raises an Exception, since it is called in a child's task, between its lives."""
+        if self.listener is None:
+            return
+        try:
+            self.listener(notice)
+        except Exception as error:
+            self.failures += 1
+            self.crash = describe(error)

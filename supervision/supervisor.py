@@ -20,11 +20,10 @@ import trio
 
 from supervision.child import CLEANUP_GRACE, Child, live
 from supervision.errors import Escalate, InvalidSpec, NoSuchChild, Stopping
-from supervision.listener import ChangeListener
 from supervision.policy import Again, Exit, GiveUp, Limit, NoMore, Quarantine, decide
 from supervision.snapshot import Snapshot, Status, StepClock
 from supervision.spec import ChildSpec, Restart, Strategy
-from supervision.states import Change, State
+from supervision.states import Change, ChangeListener, State
 from supervision.status import snapshot_of, status_of, wait_snapshot_of
 
 MOST_LEVELS = 2

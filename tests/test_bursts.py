@@ -14,7 +14,7 @@ from actors.delivery.actor import MOST_CLAIMED
 from actors.delivery.digest import MOST_EVENTS as OF_A_DIGEST
 from actors.matcher.actor import PAGE as OF_THE_MATCHER
 from api.mcp.tools import _AT_ONCE as OF_AN_AGENT
-from api.operations.past import AT_ONCE as OF_HISTORY
+from api.operations.events import AT_ONCE as OF_HISTORY
 from api.published.newest import MOST as OF_A_FEED
 from api.streams.export import PAGE as OF_AN_EXPORT
 from api.streams.reader import TURN as OF_A_STREAM

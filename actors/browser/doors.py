@@ -8,10 +8,9 @@ from typing import Final
 
 import trio
 
-from actors.browser.line import Door
-from actors.egress.forward_proxy import ForwardProxy, Slot
+from actors.browser.wire import Door
+from actors.egress.forward_proxy import ForwardProxy, ProxyGate, Slot
 from actors.egress.leases import Lease
-from actors.egress.proxy_gate import ProxyGate
 
 _SECRET_SIZE: Final = 16
 

@@ -8,9 +8,8 @@ from typing import Any, Final
 
 import trio
 
-from actors.browser.line import Line
 from actors.browser.look import HIDDEN, Look, context_behind
-from actors.browser.wire import BadMessage, Command, Message, packed, read
+from actors.browser.wire import BadMessage, Command, Line, Message, packed, read
 from actors.egress.forward_proxy import ForwardProxy
 from actors.egress.leases import Lease
 from actors.egress.url import parse_url

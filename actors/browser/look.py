@@ -23,9 +23,7 @@ from email.utils import formatdate
 from enum import Enum
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from actors.browser.line import Door
-from actors.browser.wire import Command, Message
-from actors.browser.words import agent_of, in_words
+from actors.browser.wire import Command, Door, Message, agent_of, in_words
 from actors.egress.leases import USER, Trouble
 from actors.egress.url import Url, parse_url
 from actors.errors import UrlRefused

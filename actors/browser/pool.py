@@ -20,13 +20,13 @@ import trio
 
 from actors.browser.engine import Engine
 from actors.browser.held import NotUp, Walls, probe, start
-from actors.browser.line import Line
 from actors.browser.remote import RemoteBrowser
+from actors.browser.wire import Line
 from actors.egress.forward_proxy import ForwardProxy
 from actors.egress.url import parse_url
 from actors.errors import UrlRefused
 from actors.world import Connect, Rendered, RenderFailed, RenderRequest
-from supervision.backoff import Backoff, next_streak, wait_before
+from supervision.policy import Backoff, next_streak, wait_before
 
 MOST_LOOKS: Final = 500
 MOST_KIB: Final = 400 << 10

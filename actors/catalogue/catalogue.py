@@ -11,8 +11,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Generic, NamedTuple, Protocol, TypeVar
 
-from actors.catalogue.lines import line_of
-from actors.catalogue.reading import BadFile, Flaw
+from actors.catalogue.reading import BadFile, Flaw, line_of
 
 LARGEST = 256 << 10
 """Bytes of one file."""

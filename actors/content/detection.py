@@ -11,20 +11,17 @@ from collections.abc import Sequence
 from urllib.parse import urlsplit
 
 from actors.content.bodies import markup
-from actors.content.bodies.encoding import decode
-from actors.content.bodies.links import absolute
-from actors.content.bodies.prolog import end_of_prolog
+from actors.content.bodies.encoding import decode, end_of_prolog, unpacked
+from actors.content.bodies.markup import absolute
 from actors.content.bodies.sniffing import ERROR, NO_FILES, binary_kind, is_document, looks_like_html
 from actors.content.bodies.text import normalise
-from actors.content.bodies.unpacking import unpacked
 from actors.content.errors import ContentError
 from actors.content.feeds.feeds import feed_root, read_feed
 from actors.content.feeds.json_feed import looks_like_json
 from actors.content.messages.readings import FeedLink, Finding, StandIn
 from actors.content.pages.blocks import read_blocks
 from actors.content.pages.plain import read_bytes, read_file, read_plain, unwatchable
-from actors.content.pages.shell import shell_of
-from actors.content.pages.walls import trouble_of
+from actors.content.pages.walls import shell_of, trouble_of
 from storage.records.source import Confidence
 
 MOST_LINKS = 20

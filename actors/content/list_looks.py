@@ -4,14 +4,23 @@ from __future__ import annotations
 
 import msgspec
 
-from actors.content.bodies.links import absolute
-from actors.content.changes.listed import FLOODS, ListChange, ListMemory, compare_list, decode_list
-from actors.content.changes.mapped import MOST_FILES, MapMemory, compare_map, decode_map, next_file
+from actors.content.bodies.markup import absolute
+from actors.content.changes.listed import (
+    FLOODS,
+    MOST_FILES,
+    ListChange,
+    ListMemory,
+    MapMemory,
+    compare_list,
+    compare_map,
+    decode_list,
+    decode_map,
+    next_file,
+)
 from actors.content.documents.sitemaps import MOST_ADDRESSES, Sitemap, is_sitemap, read_sitemap
 from actors.content.errors import ContentError
-from actors.content.messages.listings import ItemPage, Kind, ListLook, ListRequest
 from actors.content.messages.readings import FILE, is_same
-from actors.content.messages.requests import PageRequest
+from actors.content.messages.requests import ItemPage, Kind, ListLook, ListRequest, PageRequest
 from actors.content.pages.event_text import event_text
 from actors.content.pages.listing import items_of
 from actors.content.pages.page import OpenedPage, blocks_in, head_of, open_page, reading_of

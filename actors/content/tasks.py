@@ -13,19 +13,17 @@ from actors.content.bodies.outlines import read_outline
 from actors.content.bodies.text import normalise
 from actors.content.changes import same
 from actors.content.changes.churn import FEW, Verdict, judge
-from actors.content.changes.contexts import StateContexts
-from actors.content.changes.finding import find_text
+from actors.content.changes.difference import StateContexts
 from actors.content.changes.memory import PageMemory, decode_memory, encode, known_keys, placed, with_declared
-from actors.content.changes.noise import noise_keys
-from actors.content.changes.restless import remark_of
-from actors.content.changes.returns import When
+from actors.content.changes.news import noise_keys
 from actors.content.changes.summary import of_change
+from actors.content.changes.swaps import When
+from actors.content.changes.unsteady import remark_of
+from actors.content.changes.withheld import find_text
 from actors.content.detection import detect
 from actors.content.errors import ContentError, NoParts
 from actors.content.feeds.feeds import read_feed
 from actors.content.list_looks import look_list, read_item
-from actors.content.messages.listings import ListRequest
-from actors.content.messages.picking import PickRequest
 from actors.content.messages.readings import FILE, is_same
 from actors.content.messages.requests import (
     HIGHEST_BAR,
@@ -36,9 +34,11 @@ from actors.content.messages.requests import (
     FindRequest,
     FrameRequest,
     KeysRequest,
+    ListRequest,
     PageLook,
     PagePreviewAnswer,
     PageRequest,
+    PickRequest,
     SelectorsRequest,
     StandingRequest,
 )
@@ -59,14 +59,12 @@ from actors.content.pages.page import (
 )
 from actors.content.pages.plain import ROOT, format_of
 from actors.content.pages.preview import preview_page
-from actors.content.picking.picker import pick
-from actors.content.picking.values import writing_of
+from actors.content.picking.picker import pick, writing_of
 from actors.content.values.amounts import Writing
-from actors.content.values.kinds import kinds_of
-from actors.content.values.standing import standing_in
+from actors.content.values.kinds import kinds_of, standing_in
 from actors.content.wording.fingerprint import content_hash, simhash
-from actors.content.wording.language import code_of
-from storage.records.value import StandingValues
+from actors.content.wording.words import code_of
+from storage.records.event import StandingValues
 
 _encode = msgspec.msgpack.encode
 

@@ -22,8 +22,7 @@ from actors.delivery.attempt import Sender
 from actors.delivery.claims import Claims
 from actors.delivery.concurrency import ConcurrencyLimiter
 from actors.delivery.gathering import Gathering
-from actors.delivery.quiet import quiet_until
-from actors.delivery.schedule import BREATHER, LONGEST_RETRY_AFTER, latest, outcome, verdict
+from actors.delivery.schedule import BREATHER, LONGEST_RETRY_AFTER, latest, outcome, quiet_until, verdict
 from actors.delivery.status import (
     Standing,
     after,
@@ -36,15 +35,14 @@ from actors.delivery.status import (
 )
 from actors.delivery.traced import TracedAttempt, begun, begun_test, put_attempt
 from actors.destination_kinds.answer import Answer
-from actors.messages.destinations import DestinationMessage, TestDelivery
 from actors.messages.views import TestResult
+from actors.messages.workers import DestinationMessage, TestDelivery
 from actors.tracing.tracer import Tracer
 from actors.world import World
 from storage.errors import STANDSTILL, StorageError
 from storage.interface import Storage
-from storage.records.cursor import MATCHED
-from storage.records.delivery import Delivery
-from storage.records.destination import Destination, Notice
+from storage.records.destination import Delivery, Destination, Notice
+from storage.records.event import MATCHED
 from storage.records.identity import START, Millis
 from supervision import Child, Mailbox
 

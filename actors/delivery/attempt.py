@@ -7,7 +7,7 @@ from functools import partial
 
 import trio
 
-from actors.delivery.traced_outlet import TracedOutlet
+from actors.delivery.outlets import TracedOutlet
 from actors.destination_kinds.answer import Answer
 from actors.destination_kinds.kind import Consent, Outlet
 from actors.destination_kinds.table import Kinds

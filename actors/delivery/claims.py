@@ -13,7 +13,7 @@ import trio
 from actors.world import World
 from storage.errors import Unavailable
 from storage.interface import Storage
-from storage.records.delivery import Delivery, Outcome
+from storage.records.destination import Delivery, Outcome
 from storage.records.identity import Seq
 
 COMMIT_DEADLINE = 30.0

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from actors.zones import reading, zone_of
+from actors.hours import reading, zone_of
 from storage.records.destination import DeliveryMode, Destination
 from storage.records.identity import Millis
 from storage.records.times import rfc3339

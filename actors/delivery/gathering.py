@@ -13,8 +13,7 @@ from actors.tracing.identity import SpanContext
 from actors.tracing.tracer import Tracer
 from actors.world import World
 from storage.interface import Storage
-from storage.records.delivery import Portion
-from storage.records.destination import Destination
+from storage.records.destination import Destination, Portion
 from storage.records.identity import COUNTER_BITS, Millis, Seq, id_of, seq_at
 
 

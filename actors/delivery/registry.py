@@ -12,15 +12,14 @@ from msgspec.structs import replace
 from actors.delivery.actor import DestinationActor, result_of
 from actors.delivery.attempt import Sender
 from actors.delivery.concurrency import ConcurrencyLimiter
-from actors.delivery.notice_publisher import NoticePublisher
 from actors.delivery.sample import sample
+from actors.delivery.status import NoticePublisher
 from actors.delivery.traced import begun_test, put_attempt
 from actors.destination_kinds.kind import Outlet
 from actors.destination_kinds.table import Kinds
 from actors.members.ownership import NOBODY, Ownership
-from actors.messages.destinations import DestinationMessage, OutboxGrew
-from actors.messages.recorder import Record
 from actors.messages.views import TestResult
+from actors.messages.workers import DestinationMessage, OutboxGrew, Record
 from actors.signatures.event import Signer
 from actors.tracing.tracer import Tracer
 from actors.world import World

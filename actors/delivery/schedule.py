@@ -1,4 +1,4 @@
-"""The schedule of a delivery: its retries, and when it is given up. Pure.
+"""The schedule of a delivery: its retries, the end of quiet hours, and when it is given up. Pure.
 
 Ten attempts: at once, then after 5 s, 5 min, 30 min, 2, 5, 10, 14, 20 and 24 h, each with +-20 % jitter, so that joint
 failures do not retry together. After a timeout or a 429 the receiver gets at least a minute. `Retry-After` can only
@@ -10,7 +10,8 @@ from __future__ import annotations
 from typing import Literal
 
 from actors.destination_kinds.answer import Answer
-from storage.records.delivery import Delivery, Outcome
+from actors.hours import reading, spans, zone_of
+from storage.records.destination import Delivery, Outcome, QuietHours
 from storage.records.identity import Millis
 
 WAITS = (5, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400)
@@ -66,3 +67,15 @@ def outcome(delivery: Delivery, answer: Answer, at: Millis, draw: float) -> Outc
         retry_at=Millis(at + round(1000 * wait(answer, delivery.attempt, draw))) if result == "retry" else None,
         response_excerpt=answer.said,
     )
+
+
+def quiet_until(hours: QuietHours | None, at: Millis) -> Millis | None:
+    """Return the end of the quiet hours around a moment; None outside."""
+    if hours is None:
+        return None
+    end = None
+    # A span that begins during another (clocks were set back) extends it.
+    for span in spans(hours, reading(at, zone_of(hours.timezone)).date()):
+        if span.start <= (at if end is None else end) < span.end:
+            end = span.end
+    return end

@@ -1,6 +1,6 @@
-r"""The status of a destination: failing and disabled. Pure.
+"""The status of a destination, failing or disabled, and the notices about it.
 
-    state \ sign   success    failure                   gone (410)
+    state \\ sign   success    failure                   gone (410)
     active         active     failing at the 5th         disabled
     failing        active     disabled after 120 h       disabled
     disabled       disabled   disabled                   disabled
@@ -11,18 +11,32 @@ slept, the run's start moves by as much. Only a person resumes a disabled destin
 
 A run of failures causes at most two notices before the end: when the destination has been failing for its alert's
 `notice_after`, and half-way to being disabled. They depend on time, not on attempts, which may be a day apart by then.
+
+A destination's change of state and its owed notice are one write; the notice and the end of the debt are another (see
+`Harvest.debtor`). So each is reported once, over any crash; in between this keeps trying. It never waits for the
+recorder, because the recorder's commits come back here as deliveries.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextlib import suppress
 from typing import Literal
 
+import trio
 from msgspec import Struct
 from msgspec.structs import replace
 
 from actors.destination_kinds.answer import Answer
+from actors.messages.workers import Record
+from actors.notices import of_destination
+from actors.world import World
+from storage.errors import STANDSTILL
+from storage.interface import Storage
 from storage.records.destination import Destination, Notice
-from storage.records.identity import Millis, Seq
+from storage.records.identity import SERVICE, Millis, Seq
+from storage.records.source import Harvest
+from supervision import MailboxFull, Reply
 
 FAILURES = 5
 """Failures in a row that make a destination failing; from then on it gets one request at a time."""
@@ -116,3 +130,47 @@ def with_standing(destination: Destination, standing: Standing, news: Notice | N
     if standing.state == "disabled":
         destination = destination.missing(matched)
     return replace(destination, state=standing.state, failing_since=standing.since, told=standing.told, owes=owes)
+
+
+AGAIN = 30.0
+"""Seconds until an uncommitted notice is sent again."""
+
+
+class NoticePublisher:
+    """Tracks the debtors. `record` is the recorder's mailbox, and raises MailboxFull."""
+
+    def __init__(self, world: World, storage: Storage, record: Callable[[Record], None], base_url: str) -> None:
+        self._world, self._storage, self._record, self._base_url = world, storage, record, base_url
+        self._debtors: dict[str, None] = {}
+        self._woken = trio.Event()
+
+    def __repr__(self) -> str:
+        return f"<NoticePublisher for {len(self._debtors)} destinations>"
+
+    def owes(self, destination: str) -> None:
+        """Mark a destination as owing a notice. Never waits."""
+        self._debtors[destination] = None
+        self._woken.set()
+
+    async def run(self) -> None:
+        """Send owed notices, those of earlier runs first, until cancelled."""
+        for destination in await self._storage.alerts.destinations():
+            if destination.owes is not None:
+                self.owes(destination.id)
+        while True:
+            self._woken = trio.Event()
+            for id in list(self._debtors):
+                with suppress(*STANDSTILL):  # it still owes: retry later
+                    await self._cry(id)
+            with trio.move_on_after(AGAIN if self._debtors else float("inf")):
+                await self._woken.wait()
+
+    async def _cry(self, id: str) -> None:
+        debtor = await self._storage.alerts.destination(id)
+        if debtor is None or debtor.owes is None:
+            self._debtors.pop(id, None)
+            return
+        lines = await self._storage.outbox.attempts(id, 1)
+        told = of_destination(debtor, lines[0] if lines else None, self._base_url, self._world.now())
+        with suppress(MailboxFull):
+            self._record(Record(Harvest(SERVICE, (told,), None, debtor=id), Reply()))

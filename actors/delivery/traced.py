@@ -17,8 +17,7 @@ from actors.destination_kinds.answer import Answer
 from actors.tracing.identity import SpanContext, root_of, span_of, told_in, trace_of_event, traceparent
 from actors.tracing.span import CLIENT, INTERNAL, Attributes, Span, Value, host_alone
 from actors.tracing.tracer import Tracer
-from storage.records.delivery import Delivery
-from storage.records.destination import EMAIL, Destination
+from storage.records.destination import EMAIL, Delivery, Destination
 
 
 class TracedAttempt(NamedTuple):

@@ -11,7 +11,7 @@ from actors.destination_kinds.answer import Answer
 from actors.destination_kinds.fields import AddressField, Family, KindField
 from actors.egress.posted import PostMethod, PostResult
 from actors.egress.url import Url
-from actors.notification.limits import TextLimits
+from actors.notification.dialects import TextLimits
 from actors.notification.speech import NO_OTHER, Speech
 from actors.settings import Settings
 from actors.world import World

@@ -8,7 +8,7 @@ from typing import Final
 import msgspec
 
 from actors.destination_kinds.fields import MESSAGE, MESSAGE_TITLE
-from actors.notification.limits import TextLimits
+from actors.notification.dialects import TextLimits
 from actors.notification.message_template import WriteRequest, Written
 from actors.notification.reading import Notification
 from actors.world import Jail, TaskRefused, WorkerDied, WorkerTooSlow, World

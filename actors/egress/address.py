@@ -1,13 +1,17 @@
-"""Permitted addresses: public unicast ones, and those that the operator opens. Pure.
+"""Permitted addresses, the last known addresses of names, and two names of one machine.
 
 The table is our own, after the IANA special-purpose registries (RFC 6890) and their later additions:
 `ipaddress.is_global` lets NAT64, 6to4, multicast and the old site-local range through. IPv6 is closed by default: only
 2000::/3 is open, less the listed ranges. IPv4 addresses inside IPv6 ones are checked too, because a router on the way
 may extract them.
+
+Two names alone prove nothing (`www.` may be another company's machine, and one may be dead while the other lives), and
+neither does an address alone (a thousand unrelated sites share one). Both together do.
 """
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 
@@ -156,3 +160,65 @@ def _check(address: Address, text: str, allowed: Sequence[Network], setting: str
 
 def _shown(text: str, address: Address) -> str:
     return text if text == str(address) else f"{text} (that is {address})"
+
+
+MOST_CACHED = 20_000
+"""Most names; the least recently used goes first."""
+
+
+class AddressCache:
+    """One address for each name, always the same of several."""
+
+    def __init__(self) -> None:
+        self._addresses: OrderedDict[str, str] = OrderedDict()
+
+    def __repr__(self) -> str:
+        return f"<AddressCache of {len(self._addresses)} names>"
+
+    def met(self, host: str, addresses: Sequence[str]) -> None:
+        """Record a name's addresses."""
+        self._addresses[host] = min(addresses)
+        self._addresses.move_to_end(host)
+        if len(self._addresses) > MOST_CACHED:
+            self._addresses.popitem(last=False)
+
+    def of(self, host: str) -> str:
+        """Return a name's address, or the name itself if unknown."""
+        return self._addresses.get(host, host)
+
+
+MOST_ALIASES = 20_000
+"""Most names; the least recently seen is forgotten first, and is then a separate host."""
+_PREFIX = "www."
+
+
+class HostAliases:
+    """The addresses of names as last seen, and which of them are twins."""
+
+    def __init__(self) -> None:
+        self._addresses: OrderedDict[str, frozenset[str]] = OrderedDict()
+        self._shared: set[str] = set()
+
+    def __repr__(self) -> str:
+        return f"<HostAliases {len(self._shared)} pairs among {len(self._addresses)} names>"
+
+    def met(self, host: str, addresses: Sequence[str]) -> str | None:
+        """Record a name's addresses. Return the name that has just turned out to be another's twin."""
+        self._addresses[host] = found = frozenset(addresses)
+        self._addresses.move_to_end(host)
+        bare = host.removeprefix(_PREFIX)
+        twin = bare if host != bare else _PREFIX + bare
+        theirs, were = self._addresses.get(twin), bare in self._shared
+        if theirs is not None and not found.isdisjoint(theirs):
+            self._shared.add(bare)
+        else:
+            self._shared.discard(bare)
+        if len(self._addresses) > MOST_ALIASES:
+            gone, _ = self._addresses.popitem(last=False)
+            self._shared.discard(gone.removeprefix(_PREFIX))
+        return _PREFIX + bare if bare in self._shared and not were else None
+
+    def one(self, host: str) -> str:
+        """Return the name that a host is known under: its own, or without a `www.` that makes no difference."""
+        bare = host.removeprefix(_PREFIX)
+        return bare if bare in self._shared else host

@@ -15,16 +15,14 @@ from http import HTTPStatus
 import h11
 import trio
 
-from actors.egress.closing import SessionOver, broken
 from actors.egress.cookies import Heard, set_by
-from actors.egress.failures import Blame, LookFailed
+from actors.egress.failures import Blame, LookFailed, failure, is_redirect
 from actors.egress.guard import Guard
 from actors.egress.headers import collect, retry_after, sendable, sent_at, user_agent
 from actors.egress.http import Elsewhere, Sign, redirect
-from actors.egress.statuses import failure, is_redirect
 from actors.egress.stream_lines import SPOKEN, StreamLines, kind_of
 from actors.egress.url import Url
-from actors.egress.websocket import FramesStatistics, Given
+from actors.egress.websocket import FramesStatistics, Given, SessionOver, broken
 from actors.settings import Settings
 from actors.world import World
 

@@ -1,4 +1,4 @@
-"""The reasons of failed checks, sorted by fault; the breakers and the health score act on the class alone.
+"""The reasons of failed checks and the meaning of HTTP statuses, sorted by fault.
 
 | class | members | source breaker | host breaker | health |
 |---|---|---|---|---|
@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import re
 from enum import Enum
+from http import HTTPStatus
 
 from actors.errors import UrlRefused
 from storage.records.secrecy import without_secrets
@@ -98,3 +99,35 @@ class NotRendered(LookFailed):
 
 class RobotsForbids(LookFailed):
     """robots.txt forbids the check, or is unavailable, which forbids it for the time being."""
+
+
+_PERMANENT = frozenset({401, 403, 404, 410, 451})
+_REDIRECTS = frozenset({301, 302, 303, 307, 308})
+
+
+def is_redirect(status: int) -> bool:
+    """Return whether a status is a redirect, given a Location."""
+    return status in _REDIRECTS
+
+
+def failure(status: int, retry_after: float | None, fresh: float | None = None) -> LookFailed:
+    """Return the failure for a final status other than 200 or a requested 304; times are in seconds."""
+    blame, reason = _blame(status, retry_after), f"answered {_name(status)}"
+    return LookFailed(blame, reason, status=status, retry_after=retry_after, fresh=fresh)
+
+
+def _blame(status: int, retry_after: float | None) -> Blame:
+    if status == 429 or (status == 503 and retry_after is not None):
+        return Blame.THROTTLED
+    if status in _PERMANENT:
+        return Blame.REMOTE_PERMANENT
+    if 200 <= status < 300:
+        return Blame.CONTENT  # a response, but none with a body to read
+    return Blame.REMOTE_TRANSIENT
+
+
+def _name(status: int) -> str:
+    try:
+        return f"{status} {HTTPStatus(status).phrase}"
+    except ValueError:
+        return str(status)

@@ -19,7 +19,7 @@ import trio
 
 from actors.egress.cookies import Heard, set_by
 from actors.egress.decoding import ACCEPT_ENCODING, BadCoding, Body, TooLarge
-from actors.egress.failures import Blame, LookFailed, LookRefused
+from actors.egress.failures import Blame, LookFailed, LookRefused, failure, is_redirect
 from actors.egress.guard import Guard
 from actors.egress.headers import (
     collect,
@@ -33,7 +33,6 @@ from actors.egress.headers import (
     user_agent,
 )
 from actors.egress.posted import PostMethod, PostResult
-from actors.egress.statuses import failure, is_redirect
 from actors.egress.stream_lines import kind_of
 from actors.egress.transport import GuardedTransport
 from actors.egress.url import Url, join

@@ -17,8 +17,7 @@ import trio
 from actors.content.bodies.robots_text import RobotsReading, RobotsRequest, read_robots
 from actors.egress.failures import Blame, LookFailed, RobotsForbids
 from actors.egress.headers import PRODUCT, freshness
-from actors.egress.host_queue import ASKED, Ticket
-from actors.egress.hosts import HostOpen, Hosts
+from actors.egress.hosts import ASKED, HostOpen, Hosts, Ticket
 from actors.egress.http import Elsewhere, FetchedResponse, HttpClient
 from actors.egress.uplink import UplinkMonitor
 from actors.egress.url import Url, join

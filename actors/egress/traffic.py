@@ -9,7 +9,7 @@ from functools import partial
 
 import trio
 
-from actors.egress.address_cache import AddressCache
+from actors.egress.address import AddressCache
 from actors.egress.cookies import Heard
 from actors.egress.event_stream import EventStream, open_stream
 from actors.egress.guard import Guard

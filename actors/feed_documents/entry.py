@@ -12,8 +12,8 @@ from typing import Final, NamedTuple
 import msgspec
 from msgspec import UNSET, UnsetType
 
+from actors.notification.dialects import cut, one_line, paragraphs
 from actors.notification.fitting import difference_of
-from actors.notification.inert import cut, one_line, paragraphs
 from actors.notification.reading import notification_of
 from storage.records.event import CONTENT_CAP
 from storage.records.source import OWN_NAMESPACES

@@ -20,7 +20,7 @@ from actors.jail.process import WorkerProcess
 from actors.settings import wall_limit
 from actors.world import WorkerDied, WorkerTooSlow
 from supervision import Backoff, Child
-from supervision.backoff import next_streak, wait_before
+from supervision.policy import next_streak, wait_before
 
 START_WITHIN = 20.0
 """Importing the parsers on a busy machine takes seconds; a parent that needs longer will not come up."""

@@ -16,7 +16,7 @@ from actors.content.bodies.robots_text import TASKS as ROBOTS
 from actors.content.messages.requests import DetectRequest, FeedRequest, PageRequest
 from actors.content.tasks import TASKS as CONTENT
 from actors.notification.message_template import TASKS as MESSAGES
-from actors.query.preview import TASKS as QUERY
+from actors.query.search import TASKS as QUERY
 from actors.query.search import TASKS as SEARCH
 
 TASKS: Mapping[str, Callable[[bytes], bytes]] = {**CONTENT, **QUERY, **SEARCH, **ROBOTS, **MESSAGES}

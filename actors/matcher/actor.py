@@ -1,4 +1,4 @@
-"""The matcher: finds the destinations of every event of the log, in order; rows and cursor in one transaction.
+"""The matcher: finds the destinations of every event of the log, in order, and knows its lag.
 
 It wakes when the tail grows, and reads until it is level: from the tail if that goes back far enough, else from the
 log, a page at a time. The durable cursor moves in one transaction with the rows it caused, so a crash at any point
@@ -13,16 +13,16 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import assert_never
 
 import msgspec
 import trio
 
 from actors.matcher.audience import Audience
-from actors.matcher.lag import Lag, lag_of
 from actors.matcher.traced import MatchedEvent, matched_events, span_of_match
 from actors.members.ownership import MATCHER, Ownership
-from actors.messages.matcher import AlertsChanged, LogGrew, MatcherMessage
+from actors.messages.workers import AlertsChanged, LogGrew, MatcherMessage
 from actors.notices import about
 from actors.query import EventView, told_in
 from actors.tracing.tracer import Tracer
@@ -30,11 +30,43 @@ from actors.world import World
 from storage.errors import STANDSTILL, AlertsMoved, Corrupt, CursorMoved, DiskFull, Unavailable
 from storage.interface import Storage
 from storage.records.alert import Alert
-from storage.records.cursor import EVERYTHING, MATCHED
-from storage.records.delivery import Hit, Match, Met
-from storage.records.event import Stored
-from storage.records.identity import START, Millis, Seq, seq_of
+from storage.records.destination import Hit, Match, Met
+from storage.records.event import EVERYTHING, MATCHED, Stored
+from storage.records.identity import START, Millis, Seq, millis_of, seq_of
+from storage.tail import Tail
 from supervision import Child, Mailbox, MailboxFull, Reply
+
+SHOWN = 60.0
+"""Minimum seconds of lag that is shown; less is a burst."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lag:
+    """Unmatched events, and the age of the oldest in seconds."""
+
+    events: int = 0
+    seconds: float = 0.0
+
+    def says(self) -> str:
+        """Return a sentence for people, "" while the lag is short."""
+        if self.seconds < SHOWN:
+            return ""
+        many = f"{self.events:,} event{'' if self.events == 1 else 's'}"
+        return f"{many} not matched with alerts yet, the oldest of {self.seconds:,.0f} s ago: deliveries come later."
+
+
+def lag_of(tail: Tail, at: Seq, left: int, oldest: Seq, now: Millis) -> Lag:
+    """Return the lag of a matcher at this position.
+
+    left, oldest: the unmatched events it counted in the log, and the first position, for events no longer in memory.
+    """
+    waiting = tail.since(at)
+    if waiting is not None and not waiting:
+        return Lag()
+    first = waiting[0].stored.seq if waiting else max(at, oldest)
+    age = (now - millis_of(first)) / 1000 if first > START else 0.0
+    return Lag(len(waiting) if waiting else max(1, left), max(0.0, age))
+
 
 PAGE = 200
 PARKED = 5.0

@@ -14,8 +14,7 @@ from typing import Final
 
 import trio
 
-from storage.records.member import View
-from storage.records.shard import SHARDS, shard_of
+from storage.records.member import SHARDS, View, shard_of
 from storage.records.source import Source
 
 MATCHER: Final = "matcher"

@@ -12,10 +12,8 @@ from typing import Annotated, Any, Literal
 from msgspec import UNSET, Meta, Struct, UnsetType
 from msgspec.structs import force_setattr, replace
 
-from storage.records.given import given
-from storage.records.managed import Managed
-from storage.records.source import Follow, Render, Source
-from storage.records.tag_defaults import Inheritable, TagDefaults
+from storage.records.identity import Managed, given
+from storage.records.source import Follow, Inheritable, Render, Source, TagDefaults
 from storage.records.tiers import SourceType
 from storage.records.times import seconds_of
 

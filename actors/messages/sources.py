@@ -16,13 +16,12 @@ from actors.messages.views import (
     TeachResult,
     ToldPage,
 )
-from actors.picks import Picked, PickWish
-from actors.practice.documents import What
-from actors.previews import Preview, Previewed
+from actors.practice import What
+from actors.previews import Picked, PickWish, Preview, Previewed
 from actors.selection import ALL, SourceSelection, SourceSort
 from storage.records.identity import Millis, SourceId
 from storage.records.revision import Expected
-from storage.records.tag_defaults import TagDefaults
+from storage.records.source import TagDefaults
 from supervision import Reply
 
 

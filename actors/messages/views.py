@@ -6,12 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
+from storage.records.event import StandingValues
 from storage.records.health import Cause
 from storage.records.identity import Millis, SourceId
-from storage.records.source import Source, SourceRuntime
-from storage.records.source_state import state_of
+from storage.records.source import Source, SourceRuntime, state_of
 from storage.records.states import SourceState
-from storage.records.value import StandingValues
 
 ReasonKind = Literal[
     "told", "withheld", "due", "failed", "known", "furniture", "outside", "there", "absent", "unasked", "look"

@@ -11,9 +11,7 @@ from collections.abc import Callable, Iterator
 from html import unescape
 from typing import NamedTuple
 
-from actors.notification.dialects import DIALECTS, Dialect, DialectName
-from actors.notification.inert import cut
-from actors.notification.limits import MEASURES, TextLimits, Unit
+from actors.notification.dialects import DIALECTS, MEASURES, Dialect, DialectName, TextLimits, Unit, cut
 from actors.notification.reading import LONGEST_LINE, DiffLine, Notification, NotificationItem
 from actors.notification.speech import ENGLISH, Words
 

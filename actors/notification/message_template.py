@@ -1,4 +1,6 @@
-"""A message template: a user's own message text, in Jinja's language, filled in with a notification.
+"""A message template: a user's own message text, in Jinja's language, filled in with the values of a notification.
+
+A page's text is plain here, and escaped when it enters the output. `Marked` is already marked up.
 
 It runs in a worker with little processor time and output, so endless loops are harmless. Only the part of the language
 that puts values into text is supported: no calls, macros or imports, and no operators that make a text of any length.
@@ -9,10 +11,10 @@ only the user's own.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import wraps
 from math import isfinite, prod
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import msgspec
 from jinja2 import ChainableUndefined, Template, TemplateError, Undefined, meta, nodes
@@ -22,11 +24,108 @@ from jinja2.visitor import NodeTransformer
 from msgspec import Struct
 
 from actors.content.errors import ContentError
-from actors.notification.dialects import DIALECTS
-from actors.notification.inert import cut, one_line
-from actors.notification.limits import MEASURES, TextLimits
-from actors.notification.message_values import NAMES, OF_EVENTS, PARTS, Marked, values_of
+from actors.notification.dialects import DIALECTS, MEASURES, Dialect, TextLimits, cut, one_line
+from actors.notification.fitting import difference_lines, text_of
 from actors.notification.reading import DiffLine, KindLine, Notification, NotificationItem
+from actors.notification.speech import Words
+
+T = TypeVar("T")
+
+
+class Marked(str):
+    """Text in the dialect of its service. Anything derived from it (a part, a sum) is plain text again."""
+
+    __slots__ = ()
+
+
+OF_EVENTS: Final[dict[str, str]] = {
+    "title": "the title, in plain words",
+    "summary": "what changed in one sentence, or the beginning of an entry",
+    "content": "the text of an entry of a feed",
+    "difference": "the lines of the difference, marked up",
+    "added": "list of the texts that came",
+    "removed": "list of the texts that went",
+    "changed": "list of the texts that were altered; each has `before`, `after` and `place`",
+    "kinds": "list of the changes by kind; each has `kind`, `label`, `before` and `after`",
+    "link": "the address of the page or entry",
+    "host": "the site, such as `example.com`",
+    "source": "the id of the source",
+    "author": "who wrote it, if the feed says so",
+    "tags": "list of the tags",
+    "published": "when the feed says that it was published",
+    "at": "when Sanderling told it",
+    "id": "the id of the event",
+    "notice": "of a notice of the service its type, such as `source_failing`; empty of other events",
+}
+"""Each value of one event, with its description. For a digest: of its first event."""
+OF_MESSAGES: Final[dict[str, str]] = {
+    "text": "the whole text that is sent without a message template, marked up",
+    "count": "how many events the message is of: 1, more of a digest",
+    "events": "list of these events, each with the values above (of a large digest not all of them)",
+    "service": "the address of this Sanderling",
+}
+"""Each value of the message as a whole."""
+NAMES: Final = frozenset(OF_EVENTS) | frozenset(OF_MESSAGES)
+PARTS: Final = frozenset({"before", "after", "place", "kind", "label"})
+
+
+def values_of(notification: Notification, limits: TextLimits, room: int) -> dict[str, Any]:
+    """Return the values of a notification by name. No text is longer than `room`, nor a whole list."""
+    events = [_event(item, limits, room, notification.words) for item in notification.items]
+    first = events[0] if events else dict.fromkeys(OF_EVENTS, "")
+    return first | {
+        "title": cut(notification.title, room),
+        "text": Marked(text_of(notification, limits.dialect, room, limits.unit, titled=limits.titled)),
+        "count": notification.total,
+        "events": _as_many(events, room, lambda event: sum(len(event[name]) for name in ("title", "summary", "link"))),
+        "service": _address(notification.service, DIALECTS[limits.dialect]),
+    }
+
+
+def _event(item: NotificationItem, limits: TextLimits, room: int, words: Words) -> dict[str, Any]:
+    dialect = DIALECTS[limits.dialect]
+    lines = {sign: [line for line in item.lines if line.sign == sign] for sign in "+-~"}
+    return {
+        "title": cut(item.title, room),
+        "summary": cut(item.summary, room),
+        "content": cut(item.content, room),
+        "difference": Marked(dialect.line.join(_as_many(difference_lines(item, dialect, room, words), room, len))),
+        "added": _as_many((cut(line.after, room) for line in lines["+"]), room, len),
+        "removed": _as_many((cut(line.before, room) for line in lines["-"]), room, len),
+        "changed": [
+            {"before": cut(line.before, room), "after": cut(line.after, room), "place": cut(line.place, room)}
+            for line in _as_many(lines["~"], room, lambda line: len(line.before) + len(line.after))
+        ],
+        "kinds": [
+            {name: cut(text, room) for name, text in one._asdict().items()}
+            for one in _as_many(item.kinds, room, lambda one: sum(map(len, one)))
+        ],
+        "link": _address(item.link, dialect),
+        "host": item.host,
+        "source": item.source,
+        "author": cut(item.author, room),
+        "tags": _as_many(item.tags, room, len),
+        "published": item.published,
+        "at": item.at,
+        "id": item.id,
+        "notice": item.notice,
+    }
+
+
+def _address(url: str, dialect: Dialect) -> Marked:
+    return Marked(dialect.address(url))
+
+
+def _as_many(texts: Iterable[T], room: int, size: Callable[[T], int]) -> list[T]:
+    """Return the first items that fit together; at least one."""
+    found: list[T] = []
+    for text in texts:
+        room -= size(text)
+        if room < 0 and found:
+            break
+        found.append(text)
+    return found
+
 
 MOST_OUT: Final = 8 << 10
 """Bytes of a text."""

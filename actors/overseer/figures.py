@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from actors.matcher.lag import Lag
+from actors.matcher.actor import Lag
 from actors.members.ownership import Ownership
 from actors.metrics import Labels
 from actors.overseer.overseer import Overseer
@@ -19,7 +19,7 @@ from actors.world import World
 from storage.interface import Storage
 from storage.records.health import RANK
 from storage.records.identity import START, millis_of
-from storage.records.replica import ReplicaState
+from storage.records.member import ReplicaState
 from storage.records.states import SOURCES
 from storage.records.tiers import TIERS
 

@@ -11,8 +11,7 @@ from actors.delivery.registry import DeliveryRegistry
 from actors.errors import Conflict, NotFound
 from actors.messages.views import SourceExamination
 from actors.overseer.journal import Journal, StateTurn
-from actors.overseer.order import Asked, Orders
-from actors.overseer.rows import Below, Kind, Row, first_line, worst_of
+from actors.overseer.rows import Asked, Below, Kind, Orders, Row, first_line, worst_of
 from actors.settings import Settings
 from actors.sources.explanation.score import examined
 from actors.sources.index import SourceIndex

@@ -12,8 +12,7 @@ from actors.query.analysis import Analysed
 from actors.query.languages import UnknownLanguage, languages
 from actors.query.match import matches
 from actors.query.nodes import Query
-from actors.query.parts import EventView, Match, Texts, told_in
-from actors.query.sides import Side
+from actors.query.parts import EventView, Match, Side, Texts, told_in
 from actors.query.syntax import QueryError, parse
 
 __all__ = [

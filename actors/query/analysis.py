@@ -1,22 +1,28 @@
-"""A text for queries, analysed once for all of them and only as far as needed.
+"""A text for queries, analysed once for all of them and only as far as needed, with places in the original.
 
 The keys of a text decide most queries; they are made per language, from the distinct chunks only. Positions are made
 when a text has all words of a phrase, the words themselves when a query has a prefix.
+
+Words are found in the plain form of a text, which may be shorter or longer. So the text is cut into clusters (a
+character with its marks and hidden characters), which are converted to plain form one by one; composition never crosses
+clusters. If the pieces do not add up to the whole, no places are returned instead of wrong ones.
 """
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, cached_property
 from itertools import accumulate, chain
 from typing import NamedTuple
+from unicodedata import normalize
 
 from actors.query import words
-from actors.query.conditions import Condition
-from actors.query.facts import NO_FACTS, Facts
+from actors.query.conditions import NO_FACTS, Condition, Facts
 from actors.query.languages import Language, fold, language
 from actors.query.nodes import Path, Phrase, Prefix, Unit
+from actors.query.words import MARKS
 
 Positions = Mapping[str, list[tuple[int, int]]]
 """By key: its occurrences, as the position of its first word and the one after its last."""
@@ -180,3 +186,58 @@ class _KnownKeys(dict[str, tuple[str, ...]]):
 @cache
 def _known_keys(code: str) -> _KnownKeys:
     return _KnownKeys(language(code))
+
+
+_HANGUL = "\u1160-\u11ff\ud7b0-\ud7ff"
+"""Vowels and finals, which combine with the characters before them, though they are no marks."""
+_BEYOND = r"(?!\w)[\U00011000-\U0001efff]"
+"""The marks beyond the table of `words.py`, and some harmless other signs."""
+_CLUSTER = re.compile(rf"(?s:.)(?:[{MARKS}{_HANGUL}\uff9e\uff9f]|{_BEYOND}|{words.HIDDEN})*+")
+
+
+class Span(NamedTuple):
+    """Code points from `start` to before `end`."""
+
+    start: int
+    end: int
+
+
+def word_spans(text: str) -> Sequence[Span]:
+    """Return the span of each word of a text, in the order of `Analysed`'s row; empty spans if unknown."""
+    plain, starts, ends = _traced(text)
+    found: list[Span] = []
+    for at, chunk in words.placed(plain):
+        for start, end in _inside(chunk):
+            known = bool(ends) and start < end
+            found.append(Span(starts[at + start], ends[at + end - 1]) if known else Span(0, 0))
+    return found
+
+
+def _inside(chunk: str) -> Iterator[Span]:
+    """Yield the places of the words of a chunk's row in it."""
+    typed, at = chunk.replace(",", "."), 0  # a decimal comma becomes a dot in the row
+    for word in words.shape(chunk).row:
+        start = max(typed.find(word, at), at)
+        at = min(start + len(word), len(chunk))
+        yield Span(start, at)
+
+
+def _traced(text: str) -> tuple[str, Sequence[int], Sequence[int]]:
+    """Return the plain form, and the start and end of each character's cluster in the text; no places if unknown."""
+    plain = words.plain(text)
+    if text.isascii() or _is_one_to_one(text, plain):
+        return plain, range(len(plain)), range(1, len(plain) + 1)
+    pieces: list[str] = []
+    starts: list[int] = []
+    ends: list[int] = []
+    for cluster in _CLUSTER.finditer(text):
+        piece = words.plain(cluster[0])
+        pieces.append(piece)
+        starts += [cluster.start()] * len(piece)
+        ends += [cluster.end()] * len(piece)
+    return (plain, starts, ends) if "".join(pieces) == plain else (plain, (), ())
+
+
+def _is_one_to_one(text: str, plain: str) -> bool:
+    """Whether character n of the plain form comes from character n: case folding never shortens a text."""
+    return len(plain) == len(text) and normalize("NFC", text) == text and text.casefold() == plain

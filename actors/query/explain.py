@@ -9,12 +9,10 @@ from typing import assert_never
 from msgspec import Struct
 
 from actors.query import words
-from actors.query.analysis import Analysed
+from actors.query.analysis import Analysed, Span, word_spans
 from actors.query.conditions import Condition
 from actors.query.nodes import All, Any, Node, Not, Phrase, Prefix, Query, Word
-from actors.query.offsets import Span, word_spans
-from actors.query.parts import Part, PartName
-from actors.query.sides import Side
+from actors.query.parts import Part, PartName, Side
 
 MOST_MARKS = 100
 """Maximum marks in a title, a content or a text of a diff; the first ones."""

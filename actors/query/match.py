@@ -7,7 +7,7 @@ from typing import assert_never
 from actors.query.analysis import Analysed
 from actors.query.conditions import Condition
 from actors.query.nodes import All, Any, Node, Not, Phrase, Prefix, Query, Word
-from actors.query.sides import Side
+from actors.query.parts import Side
 
 
 def matches(query: Query, text: Analysed | Side) -> bool:

@@ -1,21 +1,129 @@
-"""The texts of an event that an alert reads, by its setting: the change of a page, one side of it, or the page.
+"""The texts of an event that an alert reads, by its setting: the change of a page, one side of it, or all.
 
 A page's event has a diff. `change` reads the title, added and removed texts; `added` and `removed` read one side, with
-the title (`sides.py`); `page` reads title and content. Events without a diff (feeds, push, old logs) always match by
+the title; `page` reads title and content. Events without a diff (feeds, push, old logs) always match by
 title and content. A truncated diff lacks some added texts, so the content is read as well.
+
+The title helps to name the page (`acme price`), but is the same in every change. So a query matches if it holds on the
+title and this side together, and some text of this side contributes. Words on both sides of a changed block count as
+unchanged. This is judged term by term, so a phrase is added when its last word is.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Literal, NamedTuple
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from typing import Literal, NamedTuple, assert_never
 
 import msgspec
 from msgspec import Struct
 
-from actors.query.analysis import Analysed
-from actors.query.facts import Fact, Facts
-from actors.query.sides import Side
+from actors.query.analysis import Analysed, Place
+from actors.query.conditions import NO_FACTS, Condition, Fact, Facts
+from actors.query.nodes import All, Any, Node, Not, Phrase, Prefix, Query, Word
+
+
+class _Block(NamedTuple):
+    """A changed block: its number on this side, its text, and the text on the other side."""
+
+    number: int
+    text: Analysed
+    other: Analysed
+
+    def brings(self, term: Word | Prefix | Phrase, code: str) -> bool:
+        """Whether a term is here, and not on the other side."""
+        return self.text.has_term(term, code) and not self.other.has_term(term, code)
+
+
+class Side:
+    """A title, and the texts of one side; of a changed block also the other side."""
+
+    def __init__(self, title: str, texts: Sequence[tuple[str, str | None]], facts: Facts = NO_FACTS) -> None:
+        self.facts = facts
+        self._texts = (title, *(text for text, _ in texts))
+        self._title = Analysed(title)
+        self._plain_numbers = [number for number, (_, other) in enumerate(texts, 1) if other is None]
+        self._plain = Analysed(*(text for text, other in texts if other is None))
+        self._blocks = [
+            _Block(number, Analysed(text), Analysed(other))
+            for number, (text, other) in enumerate(texts, 1)
+            if other is not None
+        ]
+        self._empty = not any(text.strip() for text, _ in texts)
+
+    @cached_property
+    def _whole(self) -> Analysed:
+        return Analysed(*self._texts, facts=self.facts)
+
+    def keys(self, code: str) -> frozenset[str]:
+        """Return all keys that could satisfy a query, including those on both sides."""
+        return self._whole.keys(code)
+
+    @property
+    def folded(self) -> list[str]:
+        """Every distinct word, as in `Analysed`, including those on both sides."""
+        return self._whole.folded
+
+    def has_term(self, term: Word | Prefix | Phrase | Condition, code: str) -> bool:
+        """Whether the title or this side has a word, prefix or phrase, or meets a condition."""
+        if isinstance(term, Condition):
+            return self.facts.meet(term)
+        return self._brings(term, code) or self._title.has_term(term, code)
+
+    def satisfies(self, query: Query) -> bool:
+        """Whether a query holds because of this side."""
+        if self._empty:
+            return False
+        holds, by_side = self._judge(query.root, query.language)
+        return holds and (by_side or not _asks(query.root))
+
+    def places(self, term: Word | Prefix | Phrase | Condition, code: str) -> Iterator[Place]:
+        """Yield the occurrences of a term, in the title (part 0) and in the texts that add it."""
+        if isinstance(term, Condition):
+            return
+        yield from self._title.places(term, code)
+        for place in self._plain.places(term, code):
+            yield place._replace(part=self._plain_numbers[place.part])
+        for block in self._blocks:
+            if block.brings(term, code):
+                for place in block.text.places(term, code):
+                    yield place._replace(part=block.number)
+
+    def _judge(self, node: Node, code: str) -> tuple[bool, bool]:
+        """Return whether a part of a query holds, and whether this side contributes."""
+        match node:
+            case Word() | Prefix() | Phrase():
+                brings = self._brings(node, code)
+                return brings or self._title.has_term(node, code), brings
+            case Condition():
+                return self.facts.meet(node), True
+            case Not(part):
+                return not self._judge(part, code)[0], False
+            case All(parts):
+                found = [self._judge(part, code) for part in parts]
+                return all(holds for holds, _ in found), any(by_side for _, by_side in found)
+            case Any(parts):
+                found = [judged for part in parts if (judged := self._judge(part, code))[0]]
+                return bool(found), any(by_side for _, by_side in found)
+            case _:
+                assert_never(node)
+
+    def _brings(self, term: Word | Prefix | Phrase, code: str) -> bool:
+        return self._plain.has_term(term, code) or any(block.brings(term, code) for block in self._blocks)
+
+
+def _asks(node: Node) -> bool:
+    """Whether a query has anything but exclusions."""
+    match node:
+        case Word() | Prefix() | Phrase() | Condition():
+            return True
+        case Not():
+            return False
+        case All(parts) | Any(parts):
+            return any(map(_asks, parts))
+        case _:
+            assert_never(node)
+
 
 Match = Literal["change", "added", "removed", "page"]
 PartName = Literal["title", "content", "added", "removed", "before", "after"]

@@ -16,10 +16,9 @@ from functools import partial
 
 import trio
 
-from actors.messages.recorder import Record, RecorderMessage, SaveStates
+from actors.messages.workers import Record, RecorderMessage, SaveStates
 from actors.recorder import commits
-from actors.recorder.event_builder import build
-from actors.recorder.identifiers import Identifiers
+from actors.recorder.event_builder import Identifiers, build
 from actors.recorder.stories import SameStories
 from actors.signatures.event import Signer
 from actors.signing import SigningKeys

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
-from actors.messages.recorder import Record
+from actors.messages.workers import Record
 from actors.tracing.identity import Told, root_of, span_of, told_in
 from actors.tracing.span import INTERNAL, MOST_IN_LIST, Attributes, Span
 from actors.tracing.tracer import Times, Tracer

@@ -1,12 +1,19 @@
-"""From a source's draft to the wire form of an event, except its signature. Pure."""
+"""From a source's draft to the wire form of an event, with a position and id that only grow. Pure.
+
+RFC 9562 section 6.2, method 1: milliseconds, then a counter of 15 bits. The time part never decreases, whatever the
+wall clock shows; a full counter borrows the next millisecond. A new millisecond starts its counter low, but not at
+zero, so that ids cannot be guessed from their time. `storage.records.identity` has the arithmetic.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from msgspec import UNSET
 
-from actors.content.wording.one_line import of_text
+from actors.content.wording.spans import of_text
 from storage.records.event import Draft, Event
-from storage.records.identity import Millis, SourceId
+from storage.records.identity import COUNTER_BITS, START, Millis, Seq, SourceId, id_of
 from storage.records.times import rfc3339
 
 SCHEMA_VERSION = 1
@@ -46,3 +53,35 @@ def build(event_id: str, source: SourceId, draft: Draft, base_url: str, now: Mil
         heartbeat=UNSET if draft.heartbeat is None else draft.heartbeat,
         story=(draft.story or event_id) if draft.alert_type is None else UNSET,
     )
+
+
+_TAIL_BITS = 59
+_FRESH_BITS = 8
+
+
+class Identifiers:
+    """Mints positions and ids; `bits(n)` gives n random bits.
+
+    Called only inside the engine's transaction, so the order of minting is the order of commit.
+    """
+
+    def __init__(self, now: Callable[[], Millis], bits: Callable[[int], int]) -> None:
+        self._now = now
+        self._bits = bits
+        self._last: Seq = START
+
+    def raise_floor(self, floor: Seq) -> None:
+        """Mint only above `floor` from now on."""
+        self._last = max(self._last, floor)
+
+    def mint(self) -> tuple[Seq, str]:
+        """Return the next position and its id."""
+        now = self._now()
+        if now > self._last >> COUNTER_BITS:
+            self._last = Seq(now << COUNTER_BITS | self._bits(_FRESH_BITS))
+        else:
+            self._last = Seq(self._last + 1)
+        return self._last, id_of(self._last, self._bits(_TAIL_BITS))
+
+    def __repr__(self) -> str:
+        return f"Identifiers(last={self._last})"

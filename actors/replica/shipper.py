@@ -41,7 +41,7 @@ from storage.errors import STANDSTILL, ChainBroken
 from storage.interface.shipping import Begun, Change, Origin, Shipping
 from storage.objects.objects import Objects, ObjectsAway
 from storage.records.identity import Millis
-from storage.records.replica import ReplicaState
+from storage.records.member import ReplicaState
 from storage.records.times import rfc3339
 from supervision import Child
 

@@ -12,9 +12,8 @@ from typing import Any, Final, Literal, NamedTuple
 
 from msgspec import UNSET, Struct, UnsetType, json
 
-from storage.records.coverage import Coverage
+from storage.records.coverage import Coverage, Why
 from storage.records.identity import Millis
-from storage.records.shift import Why
 from storage.records.times import rfc3339
 from storage.records.trail import Verdict
 

@@ -17,7 +17,7 @@ import trio
 from actors.content.bodies.frames import OF_FRAMES
 from actors.content.values.kinds import values_of_entry
 from actors.query import Analysed, Query, QueryError, matches, parse
-from actors.query.facts import NO_FACTS, Fact, Facts
+from actors.query.conditions import NO_FACTS, Fact, Facts
 from actors.query.nodes import All, Any, Word, has_conditions
 from storage.errors import StorageError
 from storage.interface.alerts import Alerts

@@ -15,7 +15,8 @@ import msgspec
 from msgspec import Struct
 
 from actors.content.bodies.frames import MARK
-from storage.records.note import Note, StoredMemory, noted, opened, sealed
+from storage.records.trail import Note, StoredMemory, opened, sealed
+from storage.records.trail import add_note as noted
 
 SPAN: Final = 10_000
 LEAST_SAVED: Final = 2_000

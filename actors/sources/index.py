@@ -24,23 +24,21 @@ from actors.messages.sources import LookNow, SettingsChanged
 from actors.messages.views import SourcePage, SourceView
 from actors.selecting import picks
 from actors.selection import SourceSelection, SourceSort
+from actors.sources.counts import StateCounts, TagCounts
 from actors.sources.looks import progress
+from actors.sources.looks.access import SHUT_OUT
 from actors.sources.looks.fetch import host_of
-from actors.sources.looks.renewal import SHUT_OUT
 from actors.sources.ports import LiveSource, Ports, limits_of
 from actors.sources.ranking import Place, Ranking
-from actors.sources.schedule.look_price import RENDERED, Price, cost_of, first_guess
+from actors.sources.schedule.budgets import RENDERED, Price, cost_of, first_guess
+from actors.sources.schedule.cadence import wait_of
 from actors.sources.schedule.overdue import Round
-from actors.sources.schedule.start_spread import wait_of
-from actors.sources.state_counts import StateCounts
-from actors.sources.tag_counts import TagCounts
 from actors.sources.tiers import BEHAVIOURS, readers
 from storage.records import tally
 from storage.records.health import Flag
 from storage.records.identity import SERVICE, Millis, SourceId
-from storage.records.source import Source, SourceRuntime, WatchedSource, feed_keys, key_of, reads_plainly
+from storage.records.source import Source, SourceRuntime, WatchedSource, feed_keys, key_of, reads_plainly, state_of
 from storage.records.source import SourceState as StoredState
-from storage.records.source_state import state_of
 from storage.records.states import SourceState
 from storage.records.tiers import POLLED
 from supervision import ChildSpec, DynamicSupervisor, MailboxFull, Run

@@ -17,9 +17,9 @@ from typing import Final
 import trio
 
 from actors.egress.cookies import is_renewed
-from actors.messages.recorder import RecorderMessage, SaveStates
+from actors.messages.workers import RecorderMessage, SaveStates
 from storage.records.identity import SourceId
-from storage.records.kept_cookies import Age, joined, parted
+from storage.records.source import Age, joined, parted
 from supervision import Mailbox, MailboxFull
 
 MOST_TRIED: Final = 64

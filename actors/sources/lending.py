@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
 
 from msgspec.structs import replace
 
-from actors.egress.given_headers import given_request
+from actors.egress.headers import given_request
 from actors.egress.url import Url, parse_url
 from actors.errors import UrlRefused
 from storage.records.identity import SourceId

@@ -11,26 +11,25 @@ import trio
 from msgspec.structs import replace
 
 from actors.egress.traffic import Egress
+from actors.hours import read_hours
 from actors.inheriting import TagTable
-from actors.look_hours import read_hours
 from actors.members.ownership import Ownership
-from actors.messages.recorder import RecorderMessage
 from actors.messages.sources import SourceMessage
 from actors.messages.views import PushView
+from actors.messages.workers import RecorderMessage
 from actors.settings import Settings
 from actors.shifts import Shifts
 from actors.sources.admission import Admission
 from actors.sources.body_cache import BodyCache
+from actors.sources.counts import StateCounts
 from actors.sources.dedup_window import DedupWindow
 from actors.sources.kept_cookies import KeptCookies, TriedCookies
 from actors.sources.lending import Lenders
 from actors.sources.ranking import Ranking
+from actors.sources.schedule.budgets import HopBudget, Price
 from actors.sources.schedule.cadence import Limits
 from actors.sources.schedule.failure_delays import FailureDelays
-from actors.sources.schedule.hop_budget import HopBudget
-from actors.sources.schedule.look_price import Price
 from actors.sources.schedule.pause import PauseSwitch
-from actors.sources.state_counts import StateCounts
 from actors.tracing.tracer import Tracer
 from actors.world import World
 from storage.interface import Storage

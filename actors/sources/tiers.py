@@ -13,19 +13,19 @@ from actors.previews import Preview
 from actors.settings import Settings
 from actors.sources.detection.classify import Classification
 from actors.sources.feed import preview as feed_preview
-from actors.sources.feed import search as feed_search
+from actors.sources.feed import preview as feed_search
 from actors.sources.feed.reader import FeedReader
 from actors.sources.looks.reading import BodyReader
 from actors.sources.page import preview as page_preview
-from actors.sources.page import search as page_search
+from actors.sources.page import preview as page_search
 from actors.sources.page.reader import PageReader
 from actors.sources.polling.actor import PolledSource
 from actors.sources.ports import LiveSource, Ports
 from actors.sources.push import preview as push_preview
-from actors.sources.push import search as push_search
+from actors.sources.push import preview as push_search
 from actors.sources.push.actor import PushSource
-from storage.records.note import StoredMemory
 from storage.records.tiers import TIERS, SourceType
+from storage.records.trail import StoredMemory
 from supervision import Child, Run
 
 Readers = Mapping[SourceType, BodyReader]

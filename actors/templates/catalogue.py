@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from actors.catalogue.catalogue import Reader
-from actors.templates.reading import read_template
+from actors.templates.template import read_template
 
 _READER: Final = Reader("template", "actors.templates", "builtin", read_template)
 built_in = _READER.built_in

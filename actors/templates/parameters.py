@@ -9,9 +9,7 @@ from typing import NamedTuple
 from msgspec import json
 
 from actors.errors import DomainError, UrlRefused
-from actors.templates.domain import NoDomain, read_domain
-from actors.templates.expansion import Values, try_out
-from actors.templates.template import Parameter, Template
+from actors.templates.template import NoDomain, Parameter, Template, Values, read_domain, try_out
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 LONGEST = 200

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from actors.templates.expansion import PlannedSource
+from actors.templates.template import PlannedSource
 from storage.records.alert import Alert
 from storage.records.identity import SourceId
 from storage.records.tiers import SourceType

@@ -1,13 +1,31 @@
-"""A template in the form of its file. Pure."""
+"""A template: its file read from TOML and checked, and its sources for given values. Pure.
+
+The value becomes the host of a URL, so anything that two parsers might read differently is refused here, with a hint.
+Its resolution is the guard's business.
+
+Each check yields the place, as `sources[1].url`, and the remedy.
+"""
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+import re
+import unicodedata
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import product
+from math import prod
+from typing import Annotated, Literal, NamedTuple
+from urllib.parse import quote
 
+import idna
 from msgspec import Meta, Struct
 
+from actors.catalogue.reading import read_file
+from actors.egress.url import parse_url, read_host
+from actors.errors import UrlRefused
+from actors.query import QueryError, UnknownLanguage, parse
 from storage.records.alert import Matching
-from storage.records.tiers import SourceType
+from storage.records.source import OWN_NAMESPACES, tag_of
+from storage.records.tiers import TIERS, SourceType, Tier
 
 MOST_SOURCES = 100
 """Maximum sources of one instantiation, for any values."""
@@ -21,7 +39,7 @@ Count = Annotated[int, Meta(ge=1, le=50)]
 
 
 class Parameter(Struct, frozen=True, forbid_unknown_fields=True):
-    """A parameter for the caller: from `min` to `max` values. A domain is bare (`domain.py`), a string is free text."""
+    """A parameter for the caller: from `min` to `max` values. A domain is bare, a string is free text."""
 
     key: Key
     type: Literal["domain", "string"]
@@ -70,3 +88,233 @@ class Template(Struct, frozen=True, forbid_unknown_fields=True):
     def alert_key(self, suggestion: Suggestion) -> str:
         """Return the stored key of the alert for a suggestion."""
         return f"{self.id}/{suggestion.key}"
+
+
+Values = Mapping[str, tuple[str, ...]]
+"""By parameter, in the order given; read by `parameters.py`."""
+NAME = re.compile(r"\{([a-z][a-z0-9_]*)\}")
+SAMPLES = {"domain": "example.com", "string": "x"}
+SAMPLE_BASE = "https://registry.example"
+
+
+class PlannedSource(NamedTuple):
+    """A source to attach. `url` is normalized; `tags` include the template's own."""
+
+    url: str
+    host: str
+    type: SourceType
+    tags: tuple[str, ...]
+
+
+def expand(template: Template, values: Values, registry_base: str) -> tuple[PlannedSource, ...]:
+    """Return the sources of a template, value by value in the order given, each URL once. Raises UrlRefused."""
+    found: dict[str, PlannedSource] = {}
+    for chosen in product(*(values[parameter.key] for parameter in template.parameters)):
+        texts = dict(zip((parameter.key for parameter in template.parameters), chosen, strict=True))
+        for pattern in template.sources:
+            wanted = _fill(template, pattern, texts, registry_base)
+            found.setdefault(wanted.url, wanted)
+    return tuple(found.values())
+
+
+def try_out(template: Template, key: str, value: str) -> None:
+    """Fill a value into every URL with its name, and samples into the rest. Raises UrlRefused."""
+    texts = {**samples(template), key: value}
+    for pattern in template.sources:
+        if key in names_in(pattern.url):
+            _fill(template, pattern, texts, SAMPLE_BASE)
+
+
+def samples(template: Template) -> dict[str, str]:
+    """Return a short value for each parameter."""
+    return {parameter.key: SAMPLES[parameter.type] for parameter in template.parameters}
+
+
+def names_in(text: str) -> Iterator[str]:
+    """Yield the names between braces."""
+    return (found[1] for found in NAME.finditer(text))
+
+
+def _fill(template: Template, pattern: Pattern, texts: Mapping[str, str], registry_base: str) -> PlannedSource:
+    kinds = {parameter.key: parameter for parameter in template.parameters}
+
+    def in_url(found: re.Match[str]) -> str:
+        name = found[1]
+        return registry_base.rstrip("/") if name == REGISTRY_BASE else _encoded(kinds[name], texts[name])
+
+    url = parse_url(NAME.sub(in_url, pattern.url))
+    tags = (NAME.sub(lambda found: texts[found[1]], tag) for tag in pattern.tags)
+    return PlannedSource(url.text, url.host, pattern.type, tuple(dict.fromkeys((*map(tag_of, tags), template.tag))))
+
+
+def _encoded(parameter: Parameter, value: str) -> str:
+    """Encode a value: a domain is ASCII already; a string must not end its part of the URL."""
+    return value if parameter.type == "domain" else quote(value, safe="")
+
+
+_TOGETHER = frozenset(("LATIN", "CJK", "HIRAGANA", "KATAKANA", "KATAKANA-HIRAGANA", "HANGUL", "BOPOMOFO"))
+"""Scripts allowed together in one word (UTS 39, 5.2, highly restrictive)."""
+
+
+class NoDomain(ValueError):
+    """Not a bare domain; the message is a sentence without its subject."""
+
+
+def read_domain(text: str) -> str:
+    """Return a domain in normal form: ASCII (IDNA 2008), lower case, no dot at the end. Raises NoDomain.
+
+    >>> read_domain("Bücher.Example.")
+    'xn--bcher-kva.example'
+    """
+    _check_characters(text)
+    try:
+        name = read_host(text)
+    except UrlRefused as refusal:
+        if refusal.rule == "url-host-spelling":
+            raise NoDomain(_ADDRESS) from None
+        raise NoDomain(f"is no domain: {refusal.detail}") from None
+    if name.rpartition(".")[2].isdigit():
+        raise NoDomain(_ADDRESS)
+    if "." not in name:
+        raise NoDomain("is a single label: write the whole domain, such as example.com")
+    for label in name.split("."):
+        _check_script(label)
+    return name
+
+
+_ADDRESS = "is an IP address: write a domain, such as example.com"
+
+
+def _check_characters(text: str) -> None:
+    if not text.strip():
+        raise NoDomain("is empty: write a domain, such as example.com")
+    if any(character.isspace() or not character.isprintable() for character in text):
+        raise NoDomain("has a space or an invisible character")
+    scheme, there, _ = text.partition("://")
+    if there:
+        raise NoDomain(f"has a scheme: leave {scheme[:10]}:// away, as in example.com")
+    if "@" in text:
+        raise NoDomain("has a user name: write the bare domain, as in example.com")
+    if text.startswith("[") or text.count(":") > 1:
+        raise NoDomain(_ADDRESS)
+    if any(sign in text for sign in "/\\?#"):
+        raise NoDomain("has a path: write the bare domain, as in example.com")
+    if ":" in text:
+        raise NoDomain("has a port: write the bare domain, as in example.com")
+    if "*" in text:
+        raise NoDomain("has a wildcard: name each domain by itself")
+
+
+def _check_script(label: str) -> None:
+    """Refuse a label that may imitate another name by mixing scripts."""
+    if not label.startswith("xn--"):
+        return
+    shown = idna.decode(label)
+    scripts = {unicodedata.name(letter, "").split(" ")[0] for letter in shown if unicodedata.category(letter)[0] == "L"}
+    if len(scripts) > 1 and not scripts <= _TOGETHER:
+        raise NoDomain(f"mixes letters of different scripts ({', '.join(sorted(scripts))}) in {shown!r}")
+
+
+Found = Iterator[tuple[str, str]]
+CHANNELS = (*TIERS, "alerts")
+"""The service's own channels: no template or alert may use these names."""
+
+
+def check(template: Template) -> Found:
+    """Yield all errors of a template."""
+    if template.id in CHANNELS:
+        yield "id", f"{template.id} is a channel of the service itself: choose another id"
+    yield from _check_parameters(template)
+    for number, pattern in enumerate(template.sources):
+        place = f"sources[{number}]"
+        yield from ((f"{place}.url", says) for says in _check_url(template, pattern.url, TIERS[pattern.type]))
+        yield from ((f"{place}.tags", says) for says in _check_tags(template, pattern.tags))
+    yield from _repeated("alerts", [suggestion.key for suggestion in template.alerts])
+    for number, suggestion in enumerate(template.alerts):
+        yield from ((f"alerts[{number}].{name}", says) for name, says in _check_alert(template, suggestion))
+
+
+def _check_parameters(template: Template) -> Found:
+    used = {name for pattern in template.sources for name in names_in(pattern.url)}
+    yield from _repeated("parameters", [parameter.key for parameter in template.parameters])
+    for number, parameter in enumerate(template.parameters):
+        place = f"parameters[{number}]"
+        if parameter.key == REGISTRY_BASE:
+            yield f"{place}.key", f"{REGISTRY_BASE} is the name of a setting: choose another key"
+        if parameter.min > parameter.max:
+            yield f"{place}.min", f"min is {parameter.min} and max is {parameter.max}: swap them, or raise max"
+        if parameter.key not in used:
+            yield f"{place}.key", f"no source has {{{parameter.key}}} in its URL: use it there, or leave it out"
+        yield from _check_example(place, parameter)
+    most = len(template.sources) * prod(parameter.max for parameter in template.parameters)
+    if most > MOST_SOURCES:
+        yield "parameters", f"up to {most} sources at once; at most {MOST_SOURCES}: lower a max, or drop sources"
+
+
+def _check_example(place: str, parameter: Parameter) -> Found:
+    try:
+        if parameter.type == "domain":
+            read_domain(parameter.example)
+    except NoDomain as error:
+        yield f"{place}.example", f"{parameter.example!r} {error}"
+
+
+def _check_url(template: Template, url: str, tier: Tier) -> Iterator[str]:
+    known = {**samples(template), REGISTRY_BASE: SAMPLE_BASE}
+    strange = [name for name in names_in(url) if name not in known]
+    if strange:
+        yield f"{{{strange[0]}}} is no parameter; there are {', '.join(f'{{{name}}}' for name in known)}"
+        return
+    filled = NAME.sub(lambda found: known[found[1]], url)
+    if "{" in filled or "}" in filled:
+        yield "a brace that belongs to no parameter: write {name}, or %7B and %7D for braces of the URL's own"
+        return
+    try:
+        found = parse_url(filled)
+    except UrlRefused as refusal:
+        yield f"no URL that can be watched: {refusal.detail}"
+        return
+    if found.scheme not in tier.schemes:
+        yield f"a {found.scheme} URL can't be watched as this type, which goes with {' and '.join(tier.schemes)}"
+
+
+def _check_tags(template: Template, tags: Sequence[str]) -> Iterator[str]:
+    domains = {parameter.key for parameter in template.parameters if parameter.type == "domain"}
+    for tag in tags:
+        space, colon, value = tag.partition(":")
+        if colon and not (space and value):
+            yield f"{tag!r}: write <namespace>:<value>, or a word"
+        if space in OWN_NAMESPACES:
+            yield f"{tag!r}: the namespace {space} is the service's own; choose another"
+        for name in names_in(tag):
+            if name not in domains:
+                yield f"{tag!r}: {{{name}}} is no parameter of type domain, and only those can be in tags"
+
+
+def _check_alert(template: Template, suggestion: Suggestion) -> Found:
+    try:
+        parse(suggestion.query, suggestion.language)
+    except UnknownLanguage as error:
+        yield "language", str(error)
+    except QueryError as error:
+        yield "query", f"{error.reason} (at character {error.position})"
+    if suggestion.channel in (*CHANNELS, template.id):
+        yield "channel", f"{suggestion.channel} is a channel already: choose another, or leave it out"
+
+
+def _repeated(what: str, keys: Sequence[str]) -> Found:
+    for number, key in enumerate(keys):
+        if key in keys[:number]:
+            yield f"{what}[{number}].key", f"{key!r} is taken by {what}[{keys.index(key)}]: each needs its own"
+
+
+_CHOICES = {
+    "parameters": ": write domain or string",
+    "sources": ": write push, feed or html",
+    "alerts": ": write change, added, removed or page",
+}
+
+
+def read_template(text: str, file: str) -> Template:
+    """Return the template in a file; `file` is its name for the errors. Raises BadFile."""
+    return read_file(text, file, Template, check, _CHOICES)

@@ -16,14 +16,12 @@ from api.dashboard.language.sentences import translated, translated_lines
 from api.dashboard.language.speaking import say
 from api.dashboard.screen import Page, Screen, Shown, Visit
 from api.dashboard.typed_changes import typed_lines
-from api.operations import events, pictures
+from api.operations import events, versions
 from api.operations.why import event_why, meets
 from storage.attempts import KEPT_ATTEMPTS
 from storage.records.alert import Alert
-from storage.records.cursor import Filter
-from storage.records.delivery import Attempt
-from storage.records.destination import Destination
-from storage.records.event import Delta, Diff, Event, Stored
+from storage.records.destination import Attempt, Destination
+from storage.records.event import Delta, Diff, Event, Filter, Stored
 from storage.records.identity import Millis, SourceId, millis_of
 from storage.records.picture import Side
 from storage.records.tiers import Kind
@@ -112,7 +110,7 @@ async def show(visit: Visit) -> Page:
             "cut": event.content_truncated is True,
             "versioned": watched is not None and event.delta is not UNSET and watched.source.type == "html",
             "alerts": alerts,
-            "pictures": await pictures.of_event(visit, event.id),
+            "pictures": await versions.of_event(visit, event.id),
             "earlier": "" if earlier is None else _decode(earlier.body).id,
             "later": "" if later is None else _decode(later.body).id,
             "why": await event_why(visit, event.id, named=False),
@@ -149,8 +147,8 @@ class ScreenshotQuery(Struct, frozen=True, forbid_unknown_fields=True):
 async def screenshot(visit: Visit) -> Shown:
     """Show a picture of the page before or after an event. Raises NotFound."""
     query: ScreenshotQuery = visit.query
-    found = await pictures.picture(visit, visit.path["id"], query.side)
-    return Shown(found.body, found.media, pictures.headers_of(found, f"{visit.path['id']}-{query.side}"))
+    found = await versions.picture(visit, visit.path["id"], query.side)
+    return Shown(found.body, found.media, versions.headers_of(found, f"{visit.path['id']}-{query.side}"))
 
 
 SCREENS = (

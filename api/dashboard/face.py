@@ -17,7 +17,6 @@ from werkzeug.exceptions import MethodNotAllowed, RequestEntityTooLarge
 
 from actors.errors import DomainError
 from api.application import Application
-from api.compression import fitting
 from api.dashboard import assets, rendering
 from api.dashboard.attempts import Attempts
 from api.dashboard.forms import TOKEN, Draft, Given, Wrong, fields_of, read_form, wrong_of
@@ -29,7 +28,8 @@ from api.dashboard.preferences import NONE, preferences_of, spoken_to
 from api.dashboard.screen import Download, ExportedFile, Go, LiveStream, Page, Reply, Run, Screen, Shown, Visit
 from api.dashboard.sessions import Browser, Sessions, is_foreign
 from api.dashboard.undoing import Undos
-from api.hosts import is_ours
+from api.etags import fitting
+from api.peers import is_ours
 from api.problems import KINDS, Refusal
 from api.ratelimit import STRANGERS, Limit, neighbourhood
 from api.refusals import refusal_of

@@ -9,7 +9,7 @@ from typing import Annotated, NamedTuple
 import msgspec
 from msgspec import Meta, Struct
 
-from actors.notification.item_lines import ListedEvent, host_of, lines_of
+from actors.notification.reading import ListedEvent, host_of, lines_of
 from api.dashboard.language.sentences import translated, translated_lines
 from api.dashboard.language.speaking import say
 from api.dashboard.screen import Page, Screen, Visit

@@ -10,7 +10,7 @@ from actors.errors import NotFound
 from api.dashboard.forms import Form, Wrong
 from api.dashboard.language.speaking import say
 from api.dashboard.screen import Go, Screen, Visit
-from storage.records.saved_view import Place, SavedView
+from storage.records.session import Place, SavedView
 
 MOST: Final = 50
 """Views of all lists together."""

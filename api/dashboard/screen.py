@@ -27,7 +27,7 @@ from storage.records.session import Session
 if TYPE_CHECKING:
     from actors.app_context import AppContext
     from api.dashboard.attempts import Attempts
-    from api.operations.exports import OpenExport
+    from api.operations.events import OpenExport
     from api.ratelimit import Limiter
     from api.streams.reader import Reader
     from api.streams.streams import Streams

@@ -19,8 +19,8 @@ from api.dashboard.saved_views import views_of
 from api.dashboard.screen import ExportedFile, Go, Page, Screen, Visit
 from api.dashboard.sessions import Sessions, own_path
 from api.dashboard.source_names import named, suggested
-from api.operations import events, exports
-from api.operations.filters import MOST_VALUES
+from api.operations import events
+from api.operations.events import MOST_VALUES
 from api.problems import Refusal, invalid
 from api.schemas.queries import EventsQuery, ExportQuery
 from storage.records.identity import seq_of
@@ -176,7 +176,7 @@ async def download(visit: Visit) -> ExportedFile:
         query = msgspec.convert(asked, ExportQuery)
     except msgspec.ValidationError as error:
         raise invalid("query", str(error)) from None
-    return ExportedFile(await exports.export(visit, query, visit.session))
+    return ExportedFile(await events.export(visit, query, visit.session))
 
 
 async def mark_read(visit: Visit) -> Go:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from storage.records.event import Event
-from storage.records.value import ChangeKind, TypedChange, Value
+from storage.records.event import ChangeKind, Event, TypedChange, Value
 
 _SHOWN: frozenset[ChangeKind] = frozenset({"price", "availability", "date", "number", "version", "name", "negation"})
 MOST = 12

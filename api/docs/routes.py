@@ -8,9 +8,9 @@ from importlib.resources import files
 from typing import Any
 
 from actors.errors import NotFound
-from api.compression import fitting
 from api.docs.problem_page import problem_page
 from api.docs.reference import reference
+from api.etags import fitting
 from api.openapi.routes import HOUR, MINUTES
 from api.problems import KINDS
 from api.route import PUBLIC, Answer, Call, Route

@@ -31,7 +31,7 @@ from actors.egress.url import parse_url
 from actors.errors import DomainError, UrlRefused
 from actors.feed_documents.formats import FORMATS
 from actors.members.ownership import HUB as HUB_KEY
-from actors.messages.hub import Intent
+from actors.messages.workers import Intent
 from api.hub.turns import Turns, domain_of
 from api.operations.publications import HUB, PATH
 from api.published.documents import FeedPlace, feed_of
@@ -41,8 +41,7 @@ from api.ratelimit import Limiter, neighbourhood
 from api.streams.streams import Streams
 from storage.errors import StorageError
 from storage.records.identity import START, Millis, Seq
-from storage.records.publication import Publication
-from storage.records.subscription import MOST_SUBSCRIPTIONS, Progress, Subscriber, Subscription
+from storage.records.publication import MOST_SUBSCRIPTIONS, Progress, Publication, Subscriber, Subscription
 from supervision import Child
 
 MOST_OF_ONE = 1_000

@@ -14,7 +14,7 @@ from actors.bins import Bins
 from actors.egress.url import parse_url
 from actors.errors import DomainError, UrlRefused
 from actors.feed_documents.formats import FORMATS
-from actors.messages.hub import Intent
+from actors.messages.workers import Intent
 from api.application import Application
 from api.operations.publications import HUB, PATH
 from api.peers import caller

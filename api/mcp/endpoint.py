@@ -19,7 +19,7 @@ from api.route import Answer, Call, Route
 from api.streams.sse import MEDIA
 from api.streams.subscriptions import Subscriber, UpdateReader
 from storage.records.identity import Seq, seq_of
-from storage.records.plain import plain
+from storage.records.secrecy import plain
 
 VERSION: Final = "MCP-Protocol-Version"
 SESSION: Final = "Mcp-Session-Id"

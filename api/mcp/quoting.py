@@ -12,7 +12,7 @@ import unicodedata
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
-from storage.records.plain import plain
+from storage.records.secrecy import plain
 
 PER_TOKEN: Final = 4
 """Characters per token, about right for English with current tokenizers; other scripts need more tokens."""

@@ -4,8 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from storage.records.event import MOST_CONTEXT, MOST_SUMMARY
-from storage.records.value import AVAILABILITIES, LARGEST, MOST_CHANGES, MOST_SCALE, MOST_VALUE_TEXT
+from storage.records.event import (
+    AVAILABILITIES,
+    LARGEST,
+    MOST_CHANGES,
+    MOST_CONTEXT,
+    MOST_SCALE,
+    MOST_SUMMARY,
+    MOST_VALUE_TEXT,
+)
 
 UUID7 = "^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-7[0-9a-fA-F]{3}-[89abAB][0-9a-fA-F]{3}-[0-9a-fA-F]{12}$"
 EVENT_VERSION = "1.5"

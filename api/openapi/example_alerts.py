@@ -5,8 +5,8 @@ from __future__ import annotations
 from msgspec import Struct
 
 from api.openapi.example_records import EVENT, LOOKED
+from api.schemas import alert_previews
 from api.schemas import alert_previews as wire
-from api.schemas import messages
 from storage.records.event import Diff
 
 assert isinstance(EVENT.diff, Diff)
@@ -48,7 +48,7 @@ PREVIEW = wire.AlertPreview(
     ),
 )
 
-MESSAGE = messages.ShownMessage("event", EVENT.title, f"*{_CHANGE.before}* to *{_CHANGE.after}*\n{EVENT.url}")
-MESSAGES = messages.MessagePreview("slack", [MESSAGE])
+MESSAGE = alert_previews.ShownMessage("event", EVENT.title, f"*{_CHANGE.before}* to *{_CHANGE.after}*\n{EVENT.url}")
+MESSAGES = alert_previews.MessagePreview("slack", [MESSAGE])
 
 ALL: tuple[Struct, ...] = (PREVIEW, MESSAGE, MESSAGES)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from msgspec import Struct
 from msgspec.structs import replace
 
-from actors.practice import page
-from actors.practice.documents import address
+from actors import practice
+from actors.practice import address
 from api.openapi.example_records import HERE, SOURCE
 from api.v1.practice import PracticeChange, PracticeRecord
 
@@ -20,6 +20,6 @@ _SOURCE = replace(
     schedule="7d",
 )
 RECORD = PracticeRecord("page", 1, _SOURCE)
-CHANGE = PracticeChange("page", page.says(1), _SOURCE, f"/v1/stream?source={_SOURCE.id}")
+CHANGE = PracticeChange("page", practice.page_change(1), _SOURCE, f"/v1/stream?source={_SOURCE.id}")
 
 ALL: tuple[Struct, ...] = (RECORD, CHANGE)

@@ -6,8 +6,7 @@ from typing import Any
 
 from msgspec import Struct, convert
 
-from api.schemas.picks import PageBlocks
-from api.schemas.previews import DetectAnswer, Preview
+from api.schemas.previews import DetectAnswer, PageBlocks, Preview
 
 _FOUND: dict[str, Any] = {
     "url": "https://shore.example/blog/",

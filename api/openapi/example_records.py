@@ -14,8 +14,7 @@ from api.v1.destinations import record_of as destination_record
 from api.v1.events import EventsPage
 from api.v1.sources import record_of
 from storage.records.alert import Alert
-from storage.records.delivery import Rates
-from storage.records.destination import Destination, QuietHours
+from storage.records.destination import Destination, QuietHours, Rates
 from storage.records.event import Change, Context, Delta, DeltaStats, Diff, Event, Op, Spans
 from storage.records.health import Health
 from storage.records.identity import SourceId

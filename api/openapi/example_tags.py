@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 from api.openapi.example_records import MADE
-from api.schemas import tags as wire
+from api.schemas import sources as wire
 
 TAG = wire.TagRecord(
     tag="label:prices",

@@ -9,7 +9,7 @@ from typing import Any
 from msgspec import json
 
 from actors.errors import NotFound
-from api.compression import fitting
+from api.etags import fitting
 from api.openapi.asyncapi import asyncapi
 from api.openapi.schemas import VERSION, published, schema_document
 from api.openapi.webhooks import KINDS_SENT

@@ -1,14 +1,19 @@
-"""The context of every operation. `api.route.Call` and a screen's visit implement it."""
+"""The context of every operation; running one to its end, and from a known revision."""
 
 from __future__ import annotations
 
-from typing import Protocol
+from collections.abc import Awaitable, Callable
+from functools import wraps
+from typing import ParamSpec, Protocol, TypeVar
 from uuid import UUID
 
+import trio
+
 from actors.app_context import AppContext
-from actors.errors import NotFound
+from actors.errors import NotFound, Stale
 from api.ratelimit import Limiter
 from api.streams.streams import Streams
+from storage.records.revision import Expected, Record, is_expected
 
 
 class OperationContext(Protocol):
@@ -44,3 +49,44 @@ def known_id(text: str, noun: str) -> str:
         return str(UUID(text))
     except ValueError:
         raise NotFound(f"There is no such {noun}.") from None
+
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+WITHIN = 30.0
+"""Seconds. Every wait in an operation has a shorter limit, except for a storage that does not answer."""
+
+
+def whole(act: Callable[P, Awaitable[T]]) -> Callable[P, Awaitable[T]]:
+    """Run an operation to its end, within a limit, even if its caller is cancelled. Raises TooSlowError."""
+
+    @wraps(act)
+    async def run(*args: P.args, **kwargs: P.kwargs) -> T:
+        with trio.CancelScope(shield=True, deadline=trio.current_time() + WITHIN) as scope:
+            done = await act(*args, **kwargs)
+        if scope.cancelled_caught:
+            raise trio.TooSlowError
+        await trio.lowlevel.checkpoint_if_cancelled()
+        return done
+
+    return run
+
+
+R = TypeVar("R", bound=Record)
+
+
+def refuse_stale(record: Record, expected: Expected) -> None:
+    """Raise Stale unless a record is at an expected revision."""
+    if not is_expected(record, expected):
+        raise Stale
+
+
+def guarded(expected: Expected, change: Callable[[R], R]) -> Callable[[R], R]:
+    """Return a change that refuses a record that is not at an expected revision."""
+
+    def checked(record: R) -> R:
+        refuse_stale(record, expected)
+        return change(record)
+
+    return checked

@@ -11,11 +11,9 @@ from api.operations import sources
 from api.operations.context import OperationContext
 from api.problems import invalid
 from storage.interface.log import EventLog
-from storage.records.body import id_in
-from storage.records.coverage import Coverage, Kept, cover, days_of, window
-from storage.records.cursor import Filter
+from storage.records.coverage import Coverage, Kept, Span, cover, days_of, window
+from storage.records.event import Filter, id_in
 from storage.records.identity import Millis, Seq, SourceId, millis_of, seq_at
-from storage.records.shift import Span
 from storage.records.source import Source
 from storage.records.tiers import WATCHED
 

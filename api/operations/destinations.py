@@ -1,4 +1,4 @@
-"""Destinations: the receivers of an alert's matches, and the secrets that sign their deliveries.
+"""Destinations, for any face: the receivers of an alert's matches, the secrets that sign, and previews of messages.
 
 Records are stored here. The destination's actor sends everything, also tests. A secret is shown once, when it is made.
 """
@@ -15,25 +15,31 @@ from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
 from actors.destination_kinds.answer import Answer
+from actors.destination_kinds.fields import MESSAGE, MESSAGE_TITLE
 from actors.destination_kinds.kind import Admitted, Consent, DestinationKind
 from actors.destination_kinds.values import LONGEST, Values, checked, shown_address
-from actors.destination_kinds.writing import faults
-from actors.errors import Conflict, NotFound, Unprocessable
-from actors.messages.destinations import DestinationMessage, TestDelivery
+from actors.destination_kinds.writing import TemplateFailed, faults, filled_in
+from actors.errors import Conflict, NotFound, TooSoon, Unprocessable
 from actors.messages.views import TestResult
+from actors.messages.workers import DestinationMessage, TestDelivery
+from actors.notification.fitting import message_of, title_of
+from actors.notification.message_template import SPECIMENS
+from actors.notification.reading import Notification, digest_of, notification_of
 from actors.sealed_places import check_named, of_destination
 from actors.signatures import webhook
 from api.operations import alerts
-from api.operations.context import OperationContext, known_id
-from api.operations.revisions import guarded, refuse_stale
-from api.operations.whole import whole
+from api.operations.alerts import Stretch, trial
+from api.operations.context import OperationContext, guarded, known_id, refuse_stale, whole
+from api.ratelimit import Limit
+from api.schemas import alert_previews as message_wire
 from api.schemas import alerts as wire
+from api.schemas.alert_previews import AlertPreviewRequest
 from storage.records.alert import Alert
-from storage.records.cursor import MATCHED
 from storage.records.destination import ADDRESS, LINK, WEBHOOK, WEEKDAYS, Destination, Private, QuietHours, Secret
-from storage.records.given import given
-from storage.records.identity import START, Millis, Seq
+from storage.records.event import MATCHED, Filter
+from storage.records.identity import START, Millis, Seq, given
 from storage.records.revision import Expected
+from storage.records.tiers import ORDINARY
 from supervision import Mailbox
 
 MOST_DESTINATIONS = 10_000
@@ -477,3 +483,51 @@ def mailbox_of(call: OperationContext, destination: Destination) -> Mailbox[Dest
 
 def _missing() -> NotFound:
     return NotFound("There is no such destination.")
+
+
+PACE = Limit(rate=2.0, burst=20)
+"""Previews of all keys together. The editor requests one half a second after the last keystroke."""
+OF_DIGEST = 3
+"""Events in a previewed digest, if there are enough."""
+_END = Seq((1 << 63) - 1)
+
+
+async def preview(call: OperationContext, asked: message_wire.MessagePreviewRequest) -> message_wire.MessagePreview:
+    """Render the templates. Raises Unprocessable, NotFound, TooSoon, Overloaded."""
+    kind = kind_of(call, asked.kind)
+    limits, jail = kind.limits, call.context.world.jail
+    if limits is None:
+        raise Unprocessable(f"{kind.label} gets events, for a program: it has no message", "body.kind", asked.kind)
+    verdict = call.limiter.take("previews of messages", PACE, trio.current_time())
+    if not verdict.admitted:
+        raise TooSoon(f"{PACE.burst} previews at once, then {PACE.rate:g} a second", verdict.retry_after)
+    values = {MESSAGE: asked.message, MESSAGE_TITLE: asked.message_title}
+    for name, reason in (await faults(jail, limits, values)).items():
+        raise Unprocessable(reason, f"body.{name}", values[name])
+
+    async def shown(of: message_wire.MessageOf, told: Notification) -> message_wire.ShownMessage:
+        try:
+            told = await filled_in(jail, limits, values, told)
+        except TemplateFailed as error:
+            return message_wire.ShownMessage(of, title_of(told, limits.title), message_of(told, limits), error.reason)
+        return message_wire.ShownMessage(of, title_of(told, limits.title), message_of(told, limits))
+
+    bodies = await _newest(call, asked.alert_id)
+    if not bodies:
+        return message_wire.MessagePreview(limits.dialect, [await shown("sample", one) for one in SPECIMENS])
+    voice = kind.speech.voice(asked.language)
+    one, many = notification_of("", bodies[0], voice), digest_of("", bodies, len(bodies), voice)
+    return message_wire.MessagePreview(limits.dialect, [await shown("event", one), await shown("digest", many)])
+
+
+async def _newest(call: OperationContext, alert_id: str | None) -> Sequence[bytes]:
+    """Return the newest events that an alert matches, or the newest of all. Skip those that take too long to find."""
+    log = call.context.storage.log
+    if alert_id is None:
+        page = await log.read_back(_END, OF_DIGEST, Filter(kinds=ORDINARY))
+        return [event.body for event in page.events[:OF_DIGEST]]
+    alert = await alerts.named(call, alert_id)
+    asked = AlertPreviewRequest(alert.filter_query, alert.language, limit=OF_DIGEST, match=alert.match)
+    found = await trial(call, asked, alert.scope, Stretch(full=True))
+    events = [await log.get(match.id) for match in found.preview.matches]
+    return [event.body for event in events if event is not None]

@@ -1,12 +1,26 @@
-"""API keys, for faces that may create or revoke them. Keys are stored and logged; the plaintext is only returned."""
+"""API keys, and the comparison of secrets with values that a caller supplies.
+
+Callers may set secrets anyway, so they could only learn a weak one by guessing. Wrong values are rate-limited.
+"""
 
 from __future__ import annotations
 
+import hmac
 from collections.abc import Sequence
+from contextlib import suppress
+from uuid import UUID
 
-from actors.errors import NotFound
+import trio
+
+from actors.egress.url import parse_url
+from actors.errors import DomainError, NotFound, TooSoon
 from actors.keys import BURST, RATE, new_key
+from api.operations import destinations, sources
 from api.operations.context import OperationContext
+from api.problems import invalid
+from api.ratelimit import Limit
+from api.schemas import secrets as wire
+from storage.records.destination import ADDRESS, LINK, Destination
 from storage.records.key import ApiKey
 
 
@@ -35,3 +49,60 @@ async def revoke(call: OperationContext, id: str) -> ApiKey:
     await call.context.storage.keys.revoke(key.id)
     call.context.world.log("keys.revoked", key=key.prefix, name=key.name)
     return key
+
+
+WRONG = Limit(1.0, 1000)
+"""Wrong values of all callers together: the burst, and the rate per second."""
+_PACED = "values of secrets"
+
+
+async def compare(call: OperationContext, supposed: wire.SecretsRequest) -> tuple[bool, ...]:
+    """Return whether each value equals the stored secret. Raises Refusal (400) for an invalid id, TooSoon after too
+    many wrong values.
+    """
+    found = []
+    for index, one in enumerate(supposed.secrets):
+        _check_id(one.id, f"body.secrets[{index}].id")
+        known = await _known(call, one)
+        same = known is not None and _same(known, one.value)
+        if not same:
+            verdict = call.limiter.take(_PACED, WRONG, trio.current_time())
+            if not verdict.admitted:
+                raise TooSoon("Too many values were other than those that are kept here.", verdict.retry_after)
+        found.append(same)
+    return tuple(found)
+
+
+def _check_id(id: str, where: str) -> None:
+    try:
+        UUID(id)
+    except ValueError:
+        raise invalid(where, "not an id (a UUID)", id) from None
+
+
+async def _known(call: OperationContext, one: wire.SupposedSecret) -> str | None:
+    """Return the stored secret, or None."""
+    try:
+        if one.of == "destination":
+            return _of_destination(await destinations.named(call, one.id), one.name)
+        source = (await sources.view(call, one.id)).source
+    except NotFound:
+        return None
+    return {"headers": source.headers, "hello": source.hello}.get(one.name)
+
+
+def _of_destination(destination: Destination, name: str) -> str | None:
+    if name == "secret":
+        return destination.secrets[0].value if destination.secrets else None
+    if name == LINK:
+        return None
+    private = destination.private.get(ADDRESS if name == "url" else name)
+    return None if private is None else private.value
+
+
+def _same(known: str, value: str) -> bool:
+    """Compare in constant time; a URL also in its stored spelling."""
+    spellings = [value]
+    with suppress(DomainError, ValueError):
+        spellings.append(parse_url(value).text)
+    return max(hmac.compare_digest(known.encode(), each.encode("utf-8", "replace")) for each in spellings)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from actors.picks import PastChange, PastPage, Picked, PickWish
+from actors.previews import PastChange, PastPage, Picked, PickWish
 from api.operations import sources
 from api.operations.context import OperationContext
 from api.operations.versions import told_changes

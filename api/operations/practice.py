@@ -10,15 +10,14 @@ import trio
 from actors.errors import Conflict, NotFound, TooSoon, Unprocessable
 from actors.messages.sources import ChangePractice, EndPractice, ShowPractice
 from actors.messages.views import PracticeChange, SourceView
-from actors.practice.documents import DOCUMENTS, WHATS, What, address, named
+from actors.practice import DOCUMENTS, WHATS, What, address, named
 from api.operations import alerts, bins, destinations
 from api.operations.context import OperationContext
 from api.operations.destinations import WithSecret
 from api.schemas.alerts import NewAlert, NewDestination
 from storage.records.alert import Alert
 from storage.records.bin import Bin
-from storage.records.cursor import Filter
-from storage.records.event import Stored
+from storage.records.event import Filter, Stored
 from storage.records.identity import Seq, SourceId
 
 ANSWER_WITHIN = 15.0

@@ -10,22 +10,20 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from actors.errors import Conflict, NotFound, Unprocessable
-from actors.notification.inert import one_line
+from actors.notification.dialects import one_line
 from actors.selection import SourceSelection
 from api.operations import sources
 from api.operations.alerts import named_in
-from api.operations.context import OperationContext, known_id
-from api.operations.filters import event_filter_of
-from api.operations.revisions import guarded, refuse_stale
+from api.operations.context import OperationContext, guarded, known_id, refuse_stale, whole
+from api.operations.events import event_filter_of
 from api.operations.streams import Carried, carried
-from api.operations.whole import whole
 from api.problems import invalid
 from api.schemas import publications as wire
 from api.streams.channels import channel_of
 from api.streams.reader import EventFilter
 from storage.records.alert import Scope
 from storage.records.event import Stored
-from storage.records.given import given
+from storage.records.identity import given
 from storage.records.publication import MOST_PUBLICATIONS, Publication, Retraction, hash_of
 from storage.records.revision import Expected
 from storage.records.source import Source, SourceRuntime

@@ -13,21 +13,18 @@ import trio
 from msgspec.structs import replace
 
 from actors.errors import NotFound, TooSoon, Unprocessable
-from actors.messages.destinations import OutboxGrew
+from actors.messages.workers import OutboxGrew
 from actors.notices import about
 from api.operations.context import OperationContext
 from api.operations.destinations import mailbox_of, named
-from api.operations.past import TimeWindow, find, names_event, position
+from api.operations.events import TimeWindow, find, names_event, position
 from api.problems import invalid
 from api.ratelimit import Limit
 from api.schemas import alerts as wire
 from api.streams.channels import channel_of
 from api.streams.reader import EventFilter
-from storage.records.body import id_in, story_in
-from storage.records.cursor import MATCHED
-from storage.records.delivery import Match, Replayed
-from storage.records.destination import Destination
-from storage.records.event import Stored
+from storage.records.destination import Destination, Match, Replayed
+from storage.records.event import MATCHED, Stored, id_in, story_in
 from storage.records.identity import START, Seq, id_of
 from supervision import MailboxFull
 

@@ -40,8 +40,7 @@ from actors.messages.views import (
     TeachResult,
     ToldPage,
 )
-from actors.picks import Picked, PickWish
-from actors.previews import Preview, Previewed
+from actors.previews import Picked, PickWish, Preview, Previewed
 from actors.selection import ALL, SourceSelection, SourceSort
 from actors.settings import wall_limit
 from api.operations.batches import Failed, for_each, place_of

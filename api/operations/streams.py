@@ -7,8 +7,7 @@ from typing import NamedTuple
 
 from actors.errors import NotFound
 from api.operations.context import OperationContext
-from api.operations.filters import event_filter_of
-from api.operations.past import EARLIEST
+from api.operations.events import EARLIEST, event_filter_of
 from api.problems import Refusal, invalid
 from api.schemas.queries import StreamQuery
 from api.streams.channels import Channel

@@ -8,8 +8,7 @@ from msgspec.structs import replace
 
 from actors.errors import NotFound
 from actors.open_streams import OpenStream
-from actors.overseer.order import Asked
-from actors.overseer.rows import Row, first_line
+from actors.overseer.rows import Asked, Row, first_line
 from api.operations.context import OperationContext
 from api.schemas import admin as wire
 from storage.records import trail

@@ -19,8 +19,8 @@ from actors.series import Point, Series, SeriesKey, delta_of, point_of, series_o
 from actors.versions import Arrivals
 from api.operations import sources
 from api.operations.context import OperationContext
+from storage.records.event import AVAILABILITIES, StandingValue, StandingValues, Value, ValueType
 from storage.records.identity import Millis, SourceId
-from storage.records.value import AVAILABILITIES, StandingValue, StandingValues, Value, ValueType
 
 _ORDER = ("money", "availability", "percent", "number", "version", "date")
 

@@ -12,8 +12,7 @@ from actors.feed_documents.entry import DeletedEntry, FeedPage, entry_of
 from actors.feed_documents.formats import FORMATS
 from actors.world import World
 from api.published.newest import PublishedPage
-from storage.records.body import id_in
-from storage.records.event import Stored
+from storage.records.event import Stored, id_in
 from storage.records.identity import Seq, id_of, millis_of
 from storage.records.publication import Publication
 from storage.records.times import rfc3339

@@ -16,11 +16,10 @@ import trio
 from actors.locks import KeyedLocks
 from api.operations import publications as acts
 from api.operations.context import OperationContext
-from api.operations.past import END, TimeWindow, find
+from api.operations.events import END, TimeWindow, find
 from api.streams.reader import EventFilter
 from storage.interface.publications import Published
-from storage.records.body import id_in
-from storage.records.event import Stored
+from storage.records.event import Stored, id_in
 from storage.records.identity import START, Seq
 from storage.records.publication import Publication, Retraction
 from storage.records.revision import revision_of

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import msgspec
 
 from actors.feed_documents.formats import FORMATS
-from actors.notification.inert import cut, one_line
+from actors.notification.dialects import cut, one_line
 from actors.signatures import event as signatures
 from api.dashboard.difference import Changed, lines_of
 from api.dashboard.items import item_of

@@ -8,8 +8,7 @@ from msgspec import Meta, Struct
 
 from actors.overseer.rows import Kind, Sort
 from api.schemas.sources import HeldEvents, Time
-from storage.records.delivery import Result
-from storage.records.destination import DeliveryMode
+from storage.records.destination import DeliveryMode, Result
 from storage.records.health import Cause, Flag
 from storage.records.states import LOOKS, PARTS, PartState, SourceState
 

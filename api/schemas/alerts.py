@@ -10,10 +10,9 @@ from actors.messages.requests import ManagedBy
 from actors.notices import AlertType
 from api.schemas.sources import ListQuery, Revision, Time, UpdatedBy
 from storage.records.alert import MOST_SOURCES, MOST_TAGS, Matching
-from storage.records.delivery import Result
-from storage.records.destination import WEEKDAYS, DeliveryMode, Format, Weekday
+from storage.records.destination import WEEKDAYS, DeliveryMode, Format, Result, Weekday
 from storage.records.event import Event
-from storage.records.managed import Managed
+from storage.records.identity import Managed
 
 Name = Annotated[str, Meta(min_length=1, max_length=200)]
 FilterQuery = Annotated[

@@ -11,7 +11,7 @@ from actors.messages.requests import ManagedBy
 from api.schemas.alerts import PrivateSources, SourceId
 from api.schemas.sources import Revision, Time, UpdatedBy
 from storage.records.alert import MOST_SOURCES
-from storage.records.managed import Managed
+from storage.records.identity import Managed
 from storage.records.publication import Publication
 
 Change = Callable[[Publication], Publication]

@@ -1,4 +1,4 @@
-"""Wire shapes of sources. Requests refuse unknown fields; the functions in `api/v1/sources.py` fill the answers.
+"""Wire shapes of sources, and of tags and their defaults.
 
 Fields marked "twin" repeat a nested field flat, because published clients of similar services read them.
 """
@@ -12,10 +12,9 @@ from msgspec import Meta, Struct
 from actors.messages.requests import NewSource
 from actors.selection import SourceSort
 from api.problems import Problem
-from storage.records.managed import Managed
-from storage.records.source import Follow, Render
+from storage.records.identity import Managed
+from storage.records.source import Follow, Inheritable, Render
 from storage.records.states import SOURCES, SourceState
-from storage.records.tag_defaults import Inheritable
 from storage.records.tiers import SourceType
 
 Time = Annotated[str, Meta(extra_json_schema={"format": "date-time"})]
@@ -261,3 +260,31 @@ class SourcesQuery(ListQuery, frozen=True, forbid_unknown_fields=True):
             max_length=200, examples=["harbour"], description="Words that its URL, its name or one of its tags contain"
         ),
     ] = ""
+
+
+class TagDefaultsRecord(Struct, frozen=True, kw_only=True):
+    """What the sources of a tag inherit; null and [] say nothing of a setting. `destinations`: of each of these a new
+    alert over the tag gets a copy.
+    """
+
+    schedule: str | None
+    hours: str | None
+    bar: float | None
+    selector: str | None
+    ignore: tuple[str, ...]
+    destinations: tuple[str, ...]
+    updated_at: Time
+    revision: Revision
+    updated_by: UpdatedBy
+    managed: Managed | None
+
+
+class TagRecord(Struct, frozen=True, kw_only=True):
+    """A tag. `sources`: how many have it; `sources_below`: how many have it or one below it, as `news/se` is of `news`.
+    `defaults` null: it has none.
+    """
+
+    tag: str
+    sources: int
+    sources_below: int
+    defaults: TagDefaultsRecord | None

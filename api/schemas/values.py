@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from msgspec import Meta, Struct
 
 from api.schemas.sources import Time
-from storage.records.value import ValueType
+from storage.records.event import ValueType
 
 
 class ValuesQuery(Struct, frozen=True, forbid_unknown_fields=True):

@@ -1,4 +1,4 @@
-"""Wire shapes of a page's versions, and of two compared."""
+"""Wire shapes of a page's versions, of two compared, and of pictures."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 
 from api.schemas.sources import Time
 from storage.records.event import Context, Spans
+from storage.records.picture import Side
 
 _VERSION = "The `version` of one that is kept, from `GET /v1/sources/{id}/versions`"
 _Id = Annotated[str, Meta(max_length=40)]
@@ -69,3 +70,11 @@ class VersionComparison(Struct, frozen=True, kw_only=True, rename={"from_": "fro
     partial: bool
     truncated: bool
     steps: tuple[VersionStep, ...]
+
+
+class ScreenshotQuery(Struct, frozen=True, forbid_unknown_fields=True):
+    """The side of the change."""
+
+    side: Annotated[
+        Side, Meta(description="The page as the event tells it, or as it was pictured last before", examples=["before"])
+    ] = "after"

@@ -1,4 +1,4 @@
-"""Wire shapes of the check trail, and of why an event was emitted or a text was not."""
+"""Wire shapes of the check trail, of coverage, and of why an event was emitted or a text was not."""
 
 from __future__ import annotations
 
@@ -174,3 +174,21 @@ class Lesson(Struct, frozen=True, kw_only=True):
     verdict: FeedbackVerdict
     noise_count: int
     says: str
+
+
+Moment = Annotated[
+    str,
+    Meta(
+        max_length=100,
+        description="RFC 3339 time with an offset",
+        examples=["2026-04-15T00:00:00Z"],
+        extra_json_schema={"format": "date-time"},
+    ),
+]
+
+
+class CoverageQuery(Struct, frozen=True, forbid_unknown_fields=True, rename={"start": "from", "end": "to"}):
+    """The period, by default the last 7 days. It is widened to whole hours, and ends now at the latest."""
+
+    start: Moment | None = None
+    end: Moment | None = None

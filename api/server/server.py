@@ -24,8 +24,7 @@ from api.address_limit import AddressLimit
 from api.app import Api, make_app
 from api.hub.actor import Hub
 from api.problems import MEDIA, Refusal
-from api.server.connection import HEAD_TIMEOUT, Connection
-from api.server.connection_limit import ConnectionLimit, LimitReached
+from api.server.connection import HEAD_TIMEOUT, Connection, ConnectionLimit, LimitReached
 from api.server.wire import SecureWire, Wire, peer_of, wire_of
 from supervision import Child, ChildSpec
 

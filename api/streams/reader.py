@@ -23,8 +23,7 @@ from api.streams.searching import Groups, Texts, portion
 from api.streams.sse import Form, frame_of, frames
 from storage.interface.log import EventLog
 from storage.recent import Recent
-from storage.records.cursor import EVERYTHING, Filter
-from storage.records.event import Stored
+from storage.records.event import EVERYTHING, Filter, Stored
 from storage.records.identity import Seq
 from storage.records.tiers import Kind
 from storage.tail import Tail

@@ -28,8 +28,7 @@ from api.streams.sse import keepalive, opening
 from api.streams.subscriptions import Subscribers
 from storage.errors import StorageError
 from storage.interface import Storage
-from storage.records.body import id_in
-from storage.records.cursor import EVERYTHING
+from storage.records.event import EVERYTHING, id_in
 from storage.records.identity import Seq, id_of
 from storage.records.key import ApiKey
 from storage.records.session import Session

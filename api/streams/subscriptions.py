@@ -15,7 +15,7 @@ import trio
 
 from api.streams.reader import PAGE, EventFilter, Reader
 from storage.interface.log import EventLog
-from storage.records.cursor import Filter
+from storage.records.event import Filter
 from storage.records.identity import Seq, SourceId, id_of
 from storage.records.tiers import UNASKED
 from storage.tail import Tail

@@ -1,5 +1,4 @@
-"""Operating the service: the tree as rows, one part in full, the figures, the log, and actions. Each action is logged
-with its key.
+"""Operating the service: the tree as rows, one part in full, the figures, deliveries, the log.
 
 The public listener serves these routes for keys with the scope `admin`; the admin socket serves them too.
 """
@@ -7,12 +6,13 @@ The public listener serves these routes for keys with the scope `admin`; the adm
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import fields
 from typing import Any
 
 from actors.messages.requests import SourcePatch
 from actors.overseer.overseer import Whole
+from actors.overseer.rows import first_line
 from actors.settings import Settings, masked
 from api.feed import Feed, overview_of
 from api.operations import coverage, keys, sources, system
@@ -21,12 +21,65 @@ from api.route import Answer, Call, Route
 from api.schemas import admin as wire
 from api.schemas.sources import HeldEvents
 from api.streams.sse import MEDIA
-from api.v1.admin_deliveries import deliveries
 from api.v1.sources import time_or_null
 from storage.records import trail
-from storage.records.cursor import SourceSize
+from storage.records.destination import Attempt, Destination, Rates, Waiting
+from storage.records.event import SourceSize
 from storage.records.key import ApiKey
 from storage.records.times import rfc3339
+
+_UNTRIED = Rates(0.0, 0.0)
+_RANK: dict[wire.DeliveryState, int] = {"failing": 0, "disabled": 1, "active": 2, "paused": 3}
+
+
+async def deliveries(call: Call) -> Answer:
+    """Return a page of destinations, worst first. Read attempts only for those on the page."""
+    query: wire.DeliveriesPageQuery = call.query
+    storage = call.context.storage
+    every = await storage.alerts.destinations()
+    waiting = await storage.outbox.waiting([each.id for each in every])
+    page = _worst_first(every, waiting)[query.start : query.start + query.limit]
+    rates = await storage.outbox.rates([each.id for each in page])
+    rows = []
+    for each in page:
+        lines = await storage.outbox.attempts(each.id, 1)
+        rows.append(_row(each, waiting.get(each.id), rates.get(each.id, _UNTRIED), lines))
+    return Answer(wire.DeliveriesPage(len(every), query.start, tuple(rows)))
+
+
+def _worst_first(every: Sequence[Destination], waiting: Mapping[str, Waiting]) -> list[Destination]:
+    def place(each: Destination) -> tuple[int, int, str]:
+        backlog = waiting.get(each.id)
+        return _RANK[_state(each)], -backlog.count if backlog else 0, each.id
+
+    return sorted(every, key=place)
+
+
+def _state(each: Destination) -> wire.DeliveryState:
+    return each.state if each.enabled else "paused"
+
+
+def _row(each: Destination, waiting: Waiting | None, rates: Rates, lines: Sequence[Attempt]) -> wire.DeliveryRow:
+    last = lines[0] if lines else None
+    return wire.DeliveryRow(
+        id=each.id,
+        alert_id=each.alert_id,
+        label=each.label,
+        url=each.url,
+        delivery_mode=each.delivery_mode,
+        state=_state(each),
+        failing_since=time_or_null(each.failing_since),
+        waiting=0 if waiting is None else waiting.count,
+        oldest=None if waiting is None else rfc3339(waiting.oldest),
+        next=None if waiting is None else time_or_null(waiting.next_due),
+        failure_rate=round(rates.failure, 4),
+        last=None
+        if last is None
+        else wire.LastAttempt(
+            rfc3339(last.at), last.result, last.status, last.latency_ms, first_line(last.error) or None
+        ),
+    )
+
 
 TRAIL = 20
 CRASHES = 10

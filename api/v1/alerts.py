@@ -7,9 +7,11 @@ from collections.abc import Sequence
 from api.etags import expected, shown, tag_of
 from api.operations import alerts as acts
 from api.operations import tag_defaults
+from api.operations.alerts import preview
 from api.operations.context import known_id
 from api.pagination import oldest_first
-from api.route import LETS_OUT, Answer, Call, routes_below
+from api.route import LETS_OUT, Answer, Call, Route, routes_below
+from api.schemas import alert_previews as preview_wire
 from api.schemas import alerts as wire
 from api.schemas.mirror import mirrored
 from api.schemas.sources import ListQuery
@@ -77,6 +79,12 @@ _ONE = {200: wire.AlertRecord}
 _MAYBE = ("not-found",)
 _UNLESS_STALE = (*_MAYBE, "precondition-failed")
 _TAGGED = ("ETag",)
+
+
+async def run(call: Call) -> Answer:
+    return Answer(await preview(call, call.body))
+
+
 ROUTES = (
     _route(
         "POST",
@@ -112,4 +120,15 @@ ROUTES = (
         headers=_TAGGED,
     ),
     _route("DELETE", "/{id}", delete, "Forget one alert with its destinations.", {204: None}, refuses=_UNLESS_STALE),
+    Route(
+        method="POST",
+        path="/v1/alerts/preview",
+        scope="alerts:read",
+        beside=LETS_OUT,
+        run=run,
+        says="Try a query on the newest events: what would match, and why.",
+        answers={200: preview_wire.AlertPreview},
+        body=(preview_wire.AlertPreviewRequest,),
+        refuses=("unprocessable",),
+    ),
 )

@@ -1,4 +1,4 @@
-"""Destinations and their delivery attempts in the API; the operations are in `api.operations`."""
+"""Destinations, their delivery attempts, previews of messages and replays in the API."""
 
 from __future__ import annotations
 
@@ -15,14 +15,16 @@ from actors.destination_kinds.fields import KindField
 from actors.destination_kinds.kind import DestinationKind
 from api.etags import expected, shown, tag_of
 from api.operations import destinations as acts
+from api.operations.destinations import preview
+from api.operations.replays import replay as replay_replay
 from api.pagination import next_page, oldest_first, place
-from api.route import LETS_OUT, Answer, Call, routes_below
+from api.route import LETS_OUT, Answer, Call, Route, routes_below
+from api.schemas import alert_previews as preview_wire
 from api.schemas import alerts as wire
 from api.schemas.mirror import mirrored
 from api.schemas.sources import ListQuery
 from api.v1.alerts import alert_of
-from storage.records.delivery import Attempt, Rates
-from storage.records.destination import ADDRESS, LINK, Destination
+from storage.records.destination import ADDRESS, LINK, Attempt, Destination, Rates
 from storage.records.identity import id_of
 from storage.records.revision import revision_of
 from storage.records.times import rfc3339
@@ -186,6 +188,17 @@ _TAGGED = ("ETag",)
 _MANY = {200: list[wire.DestinationRecord]}
 _POST = partial(_route, "POST")
 _GET = partial(_route, "GET")
+
+
+async def preview_message(call: Call) -> Answer:
+    return Answer(await preview(call, call.body))
+
+
+async def replay(call: Call) -> Answer:
+    """Put past matches into a destination's outbox."""
+    return Answer(await replay_replay(call, call.path["id"], call.body), 202)
+
+
 ROUTES = (
     _POST(
         _OF_ALERT,
@@ -262,5 +275,28 @@ ROUTES = (
         query=wire.DeliveriesQuery,
         refuses=_MAYBE,
         headers=("Link",),
+    ),
+    Route(
+        method="POST",
+        path="/v1/destinations/preview",
+        scope="alerts:read",
+        beside=LETS_OUT,
+        run=preview_message,
+        says="Show what a message template makes of the newest events. Nothing is sent.",
+        answers={200: preview_wire.MessagePreview},
+        body=(preview_wire.MessagePreviewRequest,),
+        refuses=("not-found", "unprocessable"),
+    ),
+    Route(
+        method="POST",
+        path="/v1/destinations/{id}/replay",
+        scope="alerts:write",
+        beside=LETS_OUT,
+        run=replay,
+        says="Deliver past matches again, with the ids they had.",
+        answers={202: wire.ReplayAnswer},
+        body=(wire.ReplayRequest,),
+        repeatable=True,
+        refuses=("not-found", "conflict", "unprocessable"),
     ),
 )

@@ -1,4 +1,4 @@
-"""History: windows of the log, page by page, and single events.
+"""History: windows of the log, page by page or as one file, and single events.
 
 A page concatenates stored bodies. Only filters decode events, and an event verifies here as it does on a stream.
 """
@@ -10,12 +10,13 @@ from typing import Any
 
 from msgspec import Struct
 
-from api.operations import events, pictures
+from api.operations import events, versions
 from api.pagination import next_link
 from api.route import Answer, Call, Route
-from api.schemas.pictures import ScreenshotQuery
-from api.schemas.queries import EventsQuery
+from api.schemas.queries import EventsQuery, ExportQuery
 from api.schemas.sources import Time
+from api.schemas.versions import ScreenshotQuery
+from api.streams.export import MEDIA
 from storage.records.event import Event, Stored
 from storage.records.identity import Millis
 from storage.records.picture import Side
@@ -56,8 +57,8 @@ async def one(call: Call) -> Answer:
 async def screenshot(call: Call) -> Answer:
     """Return the picture of the page before or after an event."""
     side: Side = call.query.side
-    found = await pictures.picture(call, call.path["id"], side)
-    return Answer(found.body, media=found.media, headers=pictures.headers_of(found, f"{call.path['id']}-{side}"))
+    found = await versions.picture(call, call.path["id"], side)
+    return Answer(found.body, media=found.media, headers=versions.headers_of(found, f"{call.path['id']}-{side}"))
 
 
 def _route(path: str, run: Any, says: str, answer: Any, **more: Any) -> Route:
@@ -70,6 +71,13 @@ def _route(path: str, run: Any, says: str, answer: Any, **more: Any) -> Route:
         answers={200: answer},
         **more,
     )
+
+
+async def export(call: Call) -> Answer:
+    """Write a window of the log, oldest first."""
+    assert call.key is not None
+    opened = await events.export(call, call.query, call.key)
+    return Answer(b"", media=opened.media, headers=dict(opened.headers), stream=opened.file)
 
 
 ROUTES = (
@@ -92,5 +100,19 @@ ROUTES = (
         media="image/webp",
         also=("image/png", "image/jpeg"),
         refuses=("not-found",),
+    ),
+    Route(
+        method="GET",
+        path="/v1/events/export",
+        scope="stream:read",
+        run=export,
+        says="Write a window of the past, oldest first, into one file: JSON, NDJSON or CSV.",
+        answers={200: list[Event]},
+        query=ExportQuery,
+        also=(MEDIA["ndjson"], "text/csv"),
+        headers=(
+            *("Content-Disposition", "Sanderling-Window-From"),
+            *("Sanderling-Retention-Clamped", "Sanderling-Export-End"),
+        ),
     ),
 )

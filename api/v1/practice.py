@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from actors.messages.views import SourceView
-from actors.practice.documents import What, named
+from actors.practice import What, named
 from api.operations import practice as acts
 from api.route import PUBLIC, Answer, Call, Route
 from api.schemas.sources import SourceRecord

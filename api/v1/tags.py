@@ -9,11 +9,11 @@ from api.operations.tag_defaults import Tag
 from api.pagination import next_page, place
 from api.problems import Refusal
 from api.route import Answer, Call, routes_below
-from api.schemas import tags as wire
+from api.schemas import sources as wire
 from api.schemas.mirror import mirrored
 from api.schemas.sources import ListQuery
 from storage.records.revision import revision_of
-from storage.records.tag_defaults import TagDefaults
+from storage.records.source import TagDefaults
 from storage.records.times import interval_text
 
 _TELLS = "alerts:write"

@@ -7,8 +7,7 @@ from api.operations import values as operations
 from api.operations.values import CurrentValue, SourceValues, ends, said, written
 from api.route import Answer, Call, Route
 from api.schemas import values as wire
-from api.streams.export import MEDIA
-from api.streams.spreadsheet import cell
+from api.streams.export import MEDIA, cell
 from storage.records.identity import Millis
 from storage.records.times import rfc3339
 

@@ -22,7 +22,7 @@ from actors.query.nodes import Any as AnyOf
 from actors.query.parts import Part
 from actors.query.words import LONGEST
 from api.cursors import decode_cursor, encode_cursor
-from api.operations.filters import event_filter_of
+from api.operations.events import event_filter_of
 from api.problems import Refusal
 from api.schemas.alerts import NewAlert
 from api.schemas.queries import StreamQuery

@@ -28,8 +28,7 @@ from actors.content.tasks import TASKS, look_page
 from actors.egress.decoding import BadCoding, Body, TooLarge
 from bench.fuzz import examples
 from bench.fuzz.chance import Chance
-from storage.records.event import Context, Delta
-from storage.records.value import StandingValues
+from storage.records.event import Context, Delta, StandingValues
 from tests.actors.content.documents.written_files import pdf
 
 URL = "https://shore.example/x/page"

@@ -14,9 +14,8 @@ from actors.destination_kinds.messengers.answers import answer_of
 from actors.destination_kinds.messengers.catalogue import built_in
 from actors.destination_kinds.messengers.messenger import Messenger
 from actors.egress.posted import PostResult
-from actors.notification.dialects import DIALECTS
+from actors.notification.dialects import DIALECTS, MEASURES, TextLimits
 from actors.notification.fitting import message_of, plain_of, title_of
-from actors.notification.limits import MEASURES, TextLimits
 from actors.notification.message_template import MOST_OUT, WriteRequest, check, write
 from actors.notification.reading import notification_of
 from bench.fuzz import examples

@@ -21,8 +21,8 @@ ROOMS: Mapping[str, Sequence[str]] = {
     ),
     "digest": (
         "actors/delivery/digest.py",
-        "actors/day_spans.py",
-        "actors/delivery/quiet.py",
+        "actors/hours.py",
+        "actors/delivery/schedule.py",
         "actors/delivery/schedule.py",
         "actors/delivery/gathering.py",
         "storage/sql/stores/outbox.py",

@@ -26,7 +26,7 @@ from sanderling.applying.state import state_of
 from sanderling.client.refusals import ServiceRefused
 from sanderling.client.waiting_client import WaitingClient, why_refused
 from sanderling.exits import CommandFailed, Exit
-from storage.records.managed import Managed
+from storage.records.identity import Managed
 
 AT_ONCE: Final = 4
 """Concurrent requests."""

@@ -22,7 +22,7 @@ from sanderling.client.waiting_client import WaitingClient
 from sanderling.environment import environ, on_terminal, wants_colour
 from sanderling.exits import CommandFailed, Exit
 from sanderling.json_lines import print_json
-from storage.records.plain import plain
+from storage.records.secrecy import plain
 
 AGAIN = "Run the same command again to go on: what is done stays done."
 

@@ -16,7 +16,7 @@ from sanderling.applying.writing import write, written
 from sanderling.client.api import Client
 from sanderling.client.waiting_client import WaitingClient
 from sanderling.exits import CommandFailed, Exit
-from storage.records.managed import Workspace
+from storage.records.identity import Workspace
 
 
 def export_files(client: Client, folder: Path, workspace: str) -> int:

@@ -12,8 +12,7 @@ from itertools import product
 from typing import Any, NamedTuple
 from urllib.parse import quote, unquote
 
-from actors.templates.expansion import NAME
-from actors.templates.template import REGISTRY_BASE
+from actors.templates.template import NAME, REGISTRY_BASE
 from sanderling.applying.groups import OF, TEMPLATES, TemplateSeen
 from sanderling.applying.kinds.alerts import ALERTS
 from sanderling.applying.kinds.alerts import DEFAULTS as OF_ALERTS

@@ -23,7 +23,7 @@ from sanderling.applying.places import line_of
 from sanderling.applying.references import Reference, Secret, flaw_of
 from sanderling.applying.secret_places import looked_up
 from sanderling.applying.sides import BadFiles, Group, Wish
-from storage.records.managed import Workspace
+from storage.records.identity import Workspace
 
 LARGEST = 32 << 20
 """Maximum bytes per file."""

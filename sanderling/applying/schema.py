@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from sanderling.applying.reading import TABLES
-from storage.records.managed import Workspace
+from storage.records.identity import Workspace
 
 
 def schema() -> dict[str, Any]:

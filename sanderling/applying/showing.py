@@ -9,7 +9,7 @@ from sanderling.applying.groups import Attachment
 from sanderling.applying.kinds.kind import PART, Kind
 from sanderling.applying.kinds.table import KINDS
 from sanderling.applying.planning import Act, Change, Plan, Verb
-from storage.records.plain import plain
+from storage.records.secrecy import plain
 
 SIGNS: Final[Mapping[Verb, str]] = {"make": "+", "change": "~", "take over": "=", "delete": "-", "keep": " "}
 _COLOURS: Final[Mapping[Verb, str]] = {"make": "32", "change": "33", "take over": "36", "delete": "31", "keep": "2"}

@@ -19,7 +19,7 @@ from sanderling.environment import hinted
 from sanderling.exits import CommandFailed, Exit
 from sanderling.json_lines import print_json
 from sanderling.real_world import wall
-from storage.records.plain import plain
+from storage.records.secrecy import plain
 from storage.records.states import ALERTS as ALERT_STATES
 from storage.records.states import DESTINATIONS
 

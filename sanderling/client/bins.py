@@ -20,7 +20,7 @@ from sanderling.environment import hinted
 from sanderling.exits import CommandFailed, Exit
 from sanderling.json_lines import print_json
 from sanderling.real_world import wall
-from storage.records.plain import plain
+from storage.records.secrecy import plain
 
 EVERY = 2.0
 """Seconds between two polls for new captures."""

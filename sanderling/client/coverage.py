@@ -16,7 +16,7 @@ from sanderling.client.rendering import moment
 from sanderling.client.speaking import asked
 from sanderling.exits import CommandFailed, Exit
 from storage.records.identity import Millis
-from storage.records.plain import plain
+from storage.records.secrecy import plain
 from storage.records.states import LOOKS
 from storage.records.times import parse_rfc3339, rfc3339, seconds_of
 from storage.records.trail import Verdict

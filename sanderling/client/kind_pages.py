@@ -7,7 +7,7 @@ from typing import Any
 
 from actors.destination_kinds.kind import DestinationKind
 from sanderling.environment import typed
-from storage.records.plain import plain
+from storage.records.secrecy import plain
 
 
 def as_record(kind: DestinationKind) -> dict[str, Any]:

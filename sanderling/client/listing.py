@@ -15,7 +15,7 @@ import click
 from sanderling.client.rendering import cells, fit, pad
 from sanderling.client.status_screen import span
 from sanderling.environment import environ, on_terminal, wants_colour
-from storage.records.plain import plain
+from storage.records.secrecy import plain
 from storage.records.states import Mood
 
 LEAST = 6

@@ -9,7 +9,7 @@ from uuid import UUID
 from sanderling.client.api import Client
 from sanderling.exits import CommandFailed, Exit
 from storage.records import source as names
-from storage.records.plain import plain
+from storage.records.secrecy import plain
 
 NAMED = 5
 """Maximum candidates listed for an ambiguous name."""

@@ -14,7 +14,7 @@ from sanderling.client.speaking import agree, asked
 from sanderling.environment import hinted
 from sanderling.exits import Exit
 from sanderling.json_lines import print_json
-from storage.records.plain import plain
+from storage.records.secrecy import plain
 
 LOST = "not known to this service any more; `sanderling publications readdress` makes another"
 

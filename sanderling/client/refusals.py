@@ -10,7 +10,7 @@ import httpx
 from api.refusal_words import field_of, in_words, plainly, sentence
 from sanderling.environment import typed
 from sanderling.exits import CommandFailed, Exit
-from storage.records.plain import plain
+from storage.records.secrecy import plain
 
 AGAIN: Final = (429, 502, 503, 504)
 """Temporary statuses."""

@@ -10,8 +10,8 @@ from datetime import datetime, tzinfo
 from typing import Any
 from unicodedata import combining, east_asian_width
 
-from actors.notification.item_lines import lines_of, listed
-from storage.records.plain import plain
+from actors.notification.reading import lines_of, listed
+from storage.records.secrecy import plain
 from storage.records.tiers import TIERS, Colour
 
 _CODES: Mapping[Colour, str] = {"green": "32", "cyan": "36", "magenta": "35"}

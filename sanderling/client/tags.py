@@ -14,7 +14,7 @@ from sanderling.client.speaking import asked
 from sanderling.environment import hinted
 from sanderling.exits import CommandFailed, Exit
 from sanderling.json_lines import print_json
-from storage.records.plain import plain
+from storage.records.secrecy import plain
 from storage.records.source import tag_of
 
 PATH: Final = "/v1/tags"

@@ -13,7 +13,7 @@ from actors.templates.template import Parameter, Template
 from sanderling.client.alerts import ABOUT
 from sanderling.client.listing import Cell
 from sanderling.json_lines import print_json
-from storage.records.plain import plain
+from storage.records.secrecy import plain
 
 
 def as_line(entry: Entry[Template]) -> str:

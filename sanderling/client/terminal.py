@@ -21,7 +21,7 @@ from sanderling.client.rendering import Renderer, fit, pad
 from sanderling.environment import hinted, wants_colour
 from sanderling.exits import CommandFailed, Exit
 from sanderling.json_lines import echo_json, print_json
-from storage.records.plain import plain
+from storage.records.secrecy import plain
 from storage.records.states import SOURCES
 from storage.records.tiers import TIERS
 

@@ -14,7 +14,7 @@ from sanderling.client.rendering import moment
 from sanderling.client.speaking import asked
 from sanderling.exits import Exit
 from sanderling.json_lines import print_json
-from storage.records.plain import plain
+from storage.records.secrecy import plain
 
 MOST_POINTS = 8
 """Maximum points shown per series, the newest."""

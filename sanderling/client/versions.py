@@ -16,7 +16,7 @@ from sanderling.client.speaking import asked
 from sanderling.environment import environ, wants_colour
 from sanderling.exits import CommandFailed, Exit
 from sanderling.json_lines import print_json
-from storage.records.plain import plain
+from storage.records.secrecy import plain
 
 KEPT: Final = {"whole": "whole", "main_text": "main text", "part": "a part"}
 LEAST: Final = 4

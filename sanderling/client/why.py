@@ -14,7 +14,7 @@ from sanderling.client.api import Client
 from sanderling.client.naming import SOURCES, id_of
 from sanderling.exits import Exit
 from sanderling.json_lines import print_json
-from storage.records.plain import plain
+from storage.records.secrecy import plain
 
 _MOMENT = re.compile(r"\b(\d{1,2} (?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) \d{4} \d\d:\d\d) UTC\b")
 

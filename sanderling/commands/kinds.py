@@ -25,7 +25,7 @@ def listed(config: str | None, *, as_json: bool, **flags: str | None) -> int:
     from sanderling.client.kind_pages import as_record
     from sanderling.client.listing import for_a_person, print_list
     from sanderling.json_lines import print_json
-    from storage.records.plain import plain
+    from storage.records.secrecy import plain
 
     found = messengers_of(loaded(config, flags).settings.kinds)
     rows = []

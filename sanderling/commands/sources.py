@@ -11,8 +11,7 @@ import click
 from sanderling.commands.backup import sizes
 from sanderling.exits import CommandFailed, Exit
 from sanderling.flags import answer_to_old_names, client_flags, json_flag
-from storage.records.source import Render
-from storage.records.tag_defaults import Inheritable
+from storage.records.source import Inheritable, Render
 from storage.records.tiers import TIERS
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
-from actors.notification.item_lines import lines_of, listed
+from actors.notification.reading import lines_of, listed
 from sanderling.client.rendering import undirected
 from sanderling.console.text import Line, fit
 from sanderling.console.words import FAINT, clock

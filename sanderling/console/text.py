@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from textual.content import Content
 
-from storage.records.plain import plain
+from storage.records.secrecy import plain
 
 Piece = tuple[str, str]
 """Text and style."""

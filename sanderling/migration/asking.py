@@ -9,7 +9,7 @@ from base64 import b64encode
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
-from actors.egress.given_headers import LOOKS_OWN, MOST_HEADERS, POST, wrong_request
+from actors.egress.headers import LOOKS_OWN, MOST_HEADERS, POST, wrong_request
 from sanderling.migration.drafting import Drafting
 
 _CONTENT_TYPE: Final = "content-type"

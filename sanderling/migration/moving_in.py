@@ -24,7 +24,7 @@ from sanderling.migration.plan import NotReadable, Plan
 from sanderling.migration.reading import MOST_BYTES, read
 from sanderling.migration.recognising import kind_of
 from sanderling.real_world import entropy
-from storage.records.plain import plain
+from storage.records.secrecy import plain
 
 
 def plan_of(file: str, data: bytes, kind: Kind) -> Plan:

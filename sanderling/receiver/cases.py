@@ -16,7 +16,7 @@ import msgspec
 
 from actors.delivery.digest import DigestWindow, content
 from actors.delivery.sample import sample
-from actors.recorder.identifiers import Identifiers
+from actors.recorder.event_builder import Identifiers
 from actors.signatures import webhook
 from actors.signatures.event import Signer
 from storage.records.destination import Destination

@@ -26,7 +26,7 @@ from sanderling.receiver.published import Published
 from sanderling.receiver.report import Paper, as_json, delivery_lines
 from sanderling.receiver.server import HttpReceiver, Reply
 from storage.records.identity import Millis
-from storage.records.plain import plain
+from storage.records.secrecy import plain
 
 MOST_CONNECTIONS = 100
 """Concurrent connections; further ones wait."""

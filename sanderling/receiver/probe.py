@@ -20,7 +20,7 @@ from sanderling.json_lines import shown
 from sanderling.receiver.cases import CASES, Case, Forge, Posting, Should
 from sanderling.receiver.grades import SAYS, Answered, Result, grade, judged
 from sanderling.receiver.post import post
-from storage.records.plain import plain
+from storage.records.secrecy import plain
 
 OPENING = "--allow-networks opens networks of your own"
 

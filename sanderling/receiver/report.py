@@ -20,7 +20,7 @@ from sanderling.client.rendering import fit
 from sanderling.receiver.capture import Capture
 from sanderling.receiver.ledger import Entry
 from storage.records.identity import Millis
-from storage.records.plain import plain
+from storage.records.secrecy import plain
 from storage.records.times import rfc3339
 
 MOST_SHOWN = 20

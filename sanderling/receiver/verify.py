@@ -22,7 +22,7 @@ from sanderling.receiver.capture import Capture
 from sanderling.receiver.documents import Broken, Item, items
 from sanderling.receiver.published import Published
 from sanderling.receiver.report import Paper, as_json, told_json, told_line
-from storage.records.plain import plain
+from storage.records.secrecy import plain
 
 FILE_LIMIT = 256 << 20
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from storage.records.plain import plain
+from storage.records.secrecy import plain
 
 SUMS, SIGNATURE = "SHA256SUMS", "SHA256SUMS.sig"
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+~-]*")

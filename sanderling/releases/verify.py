@@ -17,7 +17,7 @@ from sanderling.json_lines import print_json
 from sanderling.releases.checking import Finding, Lies, judged
 from sanderling.releases.keys import fingerprint, public_key
 from sanderling.releases.sums import SIGNATURE, SUMS, parsed
-from storage.records.plain import plain
+from storage.records.secrecy import plain
 
 SMALL = 1 << 20
 """Maximum bytes of key, sums and signature; real ones are far smaller."""

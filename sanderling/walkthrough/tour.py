@@ -26,7 +26,7 @@ from sanderling.client.rendering import Renderer
 from sanderling.environment import typed, wants_colour
 from sanderling.exits import CommandFailed, Exit
 from sanderling.walkthrough.own_service import end_on_signal, own_folder, own_service
-from storage.records.plain import plain
+from storage.records.secrecy import plain
 
 SCOPES = ("sources:read", "sources:write", "stream:read", "alerts:read", "alerts:write", "bins:read", "bins:write")
 WITHIN = 30.0

@@ -6,7 +6,7 @@ from collections.abc import Collection
 from typing import Protocol
 
 from storage.records.identity import Millis
-from storage.records.kept_call import KeptCall
+from storage.records.session import KeptCall
 
 
 class Calls(Protocol):

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
+from storage.records.coverage import Shift
 from storage.records.identity import Millis, SourceId
-from storage.records.shift import Shift
 from storage.records.tally import Day
 
 

@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from storage.records.identity import Millis
-from storage.records.key import ApiKey, PublicKey, SigningKey
-from storage.records.push_key import PushKey
+from storage.records.key import ApiKey, PublicKey, PushKey, SigningKey
 
 
 class Keys(Protocol):

@@ -6,11 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from storage.append import Answer, Lease, Mint, Stamp, Stories
-from storage.records.cursor import Bounds, Filter, Page, SourceSize
-from storage.records.event import Stored
+from storage.records.event import Bounds, Filter, Page, SourceSize, Stored
 from storage.records.identity import Seq, SourceId
-from storage.records.kept_cookies import StoredJar
-from storage.records.source import Harvest, SourceState
+from storage.records.source import Harvest, SourceState, StoredJar
 from storage.retention import FreeSpace
 
 
@@ -40,7 +38,7 @@ class EventLog(Protocol):
         """Save states without events, and cookies, in one transaction.
 
         Skips states of unknown sources, and those that derive from another state than the stored one. Cookies, also
-        those in the states, overwrite older ones, whatever state is stored: see `storage.records.kept_cookies`.
+        those in the states, overwrite older ones, whatever state is stored: see `storage.records.source`.
         """
 
     async def read(self, after: Seq, limit: int, where: Filter, budget: int = 5_000) -> Page:

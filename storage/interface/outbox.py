@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
 from storage.append import Lease
-from storage.records.delivery import (
+from storage.records.destination import (
     Attempt,
     Delivery,
     Freeze,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from storage.records.saved_view import SavedView
+from storage.records.session import SavedView
 
 
 class SavedViews(Protocol):

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from storage.records.identity import Seq
-from storage.records.subscription import Progress, Subscriber, Subscription
+from storage.records.publication import Progress, Subscriber, Subscription
 
 
 class Subscriptions(Protocol):

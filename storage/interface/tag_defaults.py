@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
-from storage.records.tag_defaults import TagDefaults
+from storage.records.source import TagDefaults
 
 Change = Callable[[TagDefaults | None], TagDefaults | None]
 """Gets a tag's defaults and returns the new ones, None for none. If it raises, nothing changes."""

@@ -8,8 +8,7 @@ from typing import Literal, NamedTuple
 from msgspec import Struct
 
 from storage.records.event import Stored
-from storage.records.identity import Millis
-from storage.records.managed import Managed
+from storage.records.identity import Managed, Millis
 from storage.records.source import Source, SourceRuntime
 from storage.records.tiers import Kind
 

@@ -1,21 +1,167 @@
-"""A StreamEvent: the draft from a source, the signed and stored wire form, and the stored row.
+"""A StreamEvent: the draft, the wire form, its values, and positions in the log.
 
 The wire form has no floats and only integers within 2^53, so its sorted compact JSON *is* its RFC 8785 form (a property
 test compares it with the rfc8785 library). The stored bytes are the sent bytes; no code re-encodes an event after its
 commit.
+
+The body is the exact signed wire JSON and the only source of truth. A column repeats a field only if SQL filters on it.
+Decoding only these fields costs a fraction of decoding the event.
+
+Events have no floats, so a number is an integer with a scale: 1,099.00 EUR is number 109900, scale 2, unit "EUR".
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final, Literal, NamedTuple
+from typing import Final, Literal, NamedTuple, get_args
 
+import msgspec
 from msgspec import UNSET, Struct, UnsetType, field
 
-from storage.records.body import tags_in
-from storage.records.identity import Millis, Seq, SourceId
+from storage.records.identity import Millis, Seq, SourceId, seq_of
 from storage.records.tiers import TIERS, Kind, SourceType
-from storage.records.value import TypedChange
+
+
+class _Id(Struct, gc=False):
+    id: str = ""
+
+
+class _Tags(Struct, gc=False):
+    tags: tuple[str, ...] = ()
+
+
+class _Story(Struct, gc=False):
+    story: str = ""
+
+
+class _Events(Struct, gc=False):
+    events: list[_Id] = []
+
+
+_decode_events = msgspec.json.Decoder(_Events).decode
+_decode_id = msgspec.json.Decoder(_Id).decode
+_decode_story = msgspec.json.Decoder(_Story).decode
+_decode_tags = msgspec.json.Decoder(_Tags).decode
+
+
+def id_in(body: bytes) -> str:
+    """Return an event's id. Raises msgspec.DecodeError or UnicodeDecodeError if the body is not an event's JSON.
+
+    >>> id_in(b'{"content":"...","id":"x","tags":["topic:a"]}')
+    'x'
+    """
+    return _decode_id(body).id
+
+
+def story_in(body: bytes, seq: Seq) -> Seq:
+    """Return the position of the first event of the story; `seq` (the event's position) if the body names no story."""
+    story = _decode_story(body).story
+    return seq_of(story) if story else seq
+
+
+def first_seq_in(body: bytes, seq: Seq) -> Seq:
+    """Return the position of the first event of a digest; `seq` if the body has none that is readable."""
+    try:
+        return seq_of(_decode_events(body).events[0].id)
+    except (msgspec.MsgspecError, ValueError, IndexError):
+        return seq
+
+
+def tags_in(body: bytes) -> tuple[str, ...]:
+    """Return an event's tags. Raises msgspec.DecodeError or UnicodeDecodeError if the body is not an event's JSON.
+
+    >>> tags_in(b'{"content":"...","id":"x","tags":["topic:a"]}')
+    ('topic:a',)
+    """
+    return _decode_tags(body).tags
+
+
+ValueType = Literal["money", "number", "percent", "date", "time", "version", "availability"]
+Availability = Literal["in_stock", "limited", "preorder", "backorder", "out_of_stock", "discontinued"]
+ChangeKind = Literal[
+    "price", "availability", "date", "number", "version", "name", "negation", "added", "removed", "text"
+]
+CHANGE_KINDS: tuple[ChangeKind, ...] = get_args(ChangeKind)
+AVAILABILITIES: tuple[Availability, ...] = get_args(Availability)
+
+MOST_CHANGES = 20
+"""Most typed changes of an event; the first ones are kept."""
+MOST_VALUE_TEXT = 80
+"""Most characters of a value's text or a label."""
+MOST_STANDING = 500
+"""Most current values of a page: prices first, then in page order."""
+MOST_SCALE = 9
+LARGEST = 2**53 - 1
+"""The largest integer that JavaScript reads exactly (RFC 8259, 6)."""
+
+
+class Value(Struct, frozen=True, omit_defaults=True):
+    """A value as it stands (`text`), and what it is; a piece of plain text has no type.
+
+    money, number and percent have `number` and `scale` (decimal places); `unit` is the currency (ISO 4217), "%", or a
+    unit of measure ("GB"), absent where none is known. date: `value` is YYYY-MM-DD, YYYY-MM or MM-DD; time: HH:MM;
+    version: its numbers with dots; availability: one of `AVAILABILITIES`.
+    """
+
+    text: str
+    type: ValueType | UnsetType = UNSET
+    number: int | UnsetType = UNSET
+    scale: int = 0
+    unit: str = ""
+    value: str = ""
+
+    def same_as(self, other: Value) -> bool:
+        """Return whether both mean the same, in whatever notation."""
+        return self.type == other.type and self.meaning() == other.meaning()
+
+    def meaning(self) -> tuple[int | str, ...]:
+        """Return the value without its notation: 5 and 5.00 are the same number."""
+        if isinstance(self.number, int):
+            number, scale = self.number, self.scale
+            while scale and not number % 10:
+                number, scale = number // 10, scale - 1
+            return number, scale, self.unit
+        return (self.value or self.text,)
+
+
+class TypedChange(Struct, frozen=True, omit_defaults=True):
+    """One thing that changed. `before` or `after` is absent where it came, or went.
+
+    label: what the value is of ("Team · Seats"), in the page's own words. path: where it stands in a document that has
+    paths. lowest_since, highest_since: of a price, from when on it was never lower, or higher, as far as is known
+    (RFC 3339).
+    """
+
+    kind: ChangeKind
+    label: str = ""
+    path: str = ""
+    before: Value | UnsetType = UNSET
+    after: Value | UnsetType = UNSET
+    lowest_since: str | UnsetType = UNSET
+    highest_since: str | UnsetType = UNSET
+
+
+class StandingValue(Struct, frozen=True, array_like=True):
+    """A value of a page at its last report. block: the number of its text. label, path: as in an event that reports
+    its change.
+    """
+
+    value: Value
+    block: int
+    label: str = ""
+    path: str = ""
+
+
+class StandingValues(Struct, frozen=True, array_like=True):
+    """The values of a page at its last report, at most `MOST_STANDING`. more: how many others it has.
+
+    began: time of the first check with this baseline, in milliseconds; 0 if unknown.
+    """
+
+    values: tuple[StandingValue, ...] = ()
+    more: int = 0
+    began: int = 0
+
 
 NEW, UPDATED, REVERTED = "change:new", "change:updated", "change:reverted"
 """Tags for how an event came about. Every event of a push source is new."""
@@ -238,3 +384,68 @@ def check_adopted(events: Sequence[Stored], floor: Seq, last: Seq, newest: Seq) 
         if event.seq <= at:
             raise ValueError(f"position {event.seq} after {at}: positions must rise")
         at = event.seq
+
+
+MATCHED = "matcher"
+"""The matcher's durable cursor: the outbox has the matches of all events up to it."""
+
+
+class Filter(Struct, frozen=True):
+    """A reader's filter. The values of a field are alternatives; all fields must match. An empty tuple matches all.
+
+    `sources` are source ids, `source_prefixes` prefixes of ids; the two count as one field. `tags` match whole tags.
+    `kinds` are `Kind` numbers. An event whose kind is in `also` always passes.
+    """
+
+    sources: tuple[str, ...] = ()
+    source_prefixes: tuple[str, ...] = ()
+    kinds: tuple[int, ...] = ()
+    tags: tuple[str, ...] = ()
+    also: tuple[int, ...] = ()
+
+    def admits(self, event: Stored) -> bool:
+        """Return whether a stored event passes. The in-memory ring and every engine use this definition."""
+        if event.kind in self.also:
+            return True
+        if self.kinds and event.kind not in self.kinds:
+            return False
+        if (self.sources or self.source_prefixes) and not (
+            event.source in self.sources or event.source.startswith(self.source_prefixes)
+        ):
+            return False
+        return not self.tags or any(tag in self.tags for tag in event.tags)
+
+
+EVERYTHING = Filter()
+
+
+class Page(NamedTuple):
+    """The result of a read. Continue from `scanned`, which advances even if no event passed the filter.
+
+    `head` is the newest position, as in `Bounds`; a forward read that reached the end has scanned up to it. `floor` is
+    as in `Bounds`, taken after the read; if it is at or below the position where the read began, no event is missing.
+    """
+
+    events: Sequence[Stored]
+    scanned: Seq
+    head: Seq
+    floor: Seq
+
+
+class SourceSize(NamedTuple):
+    """A source's share of the log. bytes: approximate."""
+
+    events: int
+    bytes: int
+
+
+class Bounds(NamedTuple):
+    """The log's ends.
+
+    `floor`: retention has deleted every event at or below it (0: none). `oldest`: the oldest stored event (0: none).
+    `newest`: the newest position that any reader may have seen, whether or not its event is still stored.
+    """
+
+    floor: Seq
+    oldest: Seq
+    newest: Seq

@@ -1,14 +1,18 @@
-"""Identifiers and positions: UUIDv7 text, the log's key, and milliseconds.
+"""Identifiers, positions, and the mark of records that files describe.
 
 The log's key (`Seq`) is the head of an event's UUIDv7 (RFC 9562, 6.2 method 1): 48 bits of milliseconds, then a counter
 of 15 bits (12 in rand_a, 3 at the head of rand_b). `seq_of` and `seq_at` are arithmetic: a cursor needs no lookup, the
 log needs no index over ids, and a period is a key range.
+
+See docs/decisions/managed-records.md.
 """
 
 from __future__ import annotations
 
-from typing import NewType
+from typing import Annotated, Any, NewType
 from uuid import UUID
+
+from msgspec import UNSET, Meta, Struct
 
 Seq = NewType("Seq", int)
 """Position in the log, 63 bits: `milliseconds << 15 | counter`. 0 is before all events."""
@@ -67,3 +71,40 @@ def day_of(at: Millis) -> int:
 def millis_of(seq: Seq) -> Millis:
     """Return the millisecond in which a position was minted."""
     return Millis(seq >> COUNTER_BITS)
+
+
+def given(request: Struct, record: type[Struct]) -> dict[str, Any]:
+    """Return the fields that a request sets, by name, without UNSET ones and those that the record lacks."""
+    pairs = ((name, getattr(request, name)) for name in request.__struct_fields__ if name in record.__struct_fields__)
+    return {name: value for name, value in pairs if value is not UNSET}
+
+
+Workspace = Annotated[
+    str,
+    Meta(
+        pattern=r"^[a-z0-9][a-z0-9_-]{0,62}$(?!\n)",
+        description="The name of the folder of files; no two folders have the same",
+        examples=["shop"],
+        extra={"form": "at most 63 of a-z, 0-9, - and _, with a letter or a digit first"},
+    ),
+]
+ManagedName = Annotated[
+    str, Meta(min_length=1, max_length=200, description="What the files call it", examples=["day-tickets"])
+]
+Applied = Annotated[
+    str,
+    Meta(
+        max_length=2000,
+        description="What the files set when they were applied last, as `field=digest` with spaces between; none of "
+        "it is of a secret",
+        examples=["url=5b0e6a3c"],
+    ),
+]
+
+
+class Managed(Struct, frozen=True, forbid_unknown_fields=True):
+    """A record is described by files, and changed by `sanderling apply`."""
+
+    workspace: Workspace
+    name: ManagedName
+    applied: Applied = ""

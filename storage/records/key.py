@@ -1,4 +1,4 @@
-"""API keys and the signing keys of events."""
+"""API keys, the signing keys of events, and the key for push services (VAPID, RFC 8292)."""
 
 from __future__ import annotations
 
@@ -45,3 +45,15 @@ class PublicKey(Struct, frozen=True):
     key_id: str
     x: str
     created_at: Millis
+
+
+class PushKey(Struct, frozen=True):
+    """A P-256 key pair. `public`: the uncompressed point, base64url, as browsers get it. `secret`: 32 bytes."""
+
+    public: str
+    secret: bytes
+    created_at: Millis
+
+    def __repr__(self) -> str:
+        """Leave out the secret."""
+        return f"PushKey({self.public!r})"

@@ -16,8 +16,7 @@ import msgspec
 from storage.records.alert import Alert
 from storage.records.destination import Destination
 from storage.records.publication import Publication
-from storage.records.source import Source
-from storage.records.tag_defaults import TagDefaults
+from storage.records.source import Source, TagDefaults
 
 Record = Alert | Destination | Source | Publication | TagDefaults
 Expected = frozenset[str] | None

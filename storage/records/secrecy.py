@@ -1,4 +1,4 @@
-"""Secrets in texts, and hiding them from everyone but the author. Pure.
+"""Untrusted text made safe, and secrets in texts hidden from everyone but the author. Pure.
 
 A URL often contains a key: its userinfo, a query value named token, key or signature, or a path segment that cannot be
 guessed, as in addresses of hooks, bots and private feeds. Error messages quote URLs and reach logs, problem documents,
@@ -103,3 +103,16 @@ def _is_random(run: str, most: int) -> bool:
     """Return whether characters change kind (letter, capital, digit) at least once in `most`, digits included."""
     digits = len(_DIGIT.findall(run))
     return digits > 1 and (digits + len(_CAPITAL.findall(run))) * most >= len(run) > 0
+
+
+# C0, DEL, C1 (some terminals take a lone 0x9b for a CSI), line separators, and marks that reverse text direction.
+_UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+
+
+def plain(text: str) -> str:
+    r"""Escape every character that moves the cursor, sets colours or breaks the line.
+
+    >>> plain('a\nb\x1b[31m')
+    'a\\nb\\x1b[31m'
+    """
+    return _UNSAFE.sub(lambda found: found.group().encode("unicode_escape").decode(), text)

@@ -1,11 +1,11 @@
-"""Dashboard access: one password, a one-time link to set it, and the open sessions.
+"""Dashboard sessions and saved views, and idempotent calls.
 
 No secret is stored: the password is an argon2id string; a link or session is the SHA-256 (hex) of 256 random bits.
 """
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, Literal
 
 from msgspec import Struct
 
@@ -49,3 +49,39 @@ class Session(Struct, frozen=True):
     def ends_at(self) -> Millis:
         """When it ends if it is not used again."""
         return Millis(min(self.created_at + LIFE, self.seen_at + IDLE))
+
+
+Place = Literal["sources", "stream"]
+"""The list that the view filters."""
+
+
+class SavedView(Struct, frozen=True):
+    """query: the query string of the list's URL when the view was saved."""
+
+    id: str
+    place: Place
+    name: str
+    query: str
+    created_at: Millis
+
+
+KEPT_CALL_LIFE = Millis(24 * 3_600_000)
+"""How long a response is kept."""
+MOST = 100_000
+"""Most responses kept, newest first. A repeat of an older call is a new call."""
+
+
+class KeptCall(Struct, frozen=True):
+    """A call and its response, None while it runs or if it was cut off.
+
+    key: a hash of the caller and its idempotency key. fingerprint: a hash of the request. id: the id of the record to
+    create, chosen in advance so that a resumed call finds it. answer: sealed, opaque here. node: the member that runs
+    the call or ran it when it was cut off.
+    """
+
+    key: str
+    fingerprint: str
+    at: Millis
+    id: str
+    answer: bytes | None = None
+    node: str = ""

@@ -1,26 +1,58 @@
-"""A watched source: its settings, its detected type, and its memory.
+"""A watched source: its settings, detected type, memory and state; and the defaults of tags.
 
 State is saved in three ways (STORAGE rule 5): a harvest's state in the harvest's transaction (`base`, the validators in
 `hot`); an opened breaker with the next group commit; counters and times in lazy sweeps. Hot and base are separate
 tables because hot is 450 bytes and base up to 12 KB.
+
+It shows how the last check went and whether checks happen. Health is different: a score over days, which a single
+failed check does not lower.
+
+Several writers store a source's cookies without waiting for each other: its own checks, checks of sources that borrow
+its headers, edits, other nodes. So each text carries its age, and only a younger one may overwrite another.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Literal, NewType
+from typing import Literal, NamedTuple, NewType, TypeAlias
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from storage.records import trail
 from storage.records.event import Draft
 from storage.records.health import BreakerState, Health
-from storage.records.identity import Millis, Seq, SourceId
-from storage.records.managed import Managed
+from storage.records.identity import Managed, Millis, Seq, SourceId
 from storage.records.picture import Picture
-from storage.records.tag_defaults import Inheritable
+from storage.records.states import SourceState as State
 from storage.records.tiers import TIERS, SourceType, Tier
+from storage.records.trail import Verdict
+
+Inheritable = Literal["schedule", "hours", "bar", "selector", "ignore"]
+"""The settings that a source can get from its tags."""
+MOST_TAGGED = 1000
+"""Most tags with defaults."""
+
+
+class TagDefaults(Struct, frozen=True):
+    """The fields mean what they do in `Source`; None or () says nothing of a setting.
+
+    destinations: ids of those of which a new alert over the tag gets a copy each.
+    """
+
+    tag: str
+    updated_at: Millis
+    schedule: int | None = None
+    hours: str | None = None
+    bar: float | None = None
+    selector: str | None = None
+    ignore: tuple[str, ...] = ()
+    destinations: tuple[str, ...] = ()
+    updated_by: str = ""
+    """The last editor: a key's name, the dashboard, this machine; "" for the service itself."""
+    managed: Managed | None = None
+
 
 Confidence = Literal["high", "medium", "low"]
 Follow = Literal["none", "new_links"]
@@ -94,7 +126,7 @@ class Source(Struct, frozen=True, gc=False):
     schedule: int | None = None
     """Seconds between checks; replaces the adaptive cadence."""
     hours: str | None = None
-    """Days, hours and a time zone; outside of them only requested checks run. See `actors/look_hours.py`."""
+    """Days, hours and a time zone; outside of them only requested checks run. See `actors/hours.py`."""
     backfill: int = 0
     filter: str | None = None
     """A push source's admission query; "" admits every frame, None only frames that match an alert."""
@@ -140,7 +172,7 @@ class Source(Struct, frozen=True, gc=False):
     headers_for: tuple[str, ...] = ()
     """Where its headers are sent for sources that have none; see `actors/sources/lending.py`."""
     replies: tuple[str, ...] = ()
-    """Rules that answer a push source's pings; see `actors/sources/push/replies.py`."""
+    """Rules that answer a push source's pings; see `actors/sources/push/connection.py`."""
     own_only: tuple[Inheritable, ...] = ()
     """Settings that never come from tags: the source's own value applies, or none."""
 
@@ -337,3 +369,81 @@ class WatchedSource(Struct, frozen=True):
     hot: SourceRuntime
     base: bytes
     version: Version = FIRST
+
+
+def state_of(source: Source, hot: SourceRuntime, *, overdue: bool) -> State:
+    """Return the state of a source. overdue: `next_look_at` has passed without a check."""
+    if not source.enabled:
+        return "paused"
+    if hot.breaker.failures or hot.breaker.state != "closed" or hot.health.down_since is not None:
+        # A 404 opens the breaker at once. It will not pass, so the state is failing, not resting.
+        rests = hot.breaker.state != "closed" and _last(hot) is not Verdict.REMOTE_PERMANENT
+        return "resting" if rests else "failing"
+    if overdue:
+        return "overdue"
+    if hot.last_look_at is None:
+        return "new"
+    if is_unrendered(source, hot):
+        return "unrendered"
+    return "throttled" if hot.last_error is not None and _last(hot) is Verdict.THROTTLED else "ok"
+
+
+def is_unrendered(source: Source, hot: SourceRuntime) -> bool:
+    """Return whether the last check failed because no browser here could render the page."""
+    wants = source.is_web_page and (source.render == "always" or (source.render == "auto" and hot.rendered))
+    return wants and hot.last_error is not None and _newest(hot) is Verdict.LOCAL
+
+
+def _newest(hot: SourceRuntime) -> Verdict | None:
+    rows = trail.read(hot.trail)
+    return rows[-1].verdict if rows else None
+
+
+def _last(hot: SourceRuntime) -> Verdict | None:
+    """Return the verdict of the last check, skipping those that our own connection spoilt."""
+    verdicts = (row.verdict for row in reversed(trail.read(hot.trail)))
+    return next((verdict for verdict in verdicts if verdict is not Verdict.LOCAL), None)
+
+
+StoredJar: TypeAlias = tuple[SourceId, str]
+"""A source and its cookies."""
+_HEAD = re.compile(r"([0-9]{1,18}) ([0-9]{1,18}) ([0-9]{1,18})\n")
+
+
+class Age(NamedTuple):
+    """The age of cookies; the greater one is younger.
+
+    given: how often the source's headers were set; cookies from earlier headers are obsolete. worked: checks that
+    proved renewed cookies good; these win over unproven ones. turn: changes since the headers were set.
+    """
+
+    given: int = 0
+    worked: int = 0
+    turn: int = 0
+
+
+_UNCHANGED = Age()
+
+
+def parted(text: str) -> tuple[Age, str]:
+    """Split stored cookies into age and value. The value is "" if none were renewed.
+
+    >>> parted("1 2 5\\n[]"), parted("[]")
+    ((Age(given=1, worked=2, turn=5), '[]'), (Age(given=0, worked=0, turn=0), '[]'))
+    """
+    head = _HEAD.match(text)
+    return (_UNCHANGED, text) if head is None else (Age(*map(int, head.groups())), text[head.end() :])
+
+
+def joined(age: Age, kept: str) -> str:
+    """Prefix cookies with their age, unless it is zero: the headers were never changed and no cookie was renewed."""
+    return f"{age.given} {age.worked} {age.turn}\n{kept}" if any(age) else kept
+
+
+def is_younger(text: str, stored: str) -> bool:
+    """Return whether cookies may overwrite the stored ones.
+
+    >>> is_younger("0 1 2\\n[]", "0 0 9\\n[]"), is_younger("0 7 9\\n[]", "1 0 0\\n"), is_younger("[]", "[]")
+    (True, False, False)
+    """
+    return parted(text)[0] > parted(stored)[0]

@@ -15,7 +15,7 @@ from storage.records.trail import Verdict
 Mood = Literal["good", "calm", "warn", "bad"]
 """The colour of a state: green, blue, yellow, red."""
 SourceState = Literal["failing", "resting", "throttled", "unrendered", "overdue", "new", "ok", "paused"]
-"""The present state of a source, exactly one; see `storage.records.source_state`. Worst first."""
+"""The present state of a source, exactly one; see `storage.records.source`. Worst first."""
 PartState = Literal[
     "quarantined",
     "backoff",

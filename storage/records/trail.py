@@ -1,14 +1,22 @@
-"""The trail: the results of a source's last 200 checks, a few bytes each. Pure.
+"""The trail of a source's last 200 checks, and the notes why a check reported some differences and not others. Pure.
 
 Consecutive checks with the same result are one row with a count, so a quiet source's trail is a single row. The trail
 travels in the source's lazily saved state: a check that found nothing still writes nothing.
+
+The trail (`trail`) records every check in a few bytes; a note has details of a check whose body changed. Notes share
+one envelope with the tier's memory and are written with it, so a check that found nothing writes nothing. They are
+read only on request and are not part of the state held in RAM.
 """
 
 from __future__ import annotations
 
 import struct
+import zlib
+from collections.abc import Mapping, Sequence
 from enum import IntEnum
+from typing import Literal, NamedTuple
 
+import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -80,3 +88,153 @@ def _packed(row: Row) -> bytes:
     size, ms = min(row.size, _MOST_32), min(row.ms, _MOST_16)
     first, last = row.first_at // 1000, row.last_at // 1000
     return _ROW.pack(first, last, row.looks, row.status or 0, size, ms, row.verdict)
+
+
+MOST_NOTES = 40
+MOST_BYTES = 6 * 1024
+MOST_PARTS = 16
+"""Most parts in a note; others are only counted."""
+EXCERPT = 160
+"""Most characters of a part's text, rule and key."""
+_MOST_RAW = 1 << 20
+_ENVELOPE = b"\xc1\x01"
+"""No tier's memory starts so: MessagePack never uses byte 0xC1, and a feed's memory starts with a small number."""
+_THREE = b"\xc1\x02"
+"""The same for three parts; the second has a length too."""
+_LENGTH = struct.Struct(">I")
+
+Came = Literal["told", "baseline", "churn", "held", "failed", "stretch"]
+"""The result of a noted check. stretch: a period of listening to a push source."""
+
+
+class Part(Struct, frozen=True, array_like=True):
+    """A block of a page or an entry of a feed: its outcome and the rule that decided it.
+
+    text: its start. key: the block's key or the entry's identity. came: False if it went. score: of a block.
+    """
+
+    text: str
+    rule: str
+    key: str = ""
+    came: bool = True
+    score: float = 0.0
+    told: bool = False
+
+
+class Note(Struct, frozen=True, array_like=True):
+    """One check, in words and numbers.
+
+    since: the check it was compared with. bar: the threshold. counts: numbers by name (new, held, edited, ...; for a
+    stretch: frames, told, filtered, duplicates). until: the end of a stretch.
+    """
+
+    at: Millis
+    came: Came
+    reason: str
+    since: Millis | None = None
+    score: float | None = None
+    bar: float | None = None
+    parts: tuple[Part, ...] = ()
+    counts: Mapping[str, int] = {}
+    until: Millis | None = None
+
+
+class StoredMemory(NamedTuple):
+    """A source's stored memory. tier: the tier's own bytes. notes: packed. waiting: items whose pages are not yet read
+    (only for a source that follows links).
+    """
+
+    tier: bytes
+    notes: bytes = b""
+    waiting: bytes = b""
+
+
+def opened(stored: bytes) -> StoredMemory:
+    """Split a stored memory; one older than notes is the tier's alone."""
+    if stored.startswith(_THREE):
+        tier, rest = _parted(stored[len(_THREE) :])
+        return StoredMemory(tier, *_parted(rest))
+    if stored.startswith(_ENVELOPE):
+        return StoredMemory(*_parted(stored[len(_ENVELOPE) :]))
+    return StoredMemory(stored)
+
+
+def _parted(stored: bytes) -> tuple[bytes, bytes]:
+    (length,) = _LENGTH.unpack_from(stored)
+    start = _LENGTH.size
+    return stored[start : start + length], stored[start + length :]
+
+
+def sealed(kept: StoredMemory) -> bytes:
+    """Join a memory for storage; without notes and waiting items, that is the tier's bytes unchanged."""
+    tier, notes, waiting = kept
+    if waiting:
+        return b"".join((_THREE, _LENGTH.pack(len(tier)), tier, _LENGTH.pack(len(notes)), notes, waiting))
+    if not notes:
+        return tier
+    return b"".join((_ENVELOPE, _LENGTH.pack(len(tier)), tier, notes))
+
+
+def after(kept: StoredMemory, tier: bytes | None, note: Note | None, waiting: bytes | None = None) -> bytes | None:
+    """Return the memory to store after a check; None if it is stored already.
+
+    tier, waiting: the new values, None to keep the old. A note that repeats the last one causes no write.
+    """
+    notes = kept.notes if note is None else add_note(kept.notes, note)
+    then = StoredMemory(kept.tier if tier is None else tier, notes, kept.waiting if waiting is None else waiting)
+    if tier is None and then == kept:
+        return None
+    return sealed(then)
+
+
+def read_notes(packed: bytes) -> list[Note]:
+    """Return the notes, oldest first; none if damaged or from another version."""
+    if not packed:
+        return []
+    try:
+        raw = zlib.decompressobj().decompress(packed, _MOST_RAW)
+        return msgspec.msgpack.decode(raw, type=list[Note])
+    except (zlib.error, msgspec.MsgspecError, UnicodeDecodeError):
+        return []
+
+
+def add_note(packed: bytes, note: Note) -> bytes:
+    """Add a note and drop the oldest beyond the bounds. Return `packed` unchanged if the note repeats the last one.
+
+    A longer stretch replaces its beginning.
+    """
+    notes = read_notes(packed)
+    note = _cut(note)
+    if notes and _says_the_same(notes[-1], note):
+        return packed
+    if notes and note.came == "stretch" and (notes[-1].came, notes[-1].at) == ("stretch", note.at):
+        notes.pop()
+    notes = [*notes, note][-MOST_NOTES:]
+    while len(packed := _packed_notes(notes)) > MOST_BYTES:
+        first, *rest = notes
+        notes = rest or [replace(first, parts=first.parts[: len(first.parts) // 2])]
+    return packed
+
+
+def _packed_notes(notes: Sequence[Note]) -> bytes:
+    return zlib.compress(msgspec.msgpack.encode(notes), 6)
+
+
+def _cut(note: Note) -> Note:
+    parts = tuple(
+        Part(part.text[:EXCERPT], part.rule[:EXCERPT], part.key[:EXCERPT], part.came, part.score, part.told)
+        for part in note.parts[:MOST_PARTS]
+    )
+    return replace(note, reason=note.reason[:400], parts=parts)
+
+
+def _says_the_same(last: Note, note: Note) -> bool:
+    """Return whether a check repeats the last noted one; the trail counts such checks, which is enough.
+
+    Content that alternates between appearing and going counts as the same.
+    """
+    if note.came not in ("churn", "failed") or last.came != note.came:
+        return False
+    if note.parts or last.parts:
+        return {part.key for part in last.parts} == {part.key for part in note.parts}
+    return (last.reason, last.counts) == (note.reason, note.counts)

@@ -22,8 +22,7 @@ import trio
 
 from storage.append import Lease
 from storage.errors import DiskFull, Fenced, Unavailable
-from storage.records.cursor import EVERYTHING
-from storage.records.event import Stored
+from storage.records.event import EVERYTHING, Stored
 from storage.records.identity import START, Seq, SourceId
 from storage.records.source import WatchedSource
 from storage.secrets.mark import mark

@@ -10,7 +10,7 @@ import pytest
 import trio
 
 from actors.bins import BODY, KEPT, LIFE, Bins
-from actors.delivery.loopback_outlet import LoopbackOutlet
+from actors.delivery.outlets import LoopbackOutlet
 from actors.egress.failures import Blame, LookFailed
 from actors.egress.url import parse_url
 from actors.signatures import webhook

@@ -8,7 +8,7 @@ from trio.testing import wait_all_tasks_blocked
 
 from actors import importing
 from actors.errors import Busy, Conflict, LibraryFull, UrlRefused
-from actors.messages.importing import BeginImport, Importing, ShowImport, StopImport
+from actors.messages.workers import BeginImport, Importing, ShowImport, StopImport
 from actors.outline import FeedLine
 from tests.api.house import House, make_house
 

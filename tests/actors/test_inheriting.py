@@ -7,8 +7,7 @@ from msgspec.structs import replace
 
 from actors.inheriting import INHERITABLE, TagTable, defaults_of, effective, origins_of, part_of, part_shown
 from actors.previews import PartShown
-from storage.records.source import Source
-from storage.records.tag_defaults import Inheritable, TagDefaults
+from storage.records.source import Inheritable, Source, TagDefaults
 from tests.storage.contract.builders import NOW, a_source
 
 

@@ -7,8 +7,7 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from actors.look_hours import LONGEST_SHUT, open_from, read_hours
-from actors.zones import moment, reading, zone_of
+from actors.hours import LONGEST_SHUT, moment, open_from, read_hours, reading, zone_of
 from storage.records.destination import WEEKDAYS, QuietHours
 from storage.records.identity import Millis
 

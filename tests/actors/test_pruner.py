@@ -14,15 +14,13 @@ import trio
 
 from actors import pruner as pruner_module
 from actors.pruner import MOST_BACK, Pruner, room_of_pictures
-from actors.recorder.identifiers import Identifiers
+from actors.recorder.event_builder import Identifiers
 from actors.settings import Settings
 from storage.errors import DiskFull, Duplicate
-from storage.records.cursor import EVERYTHING, MATCHED, Filter
-from storage.records.event import Heartbeat
+from storage.records.event import EVERYTHING, MATCHED, Filter, Heartbeat
 from storage.records.identity import SERVICE, START, Millis, Seq
-from storage.records.kept_call import KeptCall
 from storage.records.picture import Picture
-from storage.records.session import Password, Session
+from storage.records.session import KeptCall, Password, Session
 from storage.records.source import RESTS, Harvest
 from storage.records.tiers import Kind
 from storage.retention import LITTLE, STEP, FreeSpace

@@ -10,13 +10,13 @@ import trio
 from trio.testing import wait_all_tasks_blocked
 
 from actors.jail.inline import InlineJail
-from actors.messages.recorder import SaveStates
+from actors.messages.workers import SaveStates
 from actors.pruner import ROUND
 from actors.settings import Settings
 from actors.system import System, signing_keys
 from api.refusals import refusal_of
 from storage.errors import Corrupt
-from storage.records.cursor import EVERYTHING
+from storage.records.event import EVERYTHING
 from storage.records.identity import START
 from storage.sqlite.in_loop import Disk, InLoopStorage
 from supervision import ChildSpec

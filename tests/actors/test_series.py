@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from actors.series import Point, record_since, series_of
-from storage.records.value import MOST_CHANGES, ChangeKind, TypedChange, Value
+from storage.records.event import MOST_CHANGES, ChangeKind, TypedChange, Value
 
 
 def price(before: int, after: int, label: str = "Team", scale: int = 0) -> TypedChange:

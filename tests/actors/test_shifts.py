@@ -11,8 +11,8 @@ import trio.testing
 from actors.shifts import EVERY, Shifts
 from storage.errors import Unavailable
 from storage.interface import Storage
+from storage.records.coverage import UNSTORED, Record, Shift
 from storage.records.identity import Millis
-from storage.records.shift import UNSTORED, Record, Shift
 from storage.sqlite.in_loop import Disk, InLoopStorage
 from tests.support.memory_network import MemoryNetwork, a_world
 

@@ -9,7 +9,7 @@ from trio.testing import wait_all_tasks_blocked
 
 from actors.egress.url import parse_url
 from actors.jail.inline import InlineJail
-from actors.messages.recorder import SaveStates
+from actors.messages.workers import SaveStates
 from actors.settings import Settings
 from actors.system import System, signing_keys
 from storage.sqlite.in_loop import Disk, InLoopStorage

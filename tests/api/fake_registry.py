@@ -44,9 +44,8 @@ from actors.messages.views import (
     TeachResult,
     ToldPage,
 )
-from actors.picks import Picked, PickPage
-from actors.practice.documents import DOCUMENTS, WHATS, What, address
-from actors.previews import Preview, Previewed
+from actors.practice import DOCUMENTS, WHATS, What, address
+from actors.previews import Picked, PickPage, Preview, Previewed
 from actors.sealed_places import check_named, of_source
 from actors.selecting import folders_of, picks
 from actors.sources.registry.inheriting import changed
@@ -54,9 +53,8 @@ from storage.errors import StorageError
 from storage.interface import Storage
 from storage.records.identity import SourceId
 from storage.records.revision import is_expected
-from storage.records.source import OWN_NAMESPACES, SourceRuntime
+from storage.records.source import OWN_NAMESPACES, SourceRuntime, TagDefaults
 from storage.records.states import SOURCES
-from storage.records.tag_defaults import TagDefaults
 from supervision import Mailbox
 from tests.support.build import NOW, a_source
 

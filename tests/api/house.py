@@ -24,16 +24,14 @@ from actors.destination_kinds.table import NO_MAIL, kinds_of
 from actors.destination_kinds.webpush.keys import push_of
 from actors.importing import Importer
 from actors.jail.inline import InlineJail
-from actors.matcher.lag import Lag
-from actors.messages.destinations import DestinationMessage
-from actors.messages.importing import ImportMessage
-from actors.messages.matcher import AlertsChanged, MatcherMessage
+from actors.matcher.actor import Lag
 from actors.messages.sources import RegistryMessage
+from actors.messages.workers import AlertsChanged, DestinationMessage, ImportMessage, MatcherMessage
 from actors.recorder.event_builder import build
 from actors.settings import Settings
 from actors.shifts import Shifts
 from actors.signatures.event import Signer, new_signing_key
-from actors.sources.schedule.budget import LookRate
+from actors.sources.schedule.budgets import LookRate
 from actors.templates.catalogue import built_in
 from actors.templates.instantiation import Templates
 from actors.templates.template import Template

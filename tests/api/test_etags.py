@@ -7,7 +7,7 @@ import pytest
 import trio
 
 from actors.messages.views import SourceView
-from storage.records.delivery import Hit
+from storage.records.destination import Hit
 from storage.records.source import SourceRuntime
 from tests.api.house import House
 from tests.api.v1.test_alerts import made

@@ -7,7 +7,7 @@ from contextlib import aclosing
 import httpx
 import pytest
 
-from api.hosts import is_ours, only_https
+from api.peers import is_ours, only_https
 from tests.api.dashboard.browser import PASSWORD, signed_in
 from tests.api.house import House, make_house, running
 

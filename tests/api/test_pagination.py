@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from actors.messages.views import SourceView
 from api.cursors import decode_cursor, encode_cursor
 from api.problems import Refusal
-from storage.records.delivery import Attempt
+from storage.records.destination import Attempt
 from storage.records.health import Health
 from storage.records.identity import Millis
 from storage.records.source import SourceRuntime

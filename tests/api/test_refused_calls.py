@@ -6,7 +6,7 @@ from typing import Any
 
 import trio
 
-from api.refused_calls import EVERY, MOST, REST, RefusedCalls
+from api.refusals import EVERY, MOST, REST, RefusedCalls
 from tests.api.house import House
 
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import trio
 
-from actors.matcher.lag import Lag
+from actors.matcher.actor import Lag
 from actors.signing import Directory
-from actors.sources.schedule.budget import LookRate
+from actors.sources.schedule.budgets import LookRate
 from api.wellknown import LOOK_KEYS, look_keys, security_txt
 from tests.api.house import House
 

@@ -2,8 +2,7 @@ from __future__ import annotations
 
 from actors.content.values.amounts import Writing
 from bench.kinds import BLIND, LABELS, Altered, labels, score
-from storage.records.event import Change
-from storage.records.value import CHANGE_KINDS
+from storage.records.event import CHANGE_KINDS, Change
 
 
 def test_each_label_is_a_kind_of_a_block_that_no_other_file_has() -> None:

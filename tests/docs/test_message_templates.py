@@ -6,9 +6,8 @@ import re
 
 import pytest
 
-from actors.notification.limits import TextLimits
-from actors.notification.message_template import FILTERS, check
-from actors.notification.message_values import OF_EVENTS, OF_MESSAGES
+from actors.notification.dialects import TextLimits
+from actors.notification.message_template import FILTERS, OF_EVENTS, OF_MESSAGES, check
 from sanderling.manual.pages import FOLDER
 from tests.docs.blocks import Block, of
 

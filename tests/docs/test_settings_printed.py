@@ -15,7 +15,7 @@ import yaml
 
 from api.schemas.bins import SignatureCheck
 from sanderling.environment import environ, load
-from storage.records.value import TypedChange
+from storage.records.event import TypedChange
 from tests.docs.blocks import Block, of, the
 
 SETTINGS = [

@@ -16,15 +16,13 @@ NOT_OF_A_SOURCE = (
     "api/dashboard/templates/ui.html",
     "api/openapi/texts/sources.py",  # names the fields that null empties
     "api/openapi/example_reasons.py",  # the threshold of a check
-    "api/operations/reasons.py",
+    "api/operations/why.py",
     "api/schemas/why.py",
-    "storage/records/note.py",
+    "storage/records/trail.py",
 )
 
 
 OF_TAGS = {
-    "storage/records/tag_defaults.py",
-    "api/schemas/tags.py",
     "api/dashboard/sources/inherited.py",
     "api/dashboard/templates/sources/tag_defaults.html",
     "api/openapi/texts/tags.py",
@@ -33,6 +31,9 @@ OF_TAGS = {
 """Files that name a source's field again, because a tag may set it for all its sources."""
 SOME_NOUNS = {
     "api/dashboard/table.py",  # the nouns with screens
+    "api/operations/practice.py",  # adds what a newcomer tries
+    "api/operations/publications.py",
+    "api/operations/tag_defaults.py",  # renames a tag everywhere
 }
 """Files that import several nouns, but need no change for a new one."""
 

@@ -14,8 +14,7 @@ from actors.sources.health.score import DEGRADED_FROM, OK_FROM
 from api.schemas.admin import DeliveryState
 from sanderling.cli import main
 from storage.records import states
-from storage.records.delivery import Result
-from storage.records.destination import Destination
+from storage.records.destination import Destination, Result
 from storage.records.health import BreakerState, Flag
 from storage.records.trail import Verdict
 from tests.docs.states import TITLES, drawn, tables, written

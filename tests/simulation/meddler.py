@@ -16,7 +16,7 @@ from typing import Any
 import trio
 
 from actors.errors import DomainError
-from actors.messages.importing import BeginImport, ImportMessage
+from actors.messages.workers import BeginImport, ImportMessage
 from actors.outline import FeedLine
 from supervision import Mailbox, Stopping, Unanswered
 from tests.simulation.clients import AddedSource, Caller, CutOff, User

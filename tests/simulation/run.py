@@ -17,14 +17,14 @@ import msgspec
 import trio
 
 from actors.content.changes.memory import decode_memory, settled_of
-from actors.messages.importing import ImportMessage
+from actors.messages.workers import ImportMessage
 from actors.settings import Settings
 from api.server.server import front
 from api.streams import streams
 from storage.records.alert import Alert
 from storage.records.destination import Destination, Secret
 from storage.records.identity import Millis, SourceId
-from storage.records.note import opened
+from storage.records.trail import opened
 from storage.sqlite.in_loop import Disk, InLoopStorage
 from storage.sqlite.in_loop_nodes import SharedDisk
 from supervision import Mailbox

@@ -21,8 +21,7 @@ from actors.destination_kinds.messengers.catalogue import built_in
 from actors.destination_kinds.messengers.messenger import Messenger
 from actors.destination_kinds.table import kinds_of
 from actors.jail.inline import InlineJail
-from actors.messages.importing import ImportMessage
-from actors.messages.recorder import RecorderMessage
+from actors.messages.workers import ImportMessage, RecorderMessage
 from actors.settings import Settings
 from actors.system import Front, Superseded, System, signing_keys
 from actors.templates.catalogue import built_in as built_in_templates

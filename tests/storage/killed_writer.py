@@ -20,8 +20,8 @@ import trio
 from storage.append import events_of
 from storage.errors import Duplicate
 from storage.interface import Storage
-from storage.records.cursor import EVERYTHING
-from storage.records.delivery import Match
+from storage.records.destination import Match
+from storage.records.event import EVERYTHING
 from storage.records.identity import START
 from storage.sql.stores import stories
 from storage.sqlite import open_sqlite

@@ -9,8 +9,7 @@ from trio.testing import MockClock, wait_all_tasks_blocked
 
 from storage.errors import Unavailable
 from storage.following import MOST_WAITING, Follower
-from storage.records.cursor import Filter, Page
-from storage.records.event import Stored
+from storage.records.event import Filter, Page, Stored
 from storage.records.identity import SERVICE, START, Seq
 from storage.records.tiers import Kind
 from storage.tail import Tail

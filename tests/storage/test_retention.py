@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from storage.records.cursor import Bounds
+from storage.records.event import Bounds
 from storage.records.identity import START, Millis, Seq, seq_at
 from storage.retention import (
     LEAST,

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from supervision import Backoff
-from supervision.backoff import next_streak, wait_before
+from supervision.policy import next_streak, wait_before
 
 
 def test_s8_ten_thousand_streaks_keep_to_the_formula() -> None:

@@ -20,7 +20,7 @@ from supervision import (
     Strategy,
     Supervisor,
 )
-from supervision.backoff import Backoff
+from supervision.policy import Backoff
 
 
 def lives(log: list[str], name: str, *, polite: bool = False) -> Callable[[Child], Awaitable[None]]:

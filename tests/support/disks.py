@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from storage.records.delivery import Attempt
-from storage.records.destination import Destination
+from storage.records.destination import Attempt, Destination
 from storage.records.identity import Seq
 from storage.records.session import Password
 from storage.records.source import SourceState, WatchedSource

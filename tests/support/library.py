@@ -9,8 +9,7 @@ from msgspec.structs import replace
 
 from sanderling.real_world import wall
 from storage.records.health import Health
-from storage.records.identity import Millis, SourceId, id_of, seq_at
-from storage.records.managed import Managed
+from storage.records.identity import Managed, Millis, SourceId, id_of, seq_at
 from storage.records.source import Detection, Source, SourceRuntime, SourceState
 from storage.sqlite import open_sqlite
 

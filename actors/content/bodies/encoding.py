@@ -1,16 +1,21 @@
-"""The encoding of a body, and its text.
+"""Bytes to text: a body's encoding, undeclared gzip, and the prolog before the first element.
 
 Follows the order of the Encoding Standard (https://encoding.spec.whatwg.org): byte order mark, the header's charset,
 the document's own declaration. Two fifths of the declarations on the web are wrong, so three rules are added. Bytes
 that are valid UTF-8 with multi-byte sequences are UTF-8, whatever single-byte charset was declared. A declared charset
 that cannot decode the bytes is skipped. Latin-1, the default of servers and editors, yields to any other declaration
 and to letters that no Western language combines in one word.
+
+Scanned by hand in one pass: patterns for comments and doctypes turn quadratic on hostile input.
+
+The size is bounded: a bomb stays packed and is then rejected as gzip.
 """
 
 from __future__ import annotations
 
 import codecs
 import re
+import zlib
 from collections.abc import Iterator
 
 import charset_normalizer
@@ -181,3 +186,68 @@ def _nearly_utf8(body: bytes, error: UnicodeDecodeError) -> str | None:
     text = body.decode("utf-8", "replace")
     broken = text.count("\ufffd")
     return text if broken * 50 <= sum(1 for c in text if c > "\x7f") else None
+
+
+_BLANK = re.compile(r"[\s\ufeff\x00]*")
+_LONGEST = 512 * 1024
+
+
+def end_of_prolog(text: str) -> int:
+    """Return the position of the first character after the prolog (the first element, or junk).
+
+    >>> end_of_prolog('<?xml version="1.0"?><!-- a --> <rss>')
+    32
+    """
+    position = 0
+    while position < _LONGEST:
+        blank = _BLANK.match(text, position)
+        position = blank.end() if blank else position
+        if text.startswith("<?", position):
+            end = _after(text, "?>", position)
+        elif text.startswith("<!--", position):
+            end = _after(text, "-->", position)
+        elif text[position : position + 9].lower() == "<!doctype":
+            end = _end_of_doctype(text, position)
+        else:
+            break
+        if end is None:
+            break
+        position = end
+    return position
+
+
+def _after(text: str, mark: str, position: int) -> int | None:
+    """Return the position after the next mark, None if there is none."""
+    found = text.find(mark, position)
+    return None if found < 0 else found + len(mark)
+
+
+def _end_of_doctype(text: str, position: int) -> int | None:
+    close = _after(text, ">", position)
+    subset = _after(text, "[", position)
+    if close is None or subset is None or subset > close:
+        return close
+    end = _after(text, "]", subset)
+    return None if end is None else _after(text, ">", end)
+
+
+MOST_UNPACKED = 8 << 20
+"""Upper bound of unpacked bytes."""
+_GZIP = b"\x1f\x8b\x08"
+_GZIP_WINDOW = 31
+"""zlib's code for a 32 KiB window inside a gzip header."""
+
+
+def unpacked(body: bytes) -> bytes:
+    """Unpack a gzip body; return it unchanged if it is no gzip, damaged or larger than `MOST_UNPACKED`.
+
+    A truncated stream yields its readable part, as in browsers.
+    """
+    if not body.startswith(_GZIP):
+        return body
+    unpacker = zlib.decompressobj(_GZIP_WINDOW)
+    try:
+        inside = unpacker.decompress(body, MOST_UNPACKED)
+    except zlib.error:
+        return body
+    return body if unpacker.unconsumed_tail or not inside else inside

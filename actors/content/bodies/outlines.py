@@ -13,8 +13,7 @@ from typing import Any, Final
 
 import listparser
 
-from actors.content.bodies.encoding import decode
-from actors.content.bodies.unpacking import unpacked
+from actors.content.bodies.encoding import decode, unpacked
 from actors.content.errors import ContentError
 from actors.outline import FeedLine, Outline
 from storage.records.source import OWN_NAMESPACES

@@ -18,10 +18,9 @@ from typing import Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
-from actors.content.changes import boxes, dated_rows, members, restless, swaps, withheld
-from actors.content.changes.assigned import steps_of, with_assigned
-from actors.content.changes.contexts import StateContexts
+from actors.content.changes import members, swaps, unsteady, withheld
 from actors.content.changes.diff import Unsaid, Where, compare
+from actors.content.changes.difference import Apart, StateContexts, apart, shapes, steps_of, with_assigned
 from actors.content.changes.memory import (
     MOST_GONE,
     READS,
@@ -44,8 +43,7 @@ from actors.content.changes.memory import (
     with_state,
 )
 from actors.content.changes.news import Difference, Known, WeighedBlock, weighed
-from actors.content.changes.returns import Exchange, When, turn_of
-from actors.content.changes.sides import Apart, apart, shapes
+from actors.content.changes.swaps import Exchange, When, turn_of
 from actors.content.messages.readings import StandIn
 from actors.content.messages.requests import EMIT, Withheld
 from actors.content.pages.page import PageReading
@@ -161,13 +159,13 @@ def judge(
         aside=frozenset(aside),
         shared=frozenset(shared),
         noise=frozenset(noise),
-        restless=restless.restless(memory.slots),
+        restless=unsteady.restless(memory.slots),
         waits={block: when.number - since for block, since in pending.came.items()},
         absent={block: when.number - since for block, since in pending.missing.items()},
         today=_EPOCH + when.at // _DAY if when.at else 0,
         chosen=few or reading.json,
     )
-    early = not memory.gone and when.number - memory.told <= boxes.EARLY
+    early = not memory.gone and when.number - memory.told <= unsteady.EARLY
     look = _Look(
         reading, face, address, when, bar, before, now, difference, recent, aside, pending, known, chosen, early, made
     )
@@ -291,7 +289,7 @@ def _decide(memory: PageMemory, look: _Look) -> Verdict:
     came = frozenset(block for block, stood in look.known.waits.items() if not stood)
     slots = look.made.slots
     if not look.known.chosen:
-        slots = restless.after(memory, difference.replaced, came, look.when.number)
+        slots = unsteady.after(memory, difference.replaced, came, look.when.number)
     rotates = turn.rotates and not look.known.chosen
     if score >= look.bar and not rotates:
         if look.bar > sum(block.score for block in blocks if not block.doubted):
@@ -370,10 +368,10 @@ def _weighed(look: _Look) -> Difference:
     difference = weighed(look.before, look.now, look.apart, look.known)
     if look.narrowed or look.reading.json:
         return difference
-    difference = dated_rows.weighed_anew(difference, look.before, look.now, look.apart, look.known)
+    difference = unsteady.weighed_dated_rows(difference, look.before, look.now, look.apart, look.known)
     untold = look.known.recent.union(look.pending.flickered)
-    around = boxes.Around(look.before, look.now, look.apart, look.face.title, untold, look.early)
-    return boxes.weighed_anew(difference, around, look.known)
+    around = unsteady.Around(look.before, look.now, look.apart, look.face.title, untold, look.early)
+    return unsteady.weighed_boxes(difference, around, look.known)
 
 
 def _withheld(look: _Look, blocks: Sequence[Withheld]) -> tuple[Withheld, ...]:

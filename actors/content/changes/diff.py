@@ -11,8 +11,7 @@ from collections.abc import Sequence
 from msgspec import UNSET, Struct, UnsetType
 from msgspec.structs import replace
 
-from actors.content.wording.patience_diff import Gap, gaps
-from actors.content.wording.spans import spans_of
+from actors.content.wording.spans import Gap, gaps, spans_of
 from storage.records.event import Change, Context, Contexts, Delta, DeltaStats, Diff, Op
 
 MOST_OPS = 400

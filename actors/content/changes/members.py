@@ -13,8 +13,8 @@ from typing import Any, Final, NamedTuple
 
 from msgspec.structs import replace
 
+from actors.content.changes.difference import Apart, Side
 from actors.content.changes.memory import PageMemory, SettledState, Slot, states_in
-from actors.content.changes.sides import Apart, Side
 from actors.content.values.amounts import Writing
 from actors.content.values.reading import values_in
 from actors.content.wording import json_text

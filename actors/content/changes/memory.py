@@ -18,12 +18,10 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from actors.content.changes.weights import Zone, entries_of, zone_of
-from actors.content.pages.furniture import STORED
-from actors.content.pages.place_codes import pack_places, unpack_places
-from actors.content.pages.places import Place
-from actors.content.pages.traits import CELL, CONTROL
+from actors.content.pages.places import Place, pack_places, unpack_places
+from actors.content.pages.traits import CELL, CONTROL, STORED
 from actors.content.wording.canonical import KnownKeys, key
-from actors.content.wording.patience_diff import Gap
+from actors.content.wording.spans import Gap
 from actors.content.wording.words import word_counts
 
 MOST_TEXT = 192 * 1024

@@ -1,7 +1,9 @@
-"""The weight of a difference between two states of a page, block by block, with reasons.
+"""The weight of a difference between two states of a page, block by block, with reasons; marked noise has none.
 
 Blocks weigh nothing if an earlier check saw them, if they only moved between blocks, if other pages of the site share
 them or if the user marked them as noise. `weights` weighs the rest.
+
+A price, a version and a bare figure have no shape: marking "From $9" once must not silence every later price.
 """
 
 from __future__ import annotations
@@ -14,34 +16,70 @@ from typing import TypeAlias
 from msgspec import Struct
 from msgspec.structs import replace
 
+from actors.content.changes.difference import (
+    NO_ADDRESS,
+    Apart,
+    Replacement,
+    Side,
+    bags,
+    labels,
+    replacements,
+    shape,
+    slot_of,
+)
 from actors.content.changes.memory import SettledState
-from actors.content.changes.noise import is_noise
-from actors.content.changes.replacements import Replacement, replacements, shape, slot_of
-from actors.content.changes.sides import NO_ADDRESS, Apart, Side, bags, labels
 from actors.content.changes.weights import (
     BARE,
     COOKIES,
     FIGURE,
     FIGURES,
     LABEL,
+    LETTERS,
     LONG,
     LONGEST_LABEL,
     MIDDLE,
     NUMBER,
+    VERSION,
     Zone,
     is_fact,
     is_value,
     may_count,
+    names_currency,
     ticker_shape,
     weigh,
 )
-from actors.content.pages.evidence import asks_for_consent
 from actors.content.pages.traits import CELL, CONTROL, TOP
-from actors.content.wording.canonical import canonical
-from actors.content.wording.dates import dates_in, shifted_by_a_day
+from actors.content.pages.walls import asks_for_consent
+from actors.content.wording.canonical import canonical, key
+from actors.content.wording.dates import dates_in, is_same_stamp, shifted_by_a_day
 from actors.content.wording.fingerprint import digest16
-from actors.content.wording.stamps import is_same_stamp
 from actors.content.wording.words import words_in
+
+
+def noise_keys(texts: Iterable[str]) -> tuple[str, ...]:
+    """Return the keys that identify blocks with these texts, or with the same texts and other figures, as noise.
+
+    A text has different keys inside and outside a table cell; the result contains both.
+    """
+    found: dict[str, None] = {}
+    for text in texts:
+        for cell in (False, True):
+            found[key(text, cell=cell)] = None
+            if shape := _shape(text, canonical(text, cell=cell)):
+                found[shape] = None
+    return tuple(found)
+
+
+def is_noise(text: str, canonical_text: str, block_key: str, noise: Collection[str]) -> bool:
+    return block_key in noise or _shape(text, canonical_text) in noise
+
+
+def _shape(text: str, canonical_text: str) -> str:
+    if names_currency(text) or VERSION.search(canonical_text) or not LETTERS.search(canonical_text):
+        return ""
+    shape, figures = NUMBER.subn("0", canonical_text)
+    return digest16(f"noise {shape}") if figures else ""
+
 
 _GONE = 0.6
 """Weight of a removed block relative to an added one."""

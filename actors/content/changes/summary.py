@@ -15,7 +15,7 @@ from msgspec import UNSET, UnsetType
 
 from actors.content.changes.withheld import LONGEST
 from actors.content.messages.requests import Withheld
-from actors.content.wording.one_line import CUT, cut, line, of_text
+from actors.content.wording.spans import CUT, cut, line, of_text
 from storage.records.event import MOST_SUMMARY, Context, Diff, Spans
 
 _LABEL, _PART = 72, 40

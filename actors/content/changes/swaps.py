@@ -1,4 +1,4 @@
-"""Another page in this one's place: a login, an error, "Loading ...", the site's home page, another language.
+"""Another page in this one's place, and pages that go back to an earlier state.
 
 Such a page usually vanishes after a while, and would cause two reports. Two signs identify it: nearly all reported
 blocks are missing, and either little is there or the title, address, canonical link or language is another page's. It
@@ -8,23 +8,39 @@ is *held*. If the reported page returns, nothing is reported; if the other one s
 - another page must stay for four checks and half an hour; a page that declares a redirect, for twelve checks;
 - a page that declares itself an error or a wall is never content: from the twelfth check on the source fails with that
   reason. A login fails too, but is also reported once: the page has moved behind it, as no error passes so late.
+
+A-B-A with B unreported is silent and never comes here. With B reported, A is a change again: a status, a price or a
+stock goes back and forth, and readers wait for each turn. Servers that pick one of several texts per visitor go back as
+well, but their stays are brief. A *text* rotates if it returns after another's stay of one or two checks; a *value* of
+a few words rotates after three such returns within a day. A rotating block is silent until it lasts, and must last
+longer after each turn.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from enum import Enum
 from functools import cached_property
 
 from msgspec import Struct
 
-from actors.content.changes.memory import HeldPage, PageIdentity, SettledState, packed, unpack_keys
-from actors.content.pages.evidence import LITTLE, kind_of, kind_of_head, path_of, titles_differ
+from actors.content.changes.memory import (
+    HeldPage,
+    PageIdentity,
+    PageMemory,
+    SettledState,
+    packed,
+    states_in,
+    unpack_keys,
+)
+from actors.content.changes.news import WeighedBlock
+from actors.content.changes.unsteady import BRIEF
+from actors.content.changes.weights import MIDDLE
 from actors.content.pages.page import PageReading
 from actors.content.pages.traits import ASIDE, FURNITURE, HEADING, TOP
+from actors.content.pages.walls import LITTLE, kind_of, kind_of_head, path_of, titles_differ
 from actors.content.wording import json_text
-from actors.content.wording.language import tongue_of
-from actors.content.wording.words import words_in
+from actors.content.wording.words import tongue_of, words_in
 
 _REPLACED = 0.4
 """A Jaccard index of blocks below this may mean another page."""
@@ -220,3 +236,73 @@ def alike(one: Sequence[str], other: Sequence[str], least: float = _SAME_OTHER) 
 def _words_of(state: SettledState, others: set[str]) -> int:
     """Count the words of a state's blocks whose keys are not in `others`."""
     return sum(words for words, key in zip(state.words, state.keys, strict=False) if key not in others)
+
+
+_TURNS = 3
+_LASTS = 4
+"""Checks after which a rotating block lasts: for the first turn, doubled for each further one."""
+_MOST_TURNS = 8
+_DAY = 24 * 3_600_000
+_COUNTS = 0.2
+_TAKEN = 0.2
+"""The highest share of added weight in a difference that takes something back; a rotation adds more."""
+
+
+class When(Struct, frozen=True):
+    """The number of a check, and its time in milliseconds; a time of 0 is unknown, and only numbers count."""
+
+    number: int
+    at: int
+
+
+class Turn(Struct, frozen=True):
+    """A check seen as a return. reverted: it goes back to a reported state. rotates: it is part of a rotation. turns:
+    times of returns after a brief stay, for the memory (milliseconds).
+    """
+
+    reverted: bool
+    rotates: bool
+    turns: tuple[int, ...]
+
+
+class Exchange(Struct, frozen=True):
+    """The difference to the reported state. successors: the key of the replacement, by the removed block's key."""
+
+    blocks: Sequence[WeighedBlock]
+    successors: Mapping[str, str]
+
+
+def turn_of(memory: PageMemory, exchange: Exchange, stood: Mapping[str, int], state: bytes, when: When) -> Turn:
+    """Classify a check. state: its digest.
+
+    stood: for each added or removed block, the number of earlier checks that had it, or missed it.
+    """
+    gone = frozenset(unpack_keys(memory.gone))
+    counted = [block for block in exchange.blocks if block.score >= _COUNTS]
+    came = [block for block in counted if block.came] or _back(exchange, counted)
+    was_told = state in states_in(memory.states)[:-1]
+    if not counted or not (was_told or (came and all(block.key in gone for block in came))):
+        return Turn(False, False, memory.turns)
+    taken = sum(block.score for block in came) < _TAKEN * sum(block.score for block in counted)
+    once = not came or (taken and not memory.turns)
+    most = (1 if once else 0) if _is_prose(came or counted) else _TURNS
+    turns = tuple(then for then in memory.turns if not when.at or when.at - then < _DAY)
+    waited = [stood.get(block.key, 0) for block in came or counted]
+    # Once it rotates, each return is one more turn, however long the stay was.
+    if not any(waited) and (when.number - memory.told <= BRIEF or len(turns) > most):
+        turns = (*turns, when.at)[-_MOST_TURNS:]
+    lasts = _LASTS << max(0, len(turns) - most - 1)
+    return Turn(True, len(turns) > most and min(waited) < lasts, turns)
+
+
+def _back(exchange: Exchange, went: Iterable[WeighedBlock]) -> list[WeighedBlock]:
+    """Return the replacements of all removed blocks; they weigh nothing, since they were seen before and are back.
+
+    The removed text may have been reported with other changes, in a state that is new.
+    """
+    back = {exchange.successors.get(block.key) for block in went}
+    return [] if None in back else [block for block in exchange.blocks if block.came and block.key in back]
+
+
+def _is_prose(blocks: Sequence[WeighedBlock]) -> bool:
+    return any(words_in(block.text) >= MIDDLE for block in blocks)

@@ -15,9 +15,8 @@ from itertools import groupby
 from msgspec import Struct
 
 from actors.content.pages.traits import CELL, CONTROL, HEADING, ITEM, LINK, TOP
-from actors.content.values import currencies
-from actors.content.wording.dates import dates_in
-from actors.content.wording.stamps import is_dated, is_only_date, speaks_of_edits
+from actors.content.values import amounts
+from actors.content.wording.dates import dates_in, is_dated, is_only_date, speaks_of_edits
 from actors.content.wording.words import words_in
 
 LONG, MIDDLE = 12, 5
@@ -53,8 +52,8 @@ _MONEY = re.compile(
 _AMOUNT = re.compile(rf"[\d.,\u00a0]*(?:{_MONEY.pattern})[\d.,]*", re.I)
 _CURRENCY = re.compile(rf"{_SYMBOLS}|\d\s?{_AFTER}|\b{_CODES}\b", re.I)
 VERSION = re.compile(r"\bv?\d+\.\d+(?:\.\d+)+")
-_BEFORE_FIGURE = re.compile(rf"{currencies.BEFORE}\s?$")
-_BEHIND_FIGURE = re.compile(rf"\s?{currencies.AFTER}")
+_BEFORE_FIGURE = re.compile(rf"{amounts.BEFORE}\s?$")
+_BEHIND_FIGURE = re.compile(rf"\s?{amounts.AFTER}")
 _LONGEST_CURRENCY = 8
 """Characters checked before a figure: the longest currency, a space, and one more to exclude the end of a word."""
 LETTERS = re.compile(r"[^\W\d_]{2}")

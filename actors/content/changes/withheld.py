@@ -1,4 +1,4 @@
-"""Reasons why a check did not report a block, in a user's words: for the trail and for "why didn't I get this?"."""
+"""Answers to "why didn't I get this?": the place of a text in a page, and the reasons why a check did not report it."""
 
 from __future__ import annotations
 
@@ -6,14 +6,19 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import islice
 
-from actors.content.changes.memory import SettledState
+from msgspec.structs import replace
+
+from actors.content.bodies.text import normalise
+from actors.content.changes.memory import SettledState, decode_memory, settled_of, unpack_keys
 from actors.content.changes.news import WeighedBlock
-from actors.content.messages.requests import Withheld
-from actors.content.pages.furniture import words_of
-from actors.content.pages.traits import CELL, FURNITURE
-from actors.content.wording.canonical import canonical
+from actors.content.errors import ContentError
+from actors.content.messages.requests import Findings, FindRequest, Spot, Withheld
+from actors.content.pages.page import blocks_in, open_page, read_tree, reading_of
+from actors.content.pages.traits import CELL, FURNITURE, words_of
+from actors.content.wording.canonical import canonical, key
 from actors.content.wording.canonical import key as canonical_key
 from actors.content.wording.json_text import form
+from actors.content.wording.words import folded, holds
 
 MOST = 24
 LONGEST = 200
@@ -57,24 +62,24 @@ def counted(blocks: Iterable[WeighedBlock]) -> tuple[Withheld, ...]:
 def masked(before: SettledState, now: SettledState) -> Iterator[Withheld]:
     """Yield the blocks whose wording changed but not their key: only masked parts differ."""
     worded, known = frozenset(before.texts), frozenset(before.keys[: len(before.texts)])
-    for text, key, trait in zip(now.texts, now.keys, now.traits, strict=True):
-        if text not in worded and key in known:
+    for text, known_as, trait in zip(now.texts, now.keys, now.traits, strict=True):
+        if text not in worded and known_as in known:
             names = _MASK.findall(canonical(text, cell=bool(trait & CELL)))
             what = " and ".join(dict.fromkeys(_MASKED[name] for name in names if name in _MASKED))
             rule = f"only what changes by itself differs: {what}" if what else _SPELLING
-            if now.json and canonical_key(form(text), cell=True) != key:
+            if now.json and canonical_key(form(text), cell=True) != known_as:
                 rule = MADE
-            yield Withheld(text[:LONGEST], rule, key, came=True)
+            yield Withheld(text[:LONGEST], rule, known_as, came=True)
 
 
 def furniture(
     texts: Sequence[str], keys: Sequence[str], traits: Sequence[int], known: Collection[str]
 ) -> Iterator[Withheld]:
     """Yield the furniture blocks that no earlier check had."""
-    for text, key, trait in zip(texts, keys, traits, strict=True):
-        if trait & FURNITURE and key not in known:
+    for text, known_as, trait in zip(texts, keys, traits, strict=True):
+        if trait & FURNITURE and known_as not in known:
             sign = words_of(trait)
-            yield Withheld(text[:LONGEST], f"furniture: {sign}" if sign else "furniture", key, came=True)
+            yield Withheld(text[:LONGEST], f"furniture: {sign}" if sign else "furniture", known_as, came=True)
 
 
 def capped(first: Sequence[Withheld], *others: Iterator[Withheld]) -> tuple[Withheld, ...]:
@@ -83,3 +88,73 @@ def capped(first: Sequence[Withheld], *others: Iterator[Withheld]) -> tuple[With
     for rest in others:
         rows += islice(rest, MOST - len(rows))
     return tuple(rows)
+
+
+def find_text(asked: FindRequest) -> Findings:
+    """Find a text; case, accents and white space do not matter."""
+    wanted = folded(asked.text)
+    told, cut = _remembered(asked.memory, wanted)
+    if asked.body is None:
+        return Findings(told=told, cut=cut)
+    try:
+        now, elsewhere, trouble = _today(asked, asked.body, wanted)
+    except ContentError as error:
+        return Findings(told=told, cut=cut, trouble=str(error))
+    return Findings(told, _compared(asked.memory, now), elsewhere, cut, trouble)
+
+
+def _remembered(stored: bytes | None, wanted: str) -> tuple[Spot | None, bool]:
+    memory = decode_memory(stored) if stored else None
+    if memory is None:
+        return None, False
+    told = settled_of(memory)
+    return _spot(told.texts, (), wanted), len(told.texts) < len(told.keys)
+
+
+def _compared(stored: bytes | None, now: Spot | None) -> Spot | None:
+    """Add to a current block whether the memory knows it."""
+    memory = decode_memory(stored) if stored else None
+    if memory is None or now is None:
+        return now
+    keys = {key(now.text, cell=cell) for cell in (False, True)}
+    if not keys.isdisjoint(unpack_keys(memory.keys)):
+        return replace(now, known="same")
+    untold = (*unpack_keys(memory.recent), *unpack_keys(memory.pending))
+    return replace(now, known="seen") if not keys.isdisjoint(untold) else now
+
+
+def _spot(texts: Sequence[str], traits: Sequence[int], wanted: str) -> Spot | None:
+    """Return the first block with the text; content comes before furniture."""
+    found: Spot | None = None
+    for place, text in enumerate(texts, 1):
+        if not holds(text, wanted):
+            continue
+        trait = traits[place - 1] if traits else 0
+        spot = Spot(place, normalise(text), _aside(trait))
+        if not spot.aside:
+            return spot
+        found = found or spot
+    return found
+
+
+def _aside(trait: int) -> str:
+    if not trait & FURNITURE:
+        return ""
+    sign = words_of(trait)
+    return f"furniture: {sign}" if sign else "furniture"
+
+
+def _today(asked: FindRequest, body: bytes, wanted: str) -> tuple[Spot | None, Spot | None, str | None]:
+    """Return the text's place in the watched part and in the rest, and the page's trouble."""
+    narrowed = asked.selector is not None or bool(asked.ignore)
+    root, whole = read_tree(body, asked.content_type, None, ())
+    elsewhere = _spot(whole.texts, whole.traits, wanted)
+    stand_in = reading_of(root, whole, "", narrowed=False).trouble
+    trouble = None if stand_in is None else str(stand_in)
+    if not narrowed:
+        return elsewhere, None, trouble
+    part = open_page(body, asked.content_type, asked.selector, asked.ignore)
+    if part.empty:
+        return None, elsewhere, "The selector matches nothing now."
+    blocks = blocks_in(part)
+    return _spot(blocks.texts, blocks.traits, wanted), elsewhere, None

@@ -13,17 +13,13 @@ from typing import Any
 
 import feedparser
 
-from actors.content.bodies.encoding import DecodedText, decode
-from actors.content.bodies.links import absolute, entry_address
-from actors.content.bodies.prolog import end_of_prolog
+from actors.content.bodies.encoding import DecodedText, decode, end_of_prolog, unpacked
+from actors.content.bodies.markup import absolute, entry_address
 from actors.content.bodies.text import normalise, plain
-from actors.content.bodies.unpacking import unpacked
 from actors.content.errors import ContentError
-from actors.content.feeds.entries import Raw, entries_of, newest
+from actors.content.feeds.entries import Raw, content_of, entries_of, newest, title_of
 from actors.content.feeds.json_feed import looks_like_json, read_json_feed
-from actors.content.feeds.texts import content_of, title_of
-from actors.content.messages.hints import hints_of
-from actors.content.messages.readings import FeedReading
+from actors.content.messages.readings import FeedReading, hints_of
 from actors.content.wording.moments import moment
 from storage.records.identity import Millis
 

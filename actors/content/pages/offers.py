@@ -23,7 +23,7 @@ from actors.content.values.amounts import Writing
 from actors.content.values.availability import availability_in
 from actors.content.values.reading import values_in
 from actors.content.wording.canonical import key
-from storage.records.value import Value
+from storage.records.event import Value
 
 MOST_OFFERS = 20
 _MOST_SCRIPTS, _MOST_SCRIPT, _MOST_NODES = 20, 256 * 1024, 4_000

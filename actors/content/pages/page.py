@@ -5,30 +5,57 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import cached_property
+from urllib.parse import unquote, urlsplit
 
 from msgspec import Struct
 
 from actors.content.bodies import markup
-from actors.content.bodies.encoding import decode
+from actors.content.bodies.encoding import decode, unpacked
+from actors.content.bodies.markup import Element
 from actors.content.bodies.sniffing import NO_FILES, binary_kind
 from actors.content.bodies.text import normalise
-from actors.content.bodies.unpacking import unpacked
 from actors.content.errors import ContentError
 from actors.content.messages.readings import FILE, StandIn
 from actors.content.pages import selectors
-from actors.content.pages.blocks import Blocks, blocks_of, read_blocks
-from actors.content.pages.evidence import NO_EVIDENCE, Evidence, evidence_of, kind_of
-from actors.content.pages.heads import heads_of, with_heads
-from actors.content.pages.main_text import main_text
-from actors.content.pages.offers import Offer, offers_of, with_offers
+from actors.content.pages.blocks import Blocks, WalkedTree, blocks_of, digest, read_blocks, rough_digest, walk
+from actors.content.pages.event_text import main_text
+from actors.content.pages.offers import Offer, inserted, offers_of, with_offers
 from actors.content.pages.places import Place
 from actors.content.pages.plain import ROOT, Plain, part_of, read_bytes, read_file, read_plain, root_of, unwatchable
-from actors.content.pages.traits import ASIDE, CELL, HEADING
-from actors.content.pages.walk import WalkedTree, digest, rough_digest, walk
-from actors.content.pages.walls import trouble_of
+from actors.content.pages.traits import ASIDE, CELL, CONTROL, HEADING, TOP
+from actors.content.pages.walls import LITTLE, NO_EVIDENCE, Evidence, evidence_of, kind_of, parts_of_title, trouble_of
 from actors.content.wording import canonical, json_text
 from actors.content.wording.moments import moment
+from actors.content.wording.words import words_in
 from storage.records.identity import Millis
+
+_MOST_PICTURES = 3
+_LONGEST = 300
+
+
+def heads_of(root: Element, text: str) -> tuple[str, ...]:
+    """Return a page's title, description and picture files, "" if missing."""
+    title = normalise(" ".join((root.findtext(".//head/title") or "").split()))
+    described = root.find(".//meta[@name='description']")
+    found = [title[:_LONGEST], "" if described is None else normalise(described.get("content") or "")[:_LONGEST]]
+    if 0 < text.count("<img") <= _MOST_PICTURES:
+        images = (image for image in root.iterfind(".//img") if not image.get("alt"))
+        found += [unquote(urlsplit(image.get("src") or "").path.rpartition("/")[2])[:_LONGEST] for image in images]
+    return tuple(found)
+
+
+def with_heads(blocks: Blocks, heads: tuple[str, ...]) -> Blocks:
+    """Add title and description below a page's heading, and its pictures if it has few words."""
+    if not heads or not any(trait & TOP for trait in blocks.traits):
+        return blocks
+    title, description, *pictures = heads
+    shown = {text.casefold() for text in map(normalise, blocks.texts)} if title or description else set()
+    parts = [part for part in parts_of_title(title) if part.casefold() not in shown]
+    said = [" – ".join(parts), "" if description.casefold() in shown else description]
+    if pictures and sum(map(words_in, blocks.texts)) < LITTLE:
+        said += pictures
+    return inserted(blocks, [(text, None) for text in said if text], CONTROL)
+
 
 NOTHING = "(nothing)"
 """The one block of a missing part."""

@@ -18,15 +18,15 @@ from lxml import etree
 from msgspec import Struct
 from msgspec.structs import replace
 
-from actors.content.bodies.files import lines_of
+from actors.content.bodies.encoding import end_of_prolog
 from actors.content.bodies.markup import Element
-from actors.content.bodies.prolog import end_of_prolog
 from actors.content.bodies.sniffing import (
     CALENDAR,
     binary_text,
     elements_in,
     image_kind,
     is_document,
+    lines_of,
     looks_like_html,
     text_kind,
 )
@@ -39,8 +39,8 @@ from actors.content.messages.readings import FILE, not_chosen_by, selector_kind
 from actors.content.pages import selectors
 from actors.content.pages.blocks import MOST_BLOCKS, MOST_CHARACTERS, Blocks, read_blocks
 from actors.content.pages.calendars import entries_of
-from actors.content.pages.paths import Stand, chosen_by, stands_of
 from actors.content.pages.places import Place
+from actors.content.pages.selectors import Stand, chosen_by, stands_of
 from actors.content.pages.traits import CELL, HEADING, ITEM
 from actors.content.wording import json_text
 from actors.content.wording.json_text import Location

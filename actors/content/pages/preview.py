@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections import Counter
 
 from actors.content.bodies import markup
-from actors.content.bodies.encoding import decode
+from actors.content.bodies.encoding import decode, unpacked
 from actors.content.bodies.text import normalise
-from actors.content.bodies.unpacking import unpacked
 from actors.content.messages.readings import CHOSEN_BY
 from actors.content.messages.requests import PageRequest
 from actors.content.pages import selectors
 from actors.content.pages.listing import items_of
 from actors.content.pages.page import PageReading, blocks_in, content_of, open_page, reading_of
-from actors.content.pages.paths import Stand, stands_of, written
 from actors.content.pages.plain import Plain, part_of, read_file, read_plain
+from actors.content.pages.selectors import Stand, stands_of, written
 from actors.content.pages.traits import CONTROL, FURNITURE
 from actors.previews import EXCERPT, ListedItem, PageBlock, PagePreview, Removed
 

@@ -1,8 +1,10 @@
-"""Traits of a block from its place in the page, as bits.
+"""Traits of a block from its place in the page, as bits; and the sign that made a block furniture.
 
 *Furniture* surrounds content. Its signs are tags, ARIA roles, words in class and id, and a label at the start of a box
 ("Related articles"). Any sign can be wrong, so it counts only if the whole page supports it: names that would cover
 most of a page (a body with class "nav-open") are ignored, and so are tags that would cover nearly all.
+
+Only for explanations. The decision reads FURNITURE alone, and bits above `STORED` are not stored.
 """
 
 from __future__ import annotations
@@ -13,12 +15,75 @@ from functools import lru_cache
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from actors.content.pages import furniture as signs
-from actors.content.values.currencies import has_price
+from actors.content.values.amounts import has_price
 from actors.content.wording.canonical import COUNT_SIGNS
 
 if TYPE_CHECKING:
     from actors.content.bodies.markup import Element
+
+
+STORED = 0xFF
+"""The stored bits of a trait."""
+SIGN = 0xFF00
+INSIDE = 0x10000
+"""Inside the page's <main>. Only `believed` reads it."""
+
+TAGS = ("nav", "footer", "aside", "dialog", "menu", "header")
+ROLES = (
+    "navigation", "contentinfo", "complementary", "dialog", "alertdialog", "search", "banner", "menu", "menubar",
+    "tooltip", "toolbar", "tablist", "status",
+)  # fmt: skip
+_WORDS = (
+    "cookie", "consent", "gdpr", "cmp", "onetrust", "navigation", "navbar", "nav", "menu", "submenu", "dropdown",
+    "megamenu", "footer", "sidebar", "related", "recommend", "promo", "advert", "ad", "sponsor", "newsletter",
+    "subscribe", "social", "share", "sharing", "breadcrumb", "ticker", "weather", "wetter", "popup", "modal", "login",
+    "signup", "announcement", "topbar", "toolbar", "skip", "most-read", "popular", "trending", "anzeige", "werbung",
+    "drawer", "lang", "locale", "paywall",
+)  # fmt: skip
+ARIA_HIDDEN, BOX, OFFER = "hidden from screen readers", "a box of links that leads elsewhere", "labelled as an offer"
+ENCLOSED = "a few links between menus"
+_ALL = (
+    "",
+    *(f"<{tag}>" for tag in TAGS),
+    *(f"role={role}" for role in ROLES),
+    *(f"named {word!r} by the page" for word in _WORDS),
+    ARIA_HIDDEN,
+    BOX,
+    OFFER,
+    ENCLOSED,
+)
+_CODES = {words: code << 8 for code, words in enumerate(_ALL)}
+
+
+def by_tag(tag: str) -> int:
+    return _CODES[f"<{tag}>"]
+
+
+def by_role(role: str) -> int:
+    return _CODES[f"role={role}"]
+
+
+def by_name(name: str) -> int:
+    """Return the sign of a class or id, by the longest known word it begins with."""
+    name = name.strip(" _-\t\n\r\f").lower()
+    known = max((word for word in _WORDS if name.startswith(word)), key=len, default="")
+    return _CODES.get(f"named {known!r} by the page", 0)
+
+
+def by_place(words: str) -> int:
+    """Return the sign of ARIA_HIDDEN, BOX, OFFER or ENCLOSED."""
+    return _CODES[words]
+
+
+def signed(trait: int, sign: int) -> int:
+    """Add a sign to a trait, unless an outer element has set one."""
+    return trait if trait & SIGN else trait | sign
+
+
+def words_of(trait: int) -> str:
+    """Return the words for the sign that made a block furniture; "" if unknown."""
+    return _ALL[(trait & SIGN) >> 8]
+
 
 FURNITURE = 1
 HEADING = 2
@@ -43,11 +108,11 @@ _BY_TAG = {
     "li": ITEM,
     "option": ITEM,
 }
-_INHERITED = FURNITURE | CONTROL | NAMED | ~signs.STORED
-_FURNITURE_TAGS = frozenset(signs.TAGS) - {"header"}
+_INHERITED = FURNITURE | CONTROL | NAMED | ~STORED
+_FURNITURE_TAGS = frozenset(TAGS) - {"header"}
 _CONTROL_TAGS = frozenset({"button", "label", "option", "legend", "input"})
 _CONTENT_TAGS = frozenset({"main", "body", "html"})
-_FURNITURE_ROLES = frozenset(signs.ROLES)
+_FURNITURE_ROLES = frozenset(ROLES)
 _FURNITURE_WORDS = re.compile(
     r"(?:^|[\s_-])(?:cookies?(?:bar|banner|notice|consent)?|consent|gdpr|cmp|onetrust|nav|navbar|navigation|menu|submenu"
     r"|dropdown|megamenu|footer|sidebar|related|recommend\w*|promo\w*|advert\w*|ads?|adslot|sponsor\w*|newsletter"
@@ -133,16 +198,16 @@ def _traits(tag: str, outer: int, head: bool, role: str, aria_hidden: bool, name
         return trait | CONTROL
     role = role.lower()
     if tag in _CONTENT_TAGS or role == "main":
-        inside = signs.INSIDE if tag == "main" or role == "main" else 0
-        return trait & ~(FURNITURE | NAMED) & signs.STORED | inside
+        inside = INSIDE if tag == "main" or role == "main" else 0
+        return trait & ~(FURNITURE | NAMED) & STORED | inside
     if head or tag in _FURNITURE_TAGS:
-        return signs.signed(trait | FURNITURE, signs.by_tag(tag)) & ~NAMED
+        return signed(trait | FURNITURE, by_tag(tag)) & ~NAMED
     if role in _FURNITURE_ROLES:
-        return signs.signed(trait | FURNITURE, signs.by_role(role)) & ~NAMED
+        return signed(trait | FURNITURE, by_role(role)) & ~NAMED
     if aria_hidden:
-        return signs.signed(trait | FURNITURE, signs.by_place(signs.ARIA_HIDDEN)) & ~NAMED
+        return signed(trait | FURNITURE, by_place(ARIA_HIDDEN)) & ~NAMED
     if not trait & FURNITURE and named and (word := _FURNITURE_WORDS.search(named[:400])):
-        return trait | FURNITURE | NAMED | signs.by_name(word[0])
+        return trait | FURNITURE | NAMED | by_name(word[0])
     return trait
 
 
@@ -219,14 +284,14 @@ def believed(texts: Sequence[str], traits: Sequence[int]) -> list[int]:
     total = sum(sizes)
     kept = _with_only_content(texts, _named_borne_out(texts, traits, sizes))
     if sum(size for size, trait in zip(sizes, kept, strict=True) if trait & FURNITURE) > _MOST * total:
-        return [trait & ~(FURNITURE | NAMED) & signs.STORED for trait in kept]
+        return [trait & ~(FURNITURE | NAMED) & STORED for trait in kept]
     return _with_enclosed(_with_boxes(texts, kept), sizes)
 
 
 def _with_only_content(texts: Sequence[str], kept: list[int]) -> list[int]:
     """Mark boxes near the main text as content if there is little else, or no other price."""
-    inside = frozenset(i for i, trait in enumerate(kept) if trait & signs.INSIDE)
-    kept = [trait & ~signs.INSIDE for trait in kept] if inside else kept
+    inside = frozenset(i for i, trait in enumerate(kept) if trait & INSIDE)
+    kept = [trait & ~INSIDE for trait in kept] if inside else kept
     top = next((i for i, trait in enumerate(kept) if trait & TOP), len(kept))
     boxes = [
         i
@@ -245,7 +310,7 @@ def _with_only_content(texts: Sequence[str], kept: list[int]) -> list[int]:
             return kept
         boxes = [i for i in boxes if priced[0] - 1 <= i <= priced[-1] + 2]
     for i in boxes:
-        kept[i] &= ~(FURNITURE | NAMED | signs.SIGN)
+        kept[i] &= ~(FURNITURE | NAMED | SIGN)
     return kept
 
 
@@ -271,11 +336,11 @@ def _named_borne_out(texts: Sequence[str], traits: Sequence[int], sizes: Sequenc
             wraps = size > _MOST_BY_NAME * total
         if wraps:
             for i in named:
-                kept[i] &= ~(FURNITURE | NAMED) & signs.STORED
+                kept[i] &= ~(FURNITURE | NAMED) & STORED
         elif size > _MOST_BY_NAME * total:
             menus += size
     if sum(size for size, trait in zip(sizes, kept, strict=True) if trait & NAMED) - menus > _MOST_BY_NAME * total:
-        kept = [trait & ~(FURNITURE | NAMED) & signs.STORED if trait & NAMED else trait for trait in kept]
+        kept = [trait & ~(FURNITURE | NAMED) & STORED if trait & NAMED else trait for trait in kept]
     return kept
 
 
@@ -315,7 +380,7 @@ def _with_enclosed(kept: list[int], sizes: Sequence[int]) -> list[int]:
     content = sum(size for size, trait in zip(sizes, kept, strict=True) if not trait & ASIDE)
     if sum(sizes[i] for i in found) <= _MOST_ENCLOSED * content:
         for i in found:
-            kept[i] = signs.signed(kept[i] | FURNITURE, signs.by_place(signs.ENCLOSED))
+            kept[i] = signed(kept[i] | FURNITURE, by_place(ENCLOSED))
     return kept
 
 
@@ -324,12 +389,12 @@ def _with_boxes(texts: Sequence[str], kept: list[int]) -> list[int]:
     led, sign = 0, 0
     for i, text in enumerate(texts):
         if len(text) <= 40 and not kept[i] & LINK and _LEADS.fullmatch(text):
-            led, sign = _LONGEST_BOX, signs.by_place(signs.BOX)
+            led, sign = _LONGEST_BOX, by_place(BOX)
         elif _OFFER.match(text):
-            led, sign = 2, signs.by_place(signs.OFFER)
+            led, sign = 2, by_place(OFFER)
         elif not kept[i] & LINK or (kept[i] & HEADING and led < 2):
             led = 0
         if led:
-            kept[i] = signs.signed(kept[i] | FURNITURE, sign)
+            kept[i] = signed(kept[i] | FURNITURE, sign)
             led -= 1
     return kept

@@ -1,4 +1,4 @@
-"""A page to choose from: its blocks, and the effect of pressing one. Runs in a worker."""
+"""A page to choose from: its blocks with their values, and the effect of pressing one. Runs in a worker."""
 
 from __future__ import annotations
 
@@ -6,33 +6,31 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Final, Protocol
 
-from actors.content.bodies.encoding import decode
-from actors.content.bodies.links import absolute
+from actors.content.bodies.encoding import decode, unpacked
+from actors.content.bodies.markup import Element, absolute
 from actors.content.bodies.text import normalise
-from actors.content.bodies.unpacking import unpacked
 from actors.content.errors import ContentError
-from actors.content.messages.listings import item_form
-from actors.content.messages.picking import PickRequest
 from actors.content.messages.readings import CHOSEN_BY, NO_PARTS, selector_kind
+from actors.content.messages.requests import PickRequest, item_form
 from actors.content.pages.blocks import Blocks
-from actors.content.pages.earlier import Paragraph
+from actors.content.pages.event_text import EarlierParagraph as Paragraph
 from actors.content.pages.listing import items_of
 from actors.content.pages.page import OpenedPage, PageReading, blocks_in, open_page, reading_of
+from actors.content.pages.places import Place
 from actors.content.pages.plain import format_of, xml_holders
 from actors.content.pages.traits import ASIDE, CELL, CONTROL, FURNITURE, HEADING, ITEM, TOP
 from actors.content.picking.deriving import Kind
-from actors.content.picking.in_documents import DocumentReaches
-from actors.content.picking.in_json import JsonReaches
-from actors.content.picking.in_lines import LineReaches
-from actors.content.picking.in_xml import XmlReaches
-from actors.content.picking.reaching import HtmlReaches
-from actors.content.picking.trying import Earlier, Trial, names_of, room_of
-from actors.content.picking.values import values_of, writing_of
+from actors.content.picking.in_documents import DocumentReaches, JsonReaches, LineReaches, XmlReaches
+from actors.content.picking.reaching import Earlier, HtmlReaches, Trial, names_of, room_of
+from actors.content.values.amounts import Writing
+from actors.content.values.labels import ROOT, path_at
+from actors.content.values.reading import Found, values_in
 from actors.content.wording import json_text
 from actors.content.wording.fingerprint import digest16
-from actors.content.wording.searching import folded
-from actors.picks import (
-    EXCERPT,
+from actors.content.wording.spans import line
+from actors.content.wording.words import code_of, folded
+from actors.previews import BLOCK_EXCERPT as EXCERPT
+from actors.previews import (
     MOST_BLOCKS,
     BlockKind,
     PastPage,
@@ -48,6 +46,44 @@ from actors.picks import (
     Press,
     ReachName,
 )
+
+MOST: Final = 12
+_SUBJECTS: Final[Mapping[str, str]] = {
+    "money": "price", "number": "number", "percent": "percent", "date": "date", "version": "version",
+    "availability": "availability",
+}  # fmt: skip
+"""The subject of a condition, by the value's type; a time of day has none."""
+
+
+def writing_of(root: Element, reading: PageReading) -> Writing:
+    """Return a document's number format: by its declared language, else by its words."""
+    if format_of(root) == "json":
+        return Writing(exact=True)
+    return Writing(reading.evidence.language or code_of(reading.blocks))
+
+
+def values_of(text: str, place: Place | None, writing: Writing) -> tuple[PickedValue, ...]:
+    """Return the values of a block that an alert can use, in order."""
+    label = "" if place is None else f"{place.row} {place.column}".strip()
+    found = [one for one in values_in(text, writing, label) if one.value.type in _SUBJECTS][:MOST]
+    return tuple(
+        PickedValue(one.value, _SUBJECTS[str(one.value.type)], _place(text, one, place, writing)) for one in found
+    )
+
+
+def _place(text: str, found: Found, place: Place | None, writing: Writing) -> str:
+    """Return the condition on a value's place, "" if no label names it."""
+    if writing.exact:
+        path = path_at(text, place.row if place else "", found.end)
+        return _said("path", path) if path != ROOT else ""
+    if place is None or not (place.row or place.column):
+        return ""
+    return _said("label", " · ".join(filter(None, (line(place.row), line(place.column)))))
+
+
+def _said(subject: str, text: str) -> str:
+    return "" if '"' in text or "\\" in text else f'{subject}:"{text}"'
+
 
 LONGEST: Final = 1_000
 """Maximum characters of a selector."""

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from storage.records.value import Availability
+from storage.records.event import Availability
 
 MOST_WORDS = 12
 """Maximum words of a label."""

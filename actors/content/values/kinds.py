@@ -1,7 +1,10 @@
-"""The kinds of a change: the values before and after, each with its label.
+"""The kinds of a change: values before and after, each with its label; JSON member by member; values on a page.
 
 The values of a changed block are paired by order if the words around them are equal, else after removing those that
 both sides have. Any other difference is a negation, a name or text.
+
+So an object with reordered members, or a list with reordered named items, has not changed. A list of plain values is
+one member, as its items cannot be distinguished.
 """
 
 from __future__ import annotations
@@ -10,6 +13,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
+from typing import Final, NamedTuple
 
 from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
@@ -17,6 +21,7 @@ from msgspec.structs import replace
 from actors.content.values.amounts import Writing
 from actors.content.values.labels import (
     HOLE,
+    Member,
     Noted,
     around,
     as_noted,
@@ -24,14 +29,72 @@ from actors.content.values.labels import (
     fitting,
     label_of,
     labelled,
+    members_of,
+    noted_with,
     path_of,
     short,
 )
-from actors.content.values.member_pairs import MemberPair, paired
 from actors.content.values.names import names_in, say_the_same
 from actors.content.values.reading import Found, has_prices, is_price, values_in
-from storage.records.event import Change, Context, Diff
-from storage.records.value import MOST_CHANGES, ChangeKind, TypedChange, Value, ValueType
+from storage.records.event import (
+    MOST_CHANGES,
+    MOST_STANDING,
+    Change,
+    ChangeKind,
+    Context,
+    Diff,
+    StandingValue,
+    TypedChange,
+    Value,
+    ValueType,
+)
+
+
+class Side(NamedTuple):
+    """A member on one side: its text, with its values. parts: for a list of plain values, the end and path of each."""
+
+    noted: Noted
+    path: str
+    parts: tuple[tuple[int, str], ...] = ()
+
+    def path_of(self, found: Found | None) -> str:
+        """Return the path of one of its values."""
+        return next((path for end, path in self.parts if found is not None and found.end <= end), self.path)
+
+
+class MemberPair(NamedTuple):
+    """A member before and after; None on the side that lacks it."""
+
+    path: str
+    before: Side | None
+    after: Side | None
+
+
+def paired(before: Noted, after: Noted, row: str) -> tuple[MemberPair, ...]:
+    """Pair the members of a changed block; () if a side is not JSON. row: its place, "" for the top."""
+    olds, news = (_sides(noted, members_of(noted.text, row)) for noted in (before, after))
+    if not olds or not news:
+        return ()
+    return tuple(MemberPair(path, olds.get(path), news.get(path)) for path in dict.fromkeys((*news, *olds)))
+
+
+def _sides(noted: Noted, members: Sequence[Member]) -> Mapping[str, Side]:
+    groups: dict[str, list[Member]] = {}
+    for one in members:
+        groups.setdefault(one.group, []).append(one)
+    return {path: _side(noted, path, own) for path, own in groups.items()}
+
+
+def _side(noted: Noted, path: str, members: Sequence[Member]) -> Side:
+    start, end = members[0].start, members[-1].end
+    is_quoted = len(members) == 1 and noted.text[start] == '"'
+    own = [one for one in noted.values if start < one.end <= end]
+    start, end = start + is_quoted, end - is_quoted
+    text = noted.text[start:end]
+    values = tuple(one._replace(start=max(0, one.start - start), end=min(one.end, end) - start) for one in own)
+    parts = tuple((one.end - start, one.path) for one in members) if members[0].path != path else ()
+    return Side(noted_with(text, values), path, parts)
+
 
 _KINDS: dict[ValueType, ChangeKind] = {
     "money": "price",
@@ -267,3 +330,36 @@ def _change(
     kind: ChangeKind, before: Value | UnsetType, after: Value | UnsetType, label: str, path: str = ""
 ) -> TypedChange:
     return TypedChange(kind, label, path, before, after)
+
+
+MOST_READ: Final = 20_000
+"""Maximum number of values that are read and counted."""
+_ORDER: Final[dict[ValueType, int]] = {
+    "money": 0, "availability": 1, "percent": 2, "version": 3, "date": 4, "number": 5,
+}  # fmt: skip
+"""Priority of types if there are too many; a time of day is no value to follow."""
+
+
+def standing_in(
+    texts: Sequence[str], contexts: Sequence[Context], writing: Writing
+) -> tuple[tuple[StandingValue, ...], int]:
+    """Return the values of a page's texts in order, at most `MOST_STANDING`, and the number of the others.
+
+    Each has the label and path that an event would give it.
+    """
+    found: list[StandingValue] = []
+    for block, text in enumerate(texts):
+        found += _of_text(text, block, contexts[block], writing)
+        if len(found) >= MOST_READ:
+            break
+    kept = sorted(found, key=lambda one: _ORDER[one.value.type])[:MOST_STANDING]  # type: ignore[index]  # it has one
+    return tuple(kept), len(found) - len(kept)
+
+
+def _of_text(text: str, block: int, context: Context, writing: Writing) -> Iterator[StandingValue]:
+    noted = as_noted(text, writing, cell_of(context))
+    for i, found in enumerate(noted.values):
+        if found.value.type in _ORDER:
+            path = path_of(text, context, found, writing)
+            label = fitting(path or labelled(context) or around(noted, i)) or label_of(context)
+            yield StandingValue(found.value, block, label, path)

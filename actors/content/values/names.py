@@ -12,8 +12,7 @@ from enum import IntEnum
 from typing import NamedTuple
 
 from actors.content.values.amounts import Writing
-from actors.content.wording.patience_diff import gaps
-from actors.content.wording.spans import words_of
+from actors.content.wording.spans import gaps, words_of
 
 _MOST_WORDS, _MOST_IN_SENTENCE = 5, 15
 _LABEL_WORDS = 20

@@ -11,20 +11,25 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from actors.content.values.amounts import NUMBER, UNSPACED_NUMBER, Amount, Writing, levelled, read
-from actors.content.values.availability import availability_in
-from actors.content.values.currencies import (
+from actors.content.values.amounts import (
     AFTER,
     BEFORE,
     CURRENCY,
     CURRENCY_ENDS,
+    NUMBER,
+    UNSPACED_NUMBER,
     WORD_BEFORE,
+    Amount,
+    Writing,
     code_of,
     has_three_places,
     is_at_home,
+    levelled,
+    read,
 )
+from actors.content.values.availability import availability_in
 from actors.content.wording.dates import DateSpan, Reading, dates_in
-from storage.records.value import LARGEST, MOST_SCALE, MOST_VALUE_TEXT, Value, ValueType
+from storage.records.event import LARGEST, MOST_SCALE, MOST_VALUE_TEXT, Value, ValueType
 
 MOST_READ = 4_000
 """Characters of a text that are read."""

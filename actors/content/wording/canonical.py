@@ -15,8 +15,8 @@ import unicodedata
 from functools import lru_cache
 from typing import NamedTuple, TypeAlias
 
+from actors.content.wording.dates import without_past
 from actors.content.wording.fingerprint import digest16
-from actors.content.wording.relative import without_past
 from actors.content.wording.words import words_in
 
 KnownKeys: TypeAlias = tuple[dict[str, str], dict[str, str]]

@@ -1,20 +1,136 @@
-"""Dates in canonical text, in 40 locales; and whether two texts differ only by a day's shift.
+"""Dates and past times in canonical text, in 40 locales; and whether two texts differ only by a date.
 
 A server's time zone shifts every date of a page by a day. The *meaning* of the dates shows that: 31 January and 1
 February are a day apart. If a date can be read in two ways (03/04/2026; "listopad" is October in Croatian and November
 in Czech), all readings are kept.
+
+They change by themselves. Future times do not: "in 3 days" is a deadline, so no future form is known here.
+
+Texts are canonical (see `canonical`). `dates` recognises dates in 40 locales; the words for editing a page are here.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Set
 from datetime import date
 from functools import lru_cache
+from itertools import islice
 from typing import NamedTuple, TypeAlias
 
 from actors.content.wording import cldr
-from actors.content.wording.relative import rows_of
+from actors.content.wording.words import words_in
+
+PAST = "⟨ago⟩"
+_PAST_MASK = f" {PAST} "
+
+_RECENT = """
+en just now|moments ago|a moment ago|seconds ago|a few seconds ago|less than a minute ago|less than an hour ago
+  |in the last minute|in the last hour|in the past hour|within the last hour|within the past hour|in the last day
+  |in the last 24 hours|in the past 24 hours
+de gerade eben|eben gerade|soeben|vor wenigen sekunden|vor wenigen minuten|vor ein paar sekunden|in der letzten stunde
+  |in den letzten 24 stunden
+fr à l'instant|il y a quelques secondes|il y a quelques instants|il y a moins d'une minute|il y a moins d'une heure
+  |dans la dernière heure
+es hace un momento|hace unos segundos|hace un instante|hace instantes|en la última hora
+it proprio ora|pochi secondi fa|qualche secondo fa|alcuni secondi fa|un attimo fa|nell'ultima ora
+pt agora mesmo|há alguns segundos|há poucos segundos|há um momento|na última hora
+nl zojuist|zonet|een paar seconden geleden|enkele seconden geleden|in het afgelopen uur
+sv just nu|nyss|alldeles nyss|för några sekunder sedan|den senaste timmen
+da lige nu|for få sekunder siden|for et øjeblik siden|inden for den seneste time
+nb akkurat nå|nettopp|for noen sekunder siden|den siste timen
+fi juuri nyt|hetki sitten|muutama sekunti sitten|viimeisen tunnin aikana
+pl przed chwilą|chwilę temu|kilka sekund temu|w ciągu ostatniej godziny
+cs právě teď|před chvílí|před několika sekundami|před pár sekundami|za poslední hodinu
+sk práve teraz|pred chvíľou|pred niekoľkými sekundami|pred pár sekundami
+hu az imént|éppen most|néhány másodperce|pár másodperce
+ro chiar acum|acum câteva secunde|acum câteva momente
+el μόλις τώρα|πριν από λίγα δευτερόλεπτα|πριν λίγα δευτερόλεπτα|πριν από λίγο
+tr az önce|biraz önce|birkaç saniye önce|şimdi
+ru только что|несколько секунд назад|минуту назад|час назад|за последний час
+uk щойно|кілька секунд тому|хвилину тому|годину тому
+ca ara mateix|fa uns segons|fa un moment
+vi vừa xong|mới đây|vài giây trước
+id baru saja|beberapa detik yang lalu|beberapa detik lalu
+ko 방금|방금 전|몇 초 전
+ja 本日|たった今|数秒前|数分前
+zh 刚刚|剛剛|几秒前|幾秒前|刚才|剛才
+th เมื่อสักครู่|เมื่อครู่|เมื่อกี้
+"""
+"""Forms that CLDR lacks, from sites and from scripts that write "a few seconds ago"."""
+
+_WORD = re.compile(r"[\w']+")
+_SHORTEST, _SHORTEST_BYTES = 3, 6
+"""Minimum letters, or UTF-8 bytes, of a word for today inside a text: Hungarian's "ma" is also a word elsewhere."""
+_LONGEST_WHOLE = 24
+# No letter follows, nor a vowel sign of an Indian or the Thai script, which regular expressions do not count as one.
+_START, _END = r"(?<![\w$€£])", r"(?![\w\u0900-\u0dff\u0e31-\u0e4e])"
+_FIGURE = r"(?<![\d.,$€£])\d+\s?"
+_COUNT = r"\s?(?:\d+|(?:[^\W\d_][\w']*\s){1,3}(?:\d+)?)\s?"
+"""A figure inside a form, or number words with an approximation: "vor über einer Woche"."""
+_UNSPACED = re.compile("[\u0e01-\u0e5b\u3041-\u30ff\u4e00-\u9fff]")
+"""Scripts without spaces between words: a character is not a word."""
+
+
+def rows_of(table: str) -> dict[str, str]:
+    """Return a table's lines by their first word; a line that begins with spaces continues the one before."""
+    lines = table.replace("\n  |", "|").strip().split("\n")
+    return dict(line.split(" ", 1) for line in lines)
+
+
+def _spaced(phrases: Iterable[str], *, unspaced: bool = False) -> list[str]:
+    return [phrase for phrase in phrases if (_UNSPACED.search(phrase) is not None) == unspaced]
+
+
+def _any_of(phrases: Iterable[str]) -> str:
+    """Build an alternation, longest first; a figure may touch its word, and dots are optional."""
+    ordered = sorted(set(phrases), key=lambda phrase: (-len(phrase), phrase))
+    escaped = (re.escape(phrase).replace(r"\#\ ", r"\#").replace(r"\ \#", r"\#") for phrase in ordered)
+    return "|".join(phrase.replace(r"\.", r"\.?").replace(r"\#", _COUNT) for phrase in escaped)
+
+
+def _is_long_enough(phrase: str) -> bool:
+    return len(phrase) >= _SHORTEST or len(phrase.encode()) >= _SHORTEST_BYTES
+
+
+_FORMS = {form: word for word, line in rows_of(cldr.AGO).items() for form in line.split("|")}
+_BEFORE = _spaced(form for form in _FORMS if not form.startswith("#"))
+_AFTER = [form.removeprefix("# ") for form in _FORMS if form.startswith("#")]
+_NAMED = [[part.split("|") for part in line.split("; ")] for line in rows_of(cldr.WORDS).values()]
+_TODAY = [word for row in _NAMED for part in (*row[:3], row[4]) for word in part if word]
+_PHRASES = [
+    *cldr.PAST.replace("\n  |", "|").strip().split("|"),
+    *(phrase for line in rows_of(_RECENT).values() for phrase in line.split("|")),
+]
+_SAID = [phrase for phrase in (*_PHRASES, *_TODAY) if _is_long_enough(phrase)]
+
+_FIGURED_SIGNS = frozenset(part for word in _FORMS.values() for part in _WORD.findall(word))
+_SAID_SIGNS = frozenset(max(_WORD.findall(phrase), key=len) for phrase in _spaced(_SAID))
+# "A week ago": the figure may be a word if a form names the unit and the past.
+_NAMELESS = [form for form in _spaced(_AFTER) if " " in form]
+_FIGURED = re.compile(
+    rf"{_START}(?:{_any_of(_BEFORE)}){_END}|{_FIGURE}(?:{_any_of(_spaced(_AFTER))}){_END}"
+    rf"|{_START}(?:{_any_of(_NAMELESS)}){_END}"
+)
+_SPOKEN = re.compile(rf"{_START}(?:{_any_of(_spaced(_SAID))}){_END},?")
+# "3日前まで" is a deadline.
+_JOINED = re.compile(
+    rf"{_any_of(_spaced(_SAID, unspaced=True))}"
+    rf"|{_FIGURE}(?:{_any_of(_spaced(_AFTER, unspaced=True))})(?:{_END}|(?=に?更新))"
+)
+_WHOLE = frozenset(word for row in _NAMED for part in row for word in part if word)
+
+
+def without_past(text: str, signs: Set[str]) -> str:
+    """Mask the past times of a short canonical-spelled text. signs: its words."""
+    if len(text) <= _LONGEST_WHOLE and text.strip(" .!,") in _WHOLE:
+        return _PAST_MASK
+    if not _FIGURED_SIGNS.isdisjoint(signs):
+        text = _FIGURED.sub(_PAST_MASK, text)
+    if not _SAID_SIGNS.isdisjoint(signs):
+        text = _SPOKEN.sub(_PAST_MASK, text)
+    return text if text.isascii() or not _UNSPACED.search(text) else _JOINED.sub(_PAST_MASK, text)
+
 
 Reading: TypeAlias = tuple[int, int, int]
 """Year, month, day; 0 for missing parts."""
@@ -273,3 +389,120 @@ def around(text: str, dates: Sequence[DateSpan]) -> list[str]:
     return [
         " ".join(word for word in part.split() if word.strip("،,.").removesuffix("ที่") not in WEEKDAYS) for part in parts
     ]
+
+
+_LABEL_WORDS = 3
+_MOST_WORDS = 16
+_HEDGE = 3
+"""Maximum words that qualify the time of an edit."""
+_AT = frozenset(
+    "at um kl klo à a o в om ore alle las h uhr uur on am pm utc gmt cet est edt pst le den los la les".split()  # noqa: SIM905
+)
+"""Words next to a date and a time of day."""
+
+
+def _beside(text: str, dates: Sequence[DateSpan]) -> Iterator[str]:
+    """Yield the words of a text outside dates, weekdays, figures and masks."""
+    rest = _MASK.sub(" ", " ".join(around(text, dates)))
+    for found in TOKEN.finditer(rest):
+        token = found[0]
+        if not (token.isdecimal() or token in BESIDE or token in ORDINALS):
+            yield token
+
+
+@lru_cache(maxsize=256)
+def is_only_date(text: str) -> bool:
+    """Whether a canonical text is only dates: with weekdays, times of day, or a month by itself."""
+    dates = dates_in(text)
+    # Two words are enough to decide; most texts have many more.
+    rest = list(islice((word for word in _beside(text, dates) if word not in _AT), 2))
+    if dates:
+        return not rest
+    return len(rest) == 1 and rest[0] in MONTHS and (len(rest[0]) > 3 or rest[0] in SURE_SHORT)
+
+
+def is_dated(text: str) -> bool:
+    """Whether a canonical text is a label with its own date, not the date of a page's edit."""
+    if words_in(text) > _MOST_WORDS or speaks_of_edits(text):
+        return False
+    dates = dates_in(text)
+    if len(dates) != 1 or not dates[0].has_year:
+        return False
+    label, rest = text[: dates[0].start].split(), text[dates[0].end :].split()
+    if not BESIDE.issuperset(rest) or any(word in WEEKDAYS and len(word) > 2 for word in label):
+        return False
+    words = [word for word in label if len(word) > 1 and word not in BESIDE and not _MASK.fullmatch(word)]
+    return 1 <= len(words) <= _LABEL_WORDS
+
+
+def speaks_of_edits(text: str) -> bool:
+    """Whether a canonical text has a word for updating, editing, reviewing or accessing a page."""
+    return _EDITED.search(text) is not None
+
+
+def is_same_stamp(one: str, other: str) -> bool:
+    """Whether two canonical texts are edit stamps that differ in a few words before a past time.
+
+    >>> is_same_stamp("updated ⟨ago⟩", "updated well over a ⟨ago⟩")
+    True
+    """
+    (short, past, tail), (long, _, long_tail) = (text.partition(PAST) for text in sorted((one, other), key=len))
+    few, many = short.split(), long.split()
+    hedge = len(many) - len(few)
+    if not past or tail != long_tail or not 0 < hedge <= _HEDGE:
+        return False
+    # The extra words may also precede a final "a".
+    fits = any(many[:at] + many[at + hedge :] == few for at in (len(few), len(few) - 1) if at > 0)
+    return fits and speaks_of_edits(short + tail)
+
+
+_EDITED_WORDS = """
+en update|updated|modified|reviewed|checked|generated|accessed|edited|revised|today
+de stand|aktualisiert|geändert|bearbeitet|überprüft|aktualisierung
+fr mis à jour|mise à jour|modifié*|actualisé*|révisé*
+es actualizad*|modificado|modificada|revisad*|última actualización
+it aggiornat*|modificato|modificata|ultimo aggiornamento
+pt atualizad*|modificado|modificada|revisad*|última atualização
+nl bijgewerkt|gewijzigd|laatst gewijzigd|herzien
+sv uppdaterad|uppdaterat|ändrad|granskad
+da opdateret|ændret|sidst opdateret
+nb oppdatert|endret|sist oppdatert
+fi päivitetty|muokattu|tarkistettu
+pl zaktualizowan*|zmodyfikowan*|aktualizacja|ostatnia aktualizacja
+cs aktualizováno|aktualizován*|upraveno|změněno
+sk aktualizované|upravené|zmenené
+hu frissítve|módosítva|utolsó frissítés
+ro actualizat*|modificată|ultima actualizare
+el ενημερώθηκε|τελευταία ενημέρωση|τροποποιήθηκε
+tr güncellendi|güncelleme|son güncelleme|değiştirildi
+ru обновлен*|обновлён*|изменен*|изменён*|обновление
+uk оновлен*|змінен*|оновлення
+bg обновен*|актуализиран*|променен*
+hr ažurirano|izmijenjeno|zadnja izmjena
+ca actualitza*|modificat|última actualització
+ar آخر تحديث|تم التحديث|تحديث
+he עודכן|עדכון אחרון
+fa بهروزرسانی|بروزرسانی|آخرین ویرایش
+hi अद्यतन|अंतिम अपडेट|अपडेट किया गया
+id diperbarui|terakhir diperbarui|diubah
+vi cập nhật|sửa đổi
+th อัปเดต|ปรับปรุงล่าสุด|แก้ไขล่าสุด
+ja 更新|最終更新|改定日
+zh 更新|更新于|修改于|最后修改|最後修改
+ko 업데이트|수정일|최종 수정
+"""
+"""Words for updating, in canonical spelling; CLDR has none. `*` matches any end of a word."""
+
+
+def _edited() -> re.Pattern[str]:
+    spaced, joined = [], []
+    for words in rows_of(_EDITED_WORDS).values():
+        for word in words.split("|"):
+            if re.search("[\u0e01-\u0e5b\u3041-\u30ff\u4e00-\u9fff]", word):
+                joined.append(re.escape(word))
+            else:
+                spaced.append(rf"{re.escape(word[:-1])}\w*" if word.endswith("*") else rf"{re.escape(word)}(?!\w)")
+    return re.compile(rf"(?<!\w)(?:{'|'.join(sorted(spaced))})|{'|'.join(sorted(joined))}")
+
+
+_EDITED = _edited()

@@ -1,17 +1,84 @@
-"""The words that differ between two wordings of a text, as spans of code points.
+"""The words that differ between two wordings, and texts on one line, cut at a good place.
 
 A word is a run of letters and digits with their marks ("19,90" is one); in scripts without spaces (Japanese, Chinese,
 Thai, ...) it is one character with its marks. No cut separates a letter from its mark. The cost is n log n.
+
+Patience diff (Bram Cohen): elements that occur once on both sides are anchors; their longest increasing subsequence is
+kept, and the gaps in between are processed recursively. Each level is O(n log n) and the number of levels is bounded,
+so a hostile page costs no more than a long one.
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Sequence
+from itertools import pairwise
+from operator import lt
 
-from actors.content.wording.patience_diff import gaps
 from actors.content.wording.words import UNSPACED
-from storage.records.event import Span, Spans
+from storage.records.event import MOST_SUMMARY, Span, Spans
+
+_LEVELS = 12
+_STRETCH = 32
+
+Gap = tuple[int, int, int, int]
+"""A span of old elements [a, b) that became a span of new ones [c, d)."""
+
+
+def gaps(before: Sequence[str], after: Sequence[str]) -> list[Gap]:
+    """Return the gaps between common elements, in reading order; no gap is empty on both sides."""
+    before, after = tuple(before), tuple(after)
+    done: list[Gap] = []
+    waiting = [(0, len(before), 0, len(after), _LEVELS)]
+    while waiting:
+        a, b, c, d, levels = waiting.pop()
+        # Most elements are equal, and slices compare faster than single elements.
+        while before[a : min(b, a + _STRETCH)] == after[c : min(d, c + _STRETCH)] and a < b and c < d:
+            a, c = min(b, a + _STRETCH), min(d, c + _STRETCH)
+        while a < b and c < d and before[a] == after[c]:
+            a, c = a + 1, c + 1
+        while a < b and c < d and before[b - 1] == after[d - 1]:
+            b, d = b - 1, d - 1
+        anchors = _anchors(before, after, (a, b, c, d)) if levels and a < b and c < d else []
+        if not anchors:
+            if a < b or c < d:
+                done.append((a, b, c, d))
+            continue
+        edges = [(a - 1, c - 1), *anchors, (b, d)]
+        waiting += [(i + 1, k, j + 1, m, levels - 1) for (i, j), (k, m) in pairwise(edges) if k > i + 1 or m > j + 1]
+    return sorted(done)
+
+
+def _anchors(before: Sequence[str], after: Sequence[str], gap: Gap) -> list[tuple[int, int]]:
+    """Return the longest run, in order on both sides, of elements that are unique on both sides of a gap."""
+    a, b, c, d = gap
+    old, new = Counter(before[a:b]), Counter(after[c:d])
+    place = {text: j for j, text in enumerate(after[c:d], c) if new[text] == 1}
+    common = [(i, place[text]) for i, text in enumerate(before[a:b], a) if old[text] == 1 and text in place]
+    places = [j for _, j in common]
+    if all(map(lt, places, places[1:])):
+        return common  # the usual case: common elements are in the same order
+    tails: list[int] = []
+    ends: list[int] = []
+    back: list[int] = []
+    for n, j in enumerate(places):
+        at = bisect_left(tails, j)
+        back.append(ends[at - 1] if at else -1)
+        if at == len(tails):
+            tails.append(j)
+            ends.append(n)
+        else:
+            tails[at], ends[at] = j, n
+    run: list[tuple[int, int]] = []
+    n = ends[-1] if ends else -1
+    while n >= 0:
+        run.append(common[n])
+        n = back[n]
+    return run[::-1]
+
 
 MOST_WORDS = 4_000
 """Words of both texts together beyond which none is marked."""
@@ -75,3 +142,40 @@ def clings(character: str) -> bool:
 def _goes_on(text: str, start: int) -> bool:
     """Whether the letter after a mark continues the word; not in scripts where each character is one."""
     return text[start].isalnum() and not re.match(UNSPACED, text[start])
+
+
+CUT = "…"
+_WORD_END = 16
+"""How far back a cut goes for the end of a word."""
+_READ = 1_000
+# Control characters, line separators, and direction marks: an override would affect the text after it.
+_UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]")
+
+
+def of_text(*texts: str) -> str:
+    """Return the beginning of the first non-empty text: an entry's title, its content, its address.
+
+    >>> of_text("", "  Low tide\\nat nine", "https://shore.example/")
+    'Low tide at nine'
+    """
+    return next((said for text in texts if (said := cut(line(text), MOST_SUMMARY))), CUT)
+
+
+def line(text: str) -> str:
+    """Return the beginning of a text on one line, without direction marks."""
+    return " ".join(_UNSAFE.sub(" ", text[:_READ]).split())
+
+
+def cut(text: str, most: int) -> str:
+    """Cut a line to `most` characters, at the end of a word if one is near, never before a combining mark.
+
+    >>> cut("Day tickets cost 12 euros", 19)
+    'Day tickets cost…'
+    """
+    if len(text) <= most:
+        return text
+    end = most - len(CUT)
+    while end > 0 and (clings(text[end]) or text[end - 1] == "\u200d"):
+        end -= 1
+    space = text.rfind(" ", max(1, end - _WORD_END), end + 1)
+    return text[: space if space > 0 else end].rstrip(" ,;:–—-") + CUT

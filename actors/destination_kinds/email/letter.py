@@ -14,10 +14,8 @@ from html import escape
 from typing import Any, Final, NamedTuple
 
 from actors.destination_kinds.email.server import domain_of
-from actors.notification.dialects import DIALECTS
+from actors.notification.dialects import DIALECTS, TextLimits, one_line
 from actors.notification.fitting import message_of, text_of, title_of
-from actors.notification.inert import one_line
-from actors.notification.limits import TextLimits
 from actors.notification.reading import Notification
 from actors.notification.speech import ENGLISH, Voice
 from storage.records.identity import Millis

@@ -9,7 +9,7 @@ from typing import Final, Literal, NamedTuple
 
 import idna
 
-from actors.egress.hostname import read_host
+from actors.egress.url import read_host
 from actors.errors import UrlRefused
 
 Security = Literal["tls", "starttls", "none"]

@@ -9,7 +9,7 @@ from msgspec import Struct
 from actors.destination_kinds.answer import Verdict
 from actors.destination_kinds.fields import AddressField, Family, KindField
 from actors.egress.posted import PostMethod
-from actors.notification.limits import TextLimits
+from actors.notification.dialects import TextLimits
 
 Encoding = Literal["json", "form"]
 Scheme = Literal["", "dingtalk", "lark"]

@@ -20,9 +20,8 @@ import msgspec
 
 from actors.destination_kinds.messengers.messenger import Messenger, Scheme
 from actors.egress.posted import PostMethod
-from actors.notification.dialects import DIALECTS
+from actors.notification.dialects import DIALECTS, one_line
 from actors.notification.fitting import message_of, plain_of, title_of
-from actors.notification.inert import one_line
 from actors.notification.reading import Notification
 from storage.records.identity import Millis
 

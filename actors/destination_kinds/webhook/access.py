@@ -6,7 +6,7 @@ import base64
 import re
 from collections.abc import Iterator, Mapping
 
-from actors.egress.given_headers import header_pairs, wrong_headers
+from actors.egress.headers import header_pairs, wrong_headers
 
 _OURS = re.compile(
     r"(?i)host|connection|content-.*|transfer-encoding|te|trailer|upgrade|expect|accept-encoding|user-agent|webhook-.*"

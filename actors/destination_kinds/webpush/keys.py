@@ -10,7 +10,7 @@ from actors.egress.failures import Blame, LookFailed
 from actors.settings import Settings
 from actors.world import World
 from storage.interface import Storage
-from storage.records.push_key import PushKey
+from storage.records.key import PushKey
 
 _ADDRESS = re.compile(r"[^\s@:/]+@[^\s@:/]+")
 

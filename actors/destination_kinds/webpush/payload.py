@@ -6,8 +6,8 @@ from typing import Final
 
 import msgspec
 
+from actors.notification.dialects import TextLimits
 from actors.notification.fitting import message_of, title_of
-from actors.notification.limits import TextLimits
 from actors.notification.reading import TEST, Notification
 from actors.notification.speech import ENGLISH, Voice
 

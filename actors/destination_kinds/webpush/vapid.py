@@ -10,7 +10,7 @@ from cryptography.hazmat.primitives.asymmetric.utils import decode_dss_signature
 from cryptography.hazmat.primitives.hashes import SHA256
 
 from actors.destination_kinds.webpush.points import SIZE, private_key, spelled
-from storage.records.push_key import PushKey
+from storage.records.key import PushKey
 
 _HOUR: Final = 3_600
 _GOOD_FOR: Final = 12 * _HOUR

@@ -11,6 +11,7 @@ Feeds are exempt.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from http import HTTPStatus
 from typing import Final, NamedTuple, TypeAlias
@@ -18,30 +19,77 @@ from typing import Final, NamedTuple, TypeAlias
 import msgspec
 import trio
 from msgspec import Struct
+from msgspec.structs import replace
 
 from actors.content.messages.readings import FeedLink, FeedReading, Finding
 from actors.content.messages.requests import DetectRequest
 from actors.egress.failures import Blame, LookFailed, LookRefused, NotRendered, RobotsForbids
-from actors.egress.host_queue import ASKED, Ticket
+from actors.egress.hosts import ASKED, Ticket
 from actors.egress.http import FetchedResponse, StreamFound
 from actors.egress.stream_lines import SPOKEN, kind_of
 from actors.egress.url import Url, parse_url
 from actors.errors import DomainError, Overloaded, Unprocessable, UrlRefused
-from actors.previews import Rendering, RobotsWord
-from actors.sources.detection import showing
+from actors.previews import FilledBy, Rendering, RobotsWord
 from actors.sources.detection.handshake import Greeting, shake_hands
-from actors.sources.looks.access import Access, access_to, asks_password, shelved_as
+from actors.sources.looks.access import SHUT_OUT, Access, Opened, Renewal, access_to, asks_password, shelved_as
 from actors.sources.looks.fetch import fetch
 from actors.sources.looks.looking import shown_as
 from actors.sources.looks.pictures import without_picture
 from actors.sources.looks.reading import in_jail, patience
 from actors.sources.looks.rendering import show
-from actors.sources.looks.renewal import SHUT_OUT, Opened, Renewal
-from actors.sources.ports import Ports
+from actors.sources.ports import LiveSource, Ports, drawn
+from actors.sources.schedule.budgets import RENDERED
+from storage.errors import StorageError
 from storage.records.identity import Millis
 from storage.records.secrecy import without_secrets
-from storage.records.source import Detection, Render
+from storage.records.source import Detection, Render, Source
 from storage.records.tiers import SOCKETS, SourceType
+
+MOST_SHOWN: Final = 3
+LEAST: Final = 200
+"""Bytes of JSON that may have filled a page; less is a setting or a count."""
+EMPTY: Final = "This page is empty without JavaScript"
+COSTS: Final = f"each look costs about {RENDERED} times a plain one"
+
+
+def is_wanted(render: Render, finding: Finding, access: Access) -> bool:
+    """Return whether to render a page: on request, or if it is empty without scripts."""
+    if finding.format != "html" or access.body is not None:
+        return False
+    return render == "always" or (render == "auto" and bool(finding.shell))
+
+
+def rendering_of(empty: str, fetched: FetchedResponse) -> Rendering:
+    """Return the sentences about a rendered page."""
+    assert fetched.rendered is not None, "a browser has shown it"
+    found = tuple(FilledBy(url.text, size) for url, size in _watchable(fetched))[:MOST_SHOWN]
+    says = f"{EMPTY} ({empty}), so a browser shows it: {COSTS}." if empty else f"A browser shows this page: {COSTS}."
+    if found:
+        says += f" It fills itself from {found[0].url} ({_size(found[0].size)} of JSON): to watch that is a plain look."
+    return Rendering(says, empty, done=True, costs=RENDERED, filled_by=found)
+
+
+def failed_rendering(empty: str, why: str) -> Rendering:
+    """Return the sentences about a page that could not be rendered."""
+    return Rendering(f"{EMPTY} ({empty}), and {why}.", empty, done=False, costs=RENDERED)
+
+
+def _watchable(fetched: FetchedResponse) -> list[tuple[Url, int]]:
+    """Return the JSON URLs that filled a page and may be watched; a page may name any address."""
+    found: dict[str, tuple[Url, int]] = {}
+    for one in fetched.rendered.filled_by if fetched.rendered is not None else ():
+        try:
+            url = parse_url(one.url, schemes=("http", "https"))
+        except UrlRefused:
+            continue
+        if one.size >= LEAST:
+            found.setdefault(url.text, (url, one.size))
+    return sorted(found.values(), key=lambda pair: -pair[1])
+
+
+def _size(size: int) -> str:
+    return f"{size / 1024:.0f} KB" if size >= 1024 else f"{size} bytes"
+
 
 CANDIDATES: Final = 3
 """Advertised feeds to try before watching the page itself."""
@@ -164,7 +212,7 @@ async def found_out(
         found = found_stream(stream.url, stream.content_type)
         return Classification("push", found, url.text, None, ports.world.now())
     look = look.after(fetched)
-    if showing.is_wanted(wanted.render, finding, look.access) and wanted.type != "feed":
+    if is_wanted(wanted.render, finding, look.access) and wanted.type != "feed":
         return await _as_shown(ports, url, wanted, look, (fetched, finding, at))
     if finding.refusal is not None and wanted.type is None:
         raise Unprocessable(f"{finding.refusal} Seen: {_seen(finding, fetched)}.", "body.url", url.text)
@@ -191,7 +239,7 @@ async def _as_shown(ports: Ports, url: Url, wanted: ClassifyRequest, look: Look,
     except NotRendered as failure:
         if wanted.render == "always" or failure.blame is not Blame.LOCAL:
             raise
-        rendering = showing.not_shown(finding.shell, failure.reason)
+        rendering = failed_rendering(finding.shell, failure.reason)
         if finding.refusal is not None and wanted.type is None:
             advice = finding.refusal if finding.feeds else "Look for the site's feed, or for the JSON that fills it."
             raise Unprocessable(f"{rendering.says} {advice}", "body.url", url.text) from None
@@ -199,7 +247,7 @@ async def _as_shown(ports: Ports, url: Url, wanted: ClassifyRequest, look: Look,
     found = await found_in(ports, shown)
     if found.refusal is not None and wanted.type is None:
         raise Unprocessable(f"{found.refusal} Seen by a browser: {_seen(found, shown)}.", "body.url", url.text)
-    rendering = showing.shown(finding.shell, shown)
+    rendering = rendering_of(finding.shell, shown)
     detection = detection_of("html", wanted.type, found, shown, rendering.says.rstrip("."))
     return Classification("html", detection, url.text, shown, at, robots, rendering=rendering)
 
@@ -389,3 +437,32 @@ def _refused(failure: LookFailed, url: str) -> DomainError:
         return Overloaded(f"it can't be watched now: {failure.reason}; try again in {seconds} s", seconds)
     advice = _ADVICE.get(failure.status or 0, "")
     return Unprocessable(f"it can't be watched now: {failure.reason}{advice}", "body.url", url)
+
+
+LONGEST: Final = 200
+_NUMBER: Final = re.compile(r"\d+")
+
+
+def named(source: Source, title: str) -> Source:
+    """Return a source with a newly found title, or unchanged if the title is known or empty.
+
+    A title that differs only in numbers ("(3) Notices") counts as known; otherwise every check would save it.
+    """
+    title = " ".join(title.split())[:LONGEST].rstrip()
+    if not title or (source.found_title and _NUMBER.sub("", title) == _NUMBER.sub("", source.found_title)):
+        return source
+    return replace(source, found_title=title)
+
+
+async def follow(ports: Ports, live: LiveSource, title: str) -> None:
+    """Save a new title. If that fails, the next check of a changed body retries."""
+    after = named(live.source, title)
+    if after is live.source:
+        return
+    version = drawn(ports.world)
+    try:
+        await ports.storage.sources.update(after, ports.storage.lease, version, before=live.source)
+    except StorageError as error:
+        ports.world.log("title.unsaved", source_id=after.id, error=str(error))
+    else:
+        live.source, live.version = after, version

@@ -11,11 +11,11 @@ from msgspec import Struct
 
 from actors.egress.event_stream import EventStream
 from actors.egress.failures import Blame, LookFailed
-from actors.egress.host_queue import Ticket
+from actors.egress.hosts import Ticket
 from actors.egress.http import MOST_REDIRECTS, Elsewhere
 from actors.egress.websocket import Frames
+from actors.sources.looks.access import Opened
 from actors.sources.looks.fetch import answered, tell_host
-from actors.sources.looks.renewal import Opened
 from actors.sources.ports import Ports
 from storage.records.tiers import SOCKETS
 

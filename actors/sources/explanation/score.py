@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Final
 
+from actors.hours import open_from
 from actors.inheriting import origins_of
-from actors.look_hours import open_from
 from actors.messages.views import HealthPart, SourceExamination, SourceView
 from actors.sources.health.score import FAILURES, Penalty, defective, reach, silent, span, stuck
+from actors.sources.schedule import cadence as pace
 from actors.sources.schedule import silence as pulse
-from actors.sources.schedule import stored as pace
+from actors.sources.schedule.budgets import RENDERED
 from actors.sources.schedule.cadence import Hints, Limits
-from actors.sources.schedule.look_price import RENDERED
 from actors.sources.schedule.silence import FEWEST_GAPS, WATCHED_LEAST, Pulse
 from storage.records import trail
 from storage.records.health import Cause

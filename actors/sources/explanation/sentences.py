@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from actors.content.wording.searching import holds
+from actors.content.wording.words import holds
 from actors.messages.views import Reason, SourceView
 from storage.records.event import Event
 from storage.records.identity import Millis
-from storage.records.note import Note, Part
 from storage.records.times import spoken
+from storage.records.trail import Note, Part
 
 THERE = "it was there at the first look"
 """The rule for text that was there already."""

@@ -1,18 +1,26 @@
-"""The preview of watching a feed."""
+"""The preview of watching a feed, and the search for a text in it."""
 
 from __future__ import annotations
 
 from collections import Counter
-from typing import Final
+from typing import Final, Literal, TypeAlias
+
+import trio
 
 from actors.content.messages.readings import Entry
+from actors.content.wording.words import folded, holds
 from actors.egress.failures import LookFailed
+from actors.egress.http import FetchedResponse
 from actors.messages.requests import DetectRequest
+from actors.messages.sources import ExplainSource
+from actors.messages.views import Reason, SourceView
 from actors.previews import EXCERPT, DraftEvent, FeedPreview, Preview
 from actors.sources.detection.classify import Classification, refused
-from actors.sources.feed.reader import hints_of, oldest_first, times_of, without_reports
+from actors.sources.feed.reader import FeedReader, hints_of, mark_of, oldest_first, times_of, without_reports
+from actors.sources.feed.seen import compare
 from actors.sources.looks.pace import pace_of
 from actors.sources.ports import Ports
+from storage.records import trail
 from storage.records.event import NEW
 
 NEWEST: Final = 10
@@ -55,3 +63,37 @@ def _drafted(entry: Entry, watch_url: str) -> DraftEvent:
         tags=(NEW, *entry.tags),
         identity=entry.identity,
     )
+
+
+NOT_IN_MEMORY = "No note of the looks has it. Of a feed only identities are remembered: ask for a look now to see it."
+Known: TypeAlias = Literal["new", "edited", "seen"]
+
+
+async def search(
+    ports: Ports, view: SourceView, kept: trail.StoredMemory, asked: ExplainSource, today: FetchedResponse | None
+) -> list[Reason]:
+    """Return reasons that explain a text in a feed. Raises LookFailed."""
+    wanted = folded(asked.text)
+    if today is None or not kept.tier:
+        return [Reason("absent", NOT_IN_MEMORY)]
+    feed = await FeedReader(ports.settings.parse_deadline).document(ports.world.jail, today)
+    found = compare(kept.tier, [mark_of(entry) for entry in feed.entries], number=view.hot.looks + 1)
+    for position, entry in enumerate(feed.entries):
+        await trio.lowlevel.checkpoint()
+        if holds(entry.title, wanted) or wanted in folded(entry.content):
+            known: Known = "new" if position in found.new else "edited" if position in found.updated else "seen"
+            return [in_a_feed(entry, known)]
+    return [in_a_feed(None, "seen")]
+
+
+def in_a_feed(entry: Entry | None, known: Known) -> Reason:
+    """Return the reason for the first entry with a text, by the current feed and its memory."""
+    if entry is None:
+        return Reason("absent", "Looked at now, no entry of the feed has it.")
+    title = entry.title or entry.content
+    here = f"The entry “{title[:80]}” is in the feed now"
+    if known == "seen":
+        says = f"{here}, and has been seen before, by its identity (“{entry.key[:80]}”) and with this very text."
+        return Reason("there", f"{says} Unless an event told it, it was there at the first look or held.", text=title)
+    why = "its identity has never been seen" if known == "new" else "it says something else than when it was seen"
+    return Reason("due", f"{here}, and {why}: the next look that finds it tells it.", text=title)

@@ -1,10 +1,22 @@
-"""Feeds: RSS, Atom, JSON Feed. Entries have identities; materially edited ones are reported again."""
+"""Feeds: RSS, Atom, JSON Feed. New and materially edited entries are reported, replaced feeds are not.
+
+A feed that moves to another system often gives every entry another id and link. `seen` recognises such entries by
+their text; if they are as many as those that stayed, they are held: events of the source that no alert gets, with one
+notice. A feed that renames its entries in every response is held only once.
+
+A feed without any known entry may show fresh entries or another system's archive. Entries dated after all seen ones
+are reported, and so are all entries if the feed was empty or was replaced as a whole before: that is its pace. The
+first such replacement of at least ten entries without such dates is held, with a notice.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 import msgspec
+from msgspec import Struct
 from msgspec.structs import replace
 
 from actors.content.messages.readings import Entry, FeedReading, link_form
@@ -12,17 +24,147 @@ from actors.content.messages.requests import FeedRequest
 from actors.egress.failures import Blame, LookFailed, ReadingStopped
 from actors.egress.http import FetchedResponse
 from actors.notices import draft
-from actors.sources.feed.notes import Turned, baseline_note, turn_note
-from actors.sources.feed.reset import Turn, error_report, is_report, turn_of
-from actors.sources.feed.seen import Comparison, Mark, compare, manner_of, was_empty, with_emptiness, with_manner
+from actors.sources.explanation.sentences import THERE
+from actors.sources.feed.seen import (
+    Comparison,
+    Manner,
+    Mark,
+    compare,
+    manner_of,
+    was_empty,
+    with_emptiness,
+    with_manner,
+)
 from actors.sources.looks.drafts import draft_of
 from actors.sources.looks.reading import Reading, in_jail, patience
 from actors.sources.polling.type_drift import loss
 from actors.sources.schedule.cadence import Hints
 from actors.world import Jail
-from storage.records.event import NEW, RESET, UPDATED, Draft
+from storage.records.event import NEW as NEW_ENTRY
+from storage.records.event import RESET, UPDATED, Draft
 from storage.records.identity import Millis, SourceId
 from storage.records.source import Source
+from storage.records.trail import MOST_PARTS, Came, Note, Part
+
+NEW = "new: nothing with its identity had been seen"
+EDITED = "edited: its identity was known, its text is another"
+HELD = "held (in the log as change:reset, for no alert): the feed has moved, or all of it was new at once, by old dates"
+QUIET = "not reported: its lines changed as in most entries, or take turns (an edit that stays is reported)"
+
+
+def baseline_note(feed: FeedReading, told: Sequence[Entry], at: Millis) -> Note:
+    """Return the note on the first check; `told` is the requested backfill."""
+    entries, known = feed.entries, frozenset(entry.key for entry in told)
+    rows = [*_parts(told, NEW, told=True), *_parts([e for e in entries if e.key not in known], THERE)]
+    reason = f"First look: {len(entries)} entries were there.{_less(feed)}"
+    return Note(at, "baseline", reason, parts=tuple(rows[:MOST_PARTS]), counts=_counts(entries, told=len(told)))
+
+
+class Turned(NamedTuple):
+    """The fate of a document's entries: of the new ones some are reported, the rest held, as are moved ones."""
+
+    new: Sequence[Entry] = ()
+    told: Sequence[Entry] = ()
+    edited: Sequence[Entry] = ()
+    held: Sequence[Entry] = ()
+    quiet: Sequence[Entry] = ()
+
+
+def turn_note(feed: FeedReading, turned: Turned, at: Millis, since: Millis | None) -> Note:
+    """Return the note on a later check, compared with the successful one at `since`."""
+    rows = [*_parts(turned.told, NEW, told=True), *_parts(turned.edited, EDITED, told=True)]
+    rows += [*_parts(turned.held, HELD), *_parts(turned.quiet, QUIET)]
+    told, edited = len(turned.told) + len(turned.edited), len(turned.edited)
+    held, quiet = len(turned.held), len(turned.quiet)
+    counts = _counts(feed.entries, new=len(turned.new), told=told, edited=edited, held=held)
+    counts |= {"quiet": quiet} if quiet else {}
+    came: Came = "told" if told else "held" if held else "churn"
+    return Note(at, came, _reason(counts) + _less(feed), since, parts=tuple(rows[:MOST_PARTS]), counts=counts)
+
+
+def _reason(counts: dict[str, int]) -> str:
+    words = [f"{counts[name]} {name}" for name in ("new", "edited", "held", "quiet") if counts.get(name)]
+    if not words:
+        return (
+            f"All {counts['entries']} entries had been seen and say what they said: "
+            "only dates, order, white space or the document around them changed."
+        )
+    return f"Of {counts['entries']} entries: {', '.join(words)}."
+
+
+def _less(feed: FeedReading) -> str:
+    less = " The document ends early: what it lacks is not gone." if feed.cut else ""
+    return f"{less} {feed.left_out:,} more entries were left out." if feed.left_out else less
+
+
+def _counts(entries: Sequence[Entry], **more: int) -> dict[str, int]:
+    different = len({entry.key for entry in entries})
+    return {"entries": different, "duplicates": len(entries) - different, **more}
+
+
+def _parts(entries: Sequence[Entry], rule: str, *, told: bool = False) -> Iterator[Part]:
+    for entry in entries:
+        yield Part(entry.title or entry.content, rule, entry.key, told=told)
+
+
+FEWEST_ENTRIES = 10
+
+_BRIDGE = re.compile(r"bridge returned error \d+|rss reader not yet whitelist", re.IGNORECASE)
+"""The start of RSS-Bridge's and Nitter's error titles."""
+_REPORT = re.compile(r"bridge returned error \d+! ?\(\d+\)", re.IGNORECASE)
+_PLAIN = re.compile(r"(?:an )?(?:unknown |internal |server )?error(?: has)?(?: occurr?ed)?[.!]?", re.IGNORECASE)
+_MOST_REPORTS = 3
+
+
+class Turn(Struct, frozen=True):
+    """The decision on unknown and renamed entries: `told` are reported; `held` are not, and a notice names them."""
+
+    told: tuple[Entry, ...]
+    held: tuple[Entry, ...]
+    manner: Manner
+
+
+def turn_of(
+    count: int,
+    new: Sequence[Entry],
+    before: Manner,
+    newest: Millis | None,
+    *,
+    moved: Sequence[Entry] = (),
+    was_empty: bool = False,
+) -> Turn:
+    """Decide on the new and the moved ones among `count` entries of a known feed. newest: the latest date seen."""
+    if moved and 2 * len(moved) >= count - len(new):
+        held = () if before is Manner.RENAMED else tuple(moved)
+        return Turn(tuple(new), held, Manner.RENAMED)
+    if count < FEWEST_ENTRIES or len(new) < count or was_empty:
+        return Turn(tuple(new), (), before if before is Manner.TURNS_OVER else Manner.PLAIN)
+    later = tuple(entry for entry in new if is_later(entry, newest))
+    if len(later) >= len(new) / 2:
+        return Turn(tuple(new), (), before)
+    if before in (Manner.HELD, Manner.TURNS_OVER):
+        return Turn(tuple(new), (), Manner.TURNS_OVER)
+    return Turn(later, tuple(entry for entry in new if not is_later(entry, newest)), Manner.HELD)
+
+
+def error_report(feed: FeedReading) -> str | None:
+    """Return the title of a bridge's error report, if the feed has nothing else."""
+    titles = [entry.title.strip() for entry in feed.entries]
+    if 1 <= len(titles) <= _MOST_REPORTS and all(_BRIDGE.match(title) for title in titles):
+        return titles[0][:200]
+    if len(titles) == 1 and _PLAIN.fullmatch(titles[0]):
+        return titles[0]
+    return None
+
+
+def is_report(entry: Entry) -> bool:
+    """Return whether an entry's whole title is a bridge's error report; such entries are dropped."""
+    return _REPORT.fullmatch(entry.title.strip()) is not None
+
+
+def is_later(entry: Entry, newest: Millis | None) -> bool:
+    return newest is not None and entry.published_at is not None and entry.published_at > newest
+
 
 _NAMED = 20
 _TITLE = 100
@@ -111,8 +253,8 @@ def _compared(
 ) -> Reading:
     new = [feed.entries[i] for i in found.new]
     if not base:
-        chosen = oldest_first([(entry, NEW) for entry in new])[max(0, len(new) - source.backfill) :]
-        told = tuple(draft_of(source, entry, NEW, at) for entry, _ in chosen)
+        chosen = oldest_first([(entry, NEW_ENTRY) for entry in new])[max(0, len(new) - source.backfill) :]
+        told = tuple(draft_of(source, entry, NEW_ENTRY, at) for entry, _ in chosen)
         note = baseline_note(feed, [entry for entry, _ in reversed(chosen)], at)
         return Reading(told, found.memory, False, Hints(), times=times_of(new), note=note)
     moved = [feed.entries[i] for i in found.moved]
@@ -120,7 +262,7 @@ def _compared(
     turn = turn_of(count, new, manner_of(base), found.newest or since, moved=moved, was_empty=was_empty(base))
     held = frozenset(entry.key for entry in turn.held)
     edited = [entry for i in found.updated if (entry := feed.entries[i]).key not in held]
-    pieces = ((turn.held, RESET), (turn.told, NEW), (edited, UPDATED))
+    pieces = ((turn.held, RESET), (turn.told, NEW_ENTRY), (edited, UPDATED))
     drafts = _drafts(source, [(entry, change) for entries, change in pieces for entry in entries], at)
     if turn.held:
         drafts = (_reset(source, turn, len(moved), at), *drafts)

@@ -5,17 +5,15 @@ from __future__ import annotations
 import msgspec
 from msgspec.structs import replace
 
-from actors.content.messages.listings import ItemPage, ListLook, ListRequest
-from actors.content.messages.requests import PageRequest
+from actors.content.messages.requests import ItemPage, ListLook, ListRequest, PageRequest
 from actors.content.values.kinds import values_of_entry
 from actors.egress.failures import Blame, LookFailed
-from actors.egress.host_queue import Ticket
+from actors.egress.hosts import Ticket
 from actors.egress.http import FetchedResponse
 from actors.sources.following.waiting import Waiting
-from actors.sources.looks.access import access_of, asks_password
+from actors.sources.looks.access import SHUT_OUT, access_of, asks_password, renewal_of
 from actors.sources.looks.fetch import fetch
 from actors.sources.looks.reading import in_jail, page_patience, patience
-from actors.sources.looks.renewal import SHUT_OUT, renewal_of
 from actors.sources.ports import LiveSource, Ports
 from actors.tracing.steps import LookSteps, step
 from storage.records.event import Draft

@@ -11,7 +11,7 @@ from collections.abc import Collection, Sequence
 from typing import Final
 from urllib.parse import urlsplit
 
-from actors.egress.hostname import read_host
+from actors.egress.url import read_host
 from storage.records.source import Source
 
 ALL: Final = "*"

@@ -12,17 +12,15 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from actors.egress.failures import MOST_HOLD, PLAIN_HOLD, Blame, LookFailed, NotRendered
-from actors.look_hours import LONGEST_SHUT, open_from
+from actors.hours import LONGEST_SHUT, open_from
 from actors.sources.health import score as health
 from actors.sources.schedule import cadence
+from actors.sources.schedule import cadence as pace
 from actors.sources.schedule import silence as pulse
-from actors.sources.schedule import stored as pace
-from actors.sources.schedule.cadence import Hints, Limits
-from actors.sources.schedule.look_price import Price, cost_of
-from actors.sources.schedule.stored import Pace
-from storage.records.health import BreakerState
+from actors.sources.schedule.budgets import Price, cost_of
+from actors.sources.schedule.cadence import Hints, Limits, Pace
+from storage.records.health import BreakerState, scored
 from storage.records.identity import Millis, day_of
-from storage.records.scores import scored
 from storage.records.source import SourceRuntime, Validators
 from supervision import breaker
 from supervision.breaker import Breaker, BreakerRule, Phase

@@ -13,8 +13,8 @@ from actors.sources.schedule.cadence import Hints
 from actors.world import Jail, TaskRefused, WorkerDied, WorkerTooSlow
 from storage.records.event import Draft
 from storage.records.identity import Millis, SourceId
-from storage.records.note import Note
 from storage.records.source import Source
+from storage.records.trail import Note
 
 _PDF = 8
 """Factor for a PDF, compared with a page."""

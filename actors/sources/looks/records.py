@@ -14,10 +14,9 @@ from msgspec.structs import replace
 from actors.series import Point, SeriesKey, key_of, record_since, series_of, told_before
 from storage.errors import StorageError
 from storage.interface.log import EventLog
-from storage.records.event import Draft
+from storage.records.event import Draft, TypedChange, Value
 from storage.records.identity import Millis, SourceId
 from storage.records.times import rfc3339
-from storage.records.value import TypedChange, Value
 
 Told = Sequence[tuple[int, Sequence[TypedChange]]]
 """A source's changes, oldest first, each with its time."""

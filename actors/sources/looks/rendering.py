@@ -19,17 +19,15 @@ import trio
 from actors.content.messages.readings import Finding
 from actors.content.messages.requests import DetectRequest
 from actors.egress.cookies import SetCookies
-from actors.egress.failures import Blame, LookFailed, LookRefused, NotRendered
+from actors.egress.failures import Blame, LookFailed, LookRefused, NotRendered, failure
 from actors.egress.headers import user_agent
-from actors.egress.host_queue import Ticket
+from actors.egress.hosts import Ticket
 from actors.egress.http import FetchedResponse
-from actors.egress.statuses import failure
 from actors.egress.url import Url, parse_url
 from actors.errors import UrlRefused
-from actors.sources.looks.access import Access
+from actors.sources.looks.access import Access, Opened, Renewal
 from actors.sources.looks.fetch import answered, ask_robots, tell_host
 from actors.sources.looks.reading import in_jail, page_patience
-from actors.sources.looks.renewal import Opened, Renewal
 from actors.sources.ports import Ports
 from actors.tracing.steps import step
 from actors.world import Rendered, RenderFailed, RenderRequest

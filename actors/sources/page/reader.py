@@ -1,4 +1,4 @@
-"""Pages without a feed: reported only when the content really changed, not just the bytes."""
+"""Pages without a feed: reported only when the content really changed; lists, one draft for each new item."""
 
 from __future__ import annotations
 
@@ -8,22 +8,65 @@ import msgspec
 from msgspec.structs import replace
 
 from actors import notices
-from actors.content.changes.memory import began_at
+from actors.content.changes.memory import began_at, decode_memory, placed
 from actors.content.messages.readings import FeedReading
-from actors.content.messages.requests import EMIT, PageLook, PageRequest
-from actors.content.wording.one_line import of_text
+from actors.content.messages.requests import EMIT, ListLook, ListRequest, PageLook, PageRequest, StandingRequest
+from actors.content.pages.traits import ASIDE, HEADING, ITEM
+from actors.content.wording.spans import of_text
 from actors.egress.failures import Blame, LookFailed, ReadingStopped
 from actors.egress.headers import modified
 from actors.egress.http import FetchedResponse
-from actors.sources.looks.reading import Reading, body_hints, in_jail, page_patience
-from actors.sources.page.list_reader import ListReader
+from actors.errors import Overloaded
+from actors.messages.views import ToldBlock, ToldPage
+from actors.sources.following.waiting import drafts_of, note_of
+from actors.sources.looks.reading import Reading, body_hints, in_jail, page_patience, patience
 from actors.sources.page.shared_blocks import Neighbours
 from actors.sources.polling.type_drift import loss, may_be_no_page
 from actors.world import Jail
-from storage.records.event import REVERTED, UPDATED, Draft
+from storage.records.event import REVERTED, UPDATED, Draft, StandingValues
 from storage.records.identity import Millis, SourceId
-from storage.records.note import Came, Note, Part
 from storage.records.source import Source
+from storage.records.trail import Came, Note, Part
+
+
+class ListReader:
+    """Reads lists. deadline: a worker's seconds for an ordinary one; large sitemaps get more."""
+
+    def __init__(self, deadline: float) -> None:
+        self._deadline = deadline
+
+    async def read(
+        self,
+        jail: Jail,
+        source: Source,
+        base: bytes,
+        fetched: FetchedResponse,
+        at: Millis,
+        *,
+        since: Millis | None,
+        was: str,
+    ) -> Reading:
+        """Return drafts of the new items, oldest first. Raises LookFailed. was: the original format."""
+        request = ListRequest(
+            fetched.body, fetched.content_type, fetched.url, source.selector, source.ignore, base or None, was=was
+        )
+        deadline = patience(self._deadline, fetched.body)
+        answer = await in_jail(jail, "look_list", msgspec.msgpack.encode(request), deadline=deadline)
+        look = msgspec.msgpack.decode(answer, type=ListLook)
+        if look.trouble is not None:
+            raise LookFailed(Blame.CONTENT, f"not the page itself: {look.trouble}", status=fetched.status)
+        drafts = drafts_of(source, look, at)
+        return Reading(
+            drafts,
+            look.memory,
+            changed=bool(look.new or look.bulk),
+            hints=body_hints(fetched),
+            note=note_of(look, at, since) if look.memory is not None or look.new else None,
+            title=look.title,
+            remark=look.remark,
+            files=look.files,
+        )
+
 
 _TOLD = 8
 """Blocks that a note on a reported change names; its diff shows them all."""
@@ -211,3 +254,30 @@ def _draft(source: Source, look: PageLook, fetched: FetchedResponse, at: Millis)
         summary=look.summary,
         changes=look.changes,
     )
+
+
+def told_page(base: bytes) -> ToldPage | None:
+    """Return the texts in a page's memory; None if it can't be read."""
+    memory = decode_memory(base)
+    if memory is None:
+        return None
+    state = placed(memory)
+    places = state.places + (None,) * (len(state.texts) - len(state.places))
+    blocks = tuple(
+        ToldBlock(text, bool(trait & HEADING), bool(trait & ITEM), bool(trait & ASIDE), *(place or ("", "")))
+        for text, trait, place in zip(state.texts, state.traits, places, strict=False)
+    )
+    return ToldPage(blocks, len(state.keys) - len(state.texts), len(memory.since) + len(memory.absent))
+
+
+async def standing_values(jail: Jail, source: Source, base: bytes) -> StandingValues:
+    """Return the values in a page's memory. A worker reads them, as the texts are untrusted.
+
+    Raises Overloaded.
+    """
+    request = StandingRequest(base, exact="json" in source.detection.format)
+    try:
+        answer = await in_jail(jail, "standing_values", msgspec.msgpack.encode(request))
+    except LookFailed as failure:
+        raise Overloaded(f"the values could not be read: {failure.reason}") from None
+    return msgspec.msgpack.decode(answer, type=StandingValues)

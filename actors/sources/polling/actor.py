@@ -17,35 +17,32 @@ from msgspec.structs import replace
 
 from actors.clock import Steps
 from actors.egress.failures import Blame, LookFailed, NotRendered
-from actors.egress.host_queue import Ticket
-from actors.egress.hosts import HostOpen
+from actors.egress.hosts import HostOpen, Ticket
 from actors.egress.http import FetchedResponse
 from actors.egress.url import parse_url
 from actors.errors import UrlRefused
 from actors.inheriting import part_of
-from actors.messages.recorder import Record, SaveStates
 from actors.messages.sources import SettingsChanged, SourceMessage
-from actors.sources.detection import naming, newcomer
-from actors.sources.health.trouble_timer import TroubleTimer
+from actors.messages.workers import Record, SaveStates
+from actors.sources.detection import classify, newcomer
+from actors.sources.health.notices import TroubleTimer
 from actors.sources.lending import Borrowed
 from actors.sources.looks import progress, records
+from actors.sources.looks.access import Renewal, renewal_of
 from actors.sources.looks.fetch import NO_VALIDATORS, host_of, refusal
-from actors.sources.looks.looking import look_at
+from actors.sources.looks.looking import NotedJail, look_at, tell_failure, tell_look
 from actors.sources.looks.pictures import picture_to_keep
 from actors.sources.looks.progress import LookResult
 from actors.sources.looks.reading import BodyReader, Reading
-from actors.sources.looks.renewal import Renewal, renewal_of
-from actors.sources.looks.telling import NotedJail, tell_failure, tell_look
 from actors.sources.polling.hops import Hops, stored_of
 from actors.sources.ports import LiveSource, Ports, drawn, limits_of
 from actors.tracing.steps import LookSteps, step
 from storage.errors import StorageError, Unavailable
-from storage.records import note
+from storage.records import trail
 from storage.records.event import Draft
 from storage.records.identity import Millis
-from storage.records.kept_cookies import parted
 from storage.records.picture import Picture
-from storage.records.source import Harvest, Source, SourceRuntime, SourceState, Validators
+from storage.records.source import Harvest, Source, SourceRuntime, SourceState, Validators, parted
 from storage.records.tiers import SourceType
 from storage.records.trail import Row, Verdict, look, noted
 from supervision import Child, MailboxFull, Unanswered
@@ -240,7 +237,7 @@ class PolledSource:
         self._bell.looked()
         renewal.works()
         if reading is not None:
-            await naming.follow(ports, live, reading.title)
+            await classify.follow(ports, live, reading.title)
         private = _is_private(ports, seen.source, fetched)
         looked = replace(_looked(before, fetched, reading, at), lent=bool(seen.lender), private=private)
         after = progress.succeeded(before, looked, self._limits, self._chance.random(), ports.market.price)
@@ -298,7 +295,7 @@ class PolledSource:
         reader = self._readers[found.type]
         reading = await reader.first(ports.world.jail, source, found.fetched, found.at, found.feed)
         stored = await ports.storage.sources.get(source.id)
-        kept = note.opened(stored.base if stored is not None else b"")._replace(tier=b"")
+        kept = trail.opened(stored.base if stored is not None else b"")._replace(tier=b"")
         await newcomer.answered(ports, live, found)
         base = stored_of(source, kept, reading, found.at, first=True).base
         reading = replace(reading, base=base, changed=False)
@@ -372,7 +369,7 @@ class PolledSource:
         if fetched.status == 304 or (same and known is not None and known == body_hash(fetched)):
             return None, ()
         stored = await self._ports.storage.sources.get(live.source.id)
-        kept = note.opened(stored.base if stored is not None else b"")
+        kept = trail.opened(stored.base if stored is not None else b"")
         if (fetched.rendered is not None) is not live.hot.rendered or not same:
             kept = kept._replace(tier=b"")  # a page as sent, rendered, or signed in are different pages
         jail = self._ports.world.jail if steps is None else NotedJail(self._ports.world.jail, steps)
@@ -395,8 +392,8 @@ class PolledSource:
         if failure.blame is not Blame.CONTENT:
             return None
         stored = await self._ports.storage.sources.get(self._live.source.id)
-        kept = note.opened(stored.base if stored is not None else b"")
-        return note.after(kept, None, note.Note(now, "failed", failure.reason, self._live.hot.last_success_at))
+        kept = trail.opened(stored.base if stored is not None else b"")
+        return trail.after(kept, None, trail.Note(now, "failed", failure.reason, self._live.hot.last_success_at))
 
     def _keep(self, hot: SourceRuntime) -> None:
         """Keep a state without a harvest: in memory, and in the next commit if it must not be lost."""
@@ -546,5 +543,5 @@ def first_state(fetched: FetchedResponse, reading: Reading, at: Millis, ports: P
     live.count(at, Verdict.UNCHANGED, _mark(fetched, looked))
     hot = progress.succeeded(live.hot, looked, limits, draw, ports.market.price)
     hot = replace(hot, part=part_of(live.effective))
-    base = stored_of(live.source, note.StoredMemory(b""), reading, at, first=True).base
+    base = stored_of(live.source, trail.StoredMemory(b""), reading, at, first=True).base
     return SourceState(live.source.id, hot, base, live.version, drawn(ports.world))

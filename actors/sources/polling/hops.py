@@ -14,24 +14,23 @@ import trio
 from msgspec import Struct
 from msgspec.structs import replace
 
-from actors.content.messages.listings import ListLook
+from actors.content.messages.requests import ListLook
 from actors.egress.failures import Blame, LookFailed
 from actors.errors import UrlRefused
 from actors.sources.following import hop
 from actors.sources.following import waiting as items
 from actors.sources.following.hosts import in_words
-from actors.sources.following.telling import drafts_of, note_of
-from actors.sources.following.waiting import Following, Waiting
+from actors.sources.following.waiting import Following, Waiting, drafts_of, note_of
 from actors.sources.looks.fetch import refusal
+from actors.sources.looks.looking import tell_hop
 from actors.sources.looks.reading import Reading
-from actors.sources.looks.telling import tell_hop
 from actors.sources.ports import LiveSource, Ports
 from actors.tracing.steps import LookSteps
-from storage.records import note
+from storage.records import trail
 from storage.records.event import Draft
 from storage.records.identity import Millis
-from storage.records.note import Note, Part, StoredMemory
 from storage.records.source import Source
+from storage.records.trail import Note, Part, StoredMemory
 
 _START: Final = 60.0
 """Seconds until a source reads its waiting items after a restart, at most."""
@@ -60,7 +59,7 @@ def stored_of(source: Source, kept: StoredMemory, reading: Reading, at: Millis, 
     said = reading.note
     if said is not None and not first:
         said = replace(said, reason=said.reason + in_words(found.elsewhere, found.left))
-    return Stored(told, note.after(kept, reading.base, said, waiting))
+    return Stored(told, trail.after(kept, reading.base, said, waiting))
 
 
 class Hops:
@@ -88,7 +87,7 @@ class Hops:
     def know(self, base: bytes | None) -> None:
         """Take the stored base; None: unchanged."""
         if base is not None and self._live.source.follow != "none":
-            self.at = self._due(items.unpacked(note.opened(base).waiting))
+            self.at = self._due(items.unpacked(trail.opened(base).waiting))
 
     def ask_soon(self) -> None:
         """Read storage soon: it is unknown whether the last harvest was committed."""
@@ -97,7 +96,7 @@ class Hops:
     async def make(self, commit: Commit) -> None:
         """Fetch the due page if permitted now, and commit the result."""
         stored, now = await self._ports.storage.sources.get(self._live.source.id), self._ports.world.now()
-        kept = note.opened(stored.base if stored is not None else b"")
+        kept = trail.opened(stored.base if stored is not None else b"")
         following = items.unpacked(kept.waiting)
         one = items.next_of(following, now)
         due = self._due(following)
@@ -149,7 +148,7 @@ class Hops:
         after = items.with_turn(found.following, look.next_file, now)
         tier = kept.tier if look.memory is None else look.memory
         said = note_of(look, now, None) if look.new or look.bulk else None
-        base = note.after(kept, tier, said, items.packed(after))
+        base = trail.after(kept, tier, said, items.packed(after))
         await self._commit(commit, found.told, base, len(look.new))
 
     async def _failed(
@@ -180,7 +179,7 @@ class Hops:
     async def _done(
         self, commit: Commit, drafts: tuple[Draft, ...], kept: StoredMemory, after: Following, said: Note | None = None
     ) -> None:
-        await self._commit(commit, drafts, note.after(kept, kept.tier, said, items.packed(after)), 0)
+        await self._commit(commit, drafts, trail.after(kept, kept.tier, said, items.packed(after)), 0)
 
     async def _commit(self, commit: Commit, drafts: tuple[Draft, ...], base: bytes | None, found: int) -> None:
         assert base is not None, "a hop always changes what waits"

@@ -21,32 +21,28 @@ from typing import Final
 import trio
 from msgspec.structs import replace
 
-from actors.egress.closing import SessionOver
 from actors.egress.event_stream import EventStream
 from actors.egress.failures import Blame, LookFailed
-from actors.egress.host_queue import Ticket
-from actors.egress.hosts import HostOpen
+from actors.egress.hosts import HostOpen, Ticket
 from actors.egress.stream_lines import kind_of
 from actors.egress.url import Url, parse_url
-from actors.egress.websocket import Frames
+from actors.egress.websocket import Frames, SessionOver
 from actors.errors import UrlRefused
 from actors.messages.views import PushView
 from actors.sources.detection import newcomer
 from actors.sources.detection.classify import Classification, found_by_handshake, found_stream
 from actors.sources.detection.handshake import join
-from actors.sources.health.trouble_timer import TroubleTimer
+from actors.sources.health.notices import TroubleTimer
 from actors.sources.lending import Borrowed
 from actors.sources.looks import progress
-from actors.sources.looks.access import access_of
+from actors.sources.looks.access import SHUT_OUT, Opened, access_of, renewal_of
 from actors.sources.looks.fetch import host_of, refusal
 from actors.sources.looks.looking import REFUSED
-from actors.sources.looks.renewal import SHUT_OUT, Opened, renewal_of
 from actors.sources.ports import LiveSource, Ports, limits_of
 from actors.sources.push import connection as link
 from actors.sources.push.committer import Committer
-from actors.sources.push.connection import Minute, Session
+from actors.sources.push.connection import Minute, Session, reply_to
 from actors.sources.push.frames import FramePipeline
-from actors.sources.push.replies import reply_to
 from storage.errors import Unavailable
 from storage.records.identity import Millis
 from storage.records.source import PARTS

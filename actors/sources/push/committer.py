@@ -14,14 +14,13 @@ from typing import Final
 import trio
 from msgspec.structs import replace
 
-from actors.messages.recorder import Record, SaveStates
-from actors.sources.health.trouble_timer import TroubleTimer
+from actors.messages.workers import Record, SaveStates
+from actors.sources.health.notices import TroubleTimer
 from actors.sources.ports import LiveSource, Ports, drawn
 from actors.sources.push.frames import FramePipeline
 from storage.errors import StorageError
 from storage.records.event import Draft
-from storage.records.kept_cookies import parted
-from storage.records.source import Harvest, SourceRuntime, SourceState
+from storage.records.source import Harvest, SourceRuntime, SourceState, parted
 from supervision import MailboxFull, Unanswered
 
 AGAIN: Final = 1.0

@@ -1,12 +1,18 @@
-"""The effect of a connection on a push source's memory: opened, proved, alive, ended. Pure.
+"""The effect of a connection on a push source's memory, and a user's replies to a server's pings. Pure.
 
 A handshake proves nothing: a server may accept and drop. A minute of life or an admitted frame proves a connection;
 only then are earlier failures over. From then on each minute counts like one check of a polled source: its frames,
 admitted or not, are the source's yield, and minutes without any are its silence, judged by its own past.
+
+A `*` in the pattern matches any characters, and a `*` in the text repeats them: `{"ping":*} -> {"pong":*}`. White
+space around JSON's punctuation is ignored.
 """
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
+from functools import lru_cache
 from typing import Final
 
 from msgspec import Struct
@@ -17,9 +23,8 @@ from actors.sources.health import score as health
 from actors.sources.looks import progress
 from actors.sources.schedule import silence as pulse
 from actors.sources.schedule.cadence import Limits
-from storage.records.health import BreakerState
+from storage.records.health import BreakerState, scored
 from storage.records.identity import Millis, day_of
-from storage.records.scores import scored
 from storage.records.source import SourceRuntime
 from storage.records.trail import Verdict, look, noted
 
@@ -120,3 +125,42 @@ def waiting(hot: SourceRuntime, due: Millis) -> SourceRuntime:
 def _trailed(hot: SourceRuntime, verdict: Verdict, status: int | None, session: Session, now: Millis) -> SourceRuntime:
     row = look(now, verdict, status, size=session.size, ms=round(session.seconds * 1000))
     return replace(hot, trail=noted(hot.trail, row))
+
+
+ARROW: Final = " -> "
+_LONGEST: Final = 1_000
+"""Longest ping, in characters."""
+_SIGNS = re.compile(r"\s*([{}\[\]:,])\s*")
+
+
+@lru_cache(maxsize=256)
+def _rule(rule: str) -> tuple[re.Pattern[str], str]:
+    pattern, _, text = rule.partition(ARROW)
+    before, star, after = _SIGNS.sub(r"\1", pattern.strip()).partition("*")
+    return re.compile(re.escape(before) + (f"(.+){re.escape(after)}" if star else "()"), re.DOTALL), text.strip()
+
+
+def is_rule(rule: str) -> bool:
+    """Return whether a rule is valid.
+
+    >>> is_rule('{"ping":*} -> {"pong":*}'), is_rule("2 -> 3"), is_rule("2"), is_rule("*-* -> x")
+    (True, True, False, False)
+    """
+    pattern, arrow, text = rule.partition(ARROW)
+    return bool(pattern.strip() and arrow and text.strip()) and pattern.count("*") <= 1
+
+
+def reply_to(message: str, rules: Sequence[str]) -> str | None:
+    """Return the reply to a message; None if no rule matches.
+
+    >>> reply_to('{"ping": 17}', ("2 -> 3", '{"ping":*} -> {"pong":*}'))
+    '{"pong":17}'
+    """
+    if not rules or len(message) > _LONGEST:
+        return None
+    said = _SIGNS.sub(r"\1", message.strip())
+    for rule in rules:
+        pattern, text = _rule(rule)
+        if found := pattern.fullmatch(said):
+            return text.replace("*", found[1])
+    return None

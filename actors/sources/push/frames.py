@@ -29,7 +29,7 @@ from actors.sources.ports import LiveSource, Ports
 from storage.errors import StorageError
 from storage.records.event import NEW, Draft
 from storage.records.identity import Millis
-from storage.records.note import Note
+from storage.records.trail import Note
 
 MOST: Final = 256
 MOST_SIZE: Final = 1 << 20

@@ -1,7 +1,8 @@
-"""The preview of watching a stream: its first frames, and which of them would become events."""
+"""The preview of watching a stream, and the search for an unreported frame."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 import msgspec
@@ -9,16 +10,23 @@ import msgspec
 from actors.content.bodies.frames import Frame
 from actors.content.messages.requests import FrameRequest
 from actors.egress.failures import LookFailed
+from actors.egress.http import FetchedResponse
 from actors.egress.stream_lines import name_of
 from actors.messages.requests import DetectRequest
+from actors.messages.sources import ExplainSource
+from actors.messages.views import Reason, SourceView
 from actors.previews import EXCERPT, DraftEvent, Preview, PushPreview
 from actors.sources.detection.classify import Classification
 from actors.sources.detection.handshake import MOST_FRAMES
+from actors.sources.explanation.sentences import counts_of
 from actors.sources.looks.reading import in_jail
 from actors.sources.ports import Ports
+from storage.records import trail
 from storage.records.event import NEW
 from storage.records.identity import SourceId
 from storage.records.source import Source
+from storage.records.times import spoken
+from storage.records.trail import Note
 
 LISTEN: Final = 3.0
 """Seconds to wait for the first frames."""
@@ -49,3 +57,25 @@ def _framed(frame: Frame, url: str, told: bool) -> DraftEvent:
     content = frame.content[:EXCERPT]
     tags = (NEW, *frame.tags)
     return DraftEvent(frame.title, frame.url or url, frame.author, content, frame.published_at, tags, "id", told)
+
+
+async def search(
+    ports: Ports, view: SourceView, kept: trail.StoredMemory, asked: ExplainSource, today: FetchedResponse | None
+) -> list[Reason]:
+    """Return the counts of received frames; nothing else is stored of a frame."""
+    return [on_a_link(view, trail.read_notes(kept.notes))]
+
+
+def on_a_link(view: SourceView, notes: Sequence[Note]) -> Reason:
+    """Return the counts from the live view, or else from the last note on listening."""
+    asked = "its own filter or an alert asks for it" if view.source.filter is not None else "an alert asks for it"
+    says = f"A frame is told when {asked}; of others nothing is kept."
+    seen = view.push
+    if seen is not None and seen.frames:
+        others = f"{seen.admitted} were told, {seen.filtered} nothing asks for, {seen.duplicates} had come before"
+        says += (
+            f" Since the service started {seen.frames} frames have come: {others}, {seen.unreadable} were unreadable."
+        )
+        return Reason("unasked", says)
+    last = next((note for note in reversed(notes) if note.came == "stretch"), None)
+    return Reason("unasked", says if last is None else f"{says} From {spoken(last.at)}: {counts_of(last)}.")

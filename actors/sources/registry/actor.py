@@ -1,21 +1,23 @@
 """Owns the set of sources: starts actors; adds, edits, disables, deletes, describes; saves lazy state.
 
 Requests that memory can answer are answered in turn, at once. Every other request gets a task, with a bound on their
-number (`lanes.py`), so that a slow origin or disk delays no request that needs neither. Checks for a caller that has
+number (`Lanes`), so that a slow origin or disk delays no request that needs neither. Checks for a caller that has
 gone are cancelled. The table and the sources' actors survive restarts of this actor: they are children of the dynamic
 supervisor, not of the registry.
+A full lane refuses at once instead of holding up the next request.
 """
 
 from __future__ import annotations
 
-from contextlib import suppress
-from typing import Any, assert_never
+from collections import Counter
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from typing import Any, Final, assert_never
 
 import trio
 from msgspec.structs import replace
 
 from actors.errors import Busy
-from actors.messages.recorder import Record, SaveStates
 from actors.messages.sources import (
     AddSource,
     ChangePractice,
@@ -40,27 +42,104 @@ from actors.messages.sources import (
     ShowTold,
     Teach,
 )
+from actors.messages.workers import Record, SaveStates
 from actors.notices import draft
 from actors.sources.explanation.score import examined
 from actors.sources.index import SourceIndex
 from actors.sources.looks.fetch import host_of
 from actors.sources.ports import LiveSource, Ports, limits_of
-from actors.sources.registry.chooser import Chooser
 from actors.sources.registry.explainer import Explainer
 from actors.sources.registry.inheriting import Inheriting
-from actors.sources.registry.lanes import Lane, Lanes
 from actors.sources.registry.other_nodes import OtherNodes
 from actors.sources.registry.practice import PracticeService
-from actors.sources.registry.previewer import Previewer
+from actors.sources.registry.previewer import Chooser, Previewer
 from actors.sources.registry.service import SourceService
 from actors.sources.registry.tallies import TallySweep
-from actors.sources.schedule.budget import Spending
-from actors.sources.schedule.look_price import RENDERED, moved
+from actors.sources.schedule.budgets import RENDERED, Spending, moved
 from actors.sources.schedule.overdue import EVERY, News, OverdueMonitor
 from storage.errors import STANDSTILL, StorageError
 from storage.records.identity import SourceId
 from storage.records.source import Harvest
 from supervision import Child, DynamicSupervisor, Mailbox, Reply, Unanswered
+
+TO_NETWORK: Final = 32
+OF_A_HOST: Final = TO_NETWORK // 4
+"""A single dead host leaves room for others."""
+TO_STORAGE: Final = 256
+"""Most of them wait for a lock or a commit: as many as the mailbox holds."""
+AGAIN: Final = 10
+"""Seconds after which a refused caller may retry."""
+
+
+class Lane:
+    """Active requests of one kind, at most `bound`. Those about one host take at most `OF_A_HOST` places; more of them
+    wait for these, up to `bound`.
+    """
+
+    __slots__ = ("_bound", "_hosts", "_name", "_turns")
+
+    def __init__(self, name: str, bound: int) -> None:
+        self._name, self._bound = name, bound
+        self._hosts = Counter[str]()
+        self._turns = dict[str, trio.CapacityLimiter]()
+
+    def __repr__(self) -> str:
+        return f"<Lane {self._name} {self.under_way}/{self._bound}>"
+
+    @property
+    def under_way(self) -> int:
+        """Occupied places."""
+        return sum(min(count, OF_A_HOST) if host else count for host, count in self._hosts.items())
+
+    def enter(self, host: str = "") -> None:
+        """Admit one more request, about a host if it needs one. Raises Busy."""
+        waits = bool(host) and self._hosts[host] >= OF_A_HOST
+        if self.under_way >= self._bound and not waits:
+            raise Busy(f"{self._bound} {self._name} are under way, which is the most at once: ask again later", AGAIN)
+        if waits and self._hosts[host] >= OF_A_HOST + self._bound:
+            raise Busy(f"{self._hosts[host]} {self._name} wait for {host}: ask again later", AGAIN)
+        self._hosts[host] += 1
+
+    @asynccontextmanager
+    async def turn(self, host: str = "") -> AsyncIterator[None]:
+        """Wait for the turn of an admitted request, and end it with the block."""
+        try:
+            if host:
+                async with self._turns.setdefault(host, trio.CapacityLimiter(OF_A_HOST)):
+                    yield
+            else:
+                yield
+        finally:
+            self._hosts[host] -= 1
+            if not self._hosts[host]:
+                del self._hosts[host]
+                self._turns.pop(host, None)
+
+
+class Lanes:
+    """The lane of each request."""
+
+    def __init__(self) -> None:
+        self.network = Lane("questions that look at a URL (adding, detecting, previewing)", TO_NETWORK)
+        self.storage = Lane("changes and other questions about sources", TO_STORAGE)
+
+    def of(self, message: RegistryMessage) -> Lane | None:
+        """Return the lane of a request; None if memory can answer it."""
+        match message:
+            case CheckNow() | CountTags() | DescribeSource() | ExamineSource() | ListSources():
+                return None
+            case (
+                AddSource()
+                | DetectUrl()
+                | PreviewSource()
+                | PickFromUrl()
+                | PickFromSource()
+                | ExplainSource(look=True)
+            ):
+                return self.network
+            case _:
+                return self.storage
+
 
 REPRICE = 60.0
 """Seconds between corrections of the price of a check."""

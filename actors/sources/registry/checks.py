@@ -6,18 +6,18 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from actors.egress.given_headers import HANDSHAKES_OWN, LOOKS_OWN, given_request, wrong_headers, wrong_request
+from actors.egress.headers import HANDSHAKES_OWN, LOOKS_OWN, given_request, wrong_headers, wrong_request
 from actors.egress.url import parse_url
 from actors.errors import Unprocessable, UrlRefused
+from actors.hours import read_hours
 from actors.inheriting import origins_of
-from actors.look_hours import read_hours
 from actors.messages.requests import DetectRequest, NewSource, SourcePatch, settings_of
 from actors.query import QueryError, parse
 from actors.sources.following.hosts import read_hosts
 from actors.sources.lending import is_lendable, read_places
 from actors.sources.page.preview import check_css
 from actors.sources.ports import Ports
-from actors.sources.push.replies import is_rule
+from actors.sources.push.connection import is_rule
 from storage.records.source import PARTS, Source
 from storage.records.tiers import SOCKETS
 

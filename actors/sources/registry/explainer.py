@@ -12,9 +12,9 @@ import msgspec
 import trio
 from msgspec import UNSET
 
-from actors.content.wording.searching import folded, holds
+from actors.content.wording.words import folded, holds
 from actors.egress.failures import LookFailed
-from actors.egress.host_queue import ASKED
+from actors.egress.hosts import ASKED
 from actors.egress.http import FetchedResponse
 from actors.errors import UrlRefused
 from actors.messages.sources import ExplainSource
@@ -22,15 +22,14 @@ from actors.messages.views import Reason, SourceExplanation, ToldPage
 from actors.sources.detection.classify import RECENT
 from actors.sources.explanation import sentences as answers
 from actors.sources.index import SourceIndex
+from actors.sources.looks.access import renewal_of
 from actors.sources.looks.fetch import refusal
 from actors.sources.looks.looking import look_at, shelf_name
-from actors.sources.looks.renewal import renewal_of
-from actors.sources.page.told import standing_values, told_page
+from actors.sources.page.reader import standing_values, told_page
 from actors.sources.ports import LiveSource, Ports
 from actors.sources.tiers import BEHAVIOURS
-from storage.records import note
-from storage.records.cursor import Filter
-from storage.records.event import NEW, Event
+from storage.records import trail
+from storage.records.event import NEW, Event, Filter
 from storage.records.identity import Millis, SourceId, millis_of, seq_at
 from storage.records.tiers import ORDINARY, Kind
 
@@ -56,8 +55,8 @@ class Explainer:
         """Return the explanation. Raises NotFound."""
         live, view = self._table.get(asked.source), self._table.describe(asked.source)
         stored = await self._ports.storage.sources.get(asked.source)
-        kept = note.opened(stored.base if stored is not None else b"")
-        notes = note.read(kept.notes)
+        kept = trail.opened(stored.base if stored is not None else b"")
+        notes = trail.read_notes(kept.notes)
         wanted = folded(asked.text)
         if not wanted:
             reasons = answers.looks(notes)
@@ -75,7 +74,7 @@ class Explainer:
         """
         live = self._table.get(source)
         stored = await self._ports.storage.sources.get(source)
-        base = note.opened(stored.base).tier if stored is not None and stored.base else b""
+        base = trail.opened(stored.base).tier if stored is not None and stored.base else b""
         is_page = live.source.type == "html" and live.source.follow == "none"
         told = told_page(base) if base and is_page else None
         if told is None or not values:
@@ -98,7 +97,7 @@ class Explainer:
             at = page.scanned
         return []
 
-    async def _in_memory(self, live: LiveSource, kept: note.StoredMemory, asked: ExplainSource) -> list[Reason]:
+    async def _in_memory(self, live: LiveSource, kept: trail.StoredMemory, asked: ExplainSource) -> list[Reason]:
         """Return reasons from the tier's memory, and from a check if requested."""
         view = self._table.describe(asked.source)
         today, reasons = await self._today(live, asked)

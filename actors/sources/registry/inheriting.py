@@ -14,7 +14,7 @@ from actors.sources.ports import Ports
 from actors.sources.registry.checks import check_hours
 from storage.records.identity import Millis
 from storage.records.revision import NOTHING, Expected, is_expected
-from storage.records.tag_defaults import MOST_TAGGED, TagDefaults
+from storage.records.source import MOST_TAGGED, TagDefaults
 
 
 class Inheriting:

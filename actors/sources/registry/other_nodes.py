@@ -10,7 +10,7 @@ import trio
 
 from actors.locks import KeyedLocks
 from actors.members.ownership import NOBODY
-from actors.messages.recorder import SaveStates
+from actors.messages.workers import SaveStates
 from actors.sources.index import SourceIndex, stored_anew
 from actors.sources.ports import LiveSource, Ports
 from actors.sources.registry.inheriting import Inheriting

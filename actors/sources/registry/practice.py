@@ -18,11 +18,10 @@ from actors.egress.failures import LookFailed
 from actors.errors import Conflict, NotFound, TooSoon
 from actors.messages.sources import LookNow
 from actors.messages.views import PracticeChange, SourceView
-from actors.practice.documents import DOCUMENTS, WHATS, What, address, named
+from actors.practice import DOCUMENTS, WHATS, What, address, named
 from actors.sources.detection.classify import Classification, detection_of, found_in, refused
 from actors.sources.index import SourceIndex
-from actors.sources.looks.fetch import NO_VALIDATORS
-from actors.sources.looks.practised import practised
+from actors.sources.looks.fetch import NO_VALIDATORS, practised
 from actors.sources.ports import LiveSource, Ports, drawn
 from actors.sources.registry.service import SourceService
 from actors.sources.schedule.cadence import START_INTERVAL

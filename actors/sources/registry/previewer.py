@@ -1,34 +1,79 @@
-"""The registry's previews: a URL's tier, the events of watching it, a source's current page."""
+"""The registry's answers about a URL: its tier, the events of watching it, its blocks to pick from."""
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 from msgspec.structs import replace
 
 from actors.egress.failures import LookFailed
-from actors.egress.host_queue import Ticket
+from actors.egress.hosts import Ticket
 from actors.egress.http import FetchedResponse
-from actors.egress.url import parse_url
+from actors.egress.url import Url, parse_url
 from actors.errors import TooSoon, Unprocessable
 from actors.inheriting import part_shown
 from actors.locks import KeyedLocks
 from actors.messages.requests import DetectRequest
-from actors.messages.sources import DetectUrl, PreviewSource
-from actors.previews import Preview, Previewed
+from actors.messages.sources import DetectUrl, PickFromSource, PickFromUrl, PreviewSource
+from actors.previews import Picked, PickWish, Preview, Previewed
 from actors.sources.detection.classify import RECENT, Classification, ClassifyRequest, classify, refused
 from actors.sources.index import SourceIndex
+from actors.sources.lending import cookies_at, is_own
+from actors.sources.looks.access import Renewal, renewal_of, shelved_as
 from actors.sources.looks.looking import look_at, shelf_name
 from actors.sources.looks.pictures import without_picture
-from actors.sources.looks.renewal import renewal_of
-from actors.sources.page.preview import Narrowing, check_selectors, preview_page
+from actors.sources.page.preview import Narrowing, check_selectors, pick_of, preview_page
 from actors.sources.page.reader import PageReader
 from actors.sources.ports import LiveSource, Ports
 from actors.sources.push.preview import LISTEN
 from actors.sources.registry.checks import blaming_tags, check_filter, check_headers, check_rendering
-from actors.sources.registry.opening import opening
 from actors.sources.tiers import BEHAVIOURS
 from storage.records.identity import Millis, SourceId
 from storage.records.source import Source
 from storage.records.tiers import SOCKETS
+
+
+class Opening(NamedTuple):
+    """The headers and cookies for an unwatched URL, if any; lent: by another source."""
+
+    headers: str | None
+    renewal: Renewal | None
+    lent: bool = False
+
+    def judge(self, found: Classification) -> None:
+        """Judge the cookies by the classification. A password field rejects only lent ones: it may be on the page that
+        the user wants to watch.
+        """
+        if self.renewal is None:
+            return
+        if not found.detection.asks_password:
+            self.renewal.works(at_once=self.lent)
+        elif self.lent:
+            self.renewal.shut_out()
+
+
+async def opening(ports: Ports, url: Url, headers: str | None, *, reads: bool, stays: bool = False) -> Opening:
+    """Return the access for a URL: its own headers, else those that a source lends.
+
+    They are lent only to callers that may read sources (`reads`), since the answer shows the page behind them; for a
+    mere preview (not `stays`), only at the lender's own origin. Adding a previewed URL continues with its renewed
+    cookies.
+    """
+    if headers is not None:
+        return Opening(headers, Renewal(ports, headers, ports.tried.of(tried_as(url, headers))))
+    lender = ports.lenders.at(url) if reads else None
+    if lender is None or not (stays or is_own(lender.source, url)):
+        return Opening(None, None)
+    kept = cookies_at(lender, url)
+    if kept is not None and not ports.ownership.watches(lender.source):  # another node may have renewed them
+        stored = await ports.storage.sources.get(lender.source.id)
+        kept = kept if stored is None else kept.met(stored.hot.cookies)
+    return Opening(lender.source.headers, Renewal(ports, lender.source.headers, kept), lent=True)
+
+
+def tried_as(url: Url, headers: str) -> str:
+    """Return the key of a previewed URL's cookies, shared by WebSockets and pages."""
+    return shelved_as(f"{url.authority} {url.secure}", headers)
 
 
 class Previewer:
@@ -132,3 +177,42 @@ class Previewer:
         at = self._ports.world.now()
         shelf.put(shelf_name(seen.source, rendered=fetched.rendered is not None), without_picture(fetched), at)
         return fetched, at
+
+
+_FEED = "this is a feed: each entry is told by itself, and there are no parts to choose from"
+
+
+class Chooser:
+    """Shows pages to choose from; stores and changes nothing."""
+
+    def __init__(self, ports: Ports, previewer: Previewer) -> None:
+        self._ports, self._previewer = ports, previewer
+
+    async def of_url(self, message: PickFromUrl) -> Picked:
+        """Return the page of an unwatched URL, as a page even if it advertises a feed."""
+        wish = message.wish
+        await check_selectors(self._ports, Narrowing(wish.selector, wish.ignore))
+        # Picking means the page, not its feed. The current choice may no longer match.
+        asked = replace(message.request, type=message.request.type or "html", selector=None, ignore=())
+        found = await self._previewer.classified(asked, reads=message.reads)
+        if found.fetched is None or found.type != "html":
+            raise Unprocessable("this is not watched as a page: it has no parts to choose from", "body.url")
+        if found.detection.type == "feed":
+            raise Unprocessable(_FEED, "body.url")
+        would_be = self._previewer.as_watched(found, replace(asked, selector=wish.selector, ignore=wish.ignore))
+        return await self._picked(found.at, found.fetched, would_be, wish)
+
+    async def of_source(self, message: PickFromSource) -> Picked:
+        """Return a source's page, current or recent."""
+        wish = message.wish
+        fetched, at = await self._previewer.body_of(message.source, Narrowing(wish.selector, wish.ignore))
+        own = self._previewer.known(message.source)
+        return await self._picked(at, fetched, replace(own, selector=wish.selector, ignore=wish.ignore), wish)
+
+    async def _picked(self, at: Millis, fetched: FetchedResponse, source: Source, wish: PickWish) -> Picked:
+        """Return the blocks, as a source with the current choice would be watched, tags included."""
+        of_tags = self._ports.tags.of(replace(source, selector=None, ignore=()))
+        wish = replace(wish, inherited_selector=of_tags.selector, inherited_ignore=of_tags.ignore)
+        part = part_shown(self._ports.tags.of(source))
+        page = await pick_of(self._ports, fetched, wish)
+        return Picked(at, page, part.selector, part.ignore, part.inherited)

@@ -23,14 +23,13 @@ from actors.errors import (
 )
 from actors.inheriting import OTHER_PART
 from actors.locks import KeyedLocks
-from actors.messages.recorder import Record
 from actors.messages.requests import SourcePatch
 from actors.messages.sources import AddSource, LookNow, Teach
 from actors.messages.views import AddedSource, SourceView, TeachResult
+from actors.messages.workers import Record
 from actors.sealed_places import check_named, of_source
 from actors.sources.detection import newcomer
-from actors.sources.detection.classify import Classification, ClassifyRequest, classify, refused
-from actors.sources.detection.naming import named
+from actors.sources.detection.classify import Classification, ClassifyRequest, classify, named, refused
 from actors.sources.index import SourceIndex, renewed, stored_anew
 from actors.sources.looks.fetch import host_of
 from actors.sources.looks.pictures import picture_to_keep
@@ -49,14 +48,13 @@ from actors.sources.registry.checks import (
     check_replies,
     requested,
 )
-from actors.sources.registry.opening import opening, tried_as
+from actors.sources.registry.previewer import opening, tried_as
 from actors.sources.schedule.cadence import START_INTERVAL
 from storage.errors import Duplicate, StateMoved, StorageError
 from storage.records import trail
 from storage.records.event import Draft
 from storage.records.health import BreakerState
 from storage.records.identity import Millis, SourceId, id_of, seq_at
-from storage.records.kept_cookies import parted
 from storage.records.revision import Expected, is_expected
 from storage.records.source import (
     MOST_NOISE,
@@ -68,6 +66,7 @@ from storage.records.source import (
     SourceState,
     Validators,
     feed_keys,
+    parted,
 )
 from storage.records.tiers import POLLED, SOCKETS
 from supervision import MailboxFull

@@ -8,8 +8,7 @@ from functools import partial
 from actors.sources.ports import LiveSource, Ports
 from storage.errors import STANDSTILL
 from storage.records import tally
-from storage.records.kept_cookies import parted
-from storage.records.source import SourceState
+from storage.records.source import SourceState, parted
 
 DAY = 86_400_000
 

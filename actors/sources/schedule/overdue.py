@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 
-from actors.sources.schedule.budget import LookRate
+from actors.sources.schedule.budgets import LookRate
 from storage.records.identity import SourceId
 
 EVERY = 30.0

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import trio
 
-from actors.sources.schedule.start_spread import CATCH_UP_RATE
+from actors.sources.schedule.cadence import CATCH_UP_RATE
 
 SPREAD = 60.0
 """Seconds within which all sources that waited are checked once the switch is open again."""

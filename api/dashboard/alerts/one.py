@@ -22,8 +22,8 @@ from api.dashboard.language.speaking import say
 from api.dashboard.screen import Go, Page, Visit
 from api.dashboard.sources.words import name_of
 from api.operations import alerts
+from api.operations.alerts import Stretch, trial
 from api.operations.publications import private_sources
-from api.operations.trials import Stretch, trial
 from api.ratelimit import Limit
 from api.schemas import alerts as wire
 from api.schemas.alert_previews import AlertPreviewRequest

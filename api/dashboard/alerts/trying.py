@@ -13,8 +13,7 @@ from api.dashboard.alerts.volume import DAYS, Volume, volume
 from api.dashboard.items import items_by_id
 from api.dashboard.language.speaking import decimal, number, say, say_many
 from api.dashboard.screen import Visit
-from api.operations.alerts import check_query
-from api.operations.trials import Stretch, preview
+from api.operations.alerts import Stretch, check_query, preview
 from api.problems import Refusal
 from api.schemas.alert_previews import MOST_EVENTS, AlertPreview, PreviewMatch
 from storage.records.identity import Millis, Seq, day_of, seq_at

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from storage.records.delivery import Attempt
+from storage.records.destination import Attempt
 from storage.records.identity import Millis
 
 _LONGEST = 80

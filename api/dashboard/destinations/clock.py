@@ -6,12 +6,10 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from actors.delivery.digest import window_of
-from actors.delivery.quiet import quiet_until
-from actors.delivery.schedule import ATTEMPTS, WAITS
+from actors.delivery.schedule import ATTEMPTS, WAITS, quiet_until
 from api.dashboard.language.speaking import noted, say
 from api.dashboard.moments import span
-from storage.records.delivery import Attempt, Waiting
-from storage.records.destination import Destination
+from storage.records.destination import Attempt, Destination, Waiting
 from storage.records.identity import Millis
 
 

@@ -19,8 +19,7 @@ from api.dashboard.lists import Chip, address, chips
 from api.dashboard.screen import Page, Visit
 from api.operations import destinations
 from storage.attempts import KEPT_ATTEMPTS
-from storage.records.delivery import Attempt, Result
-from storage.records.destination import Destination
+from storage.records.destination import Attempt, Destination, Result
 from storage.records.identity import Millis
 from storage.records.times import parse_rfc3339
 

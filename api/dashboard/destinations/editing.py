@@ -11,7 +11,7 @@ from msgspec import Meta, Struct
 from actors.destination_kinds.fields import LANGUAGE, MESSAGE, MESSAGE_FIELDS, MESSAGE_TITLE
 from actors.destination_kinds.kind import DestinationKind
 from actors.errors import DomainError, Stale, UrlRefused
-from actors.notification.message_values import OF_EVENTS, OF_MESSAGES
+from actors.notification.message_template import OF_EVENTS, OF_MESSAGES
 from api.dashboard.destinations.choices import BIN, FAMILIES, FORMATS, MODES, alert_choices, signing_secret
 from api.dashboard.destinations.form import (
     DestinationEdit,
@@ -27,9 +27,9 @@ from api.dashboard.language.catalogues import languages
 from api.dashboard.language.sentences import translated
 from api.dashboard.language.speaking import each_said, noted, say
 from api.dashboard.screen import Go, Page, Visit
-from api.operations import alerts, bins, destinations, messages
+from api.operations import alerts, bins, destinations
 from api.problems import Refusal
-from api.schemas.messages import MessagePreviewRequest
+from api.schemas.alert_previews import MessagePreviewRequest
 from storage.records.destination import WEBHOOK, WEEKDAYS
 
 _DAYS = (
@@ -138,7 +138,7 @@ async def _tried(visit: Visit, page: Page, kind: str, alert_id: str | None, form
     title, message = (form.options.get(name, "") for name in (MESSAGE_TITLE, MESSAGE))
     asked = MessagePreviewRequest(kind, message, title, alert_id, form.options.get(LANGUAGE, "")[:8])
     try:
-        found, says = await messages.preview(visit, asked), ""
+        found, says = await destinations.preview(visit, asked), ""
     except (Refusal, DomainError) as error:
         found, says = None, error.detail
     return replace(page, shows={**page.shows, "told": found, "says": says})

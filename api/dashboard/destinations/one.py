@@ -13,8 +13,7 @@ from api.dashboard.language.sentences import translated
 from api.dashboard.screen import Page, Visit
 from api.operations import alerts, destinations
 from storage.attempts import KEPT_ATTEMPTS
-from storage.records.delivery import Attempt
-from storage.records.destination import ADDRESS
+from storage.records.destination import ADDRESS, Attempt
 
 CLOCKS = 3
 """Deliveries whose next attempts are shown."""

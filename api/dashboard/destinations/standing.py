@@ -8,8 +8,7 @@ from typing import NamedTuple
 from api.dashboard.destinations.clock import Next, next_of
 from api.dashboard.language.speaking import noted, say, say_many
 from api.dashboard.screen import Visit
-from storage.records.delivery import Attempt, Rates, Waiting
-from storage.records.destination import Destination, QuietHours
+from storage.records.destination import Attempt, Destination, QuietHours, Rates, Waiting
 from storage.records.identity import Millis, id_of, millis_of
 from storage.records.states import DESTINATIONS, DestinationState, State
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import msgspec
 
 from actors.messages.views import SourceView
-from actors.practice.documents import named
+from actors.practice import named
 from actors.signatures.event import verify
 from actors.signatures.verdict import Verdict
 from api.dashboard.difference import Line, Piece, lines_of

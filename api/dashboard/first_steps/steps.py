@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from actors.errors import TooSoon
-from actors.practice.documents import What
+from actors.practice import What
 from api.dashboard.forms import Form
 from api.dashboard.language.sentences import translated
 from api.dashboard.language.speaking import say

@@ -93,7 +93,7 @@ PATTERNS: Final = (
     "A frame is told when its own filter or an alert asks for it; of others nothing is kept.",
     "It could not be read: %(reason)s.",
     "It could not be looked at now: its host has a queue, or is slow.",
-    # why an event was emitted (api/operations/reasons.py)
+    # why an event was emitted (api/operations/why.py)
     "The feed held an entry that had not been seen before.",
     "The feed held an entry that had not been seen before (%(key)s).",
     "So were all the others, as after a move, and its date is not new: so it is for no alert.",
@@ -118,7 +118,7 @@ PATTERNS: Final = (
     "It is for %(count)s alerts as they are now.",
     "It is for %(count)s alert as they are now: %(names)s",
     "It is for %(count)s alerts as they are now: %(names)s",
-    # signatures (actors/signatures, api/operations/capture_checks.py)
+    # signatures (actors/signatures, api/operations/bins.py)
     "signed with key %(key)s at %(at)s",
     "the event is not a JSON object",
     "the event carries no signature and key_id",

@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from actors.errors import DomainError, Stale
 from actors.messages import requests as ask
 from actors.messages.requests import DetectRequest, SourcePatch
-from actors.picks import ActName, PickCell, Picked, PickPage, PickWish, Press, ReachName
+from actors.previews import ActName, PickCell, Picked, PickPage, PickWish, Press, ReachName
 from api.dashboard.forms import Form, Wrong
 from api.dashboard.language.speaking import noted, say
 from api.dashboard.screen import Go, Page, Screen, Visit

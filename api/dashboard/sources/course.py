@@ -8,8 +8,8 @@ from zoneinfo import ZoneInfo
 
 from api.dashboard.amounts import by_utc, named
 from api.dashboard.language.speaking import decimal, say
+from storage.records.health import DAYS
 from storage.records.identity import Millis, day_of
-from storage.records.scores import DAYS
 
 LEAST = 2
 """The fewest days to draw."""

@@ -17,8 +17,7 @@ from api.dashboard.screen import Go, Page, Screen, Visit
 from api.dashboard.sources.options import Options, settings_in
 from api.operations import tag_defaults as acts
 from storage.records.revision import revision_of
-from storage.records.source import OWN_NAMESPACES, Source
-from storage.records.tag_defaults import Inheritable
+from storage.records.source import OWN_NAMESPACES, Inheritable, Source
 from storage.records.times import interval_text
 
 PATH: Final = "/sources/tags/defaults"

@@ -12,8 +12,8 @@ from msgspec.structs import replace
 from actors import outline
 from actors.egress.url import parse_url
 from actors.errors import UrlRefused
-from actors.messages.importing import BeginImport, Importing, ShowImport, StopImport
 from actors.messages.requests import Tags, as_typed
+from actors.messages.workers import BeginImport, Importing, ShowImport, StopImport
 from actors.outline import FeedLine, Outline
 from actors.world import TaskRefused, WorkerDied, WorkerTooSlow
 from api.dashboard.forms import Form, Wrong

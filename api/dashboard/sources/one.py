@@ -20,21 +20,19 @@ from api.dashboard.sources.course import course
 from api.dashboard.sources.inherited import inherited
 from api.dashboard.sources.timeline import timeline
 from api.dashboard.sources.values import drawn, listed
-from api.operations import coverage, events, pictures, sources, values
-from api.operations.past import END
+from api.operations import coverage, events, sources, values, versions
+from api.operations.events import END
 from api.operations.why import notes_of
 from api.schemas.queries import EventsQuery
 from api.schemas.why import SourceWhy
 from api.v1.why import explanation_of
-from storage.records import scores, trail
-from storage.records.cursor import Filter
-from storage.records.event import REVERTED
+from storage.records import health, trail
+from storage.records.event import REVERTED, Filter
 from storage.records.identity import Millis, SourceId
-from storage.records.note import Note
 from storage.records.states import LOOKS as LOOK_STATES
 from storage.records.tiers import Kind, SourceType
 from storage.records.times import parse_rfc3339
-from storage.records.trail import Row, Verdict
+from storage.records.trail import Note, Row, Verdict
 
 PATH: Final = "/sources/{id}"
 EVENTS: Final = 10
@@ -163,8 +161,8 @@ async def shown(visit: Visit, answer: SourceWhy | None, query: ShowQuery) -> Pag
         "first": f"/sources/{id}#events" if query.cursor else "",
         "latest": latest,
         "untold": untold_since(latest.emitted_at, rows, notes) if latest is not None else None,
-        "picture": await pictures.newest(visit, view.source),
-        "course": course(scores.read(hot.scores), visit.now, visit.zone),
+        "picture": await versions.newest(visit, view.source),
+        "course": course(health.read(hot.scores), visit.now, visit.zone),
         "history": await _history(visit, id),
         "values": drawn(valued, visit.now, lambda at: visit.moment(at).words),
         "current": listed(valued),
@@ -182,8 +180,8 @@ async def receipt(visit: Visit) -> Download:
 
 async def screenshot(visit: Visit) -> Shown:
     """Show the source's newest picture. Raises NotFound."""
-    found = await pictures.newest_picture(visit, visit.path["id"])
-    return Shown(found.body, found.media, pictures.headers_of(found, visit.path["id"]))
+    found = await versions.newest_picture(visit, visit.path["id"])
+    return Shown(found.body, found.media, versions.headers_of(found, visit.path["id"]))
 
 
 def untold_since(told_at: str, rows: Sequence[Row], notes: Sequence[Note]) -> Untold | None:

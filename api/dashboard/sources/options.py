@@ -13,8 +13,7 @@ from api.dashboard.forms import Form, Wrong
 from api.dashboard.language.sentences import translated
 from api.dashboard.sources.words import labels
 from api.refusal_words import plainly
-from storage.records.source import Source
-from storage.records.tag_defaults import Inheritable
+from storage.records.source import Inheritable, Source
 from storage.records.times import interval_text
 
 T = TypeVar("T")

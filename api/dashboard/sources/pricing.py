@@ -13,7 +13,7 @@ from msgspec import Meta, Struct
 
 from actors.errors import DomainError
 from actors.messages.requests import NewSource, SourcePatch
-from actors.picks import PickChoice, PickedValue
+from actors.previews import PickChoice, PickedValue
 from api.dashboard.forms import Draft, Wrong, draft_of
 from api.dashboard.language.speaking import say
 from api.dashboard.screen import Go, Page, Screen, Visit

@@ -13,7 +13,7 @@ from api.dashboard.language.speaking import say, say_many
 from api.dashboard.screen import Go, Page, Screen, Visit
 from api.dashboard.sources import words
 from api.dashboard.sources.folders import Folder, folders
-from api.operations import renaming, sources
+from api.operations import sources, tag_defaults
 
 PATH: Final = "/sources/tags"
 MOST: Final = 1_000
@@ -39,7 +39,7 @@ async def show(visit: Visit) -> Page:
 async def rename(visit: Visit) -> Go:
     form: Renaming = visit.form
     try:
-        done = await renaming.rename(visit, form.tag, form.name)
+        done = await tag_defaults.rename(visit, form.tag, form.name)
     except Unprocessable as error:
         raise Wrong(name=translated(words.sentence(str(error).rpartition(": ")[2]))) from None
     says = say(

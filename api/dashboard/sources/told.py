@@ -12,9 +12,8 @@ from api.dashboard.language.speaking import say
 from api.dashboard.screen import Page, Screen, Visit
 from api.dashboard.sources import words
 from api.operations import sources
-from api.operations.past import END
-from storage.records.cursor import Filter
-from storage.records.event import REVERTED
+from api.operations.events import END
+from storage.records.event import REVERTED, Filter
 from storage.records.tiers import Kind
 
 PATH: Final = "/sources/{id}/text"

@@ -6,7 +6,7 @@ from msgspec import json
 
 from api.openapi.example_records import EVENT
 from api.openapi.operation import Operation
-from api.streams.spreadsheet import HEADER, line_of
+from api.streams.export import HEADER, line_of
 
 _BODY = json.encode(EVENT)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from actors.practice import feed, page
+from actors import practice
 from api.openapi.operation import Operation
 
 _TAG = "Practice"
@@ -40,6 +40,6 @@ The events stay, as those of every deleted source.""",
         name="readPractice",
         tag=_TAG,
         explains="What the practice sources watch.",
-        shows={200: {"text/html": page.at(1).decode(), "application/rss+xml": feed.at(1).decode()}},
+        shows={200: {"text/html": practice.page_at(1).decode(), "application/rss+xml": practice.feed_at(1).decode()}},
     ),
 }

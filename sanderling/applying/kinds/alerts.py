@@ -12,7 +12,7 @@ from api.schemas.alerts import SOURCES_OWN, Channel, FilterQuery, LanguageCode, 
 from sanderling.applying.kinds.kind import Ids, Kind, Names, There, Values
 from sanderling.applying.kinds.sources import SOURCES, tags_of
 from storage.records.alert import MOST_SOURCES, MOST_TAGS, Matching
-from storage.records.managed import Managed
+from storage.records.identity import Managed
 
 ALERTS, PRIVATE = "alerts", "private_sources"
 SourceName = Annotated[

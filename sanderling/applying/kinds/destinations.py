@@ -13,7 +13,7 @@ from sanderling.applying.kinds.kind import PART, Ids, Kind, Names, There, Values
 from sanderling.applying.kinds.sources import url_of
 from sanderling.applying.references import Reference
 from storage.records.destination import EMAIL, WEBHOOK, WEEKDAYS, DeliveryMode, Format
-from storage.records.managed import Managed
+from storage.records.identity import Managed
 
 DESTINATIONS = "destinations"
 BETWEEN = "/"

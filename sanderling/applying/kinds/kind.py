@@ -16,7 +16,7 @@ import msgspec
 from msgspec import UNSET, Struct
 
 from sanderling.applying.references import Reference, Secret
-from storage.records.managed import Managed
+from storage.records.identity import Managed
 
 Values = Mapping[str, Any]
 Ids = Callable[[str, str], str]

@@ -12,7 +12,7 @@ from api.schemas.publications import ChannelName, Title
 from sanderling.applying.kinds.alerts import ALERTS, OF_SOURCES, PRIVATE, SourceName, ids_of, names_of
 from sanderling.applying.kinds.kind import Ids, Kind, Names, There, Values
 from storage.records.alert import MOST_SOURCES
-from storage.records.managed import Managed
+from storage.records.identity import Managed
 
 PUBLICATIONS = "publications"
 AlertName = Annotated[str, Meta(min_length=1, max_length=200, description="The name of an alert in these files")]

@@ -35,9 +35,8 @@ from actors.sources.following.hosts import read_hosts
 from actors.sources.lending import read_places
 from sanderling.applying.kinds.kind import Ids, Kind, Names, There, Values
 from sanderling.applying.references import Reference
-from storage.records.managed import Managed
-from storage.records.source import OWN_NAMESPACES, Follow, Render, tag_of
-from storage.records.tag_defaults import Inheritable
+from storage.records.identity import Managed
+from storage.records.source import OWN_NAMESPACES, Follow, Inheritable, Render, tag_of
 from storage.records.tiers import SourceType
 from storage.records.times import interval_text, seconds_of
 

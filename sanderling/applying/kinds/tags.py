@@ -11,7 +11,7 @@ from actors.messages.requests import Bar, Hours, Ignore, Schedule, Selector
 from sanderling.applying.kinds.alerts import DestinationName
 from sanderling.applying.kinds.destinations import DESTINATIONS
 from sanderling.applying.kinds.kind import Ids, Kind, Names, There, Values
-from storage.records.managed import Managed
+from storage.records.identity import Managed
 from storage.records.source import OWN_NAMESPACES, tag_of
 from storage.records.times import interval_text, seconds_of
 

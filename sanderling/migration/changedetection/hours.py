@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
-from actors.look_hours import read_hours
+from actors.hours import read_hours
 from sanderling.migration.fields import mapping, text, truth
 
 _DAYS: Final = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")

@@ -16,11 +16,9 @@ from msgspec import Raw, Struct
 
 from storage.records.alert import Alert
 from storage.records.destination import LINK, DeliveryMode, Destination, Format, Notice, QuietHours, Secret
-from storage.records.identity import Millis, Seq, day_of, id_of, seq_of
-from storage.records.managed import Managed
+from storage.records.identity import Managed, Millis, Seq, day_of, id_of, seq_of
 from storage.records.publication import Publication
-from storage.records.source import Source, SourceRuntime
-from storage.records.tag_defaults import TagDefaults
+from storage.records.source import Source, SourceRuntime, TagDefaults
 from storage.records.tiers import TIERS, Kind, SourceType
 
 FORMAT: Final = 1

@@ -43,14 +43,12 @@ from sanderling.real_world import wall
 from storage.errors import StorageError
 from storage.interface import Storage
 from storage.records.alert import Alert
-from storage.records.cursor import MATCHED
-from storage.records.delivery import Hit
-from storage.records.event import Stored
+from storage.records.destination import Hit
+from storage.records.event import MATCHED, Stored
 from storage.records.identity import START, Millis, Seq, seq_of
 from storage.records.key import PublicKey
 from storage.records.publication import Retraction
-from storage.records.source import SourceState
-from storage.records.tag_defaults import TagDefaults
+from storage.records.source import SourceState, TagDefaults
 from storage.sqlite import open_sqlite
 from storage.sqlite.engine.folder import FolderLock
 

@@ -19,7 +19,7 @@ from msgspec import UNSET, Struct
 
 from actors.egress.url import parse_url
 from actors.errors import UrlRefused
-from actors.look_hours import read_hours
+from actors.hours import read_hours
 from actors.signatures.event import check_public
 from sanderling.exits import CommandFailed, Exit
 from sanderling.migration.whole.lines import (
@@ -49,7 +49,7 @@ from storage.records.event import HEARTBEAT, Event, Stored
 from storage.records.identity import START, Seq, SourceId, seq_of
 from storage.records.key import PublicKey
 from storage.records.publication import MOST_PUBLICATIONS
-from storage.records.tag_defaults import MOST_TAGGED, TagDefaults
+from storage.records.source import MOST_TAGGED, TagDefaults
 from storage.records.tiers import TIERS, Kind
 
 _MOST_HEAD = 1 << 16

@@ -19,7 +19,7 @@ from sanderling.json_lines import print_json
 from sanderling.migration.whole.lines import begins_export, counted
 from sanderling.migration.whole.loading import Loaded, load_into, look_through
 from sanderling.real_world import entropy
-from storage.records.plain import plain
+from storage.records.secrecy import plain
 
 BEGINNING = 4096
 MOST_KEYS = 20

@@ -49,8 +49,8 @@ from sanderling.operations.import_stage import sync
 from sanderling.real_world import now
 from storage.interface import Storage
 from storage.records.alert import KEPT_DAYS, Alert
-from storage.records.cursor import EVERYTHING, MATCHED
 from storage.records.destination import Destination
+from storage.records.event import EVERYTHING, MATCHED
 from storage.records.identity import START, Millis, Seq, id_of, seq_at, seq_of
 from storage.records.times import parse_rfc3339, rfc3339
 

@@ -11,7 +11,7 @@ from msgspec import Struct, to_builtins
 from sanderling.environment import hinted
 from sanderling.exits import Exit
 from sanderling.json_lines import print_json
-from storage.records.plain import plain
+from storage.records.secrecy import plain
 
 Level = Literal["ok", "warn", "fail"]
 

@@ -22,7 +22,7 @@ from sanderling.exits import CommandFailed, Exit
 from sanderling.master_key import FILE_VARIABLE, find_master_key, named_vault
 from sanderling.operations.backup.archive import DATABASE, SECRETS, VOUCHED, Manifest, Standing, unpack
 from storage.records.identity import Millis
-from storage.records.plain import plain
+from storage.records.secrecy import plain
 from storage.records.times import rfc3339
 from storage.secrets.sealing import Lost
 from storage.sqlite.engine.folder import LOCK, MARK, FolderLock

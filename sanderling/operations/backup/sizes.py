@@ -14,7 +14,7 @@ from sanderling.client.listing import Cell, for_a_person, print_list
 from sanderling.data_folder import working_in
 from sanderling.exits import CommandFailed, Exit
 from sanderling.json_lines import print_json
-from storage.records.plain import plain
+from storage.records.secrecy import plain
 from storage.sqlite.engine.connection import READER, connect, translated
 from storage.sqlite.engine.folder import DATABASE
 

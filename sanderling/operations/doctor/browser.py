@@ -9,9 +9,9 @@ from typing import Final, NoReturn
 
 import trio
 
-from actors.browser.address import SCHEMES
 from actors.browser.held import SOCKET, Walls
 from actors.browser.pool import ChromiumPool, walls_in_words
+from actors.browser.remote import SCHEMES
 from actors.errors import UrlRefused
 from actors.world import RenderFailed, RenderRequest
 from sanderling.browsers import OFF

@@ -15,8 +15,8 @@ from sanderling.real_world import now, wall
 from storage.errors import Corrupt, NewerSchema
 from storage.records.alert import Alert
 from storage.records.identity import START, Seq, millis_of
-from storage.records.plain import plain
 from storage.records.publication import Publication
+from storage.records.secrecy import plain
 from storage.records.source import Source, SourceRuntime
 from storage.records.times import rfc3339
 from storage.retention import too_roomy

@@ -22,7 +22,7 @@ from storage.errors import Fenced, Unavailable
 from storage.postgres.engine.connection import Line, PostgresConnection, in_our_words
 from storage.postgres.engine.steps import APPENDS, FENCE, lock_of, shared_lock_of
 from storage.records.identity import START
-from storage.records.shard import shard_of
+from storage.records.member import shard_of
 from storage.records.source import Source
 from storage.secrets.vault import Vault
 from storage.sql.transaction import Row, Transaction

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+from storage.records.coverage import MOST_SHIFTS, Shift, following
 from storage.records.identity import Millis, SourceId
-from storage.records.shift import MOST_SHIFTS, Shift, following
 from storage.records.tally import Day, summed, united
 from storage.secrets.connection import Connection
 from storage.sql.transaction import MOST_ROWS, Readers, Transaction, Writer

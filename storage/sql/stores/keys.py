@@ -12,8 +12,7 @@ from functools import lru_cache
 import msgspec
 
 from storage.records.identity import Millis
-from storage.records.key import ApiKey, PublicKey, SigningKey
-from storage.records.push_key import PushKey
+from storage.records.key import ApiKey, PublicKey, PushKey, SigningKey
 from storage.secrets.connection import Connection
 from storage.secrets.sealing import PUSH, SEEDS, keep_public
 from storage.secrets.vault import Vault

@@ -10,12 +10,9 @@ from msgspec.structs import replace
 from storage.append import Answer, Lease, Mint, Stamp, Stories, events_of
 from storage.errors import Duplicate, StateMoved
 from storage.following import Follower
-from storage.records.body import id_in
-from storage.records.cursor import Bounds, Filter, Page, SourceSize
-from storage.records.event import Stored, check_adopted, kind_of
+from storage.records.event import Bounds, Filter, Page, SourceSize, Stored, check_adopted, id_in, kind_of
 from storage.records.identity import SERVICE, START, Seq, SourceId, seq_of
-from storage.records.kept_cookies import StoredJar
-from storage.records.source import Harvest, SourceState, Version
+from storage.records.source import Harvest, SourceState, StoredJar, Version
 from storage.records.tiers import Kind
 from storage.retention import FreeSpace
 from storage.secrets.connection import Connection

@@ -19,8 +19,7 @@ from storage.attempts import KEPT_ATTEMPTS, KEPT_DEAD, attempt_of, gone_attempt,
 from storage.errors import AlertsMoved, CursorMoved
 from storage.interface.outbox import Claim
 from storage.records.alert import KEPT_DAYS
-from storage.records.body import first_seq_in, id_in
-from storage.records.delivery import (
+from storage.records.destination import (
     Attempt,
     Delivery,
     Freeze,
@@ -34,6 +33,7 @@ from storage.records.delivery import (
     Result,
     Waiting,
 )
+from storage.records.event import first_seq_in, id_in
 from storage.records.identity import Millis, Seq, day_of
 from storage.secrets.connection import Connection
 from storage.sql.stores.alerts import change_destination, changed_at, revision_of

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from storage.records.saved_view import SavedView
+from storage.records.session import SavedView
 from storage.sql.transaction import Readers, Transaction, Writer
 
 _decode = msgspec.json.Decoder(SavedView).decode

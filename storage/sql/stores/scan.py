@@ -15,8 +15,7 @@ from typing import NamedTuple
 import msgspec
 
 from storage.errors import Corrupt, NewerSchema
-from storage.records.cursor import Bounds, Filter, Page
-from storage.records.event import Stored
+from storage.records.event import Bounds, Filter, Page, Stored
 from storage.records.identity import SERVICE, START, Seq, SourceId
 from storage.secrets.connection import Connection
 

@@ -13,8 +13,17 @@ from msgspec.structs import replace
 from storage.append import Lease
 from storage.errors import Duplicate, StateMoved
 from storage.records.identity import Millis, SourceId
-from storage.records.kept_cookies import StoredJar, is_younger
-from storage.records.source import FIRST, Source, SourceRuntime, SourceState, Version, WatchedSource, same_feed
+from storage.records.source import (
+    FIRST,
+    Source,
+    SourceRuntime,
+    SourceState,
+    StoredJar,
+    Version,
+    WatchedSource,
+    is_younger,
+    same_feed,
+)
 from storage.secrets.connection import Connection
 from storage.secrets.sealing import COOKIES, HELLOS
 from storage.secrets.vault import Vault

@@ -8,7 +8,7 @@ import msgspec
 from msgspec.structs import replace
 
 from storage.records.identity import Millis, Seq
-from storage.records.subscription import Progress, Subscriber, Subscription
+from storage.records.publication import Progress, Subscriber, Subscription
 from storage.secrets.connection import Connection
 from storage.secrets.sealing import SUBSCRIPTIONS
 from storage.secrets.vault import Vault

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import msgspec
 
 from storage.interface.tag_defaults import Change
-from storage.records.tag_defaults import TagDefaults
+from storage.records.source import TagDefaults
 from storage.sql.transaction import Readers, Transaction, Writer
 
 _decode = msgspec.json.Decoder(TagDefaults).decode

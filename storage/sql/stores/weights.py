@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from storage.records.cursor import SourceSize
+from storage.records.event import SourceSize
 from storage.records.identity import SourceId
 from storage.secrets.connection import Connection
 

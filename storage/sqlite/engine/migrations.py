@@ -115,7 +115,7 @@ _BINS_AND_CALLS = (
         UPDATE fact SET value = value + NEW.size WHERE name = 'captured'; END""",
     """CREATE TRIGGER capture_went AFTER DELETE ON capture BEGIN
         UPDATE fact SET value = value - OLD.size WHERE name = 'captured'; END""",
-    # Calls with an Idempotency-Key: see storage/records/kept_call.py.
+    # Calls with an Idempotency-Key: see storage/records/session.py.
     """CREATE TABLE call(
         key TEXT PRIMARY KEY, fingerprint TEXT NOT NULL, at INTEGER NOT NULL, id TEXT NOT NULL, answer BLOB
     ) STRICT, WITHOUT ROWID""",
@@ -258,7 +258,7 @@ def saved_views(db: Database, _: Vault | None) -> None:
 
 
 _COVERAGE = (
-    # Periods with one steady clock; see storage/records/shift.py.
+    # Periods with one steady clock; see storage/records/coverage.py.
     """CREATE TABLE shift(
         number INTEGER PRIMARY KEY, node TEXT NOT NULL, began INTEGER NOT NULL, saved INTEGER NOT NULL, until INTEGER,
         after TEXT NOT NULL

@@ -19,10 +19,9 @@ import h11
 import pytest
 import trio
 
-from actors.browser.address import read_remote
 from actors.browser.flags import kind_of
 from actors.browser.pool import ChromiumPool
-from actors.browser.remote import RemoteBrowser
+from actors.browser.remote import RemoteBrowser, read_remote
 from actors.egress.guard import Guard
 from actors.egress.sockets import TcpConnector, public_trust
 from actors.world import Rendered, RenderFailed, RenderRequest, ResolveFailed

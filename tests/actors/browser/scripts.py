@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from actors.browser.line import Door
 from actors.browser.look import Look
-from actors.browser.wire import Command, Message
+from actors.browser.wire import Command, Door, Message
 from actors.egress.leases import Trouble
 from actors.world import RenderRequest
 

@@ -11,9 +11,8 @@ import pytest
 import trio
 from wsproto.events import BytesMessage, CloseConnection
 
-from actors.browser.address import read_remote
 from actors.browser.pool import ChromiumPool
-from actors.browser.remote import RemoteBrowser
+from actors.browser.remote import RemoteBrowser, read_remote
 from actors.world import RenderFailed, RenderRequest
 from sanderling.real_world import open_datagrams, open_listeners
 from tests.actors.browser.elsewhere import Elsewhere, Said, frame, text_frame

@@ -12,7 +12,7 @@ from babel.dates import format_timedelta
 from actors.content.messages.requests import PageLook, PageRequest
 from actors.content.tasks import look_page
 from actors.content.wording import cldr
-from actors.content.wording.relative import rows_of
+from actors.content.wording.dates import rows_of
 
 HOUR = 3_600_000
 START = 1_790_000_000_000

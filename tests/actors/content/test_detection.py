@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.content.bodies.unpacking import MOST_UNPACKED, unpacked
+from actors.content.bodies.encoding import MOST_UNPACKED, unpacked
 from actors.content.detection import detect
 from actors.content.feeds.feeds import read_feed
 from actors.content.pages.page import read_page

@@ -7,7 +7,7 @@ import pytest
 
 from actors.content.changes.churn import Verdict, judge
 from actors.content.changes.memory import PageMemory, decode_memory, encode, packed, settled_of, unpack_keys
-from actors.content.changes.returns import When
+from actors.content.changes.swaps import When
 from tests.actors.content.written_pages import html, reading
 
 MINUTE = 60_000

@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec import UNSET
 
-from actors.content.changes.contexts import StateContexts
 from actors.content.changes.diff import Where, apply, compare
+from actors.content.changes.difference import StateContexts
 from actors.content.changes.memory import SettledState, decode_memory
 from actors.content.messages.requests import PageLook, PageRequest
 from actors.content.pages.traits import HEADING, TOP

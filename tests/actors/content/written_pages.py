@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from actors.content.changes.churn import Verdict, judge
 from actors.content.changes.memory import PageMemory
-from actors.content.changes.returns import When
+from actors.content.changes.swaps import When
 from actors.content.pages.page import PageReading, read_page
 
 URL = "https://shore.example/page"

@@ -12,14 +12,14 @@ import trio
 
 from actors.delivery.registry import DeliveryRegistry
 from actors.destination_kinds.table import built_in_kinds
-from actors.egress.address_cache import AddressCache
+from actors.egress.address import AddressCache
 from actors.egress.posted import PostMethod, PostResult
 from actors.egress.url import Url
-from actors.messages.recorder import Record
+from actors.messages.workers import Record
 from actors.metrics import Metrics
 from actors.signatures.event import new_signing_key
 from storage.append import events_of
-from storage.records.delivery import Match
+from storage.records.destination import Match
 from storage.records.event import Stored
 from storage.records.identity import Millis
 from storage.sqlite.in_loop import Disk, InLoopStorage

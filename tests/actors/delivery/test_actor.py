@@ -9,7 +9,7 @@ from trio.testing import MockClock
 from actors.egress.failures import Blame, LookFailed
 from actors.egress.posted import PostResult
 from actors.errors import UrlRefused
-from actors.messages.destinations import TestDelivery as AskForTest
+from actors.messages.workers import TestDelivery as AskForTest
 from actors.signatures import webhook
 from actors.signatures.event import jwks, verify
 from storage.records.destination import Secret

@@ -11,7 +11,7 @@ from trio.testing import MockClock
 
 from actors.delivery.claims import COMMIT_DEADLINE, Claims
 from storage.errors import Unavailable
-from storage.records.delivery import Delivery, Outcome
+from storage.records.destination import Delivery, Outcome
 from storage.records.identity import Millis, Seq
 
 DELIVERY = Delivery("hook", Seq(1), "id", 1, Millis(1), b"{}")

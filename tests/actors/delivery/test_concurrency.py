@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from trio.testing import MockClock
 
 from actors.delivery.concurrency import MOST_BESIDE, MOST_REQUESTS, MOST_SLOW, MOST_TO_A_MACHINE, ConcurrencyLimiter
-from actors.egress.address_cache import AddressCache
+from actors.egress.address import AddressCache
 from actors.egress.failures import Blame, LookFailed
 from actors.egress.posted import PostResult
 from storage.records.destination import QuietHours

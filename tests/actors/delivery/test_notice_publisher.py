@@ -9,7 +9,7 @@ import pytest
 import trio
 from trio.testing import MockClock
 
-from actors.delivery.notice_publisher import AGAIN
+from actors.delivery.status import AGAIN
 from storage.records.destination import Destination
 from storage.records.event import Stored
 from tests.actors.delivery.rig import Rig, answers

@@ -12,10 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from trio.testing import MockClock
 
-from actors.day_spans import spans
-from actors.delivery.quiet import quiet_until
+from actors.delivery.schedule import quiet_until
 from actors.egress.posted import PostResult
-from actors.messages.destinations import TestDelivery as AskForTest
+from actors.hours import spans
+from actors.messages.workers import TestDelivery as AskForTest
 from storage.records.destination import WEEKDAYS, QuietHours
 from storage.records.identity import Millis
 from tests.actors.delivery.rig import Arrival, Rig, answers

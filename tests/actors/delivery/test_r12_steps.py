@@ -7,7 +7,7 @@ import trio
 
 from actors.delivery.actor import LONGEST_SLEEP
 from actors.delivery.schedule import BREATHER, WAITS, latest
-from storage.records.delivery import Match
+from storage.records.destination import Match
 from storage.records.identity import Millis
 from tests.actors.delivery.rig import Rig, answers
 

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from actors.delivery.schedule import ATTEMPTS, LONGEST_RETRY_AFTER, WAITS, outcome, verdict, wait
 from actors.destination_kinds.answer import Answer
-from storage.records.delivery import Delivery
+from storage.records.destination import Delivery
 from storage.records.identity import Millis, Seq
 
 ATTEMPT = st.integers(1, ATTEMPTS - 1)

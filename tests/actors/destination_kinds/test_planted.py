@@ -20,7 +20,7 @@ from actors.destination_kinds.email import letter, replies, session
 from actors.destination_kinds.messengers import answers, kind
 from actors.destination_kinds.values import Values
 from actors.destination_kinds.webhook import sending
-from actors.notification import fitting, inert, reading
+from actors.notification import dialects, fitting, reading
 from actors.notification.dialects import DIALECTS
 from actors.notification.speech import ENGLISH, Voice
 from api.dashboard import agreeing
@@ -241,7 +241,7 @@ PLANTED: Sequence[tuple[str, Callable[[], Awaitable[Sequence[str]]], Plant]] = (
         in_a_chat,
         lambda: patch.dict(DIALECTS, {"telegram": DIALECTS["telegram"]._replace(escape=lambda text: text)}),
     ),
-    ("overrides of direction stand", in_a_chat, lambda: patch.object(inert, "_ACTING", inert._SPACES)),
+    ("overrides of direction stand", in_a_chat, lambda: patch.object(dialects, "_ACTING", dialects._SPACES)),
     (
         "a text is as long as it is",
         with_an_error_inside,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from actors.egress.given_headers import LOOKS_OWN, given_request, wrong_headers, wrong_request
+from actors.egress.headers import LOOKS_OWN, given_request, wrong_headers, wrong_request
 
 
 @pytest.mark.parametrize(

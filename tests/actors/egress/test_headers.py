@@ -4,9 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.egress.failures import Blame
+from actors.egress.failures import Blame, failure, is_redirect
 from actors.egress.headers import collect, max_age, retry_after, sendable, sent_at, user_agent
-from actors.egress.statuses import failure, is_redirect
 
 NOW = 1_800_000_000.0  # Fri, 15 Jan 2027 08:00:00 GMT
 

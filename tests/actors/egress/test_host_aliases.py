@@ -1,6 +1,7 @@
 from __future__ import annotations
 
-from actors.egress.host_aliases import MOST, HostAliases
+from actors.egress.address import MOST_ALIASES as MOST
+from actors.egress.address import HostAliases
 
 
 def test_a_name_and_its_www_twin_are_one_when_they_share_an_address() -> None:

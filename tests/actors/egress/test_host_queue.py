@@ -6,7 +6,7 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.egress.host_queue import ASKED, IN_A_ROW, Queue, Ticket, Waiter
+from actors.egress.hosts import ASKED, IN_A_ROW, Queue, Ticket, Waiter
 
 
 def join(queue: Queue, *claims: Ticket) -> list[Waiter]:

@@ -11,10 +11,8 @@ import trio.testing
 from wsproto import ConnectionType, WSConnection
 from wsproto.events import AcceptConnection
 
-from actors.egress.bounded import BURST, CHUNK, MESSAGE_LIMIT, MOST_PARTS, SLICE
-from actors.egress.closing import SessionOver
 from actors.egress.failures import Blame, LookFailed
-from actors.egress.websocket import MOST_LEFT
+from actors.egress.websocket import BURST, CHUNK, MESSAGE_LIMIT, MOST_LEFT, MOST_PARTS, SLICE, SessionOver
 from tests.actors.egress.test_websocket import a_network, failure_of, opened, taken
 from tests.support.memory_network import MemoryNetwork, Serve
 

@@ -8,8 +8,7 @@ import trio.testing
 from trio.abc import Clock
 
 from actors.egress.failures import Blame
-from actors.egress.host_queue import ASKED, Ticket
-from actors.egress.hosts import FAILURES_TO_OPEN, HostOpen, Hosts
+from actors.egress.hosts import ASKED, FAILURES_TO_OPEN, HostOpen, Hosts, Ticket
 from tests.support.memory_network import MemoryNetwork, a_world, settings
 
 

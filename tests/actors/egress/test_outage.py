@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from actors.egress.outage import MOST_HOSTS, Outage, Turn, Word
+from actors.egress.uplink import MOST_HOSTS, Outage, Turn, Word
 
 
 def after(*words: tuple[str, Word, float], state: Outage | None = None) -> tuple[Outage, list[Turn]]:

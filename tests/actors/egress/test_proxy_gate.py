@@ -6,9 +6,8 @@ import pytest
 import trio
 from trio.testing import memory_stream_pair
 
-from actors.egress.forward_proxy import ForwardProxy
+from actors.egress.forward_proxy import HEAD_WITHIN, MOST_STRANGERS, ForwardProxy, ProxyGate
 from actors.egress.guard import Guard
-from actors.egress.proxy_gate import HEAD_WITHIN, MOST_STRANGERS, ProxyGate
 from tests.actors.egress.test_forward_proxy import PUBLIC, a_lease, all_of
 from tests.support.memory_network import Answer, Asked, MemoryNetwork, web
 

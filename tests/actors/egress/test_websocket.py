@@ -14,12 +14,10 @@ import trio
 import trio.testing
 from trio_websocket import ConnectionClosed, WebSocketConnection, wrap_server_stream
 
-from actors.egress.bounded import BoundedConnection
-from actors.egress.closing import SessionOver
 from actors.egress.failures import Blame, LookFailed
 from actors.egress.guard import Guard
 from actors.egress.url import parse_url
-from actors.egress.websocket import FRAME_LIMIT, MOST_LEFT, Frames, open_websocket
+from actors.egress.websocket import FRAME_LIMIT, MOST_LEFT, BoundedConnection, Frames, SessionOver, open_websocket
 from tests.support.memory_network import MemoryNetwork, Serve, a_world, settings
 
 URL = parse_url("ws://push.example/frames?x=1")

@@ -14,13 +14,13 @@ import pytest
 import trio
 import trio.testing
 
-from actors.heartbeat.beating import AGAIN, HeartbeatWriter
-from actors.messages.recorder import RecorderMessage
+from actors.heartbeat.beat import AGAIN, HeartbeatWriter
+from actors.messages.workers import RecorderMessage
 from actors.recorder.actor import Recorder
 from actors.signatures.event import new_signing_key
 from actors.signing import SigningKeys
 from storage.errors import Unavailable
-from storage.records.cursor import EVERYTHING
+from storage.records.event import EVERYTHING
 from storage.records.identity import START, Millis
 from storage.sqlite.in_loop import Disk, InLoopStorage
 from supervision import ChildSpec, Mailbox, Supervisor

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 import trio
 
-from actors.jail import landlock, seccomp
+from actors.jail import rights
 from actors.jail.pool import HOPELESS
 from actors.world import WorkerDied
 from tests.actors.jail.hostile_worker import C_DEEDS
@@ -38,7 +38,7 @@ def landlock_version() -> int:
 
 def has_seccomp() -> bool:
     status = Path("/proc/self/status")
-    return status.exists() and "Seccomp:" in status.read_text() and os.uname().machine in seccomp.MACHINES
+    return status.exists() and "Seccomp:" in status.read_text() and os.uname().machine in rights.MACHINES
 
 
 needs_kernel = pytest.mark.skipif(
@@ -133,15 +133,15 @@ async def test_s5_where_the_kernels_hold_is_demanded_no_other_worker_is_used() -
 
 @pytest.mark.parametrize(("version", "bits", "words"), [(1, 13, 1), (2, 14, 1), (3, 15, 1), (4, 15, 2), (7, 16, 3)])
 def test_s5_every_right_that_a_kernel_knows_is_taken(version: int, bits: int, words: int) -> None:
-    made = landlock._attributes(version)
+    made = rights._attributes(version)
     assert len(made) == 8 * words
     assert struct.unpack(f"{words}Q", made)[0] == (1 << bits) - 1
 
 
-@pytest.mark.parametrize("name", seccomp.MACHINES)
+@pytest.mark.parametrize("name", rights.MACHINES)
 def test_s5_the_filter_names_its_machine_and_lets_only_the_table_pass(name: str) -> None:
-    machine = seccomp.MACHINES[name]
-    verdict = Filter(seccomp.program(machine, 77))
+    machine = rights.MACHINES[name]
+    verdict = Filter(rights.program(machine, 77))
     allow, kill, eperm, enosys = 0x7FFF0000, 0x80000000, 0x00050001, 0x00050026
     assert verdict(0x40000003, machine.calls["read"]) == kill, "another architecture's numbers"
     assert verdict(machine.audit, 0x40000000 | machine.calls["read"]) == kill, "x32"

@@ -13,9 +13,9 @@ import trio
 from actors.content.messages.readings import Finding
 from actors.content.messages.requests import DetectRequest, FeedRequest, PageRequest
 from actors.destination_kinds.writing import TemplateFailed, filled_in
-from actors.notification.limits import TextLimits
+from actors.notification.dialects import TextLimits
 from actors.notification.reading import notification_of
-from actors.query.preview import PreviewAnswer, PreviewRequest
+from actors.query.search import PreviewAnswer, PreviewRequest
 from actors.settings import Settings
 from actors.world import TaskRefused, WorkerDied, WorkerTooSlow
 from tests.actors.content.documents.written_files import pdf

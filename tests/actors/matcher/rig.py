@@ -9,13 +9,12 @@ from typing import Any
 import msgspec
 
 from actors.matcher.actor import Matcher
-from actors.messages.matcher import MatcherMessage
+from actors.messages.workers import MatcherMessage
 from actors.metrics import Metrics
 from storage.append import events_of
 from storage.records.alert import Alert
-from storage.records.cursor import EVERYTHING, MATCHED
 from storage.records.destination import Destination, Secret
-from storage.records.event import Draft, Stored
+from storage.records.event import EVERYTHING, MATCHED, Draft, Stored
 from storage.records.identity import START, Millis, Seq, SourceId, id_of
 from storage.sqlite.in_loop import Disk, InLoopStorage
 from supervision import Mailbox

@@ -9,7 +9,7 @@ import trio
 from trio.testing import MockClock, wait_all_tasks_blocked
 
 from actors.matcher.actor import MOST_ROWS
-from actors.messages.matcher import AlertsChanged
+from actors.messages.workers import AlertsChanged
 from actors.notices import draft
 from storage.errors import CursorMoved
 from storage.records.event import Heartbeat, Stored

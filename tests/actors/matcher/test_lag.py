@@ -3,8 +3,7 @@ from __future__ import annotations
 import trio
 from trio.testing import wait_all_tasks_blocked
 
-from actors.matcher.actor import Matcher
-from actors.matcher.lag import SHOWN, Lag, lag_of
+from actors.matcher.actor import SHOWN, Lag, Matcher, lag_of
 from storage.records.identity import START, Millis, Seq
 from storage.tail import Tail
 from tests.actors.matcher.rig import Rig, a_child, an_alert

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from storage.records.body import id_in
+from storage.records.event import id_in
 from storage.records.identity import Millis
 from tests.actors.matcher.rig import Rig, an_alert
 from tests.actors.matcher.test_actor import running, wait_all_tasks_blocked

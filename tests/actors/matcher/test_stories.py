@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from storage.records.body import id_in
-from storage.records.event import Stored
+from storage.records.event import Stored, id_in
 from tests.actors.matcher.rig import Rig, an_alert
 from tests.actors.matcher.test_actor import a_life, changed, running, wait_all_tasks_blocked
 from tests.support.build import a_draft, a_source_id

@@ -13,10 +13,10 @@ import trio
 from msgspec.structs import replace
 
 from actors.jail.inline import InlineJail
-from actors.messages.matcher import AlertsChanged
 from actors.messages.requests import NewSource
 from actors.messages.sources import AddSource
 from actors.messages.views import AddedSource
+from actors.messages.workers import AlertsChanged
 from actors.settings import Settings
 from actors.system import System, signing_keys
 from storage.records.alert import Alert

@@ -11,7 +11,6 @@ from msgspec.structs import replace
 
 from actors.errors import NotFound, Stale
 from actors.matcher.actor import Matcher
-from actors.messages.matcher import AlertsChanged
 from actors.messages.requests import DetectRequest, SourcePatch, TagSettings
 from actors.messages.sources import (
     CheckNow,
@@ -23,8 +22,9 @@ from actors.messages.sources import (
     SetTagDefaults,
 )
 from actors.messages.views import AddedSource
+from actors.messages.workers import AlertsChanged
 from storage.errors import Unavailable
-from storage.records.delivery import Match
+from storage.records.destination import Match
 from storage.records.member import WEB
 from storage.records.revision import Expected, revision_of
 from storage.sql.stores.outbox import SqlOutbox

@@ -6,8 +6,7 @@ import trio
 from trio.testing import wait_all_tasks_blocked
 
 from actors.members.ownership import NOBODY, Ownership, owner
-from storage.records.member import Member, View
-from storage.records.shard import SHARDS
+from storage.records.member import SHARDS, Member, View
 from tests.support.build import a_source
 
 

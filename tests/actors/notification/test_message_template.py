@@ -13,12 +13,18 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from actors.content.errors import ContentError
-from actors.notification.dialects import DIALECTS, DialectName
+from actors.notification.dialects import DIALECTS, MEASURES, DialectName, TextLimits, Unit, one_line
 from actors.notification.fitting import plain_of
-from actors.notification.inert import one_line
-from actors.notification.limits import MEASURES, TextLimits, Unit
-from actors.notification.message_template import MOST_OUT, SPECIMENS, WriteRequest, check, write
-from actors.notification.message_values import NAMES, OF_EVENTS, OF_MESSAGES
+from actors.notification.message_template import (
+    MOST_OUT,
+    NAMES,
+    OF_EVENTS,
+    OF_MESSAGES,
+    SPECIMENS,
+    WriteRequest,
+    check,
+    write,
+)
 from actors.notification.reading import Notification, digest_of, notification_of
 from tests.actors.notification.test_notification import MARKUP, NASTY, a_diff, an_event, seen
 

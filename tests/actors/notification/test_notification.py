@@ -14,10 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from actors.notification.dialects import DIALECTS, DialectName
+from actors.notification.dialects import DIALECTS, MEASURES, DialectName, Unit, cut, one_line, paragraphs
 from actors.notification.fitting import text_of, title_of
-from actors.notification.inert import cut, one_line, paragraphs
-from actors.notification.limits import MEASURES, Unit
 from actors.notification.reading import notification_of
 
 NASTY = st.text(

@@ -5,8 +5,7 @@ from collections.abc import Iterator, Sequence
 import pytest
 import trio
 
-from actors.overseer.order import AT_LEAST, MOST, Asked, Orders
-from actors.overseer.rows import Row
+from actors.overseer.rows import AT_LEAST, MOST, Asked, Orders, Row
 from storage.records.identity import Millis
 from tests.actors.overseer.test_rows import a_row
 

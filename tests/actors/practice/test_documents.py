@@ -5,23 +5,23 @@ from __future__ import annotations
 import msgspec
 import pytest
 
+from actors import practice
 from actors.content.messages.readings import FeedReading
 from actors.content.messages.requests import FeedRequest, PageLook, PageRequest
 from actors.content.tasks import TASKS
-from actors.practice import feed, notices, page
-from actors.practice.documents import DOCUMENTS, WHATS, What, address, named
+from actors.practice import DOCUMENTS, WHATS, What, address, named
 
 URL = "https://shore.example/practice/page"
 STEPS = range(1, 60)
 
 
 def looked(step: int, memory: bytes | None) -> PageLook:
-    request = PageRequest(page.at(step), DOCUMENTS["page"].media, URL, None, (), memory)
+    request = PageRequest(practice.page_at(step), DOCUMENTS["page"].media, URL, None, (), memory)
     return msgspec.msgpack.decode(TASKS["look_page"](msgspec.msgpack.encode(request)), type=PageLook)
 
 
 def entries(step: int) -> dict[str, str]:
-    request = FeedRequest(feed.at(step), DOCUMENTS["feed"].media, URL)
+    request = FeedRequest(practice.feed_at(step), DOCUMENTS["feed"].media, URL)
     reading = msgspec.msgpack.decode(TASKS["look_feed"](msgspec.msgpack.encode(request)), type=FeedReading)
     return {entry.key: entry.title for entry in reading.entries}
 
@@ -39,7 +39,7 @@ def test_the_first_change_is_a_price_as_its_words_say() -> None:
     assert look.diff is not None
     (change,) = look.diff.changed
     assert (change.before, change.after) == ("Single, adult: 18.00 euro", "Single, adult: 21.70 euro")
-    assert page.says(1) == 'The fare "Single, adult" went from 18.00 to 21.70 euro.'
+    assert practice.page_change(1) == 'The fare "Single, adult" went from 18.00 to 21.70 euro.'
 
 
 def test_each_change_of_the_feed_is_one_new_entry() -> None:
@@ -53,7 +53,7 @@ def test_each_change_of_the_feed_is_one_new_entry() -> None:
 
 
 def test_no_two_notices_are_alike_and_they_come_in_several_languages() -> None:
-    told = [notices.notice(number) for number in range(100)]
+    told = [practice.notice(number) for number in range(100)]
     assert len({notice.text for notice in told}) == len(told)
     assert len({notice.language for notice in told}) >= 5
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from actors.matcher.index import StandingQueries
 from actors.query import QueryError, Texts, conditions, matches, parse, told_in
 from actors.query.parts import Match
-from storage.records.value import AVAILABILITIES, CHANGE_KINDS, TypedChange, Value
+from storage.records.event import AVAILABILITIES, CHANGE_KINDS, TypedChange, Value
 
 EMITTED = "2026-11-25T12:00:00Z"
 

@@ -8,7 +8,7 @@ from actors.query import Analysed, Query, matches, parse
 from actors.query.advice import advice
 from actors.query.explain import AROUND, LONGEST_EXCERPT, MOST_EXCERPTS, Explanation, explain
 from actors.query.parts import Part
-from actors.query.preview import PreviewRequest, counted_terms, preview
+from actors.query.search import PreviewRequest, counted_terms, preview
 
 
 def why(query: str, title: str = "", content: str = "", language: str = "en") -> Explanation:

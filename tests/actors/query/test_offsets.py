@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from actors.query import words
-from actors.query.offsets import word_spans
+from actors.query.analysis import word_spans
 
 
 def found(text: str) -> list[str]:

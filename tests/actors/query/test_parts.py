@@ -11,7 +11,7 @@ from actors.matcher.index import StandingQueries
 from actors.query import EventView, Match, Texts, matches, parse, told_in
 from actors.query.explain import explain
 from actors.query.parts import parts_of, text_of
-from actors.query.preview import PreviewRequest, preview
+from actors.query.search import PreviewRequest, preview
 from storage.records.alert import Matching
 
 

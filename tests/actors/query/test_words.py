@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from actors.query import words
 from actors.query.languages import _TABLE, fold, language, languages
-from actors.query.scripts import MARKS, UNSPACED
-from actors.query.words import LONGEST, chunks, plain, shape
+from actors.query.words import LONGEST, MARKS, UNSPACED, chunks, plain, shape
 
 
 def test_the_table_of_marks_agrees_with_unicode() -> None:

@@ -11,15 +11,14 @@ import pytest
 import trio
 from trio.testing import wait_all_tasks_blocked
 
-from actors.messages.recorder import Record, RecorderMessage, SaveStates
+from actors.messages.workers import Record, RecorderMessage, SaveStates
 from actors.metrics import Metrics
 from actors.recorder.actor import PARKED, STUCK_AFTER, TOLD_FOR, Recorder
 from actors.signatures.event import jwks, new_signing_key, verify
 from actors.signing import SigningKeys
 from storage.errors import DiskFull, Fenced, Unavailable
 from storage.interface import Storage
-from storage.records.cursor import EVERYTHING
-from storage.records.event import Stored
+from storage.records.event import EVERYTHING, Stored
 from storage.records.identity import START
 from storage.records.source import Harvest
 from storage.sqlite.in_loop import Disk, InLoopStorage

@@ -4,9 +4,8 @@ import msgspec
 
 from actors.signatures.coverage import MOST_BYTES, MOST_URL, Logged, explained, is_receipt, receipt_of, said
 from actors.signatures.event import Signer, check, decode, jwks, new_signing_key
-from storage.records.coverage import MOST_UNKNOWN, Coverage, Gap
+from storage.records.coverage import MOST_UNKNOWN, Coverage, Gap, Span
 from storage.records.identity import Millis
-from storage.records.shift import Span
 
 DAY = 86_400_000
 START = Millis(20_000 * DAY)

@@ -14,10 +14,10 @@ from trio.testing import wait_all_tasks_blocked
 
 from actors.egress.traffic import build_egress
 from actors.jail.inline import InlineJail
-from actors.messages.recorder import RecorderMessage
 from actors.messages.requests import NewSource
 from actors.messages.sources import AddSource, CheckNow, RegistryMessage
 from actors.messages.views import AddedSource
+from actors.messages.workers import RecorderMessage
 from actors.recorder.actor import Recorder
 from actors.settings import Settings
 from actors.signatures.event import new_signing_key
@@ -25,7 +25,7 @@ from actors.signing import SigningKeys
 from actors.sources.admission import Admission
 from actors.sources.ports import Ports
 from actors.sources.registry.actor import Registry
-from storage.records.cursor import EVERYTHING
+from storage.records.event import EVERYTHING
 from storage.records.identity import START, SourceId
 from storage.sqlite.in_loop import Disk, InLoopStorage
 from supervision import ChildSpec, DynamicSupervisor, Mailbox, Strategy, Supervisor

@@ -3,7 +3,8 @@ from __future__ import annotations
 import pytest
 
 from actors.sources.dedup_window import LEAST_SAVED, SPAN, DedupWindow, decode
-from storage.records.note import Note, opened, read
+from storage.records.trail import Note, opened
+from storage.records.trail import read_notes as read
 from tests.support.build import NOW
 
 

@@ -13,11 +13,10 @@ import trio
 
 from actors.egress.cookies import SetCookies
 from actors.egress.url import parse_url
-from actors.messages.recorder import RecorderMessage, SaveStates
+from actors.messages.workers import RecorderMessage, SaveStates
 from actors.sources.kept_cookies import LONGEST, MOST_TRIED, KeptCookies, TriedCookies
-from actors.sources.looks.access import access_to
-from actors.sources.looks.renewal import Renewal
-from storage.records import kept_cookies
+from actors.sources.looks.access import Renewal, access_to
+from storage.records import source
 from storage.records.identity import SourceId
 from supervision import Mailbox
 from tests.support.build import NOW
@@ -98,7 +97,7 @@ def sent(renewal: Renewal, row: str) -> str:
 
 
 def store(disk: dict[str, str], text: str) -> None:
-    if kept_cookies.is_younger(text, disk["jar"]):
+    if source.is_younger(text, disk["jar"]):
         disk["jar"] = text
 
 
@@ -268,7 +267,7 @@ def test_what_is_lost_where_an_edit_copies_the_cookies_or_storage_takes_any_is_f
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     with monkeypatch.context() as planted:
-        planted.setattr(kept_cookies, "is_younger", lambda *_: True)
+        planted.setattr(source, "is_younger", lambda *_: True)
         assert looks_and_late_writes() and looks_and_an_edit("b", borrowed=True)
     monkeypatch.setattr(KeptCookies, "of_other_headers", lambda self: KeptCookies(SOURCE, self.text))
     assert looks_and_an_edit("b", borrowed=True)

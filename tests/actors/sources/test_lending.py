@@ -10,7 +10,7 @@ from actors.egress.url import parse_url
 from actors.errors import Unprocessable
 from actors.messages.requests import DetectRequest, NewSource, SourcePatch
 from actors.messages.sources import AddSource, DetectUrl, EditSource, PickFromUrl
-from actors.picks import PickWish
+from actors.previews import PickWish
 from actors.sources.lending import Lenders
 from actors.sources.ports import LiveSource
 from storage.records.identity import SourceId

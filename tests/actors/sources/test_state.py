@@ -4,13 +4,12 @@ import pytest
 from msgspec.structs import replace
 
 from actors.egress.failures import Blame, LookFailed
+from actors.sources.counts import StateCounts
 from actors.sources.looks import progress
 from actors.sources.looks.progress import LookResult
 from actors.sources.schedule.cadence import Limits
-from actors.sources.state_counts import StateCounts
 from storage.records.identity import Millis
-from storage.records.source import SourceRuntime, Validators
-from storage.records.source_state import state_of
+from storage.records.source import SourceRuntime, Validators, state_of
 from storage.records.states import SourceState
 from storage.records.trail import Verdict, look, noted
 from tests.support.build import NOW, a_source

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from actors.templates.reading import read_template
-from actors.templates.template import Template
+from actors.templates.template import Template, read_template
 
 HEAD = 'id = "own"\nversion = 3\nname = "Own"\nsummary = "A template of my own."\ncategory = "tests"\n'
 PAGE = '[[sources]]\nurl = "https://a.example/"\ntype = "html"'

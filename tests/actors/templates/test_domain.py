@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from actors.egress.url import parse_url
-from actors.templates.domain import NoDomain, read_domain
+from actors.templates.template import NoDomain, read_domain
 
 
 @pytest.mark.parametrize(

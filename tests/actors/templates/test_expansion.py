@@ -8,8 +8,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from actors.templates.catalogue import built_in
-from actors.templates.expansion import expand
 from actors.templates.parameters import BadParameters, read_parameters
+from actors.templates.template import expand
 from tests.actors.templates.samples import a_template
 
 BASE = "https://clinicaltrials.gov"

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from actors.messages.requests import SourcePatch
 from actors.messages.sources import DeleteSource, EditSource
-from actors.templates import instantiation, suggesting
+from actors.templates import instantiation
 from actors.templates.report import LATE
 from storage.records.alert import MOST_ALERTS, MOST_SOURCES
 from storage.records.identity import SourceId
@@ -159,7 +159,7 @@ async def test_what_is_not_done_in_time_says_so_and_the_next_call_finishes_it(au
         servers[address, 443] = silent
         began = trio.current_time()
         report = await market.attach("a.example", "slow.example")
-        assert trio.current_time() - began <= instantiation.WITHIN + suggesting.WITHIN
+        assert trio.current_time() - began <= instantiation.WITHIN + instantiation.ALERTS_WITHIN
         found = statuses(report.sources)
         assert {found[f"a.example/{path}"] for path in PATHS} == {"attached_new"}
         assert {found[f"slow.example/{path}"] for path in PATHS} == {"failed"}

@@ -9,9 +9,9 @@ import pytest
 import trio
 from msgspec.structs import replace
 
-from actors.matcher.lag import Lag
+from actors.matcher.actor import Lag
 from actors.messages.views import SourceView
-from actors.sources.schedule.budget import LookRate
+from actors.sources.schedule.budgets import LookRate
 from api.dashboard.assets import asset
 from api.dashboard.today import need_of
 from api.schemas.admin import TreeRow
@@ -19,8 +19,7 @@ from storage.records.alert import Alert
 from storage.records.event import Stored
 from storage.records.health import Health
 from storage.records.identity import Millis, Seq
-from storage.records.member import WEB, Member, Says, View
-from storage.records.replica import ReplicaState
+from storage.records.member import WEB, Member, ReplicaState, Says, View
 from storage.records.source import SourceRuntime, SourceState
 from tests.api.dashboard.browser import Browser, signed_in
 from tests.api.dashboard.destinations.rows import a_hook, an_attempt, attempts

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from actors.messages.views import SourceView
-from storage.records.cursor import Filter
+from storage.records.event import Filter
 from storage.records.identity import START
 from storage.records.source import SourceRuntime
 from tests.api.dashboard.browser import Browser

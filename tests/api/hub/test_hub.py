@@ -20,12 +20,11 @@ from actors.egress.failures import Blame, LookFailed
 from actors.egress.posted import PostMethod, PostResult
 from actors.egress.url import Url
 from actors.errors import UrlRefused
-from actors.messages.hub import Intent
+from actors.messages.workers import Intent
 from api.hub import actor
 from api.hub.actor import Hub
 from api.hub.endpoint import LONGEST_LEASE, MOST_BYTES, USUAL_LEASE
-from storage.records.publication import hash_of
-from storage.records.subscription import Subscriber
+from storage.records.publication import Subscriber, hash_of
 from supervision import Mailbox
 from tests.api.house import FakeChild, House, make_house, running
 from tests.api.published.test_endpoint import published, tagged

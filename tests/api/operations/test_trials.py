@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from api.operations.trials import Stretch, trial
+from api.operations.alerts import Stretch, trial
 from api.schemas.alert_previews import AlertPreviewRequest
 from api.schemas.sources import ListQuery
 from storage.records.alert import Scope

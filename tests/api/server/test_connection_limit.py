@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from api.address_limit import AddressLimit
-from api.server.connection_limit import ConnectionLimit, LimitReached
+from api.server.connection import ConnectionLimit, LimitReached
 
 ONE, OTHER = "192.0.2.1", "192.0.2.2"
 

@@ -9,8 +9,8 @@ import pytest
 import trio
 from trio.testing import memory_stream_pair
 
-from api.server import startup_listener as porch
-from api.server.startup_listener import StartupListener
+from api.server import listeners as porch
+from api.server.listeners import StartupListener
 
 HERE = ("127.0.0.1", 8080)
 

@@ -10,7 +10,7 @@ import trio
 
 from api.streams.reader import FEWEST, MOST, PAGE, SEND_SIZE, EventFilter, FellBehind, Reader
 from api.streams.sse import head_of
-from storage.records.cursor import EVERYTHING, Filter
+from storage.records.event import EVERYTHING, Filter
 from storage.records.identity import START, Seq, id_of, seq_of
 from storage.records.tiers import Kind
 from storage.sqlite.in_loop import InLoopStorage

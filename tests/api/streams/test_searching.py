@@ -8,8 +8,8 @@ import trio
 
 from actors.jail.inline import InlineJail
 from actors.query.search import SearchRequest
-from api.operations import past
-from api.operations.filters import event_filter_of
+from api.operations import events as past
+from api.operations.events import event_filter_of
 from api.schemas.queries import EventsQuery
 from api.streams import searching
 from api.streams.export import Export

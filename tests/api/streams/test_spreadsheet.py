@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from api.streams.spreadsheet import COLUMNS, HEADER, line_of
+from api.streams.export import COLUMNS, HEADER, line_of
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=30)
 

@@ -17,7 +17,7 @@ from actors.messages.views import SourceView
 from actors.open_streams import Whose
 from actors.overseer.journal import StateTurn
 from actors.settings import Settings, meaning
-from storage.records.delivery import Match
+from storage.records.destination import Match
 from storage.records.event import Diff
 from storage.records.health import BreakerState, Health
 from storage.records.identity import COUNTER_BITS, Seq

@@ -12,7 +12,7 @@ import trio
 from actors.jail.inline import InlineJail
 from actors.query import languages
 from actors.world import WorkerDied
-from api.operations.trials import AT_ONCE, PACE, SLICE, WITHIN
+from api.operations.alerts import AT_ONCE, PACE, SLICE, WITHIN
 from api.schemas.alert_previews import MOST_EVENTS
 from storage.records.event import Change, Diff
 from tests.api.house import House, ids, make_house, running

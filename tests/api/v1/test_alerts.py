@@ -8,7 +8,7 @@ import trio
 
 from actors.query import languages
 from storage.records.alert import MOST_ALERTS
-from storage.records.delivery import Hit
+from storage.records.destination import Hit
 from storage.records.identity import Seq
 from tests.actors.matcher.rig import an_alert
 from tests.api.house import House

@@ -12,7 +12,7 @@ from actors.signatures.coverage import Logged
 from actors.signatures.event import check, jwks, new_signing_key
 from api.operations.coverage import logged_in
 from storage.records import tally
-from storage.records.body import id_in
+from storage.records.event import id_in
 from storage.records.identity import Millis, Seq
 from storage.records.source import SourceRuntime
 from storage.records.times import rfc3339

@@ -7,11 +7,10 @@ import pytest
 import trio
 from msgspec.structs import replace
 
-from actors.messages.destinations import TestDelivery as AskForTest
 from actors.messages.views import TestResult as Result
+from actors.messages.workers import TestDelivery as AskForTest
 from api.operations.destinations import MOST_OF_AN_ALERT, rotated
-from storage.records.delivery import Match, Outcome
-from storage.records.destination import Secret
+from storage.records.destination import Match, Outcome, Secret
 from storage.records.identity import Millis
 from supervision import Mailbox
 from tests.actors.matcher.rig import a_destination

@@ -13,7 +13,7 @@ import trio
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from api.operations import past
+from api.operations import events as past
 from api.problems import Refusal
 from api.schemas.queries import EventsQuery
 from api.v1.events import history

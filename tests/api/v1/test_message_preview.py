@@ -8,7 +8,7 @@ import httpx
 import pytest
 import trio
 
-from api.operations.messages import PACE
+from api.operations.destinations import PACE
 from storage.records.event import Change, Diff
 from tests.api.house import House
 from tests.support.build import a_draft

@@ -10,8 +10,8 @@ from msgspec.structs import replace
 
 from actors.errors import TooSoon
 from actors.messages.sources import PickFromSource, PickFromUrl
-from actors.picks import PickBlock, PickChoice, Picked, PickedValue, PickHeld, PickKept, PickPage, PickReach, Press
-from storage.records.value import StandingValues, Value
+from actors.previews import PickBlock, PickChoice, Picked, PickedValue, PickHeld, PickKept, PickPage, PickReach, Press
+from storage.records.event import StandingValues, Value
 from tests.api.house import House
 from tests.api.v1.test_versions import HERE, HISTORY, told
 from tests.support.build import NOW, a_source_id

@@ -6,10 +6,10 @@ import httpx
 import pytest
 from msgspec.structs import replace
 
-from actors.messages.destinations import OutboxGrew
+from actors.messages.workers import OutboxGrew
 from api.operations import replays
-from storage.records.body import id_in
-from storage.records.delivery import Match, Met, Outcome
+from storage.records.destination import Match, Met, Outcome
+from storage.records.event import id_in
 from storage.records.identity import Seq, id_of, seq_of
 from storage.records.times import rfc3339
 from supervision import Mailbox

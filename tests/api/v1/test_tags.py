@@ -11,8 +11,7 @@ from msgspec.structs import replace
 from actors.inheriting import effective
 from actors.messages.views import SourceView
 from api.v1.sources import record_of
-from storage.records.source import SourceRuntime
-from storage.records.tag_defaults import TagDefaults
+from storage.records.source import SourceRuntime, TagDefaults
 from tests.api.house import House
 from tests.api.v1.test_alerts import made
 from tests.api.v1.test_destinations import hooked

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 import trio
 
-from api.server.admin_socket import admin_socket
+from api.server.listeners import admin_socket
 from sanderling import ADMIN_SOCKET
 from sanderling.admin_listener import open_admin_socket
 from sanderling.cli import run

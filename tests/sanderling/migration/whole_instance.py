@@ -15,18 +15,13 @@ from sanderling.migration.whole.snapshot import snapshot
 from sanderling.migration.whole.writing import export
 from storage.append import events_of
 from storage.interface import Storage
-from storage.records.body import id_in
-from storage.records.cursor import MATCHED
-from storage.records.delivery import Hit, Match
-from storage.records.destination import QuietHours, Secret
-from storage.records.event import Draft, Stored
+from storage.records.destination import Hit, Match, QuietHours, Secret
+from storage.records.event import MATCHED, Draft, Stored, id_in
 from storage.records.health import BreakerState, Health
-from storage.records.identity import COUNTER_BITS, SERVICE, Millis, Seq, SourceId, id_of
-from storage.records.managed import Managed
+from storage.records.identity import COUNTER_BITS, SERVICE, Managed, Millis, Seq, SourceId, id_of
 from storage.records.publication import Retraction, hash_of
 from storage.records.session import Password, Session, SetUpLink
-from storage.records.source import Harvest, SourceRuntime, Validators
-from storage.records.tag_defaults import TagDefaults
+from storage.records.source import Harvest, SourceRuntime, TagDefaults, Validators
 from storage.sqlite import open_sqlite
 from tests.storage.contract.builders import (
     NOW,

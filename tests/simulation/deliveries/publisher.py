@@ -12,7 +12,7 @@ from hashlib import sha256
 
 import trio
 
-from actors.messages.recorder import Record
+from actors.messages.workers import Record
 from storage.interface import Storage
 from storage.records.event import Draft, Stored
 from storage.records.identity import Millis, SourceId

@@ -9,8 +9,8 @@ import msgspec
 
 from actors.signatures.coverage import MOST_BYTES
 from actors.signatures.event import KeySet, check
+from storage.records.coverage import UNSEEN, UNSTORED
 from storage.records.member import LEASE
-from storage.records.shift import UNSEEN, UNSTORED
 from tests.simulation.auditor import Audited
 from tests.simulation.facts import Facts, LifeSpan
 from tests.simulation.oracle.politeness import SWEPT

@@ -9,9 +9,8 @@ from unittest.mock import patch
 
 from actors import shifts
 from storage.records import coverage, tally
-from storage.records.coverage import Kept
+from storage.records.coverage import Kept, Shift, following, stepped
 from storage.records.identity import Millis
-from storage.records.shift import Shift, following, stepped
 from storage.records.tally import Hour
 from storage.records.trail import Verdict
 from storage.sql.stores import coverage as store

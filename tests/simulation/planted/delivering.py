@@ -10,7 +10,7 @@ from unittest.mock import patch
 from actors.delivery import schedule
 from actors.destination_kinds.answer import Answer
 from storage.append import Lease
-from storage.records.delivery import Match
+from storage.records.destination import Match
 from storage.records.identity import Seq
 from storage.sql.stores.outbox import SqlOutbox
 

@@ -11,7 +11,7 @@ from api.operations import streams
 from api.operations.context import OperationContext
 from storage.damage import Damage
 from storage.errors import Corrupt
-from storage.records.cursor import Page
+from storage.records.event import Page
 from storage.records.identity import Seq, seq_of
 from storage.sql.stores.log import SqlLog
 

@@ -10,9 +10,9 @@ from unittest.mock import patch
 import trio
 
 from actors.delivery.registry import DeliveryRegistry
-from api.operations import whole
+from api.operations import context
 from storage.append import Lease
-from storage.records.delivery import Delivery, Freeze, Match
+from storage.records.destination import Delivery, Freeze, Match
 from storage.records.identity import Millis, Seq
 from storage.sql.stores import outbox
 from storage.sql.stores.outbox import SqlOutbox
@@ -44,7 +44,7 @@ def acts_end_with_their_request() -> Iterator[None]:
     ) -> None:
         await right(self, name, expect, to, matches, lease, **more | {"revision": None})
 
-    with patch.object(whole, "trio", _Unshielded), patch.object(SqlOutbox, "advance", wrong):
+    with patch.object(context, "trio", _Unshielded), patch.object(SqlOutbox, "advance", wrong):
         yield
 
 

@@ -6,14 +6,14 @@ from contextlib import AbstractContextManager
 from typing import Any
 from unittest.mock import patch
 
-from actors.heartbeat import beating
+from actors.heartbeat import beat
 
 
 def restarts_wait_anew() -> AbstractContextManager[Any]:
     """A start ignores the log and waits for two whole intervals."""
-    return patch.object(beating, "due_in", lambda last, every, now: 2.1 * every)
+    return patch.object(beat, "due_in", lambda last, every, now: 2.1 * every)
 
 
 def starts_beat_at_once() -> AbstractContextManager[Any]:
     """A start emits a heartbeat at once, due or not."""
-    return patch.object(beating, "due_in", lambda last, every, now: 0)
+    return patch.object(beat, "due_in", lambda last, every, now: 0)

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from actors.egress.posted import PostResult
 from api.hub.actor import Hub
-from storage.records.subscription import Progress
+from storage.records.publication import Progress
 
 Plant = AbstractContextManager[Any]
 

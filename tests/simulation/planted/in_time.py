@@ -11,9 +11,9 @@ from msgspec.structs import replace
 
 from actors.notices import telling_of_the_end
 from actors.sources.admission import Admission
-from actors.sources.feed.reset import Turn, turn_of
+from actors.sources.feed.reader import Turn, turn_of
 from actors.sources.health import notices as troubles
-from actors.sources.health.trouble_timer import TroubleTimer
+from actors.sources.health.notices import TroubleTimer
 from actors.sources.polling.actor import PolledSource
 from storage.records.event import Draft
 from storage.records.source import Harvest

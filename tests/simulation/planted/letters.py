@@ -22,14 +22,13 @@ from actors.delivery.status import Standing
 from actors.destination_kinds.answer import Answer
 from actors.destination_kinds.webhook import sending
 from actors.egress.guard import Guard
+from actors.hours import reading
 from actors.matcher.actor import Matcher
 from actors.matcher.index import StandingQueries
 from actors.query import Analysed, Query, Side
 from actors.signatures import webhook
-from actors.zones import reading
 from storage.append import Lease
-from storage.records.delivery import Delivery, Freeze, Outcome
-from storage.records.destination import Destination, Secret
+from storage.records.destination import Delivery, Destination, Freeze, Outcome, Secret
 from storage.records.identity import Millis, Seq
 from storage.sql.stores import alerts, log, outbox
 from storage.sql.stores.outbox import SqlOutbox

@@ -11,7 +11,7 @@ from actors.matcher import actor as matching
 from api.streams.reader import Reader
 from api.streams.streams import Streams
 from storage.append import Lease
-from storage.records.delivery import Match
+from storage.records.destination import Match
 from storage.records.identity import Seq
 from storage.records.key import ApiKey
 from storage.sql.stores.keys import SqlKeys

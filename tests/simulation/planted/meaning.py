@@ -13,8 +13,7 @@ from actors.content import tasks
 from actors.content.changes import churn, memory, news
 from actors.content.changes.memory import PageMemory, decode_memory, packed_recent, unpack_keys
 from actors.content.changes.news import WeighedBlock
-from actors.content.changes.returns import Turn, turn_of
-from actors.content.changes.swaps import Stay, Swap
+from actors.content.changes.swaps import Stay, Swap, Turn, turn_of
 from actors.sources.page import reader as html
 from actors.sources.polling import actor
 from storage.records.event import Draft

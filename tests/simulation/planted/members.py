@@ -9,7 +9,7 @@ from unittest.mock import patch
 
 from msgspec.structs import replace
 
-from actors.content.messages.listings import ItemPage
+from actors.content.messages.requests import ItemPage
 from actors.egress import cookies
 from actors.egress.cookies import Cookie, SetCookies
 from actors.egress.url import Url
@@ -17,9 +17,8 @@ from actors.sources.following import hop
 from actors.sources.following import waiting as items
 from actors.sources.following.waiting import Following
 from actors.sources.looks import rendering
-from actors.sources.looks.access import Access
+from actors.sources.looks.access import Access, Opened, Renewal
 from actors.sources.looks.pictures import picture_to_keep
-from actors.sources.looks.renewal import Opened, Renewal
 from actors.sources.page.reader import PageReader
 from actors.sources.polling import actor as polling
 from actors.sources.registry import service

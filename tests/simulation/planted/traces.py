@@ -11,7 +11,7 @@ import trio
 
 from actors.delivery import traced
 from actors.delivery.traced import TracedAttempt
-from actors.messages.recorder import Record
+from actors.messages.workers import Record
 from actors.recorder import commits
 from actors.recorder.actor import Recorder
 from actors.tracing.identity import Told, told_in, trace_of_event

@@ -19,13 +19,13 @@ from actors.content.pages import page as pages
 from actors.content.pages.page import PageReading
 from actors.egress import guard, http, websocket
 from actors.egress import uplink as line
+from actors.egress.address import HostAliases
 from actors.egress.failures import PLAIN_HOLD, Blame, LookFailed
 from actors.egress.guard import Guard
-from actors.egress.host_aliases import HostAliases
 from actors.egress.hosts import Hosts
 from actors.egress.robots import Robots, RobotsVerdict
 from actors.sources.feed import seen
-from actors.sources.feed.reset import Turn
+from actors.sources.feed.reader import Turn
 from actors.sources.looks import progress
 from actors.sources.polling import actor
 from actors.sources.polling.actor import PolledSource

@@ -9,8 +9,7 @@ import pytest
 from storage.append import events_of
 from storage.errors import Fenced
 from storage.interface import Storage
-from storage.records.cursor import EVERYTHING, Bounds, Filter
-from storage.records.event import Stored
+from storage.records.event import EVERYTHING, Bounds, Filter, Stored
 from storage.records.identity import SERVICE, START, Seq, id_of
 from storage.records.tiers import Kind
 from tests.storage.contract.builders import CountingMint, a_harvest, a_source, a_source_id, a_state, stamp

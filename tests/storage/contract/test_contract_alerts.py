@@ -8,7 +8,7 @@ import trio
 
 from storage.interface import Storage
 from storage.records.alert import KEPT_DAYS, Matching
-from storage.records.delivery import Hit, Match
+from storage.records.destination import Hit, Match
 from storage.records.identity import Millis, Seq, day_of
 from tests.storage.contract.builders import NOW, a_destination, an_alert
 

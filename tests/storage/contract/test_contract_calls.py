@@ -4,7 +4,7 @@ import trio
 
 from storage.interface import Storage
 from storage.records.identity import Millis
-from storage.records.kept_call import KeptCall
+from storage.records.session import KeptCall
 from tests.storage.contract.builders import NOW
 from tests.storage.contract.engines import Engine
 

@@ -1,8 +1,8 @@
 from __future__ import annotations
 
 from storage.interface import Storage
+from storage.records.coverage import MOST_SHIFTS, Shift, stepped
 from storage.records.identity import Millis, SourceId
-from storage.records.shift import MOST_SHIFTS, Shift, stepped
 from storage.records.tally import Day, noted, over, summed
 from storage.records.trail import Verdict
 from tests.storage.contract.builders import NOW, a_source, a_state

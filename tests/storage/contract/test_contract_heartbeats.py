@@ -6,8 +6,7 @@ from collections.abc import Sequence
 
 from storage.append import events_of
 from storage.interface import Storage
-from storage.records.cursor import EVERYTHING, Filter
-from storage.records.event import Heartbeat, Stored
+from storage.records.event import EVERYTHING, Filter, Heartbeat, Stored
 from storage.records.identity import SERVICE, START, Seq
 from storage.records.source import Harvest
 from storage.records.tiers import Kind

@@ -9,9 +9,8 @@ import trio
 from storage.append import events_of
 from storage.errors import Fenced
 from storage.interface import Storage
-from storage.records.cursor import EVERYTHING, Bounds, Filter
-from storage.records.delivery import Portion
-from storage.records.event import Stored
+from storage.records.destination import Portion
+from storage.records.event import EVERYTHING, Bounds, Filter, Stored
 from storage.records.identity import START, Seq, id_of
 from storage.records.source import SourceRuntime
 from storage.records.tiers import Kind

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from storage.append import events_of
 from storage.interface import Storage
-from storage.records.cursor import EVERYTHING, Filter
 from storage.records.destination import Notice
+from storage.records.event import EVERYTHING, Filter
 from storage.records.identity import SERVICE, START
 from storage.records.source import Harvest
 from storage.records.tiers import Kind

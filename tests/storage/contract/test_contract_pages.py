@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from storage.append import events_of
 from storage.interface import Storage
-from storage.records.cursor import EVERYTHING, Filter
-from storage.records.event import Stored
+from storage.records.event import EVERYTHING, Filter, Stored
 from storage.records.identity import START, Seq
 from storage.records.tiers import Kind
 from tests.storage.contract.builders import CountingMint, a_draft, a_harvest, a_source_id, stamp

@@ -4,7 +4,7 @@ from msgspec.structs import replace
 
 from storage.interface import Storage
 from storage.records.identity import Millis
-from storage.records.saved_view import SavedView
+from storage.records.session import SavedView
 from tests.storage.contract.builders import NOW
 
 ONE = SavedView("v1", "sources", "Prices <b>", "tag=prices&sort=changed", NOW)

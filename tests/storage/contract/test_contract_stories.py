@@ -11,7 +11,7 @@ import pytest
 
 from storage.append import Answer, events_of
 from storage.interface import Storage
-from storage.records.delivery import Met
+from storage.records.destination import Met
 from storage.records.event import Draft, Stored
 from storage.records.identity import COUNTER_BITS, Seq, SourceId
 from storage.secrets.connection import Connection

@@ -4,8 +4,7 @@ from msgspec.structs import replace
 
 from storage.interface import Storage
 from storage.records.identity import Millis, Seq
-from storage.records.publication import hash_of
-from storage.records.subscription import Progress, Subscriber
+from storage.records.publication import Progress, Subscriber, hash_of
 from tests.storage.contract.builders import NOW, a_publication, a_subscription
 from tests.storage.contract.engines import Engine
 

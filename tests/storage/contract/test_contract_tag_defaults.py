@@ -4,7 +4,7 @@ import pytest
 from msgspec.structs import replace
 
 from storage.interface import Storage
-from storage.records.tag_defaults import TagDefaults
+from storage.records.source import TagDefaults
 from tests.storage.contract.builders import NOW
 
 PRICES = TagDefaults("label:prices", NOW, 900, "weekdays 08-18 Europe/Stockholm", 0.4, "main", ("nav", ".ad"), ("d1",))

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from storage.append import Answer, events_of
 from storage.errors import Duplicate, StateMoved
 from storage.interface import Storage
-from storage.records.cursor import EVERYTHING
+from storage.records.event import EVERYTHING
 from storage.records.identity import START
 from storage.records.source import FIRST, Harvest, SourceState, Version
 from tests.storage.contract.builders import CountingMint, a_harvest, a_source, a_source_id, a_state, stamp

@@ -10,7 +10,7 @@ import trio
 
 from storage.errors import Unavailable
 from storage.interface import Storage
-from storage.records.cursor import EVERYTHING
+from storage.records.event import EVERYTHING
 from storage.records.identity import START, Seq
 from storage.records.member import LEASE, Says
 from tests.storage.contract.builders import CountingMint, a_harvest, a_source, a_state, stamp

@@ -7,7 +7,7 @@ from storage.append import events_of
 from storage.errors import Locked
 from storage.postgres import importing
 from storage.postgres.snapshot import open_postgres_snapshot
-from storage.records.cursor import EVERYTHING
+from storage.records.event import EVERYTHING
 from storage.records.identity import START
 from storage.records.member import Says
 from storage.secrets.vault import SIZE, Vault

@@ -18,9 +18,9 @@ from storage.interface import Storage
 from storage.postgres import database
 from storage.postgres.engine.connection import PostgresConnection, connect
 from storage.postgres.engine.steps import all_steps, upgrade
-from storage.records.cursor import EVERYTHING
+from storage.records.event import EVERYTHING
 from storage.records.identity import START, Seq
-from storage.records.shard import shard_of
+from storage.records.member import shard_of
 from storage.secrets.vault import SIZE, Vault
 from tests.storage.contract.builders import CountingMint, a_harvest, a_source, a_source_id, a_state, an_api_key, stamp
 from tests.storage.contract.test_contract_following import following

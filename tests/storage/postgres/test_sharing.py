@@ -15,9 +15,8 @@ from storage.append import events_of
 from storage.errors import CursorMoved, Duplicate, StateMoved
 from storage.interface import Storage
 from storage.postgres.engine.writer import _LOCKS, PostgresWriter
-from storage.records.cursor import EVERYTHING
-from storage.records.delivery import Match, Outcome, Portion
-from storage.records.destination import Destination
+from storage.records.destination import Destination, Match, Outcome, Portion
+from storage.records.event import EVERYTHING
 from storage.records.identity import START, Millis, Seq
 from storage.records.source import Version
 from storage.sql.writing import Ticket

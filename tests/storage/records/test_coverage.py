@@ -5,9 +5,8 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from storage.records import tally
-from storage.records.coverage import MOST_UNKNOWN, Coverage, Kept, cover, window
+from storage.records.coverage import MOST_UNKNOWN, Coverage, Kept, Record, Span, cover, window
 from storage.records.identity import Millis
-from storage.records.shift import Record, Span
 from storage.records.trail import Verdict
 
 HOUR, DAY = 3_600_000, 86_400_000

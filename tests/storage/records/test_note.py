@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from actors.messages.requests import SourcePatch
 from actors.sources.registry.actor import Registry
-from storage.records import note
+from storage.records import trail
 from storage.records.identity import Millis, SourceId
-from storage.records.note import MOST_BYTES, MOST_NOTES, Note, Part, StoredMemory
+from storage.records.trail import MOST_BYTES, MOST_NOTES, Note, Part, StoredMemory
 from storage.sqlite.in_loop import Disk
 from tests.actors.sources.harness import page, rss, watching
 from tests.support.build import NOW
@@ -32,19 +32,19 @@ def churn(second: int, *keys: str) -> Note:
 
 
 def notes_in(disk: Disk, source: SourceId) -> list[Note]:
-    return note.read(note.opened(disk.sources()[source].base).notes)
+    return trail.read_notes(trail.opened(disk.sources()[source].base).notes)
 
 
 @given(st.binary(max_size=50), st.binary(max_size=50), st.binary(max_size=50))
 def test_an_envelope_gives_back_what_was_put_in(tier: bytes, notes: bytes, waiting: bytes) -> None:
     if not tier.startswith(b"\xc1"):
-        assert note.opened(note.sealed(StoredMemory(tier, notes, waiting))) == (tier, notes, waiting)
+        assert trail.opened(trail.sealed(StoredMemory(tier, notes, waiting))) == (tier, notes, waiting)
 
 
 @pytest.mark.parametrize("old", [b"", b"\x01" + bytes(16), b"\x98\x02\xc4", b"\x91\xa3abc", b"\xdc\x01\x00"])
 def test_a_memory_from_before_there_were_notes_still_reads(old: bytes) -> None:
-    assert note.opened(old) == StoredMemory(old, b"")
-    assert note.sealed(StoredMemory(old)) == old
+    assert trail.opened(old) == StoredMemory(old, b"")
+    assert trail.sealed(StoredMemory(old)) == old
 
 
 def test_the_newest_notes_are_kept_and_the_packed_form_is_bounded() -> None:
@@ -53,12 +53,12 @@ def test_the_newest_notes_are_kept_and_the_packed_form_is_bounded() -> None:
     for second in range(100):
         words = [" ".join(f"{chance.getrandbits(40):x}" for _ in range(30)) for _ in range(chance.choice((1, 20)))]
         parts = tuple(Part(text, "rule " * 90, text[:16]) for text in words)
-        packed = note.noted(packed, Note(Millis(NOW + second), "told", "x" * 900, parts=parts))
+        packed = trail.add_note(packed, Note(Millis(NOW + second), "told", "x" * 900, parts=parts))
         assert len(packed) <= MOST_BYTES
-    assert note.read(packed)[-1].at == NOW + 99
+    assert trail.read_notes(packed)[-1].at == NOW + 99
     for second in range(100):
-        packed = note.noted(packed, churn(second, f"key{second}"))
-    assert [one.at for one in note.read(packed)] == [NOW + second for second in range(100 - MOST_NOTES, 100)]
+        packed = trail.add_note(packed, churn(second, f"key{second}"))
+    assert [one.at for one in trail.read_notes(packed)] == [NOW + second for second in range(100 - MOST_NOTES, 100)]
 
 
 def test_a_note_that_cannot_be_packed_small_loses_parts_not_itself() -> None:
@@ -67,29 +67,33 @@ def test_a_note_that_cannot_be_packed_small_loses_parts_not_itself() -> None:
     def noise() -> str:
         return "".join(chr(chance.randrange(0x4E00, 0x9FFF)) for _ in range(160))
 
-    packed = note.noted(b"", Note(NOW, "told", "why", parts=tuple(Part(noise(), noise(), noise()) for _ in range(16))))
-    (one,) = note.read(packed)
+    packed = trail.add_note(
+        b"", Note(NOW, "told", "why", parts=tuple(Part(noise(), noise(), noise()) for _ in range(16)))
+    )
+    (one,) = trail.read_notes(packed)
     assert len(packed) <= MOST_BYTES and 0 < len(one.parts) < 16
 
 
 def test_what_comes_and_goes_by_turns_is_noted_once() -> None:
-    packed = note.noted(b"", churn(0, "a", "b"))
-    assert note.noted(packed, churn(60, "b", "a")) == packed
-    assert len(note.read(note.noted(packed, churn(60, "a", "c")))) == 2
-    assert note.after(StoredMemory(b"tier", packed), None, churn(60, "a", "b")) is None
-    assert note.after(StoredMemory(b"tier", packed), b"other", None) == note.sealed(StoredMemory(b"other", packed))
+    packed = trail.add_note(b"", churn(0, "a", "b"))
+    assert trail.add_note(packed, churn(60, "b", "a")) == packed
+    assert len(trail.read_notes(trail.add_note(packed, churn(60, "a", "c")))) == 2
+    assert trail.after(StoredMemory(b"tier", packed), None, churn(60, "a", "b")) is None
+    assert trail.after(StoredMemory(b"tier", packed), b"other", None) == trail.sealed(StoredMemory(b"other", packed))
 
 
 def test_a_stretch_that_goes_on_takes_its_own_place() -> None:
     first = Note(NOW, "stretch", "", counts={"frames": 3}, until=Millis(NOW + 1))
-    packed = note.noted(note.noted(b"", first), Note(NOW, "stretch", "", counts={"frames": 9}, until=Millis(NOW + 2)))
-    packed = note.noted(packed, Note(Millis(NOW + 5), "stretch", "", counts={"frames": 1}))
-    assert [one.counts["frames"] for one in note.read(packed)] == [9, 1]
+    packed = trail.add_note(
+        trail.add_note(b"", first), Note(NOW, "stretch", "", counts={"frames": 9}, until=Millis(NOW + 2))
+    )
+    packed = trail.add_note(packed, Note(Millis(NOW + 5), "stretch", "", counts={"frames": 1}))
+    assert [one.counts["frames"] for one in trail.read_notes(packed)] == [9, 1]
 
 
-@pytest.mark.parametrize("damaged", [b"x", note.noted(b"", churn(0))[:-6] + b"abcdef", b"\x78\x9c"])
+@pytest.mark.parametrize("damaged", [b"x", trail.add_note(b"", churn(0))[:-6] + b"abcdef", b"\x78\x9c"])
 def test_damaged_notes_are_none(damaged: bytes) -> None:
-    assert note.read(damaged) == []
+    assert trail.read_notes(damaged) == []
 
 
 async def test_a_feeds_looks_are_noted_with_numbers_and_titles(autojump_clock: object) -> None:
@@ -155,8 +159,8 @@ async def test_another_selector_begins_with_a_new_baseline_and_keeps_the_notes(a
         origin.bodies["/prices"] = page(*PROSE)
         source = (await service.add(PAGE)).view.source.id
         await edit(service.registry, source)
-        stored = note.opened(service.disk.sources()[source].base)
-        assert stored.tier and len(note.read(stored.notes)) == 1, "a change under way is compared with it first"
+        stored = trail.opened(service.disk.sources()[source].base)
+        assert stored.tier and len(trail.read_notes(stored.notes)) == 1, "a change under way is compared with it first"
         await trio.sleep(600)
         assert [one.came for one in notes_in(service.disk, source)] == ["baseline", "baseline"]
         assert await service.events() == []

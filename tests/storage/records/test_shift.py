@@ -1,7 +1,7 @@
 from __future__ import annotations
 
+from storage.records.coverage import DEAD, UNSEEN, UNSTORED, After, Record, Shift, Span, following, record_of, stepped
 from storage.records.identity import Millis
-from storage.records.shift import DEAD, UNSEEN, UNSTORED, After, Record, Shift, Span, following, record_of, stepped
 
 MINUTE = 60_000
 

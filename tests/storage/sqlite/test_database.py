@@ -17,7 +17,7 @@ import trio
 from storage.append import events_of
 from storage.errors import Corrupt, Exposed, Fenced, Locked, NewerSchema, StorageError
 from storage.interface import Storage
-from storage.records.cursor import EVERYTHING
+from storage.records.event import EVERYTHING
 from storage.records.identity import START, Seq
 from storage.sqlite import open_keys, open_sqlite
 from storage.sqlite.engine.connection import READER, WRITER, connect

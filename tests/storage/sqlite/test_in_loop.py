@@ -8,7 +8,7 @@ import pytest
 import trio
 
 from storage.errors import Corrupt, DiskFull, Fenced, Unavailable
-from storage.records.cursor import EVERYTHING, Filter
+from storage.records.event import EVERYTHING, Filter
 from storage.records.identity import START
 from storage.sqlite.in_loop import Disk, InLoopStorage
 from tests.storage.contract.builders import (

@@ -16,8 +16,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from storage.records.body import id_in
-from storage.records.event import Stored
+from storage.records.event import Stored, id_in
 from storage.records.identity import COUNTER_BITS, SourceId, seq_of
 from storage.sql.stores.stories import WEEK
 from storage.sqlite.engine.folder import DATABASE

@@ -3,9 +3,9 @@ from __future__ import annotations
 import pytest
 
 from actors.content.changes.churn import encode, judge
-from actors.content.changes.finding import find_text
+from actors.content.changes.withheld import find_text
 from actors.content.messages.requests import Findings, FindRequest
-from actors.content.wording.searching import folded, holds
+from actors.content.wording.words import folded, holds
 from tests.actors.content.written_pages import PROSE, html, reading
 
 KIND = "text/html; charset=utf-8"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from actors.content.changes.mapped import (
+from actors.content.changes.listed import (
     BLIND,
     MOST_FILES,
     MOST_TOLD,

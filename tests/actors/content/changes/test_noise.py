@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from actors.content.changes.noise import noise_keys
+from actors.content.changes.news import noise_keys
 from actors.content.messages.requests import PageLook, PageRequest
 from actors.content.tasks import look_page
 from tests.actors.content.written_pages import PROSE, URL, html, look

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from actors.content.changes.diff import Where, compare
 from actors.content.changes.summary import of_change
 from actors.content.messages.requests import Withheld
-from actors.content.wording.one_line import cut, of_text
+from actors.content.wording.spans import cut, of_text
 from storage.records.event import MOST_SUMMARY, Change, Context, Contexts, Diff
 
 TEXTS = st.text(max_size=300)

@@ -3,14 +3,8 @@ from __future__ import annotations
 import pytest
 
 from actors.content.changes.swaps import says_it_is_another
-from actors.content.pages.evidence import (
-    KINDS,
-    Evidence,
-    kind_of,
-    path_of,
-    titles_differ,
-)
 from actors.content.pages.stand_in_words import WORDS
+from actors.content.pages.walls import KINDS, Evidence, kind_of, path_of, titles_differ
 from tests.actors.content.written_pages import PROSE, html, reading
 
 EVERY = [(language, kind) for language, kinds in WORDS.items() for kind in kinds]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from actors.content.changes.churn import judge
-from actors.content.pages.files import file_of
+from actors.content.pages.blocks import file_of
 from tests.actors.content.written_pages import PROSE, html, reading
 
 LINK = '<p><a href="{}">Annual report of the society</a></p>'

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from justext.core import classify_paragraphs, revise_paragraph_classification
 
 from actors.content.errors import ContentError
-from actors.content.pages.main_text import Paragraph, in_context
+from actors.content.pages.event_text import Paragraph, in_context
 from actors.content.pages.page import NOTHING, read_page
 from actors.content.pages.selectors import check
 from actors.content.pages.traits import CELL, FURNITURE, HEADING, LINK, TOP

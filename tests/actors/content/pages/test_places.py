@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from actors.content.bodies import markup
 from actors.content.pages.blocks import read_blocks
-from actors.content.pages.place_codes import pack_places, unpack_places
-from actors.content.pages.places import Place
+from actors.content.pages.places import Place, pack_places, unpack_places
 from storage.records.event import MOST_CONTEXT
 
 TITLE = "<main><h1>Ferries</h1>{}</main>"

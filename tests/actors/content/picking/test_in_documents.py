@@ -7,7 +7,7 @@ import pytest
 from actors.content.pages.page import blocks_in, open_page, read_page
 from actors.content.pages.plain import format_of
 from actors.content.picking.in_documents import DocumentReaches
-from actors.picks import PickHeld
+from actors.previews import PickHeld
 from tests.actors.content.documents.written_files import docx, p, pdf, word_table, xlsx
 from tests.actors.content.picking.histories import DAY
 from tests.actors.content.picking.test_trying import reached

@@ -10,7 +10,7 @@ import pytest
 
 from actors.content.pages import selectors
 from actors.content.pages.plain import read_plain
-from actors.content.picking.in_json import JsonReaches
+from actors.content.picking.in_documents import JsonReaches
 from actors.content.wording import json_text
 
 ABOUT = (

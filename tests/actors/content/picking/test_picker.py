@@ -6,9 +6,10 @@ import pytest
 from msgspec.structs import replace
 
 from actors.content.errors import ContentError
-from actors.content.messages.picking import PickRequest
+from actors.content.messages.requests import PickRequest
 from actors.content.picking.picker import pick
-from actors.picks import EXCERPT, MOST_BLOCKS, ActName, PickPage, PickWish, Press, ReachName
+from actors.previews import BLOCK_EXCERPT as EXCERPT
+from actors.previews import MOST_BLOCKS, ActName, PickPage, PickWish, Press, ReachName
 from tests.actors.content.documents.written_files import docx, p, pdf, xlsx
 from tests.actors.content.written_pages import PROSE, html
 

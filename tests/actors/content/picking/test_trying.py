@@ -6,9 +6,9 @@ import json
 
 import pytest
 
-from actors.content.messages.picking import PickRequest
+from actors.content.messages.requests import PickRequest
 from actors.content.picking.picker import pick
-from actors.picks import ActName, PickHeld, PickReach, PickWish, Press
+from actors.previews import ActName, PickHeld, PickReach, PickWish, Press
 from tests.actors.content.picking.histories import DAY, past_of
 from tests.actors.content.written_pages import PROSE, html
 

@@ -8,8 +8,7 @@ import pytest
 from actors.content.changes.diff import Where, compare
 from actors.content.values.amounts import Writing
 from actors.content.values.kinds import kinds_of, values_of_entry
-from storage.records.event import Context
-from storage.records.value import MOST_CHANGES, TypedChange, Value
+from storage.records.event import MOST_CHANGES, Context, TypedChange, Value
 
 
 def kinds(before: str, after: str, language: str = "en") -> list[TypedChange]:

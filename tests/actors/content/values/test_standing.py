@@ -6,10 +6,8 @@ import pytest
 
 from actors.content.changes.diff import Where, compare
 from actors.content.values.amounts import Writing
-from actors.content.values.kinds import kinds_of
-from actors.content.values.standing import standing_in
-from storage.records.event import Context
-from storage.records.value import MOST_STANDING, StandingValue, Value
+from actors.content.values.kinds import kinds_of, standing_in
+from storage.records.event import MOST_STANDING, Context, StandingValue, Value
 
 TEAM = Context("Plans", "Team", "Price")
 

@@ -11,8 +11,7 @@ import pytest
 
 from actors.content.wording import cldr
 from actors.content.wording.canonical import canonical
-from actors.content.wording.dates import dates_in, shifted_by_a_day
-from actors.content.wording.stamps import is_dated, is_only_date, speaks_of_edits
+from actors.content.wording.dates import dates_in, is_dated, is_only_date, shifted_by_a_day, speaks_of_edits
 from tests.actors.content.generated import babel_or_skip
 
 LOCALES = cldr.LOCALES.split()

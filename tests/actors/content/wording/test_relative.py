@@ -9,7 +9,7 @@ import pytest
 
 from actors.content.wording import cldr
 from actors.content.wording.canonical import canonical
-from actors.content.wording.relative import rows_of
+from actors.content.wording.dates import rows_of
 from tests.actors.content.generated import babel_or_skip
 
 LOCALES = cldr.LOCALES.split()

@@ -8,7 +8,7 @@ import re
 from actors.destination_kinds.webpush import points
 from actors.destination_kinds.webpush.vapid import authorization
 from storage.records.identity import Millis
-from storage.records.push_key import PushKey
+from storage.records.key import PushKey
 from tests.actors.destination_kinds.webpush import curve
 from tests.actors.destination_kinds.webpush.device import b64
 

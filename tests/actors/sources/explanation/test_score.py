@@ -10,11 +10,9 @@ from actors.egress.failures import Blame
 from actors.messages.views import PushView, SourceView
 from actors.sources.explanation.score import examined, next_look, parts
 from actors.sources.health.score import after_failure
+from actors.sources.schedule import cadence as pace
 from actors.sources.schedule import silence as pulse
-from actors.sources.schedule import stored as pace
-from actors.sources.schedule.cadence import Hints, Limits
-from actors.sources.schedule.change_rate import Rhythm
-from actors.sources.schedule.stored import Pace
+from actors.sources.schedule.cadence import Hints, Limits, Pace, Rhythm
 from storage.records.health import BreakerState
 from storage.records.identity import Millis
 from storage.records.source import SourceRuntime

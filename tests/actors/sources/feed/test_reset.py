@@ -8,7 +8,7 @@ import trio
 
 from actors.content.messages.readings import Entry, FeedReading
 from actors.errors import Unprocessable
-from actors.sources.feed.reset import Turn, error_report, turn_of
+from actors.sources.feed.reader import Turn, error_report, turn_of
 from actors.sources.feed.seen import Manner
 from storage.records.identity import Millis
 from storage.records.tiers import Kind

@@ -15,7 +15,7 @@ import pytest
 import trio
 
 from actors.content.changes import listed
-from actors.content.messages.listings import item_form
+from actors.content.messages.requests import item_form
 from actors.sources.following import waiting as items
 from storage.sqlite.in_loop import Disk
 from tests.actors.sources.harness import SITE, Answer, Asked, Origin, watching

@@ -7,8 +7,7 @@ import trio
 from actors.messages.requests import DetectRequest, SourcePatch
 from actors.messages.sources import DetectUrl, EditSource
 from storage.records.identity import SourceId
-from storage.records.kept_cookies import Age, parted
-from storage.records.source import SourceRuntime
+from storage.records.source import Age, SourceRuntime, parted
 from storage.sqlite.in_loop import Disk
 from tests.actors.sources.harness import ADDRESS, Watching, page, watching
 from tests.actors.sources.looks.test_access import OTHER, OTHER_ADDRESS, SIGN_IN, TEXT, URL

@@ -7,8 +7,8 @@ from msgspec.structs import replace
 
 from actors.egress.failures import Blame, LookFailed, NotRendered
 from actors.sources.looks.progress import LookResult, failed, settle, succeeded, unreached, urgent
+from actors.sources.schedule import cadence as pace
 from actors.sources.schedule import silence as pulse
-from actors.sources.schedule import stored as pace
 from actors.sources.schedule.cadence import Hints, Limits
 from storage.records.identity import Millis
 from storage.records.source import SourceRuntime, Validators

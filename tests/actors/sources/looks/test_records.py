@@ -14,11 +14,10 @@ from storage.append import events_of
 from storage.errors import Unavailable
 from storage.interface import Storage
 from storage.interface.log import EventLog
-from storage.records.event import Draft
+from storage.records.event import MOST_CHANGES, Draft, TypedChange, Value
 from storage.records.identity import COUNTER_BITS, Millis, Seq, SourceId
 from storage.records.source import Harvest, SourceRuntime, SourceState
 from storage.records.times import rfc3339
-from storage.records.value import MOST_CHANGES, TypedChange, Value
 from storage.sqlite.in_loop import Disk, InLoopStorage
 from tests.storage.contract.builders import NOW, CountingMint, a_source
 from tests.storage.contract.engines import ENGINES

@@ -12,8 +12,7 @@ from actors.egress.url import parse_url
 from actors.errors import Unprocessable
 from actors.messages.requests import DetectRequest, SourcePatch
 from actors.messages.sources import DetectUrl, EditSource, ExplainSource, PreviewSource
-from actors.sources.looks.access import access_of
-from actors.sources.looks.renewal import renewal_of
+from actors.sources.looks.access import access_of, renewal_of
 from storage.records.identity import SourceId
 from storage.sqlite.in_loop import Disk
 from tests.actors.sources.harness import SITE, Watching, page, watching

@@ -14,7 +14,7 @@ from actors.errors import NotFound, Overloaded
 from actors.messages.requests import SourcePatch
 from actors.messages.sources import EditSource, ShowTold
 from actors.messages.views import ToldBlock, ToldPage
-from actors.sources.page.told import told_page
+from actors.sources.page.reader import told_page
 from actors.world import WorkerDied
 from storage.records.identity import SourceId
 from tests.actors.sources.harness import Watching, page, rss, watching

@@ -12,7 +12,7 @@ from actors.messages.requests import SourcePatch
 from actors.messages.sources import EditSource, ExplainSource
 from actors.sources.following import waiting as items
 from actors.sources.following.hosts import MOST_ELSEWHERE, MOST_OF_HOST, in_words
-from storage.records import note
+from storage.records import trail
 from storage.sqlite.in_loop import Disk
 from tests.actors.sources.harness import SITE, Origin, Watching, rss, watching
 from tests.storage.contract.builders import a_draft, a_source
@@ -53,7 +53,7 @@ def an_origin(*names: str) -> Origin:
 
 
 def waiting_of(disk: Disk, source: Any) -> items.Following:
-    return items.unpacked(note.opened(disk.sources()[source].base).waiting)
+    return items.unpacked(trail.opened(disk.sources()[source].base).waiting)
 
 
 async def grown(run: Watching, origin: Origin, source: Any, *names: str) -> None:

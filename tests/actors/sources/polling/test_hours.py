@@ -6,7 +6,7 @@ import pytest
 import trio
 
 from actors.errors import Unprocessable
-from actors.look_hours import open_from, read_hours
+from actors.hours import open_from, read_hours
 from actors.messages.requests import SourcePatch
 from actors.messages.sources import EditSource
 from storage.records.identity import Millis

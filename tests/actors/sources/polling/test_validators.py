@@ -7,7 +7,7 @@ from email.utils import formatdate
 import pytest
 import trio
 
-from actors.sources.schedule.stored import decode
+from actors.sources.schedule.cadence import decode
 from tests.actors.sources.harness import ADDRESS, SITE, Watching, page, rss, watching
 from tests.support.build import NOW
 from tests.support.memory_network import Answer, Asked, web

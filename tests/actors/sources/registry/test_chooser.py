@@ -10,7 +10,7 @@ import trio
 from actors.errors import TooSoon, Unprocessable
 from actors.messages.requests import DetectRequest
 from actors.messages.sources import PickFromSource, PickFromUrl
-from actors.picks import Picked, PickWish, Press
+from actors.previews import Picked, PickWish, Press
 from tests.actors.sources.harness import SITE, Watching, rss, watching
 from tests.actors.sources.registry.test_previewer import ADVERTISED, FEED, PAGE, document
 

@@ -14,7 +14,7 @@ from actors.messages.sources import EditSource, ExplainSource
 from actors.messages.views import SourceExplanation
 from actors.sources.explanation.sentences import noted
 from storage.records.identity import Millis, SourceId
-from storage.records.note import Note, Part
+from storage.records.trail import Note, Part
 from storage.sqlite.in_loop import Disk
 from tests.actors.sources.harness import Watching, page, rss, watching
 from tests.actors.sources.push.test_push import Pusher

@@ -23,14 +23,12 @@ from actors.messages.sources import (
     Teach,
 )
 from actors.messages.views import SourceView
-from actors.picks import ActName, Picked, PickKept, PickWish, Press
-from actors.previews import PartShown, Preview
+from actors.previews import ActName, PartShown, Picked, PickKept, PickWish, Press, Preview
 from actors.sources import index as table
 from actors.sources.registry import inheriting
-from storage.records.identity import Millis, SourceId
-from storage.records.managed import Managed
+from storage.records.identity import Managed, Millis, SourceId
 from storage.records.revision import ANY, NOTHING
-from storage.records.tag_defaults import TagDefaults
+from storage.records.source import TagDefaults
 from storage.sqlite.in_loop import Disk
 from supervision import Reply
 from tests.actors.sources.harness import SITE, Origin, Watching, page, rss, watching

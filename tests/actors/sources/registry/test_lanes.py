@@ -23,7 +23,7 @@ from actors.messages.sources import (
     ListSources,
     PreviewSource,
 )
-from actors.sources.registry import lanes
+from actors.sources.registry import actor
 from storage.records.identity import SourceId
 from supervision import Reply
 from tests.actors.sources.harness import SITE, Watching, page, rss, watching
@@ -89,8 +89,8 @@ async def test_r5_more_adds_than_the_network_lane_holds_are_refused_at_once_and_
         for number in range(ADDS):
             nursery.start_soon(_add_to_deaf_host, service, number, came)
         await wait_all_tasks_blocked()
-        assert len(came) == ADDS - lanes.OF_A_HOST - lanes.TO_NETWORK
-        assert all(isinstance(error, Busy) and error.retry_after == lanes.AGAIN for error in came)
+        assert len(came) == ADDS - actor.OF_A_HOST - actor.TO_NETWORK
+        assert all(isinstance(error, Busy) and error.retry_after == actor.AGAIN for error in came)
         nursery.cancel_scope.cancel()
 
 
@@ -107,7 +107,7 @@ async def test_r5_a_host_that_never_answers_has_a_quarter_of_the_places_and_othe
             assert (await service.add(FEED)).created
         for number in range(3):
             service.network.add(f"deaf{number}.example", f"93.184.216.{number + 100}", _never_answer)
-            for place in range(lanes.OF_A_HOST):
+            for place in range(actor.OF_A_HOST):
                 nursery.start_soon(_add_to_host, service, f"deaf{number}.example/{place}")
         await wait_all_tasks_blocked()
         with pytest.raises(Busy, match="most at once"):
@@ -122,7 +122,7 @@ async def test_r5_the_work_for_askers_who_have_left_is_given_up_and_their_places
         origin.bodies["/feed"] = rss("x1")
         _add_deaf_host(service)
         async with trio.open_nursery() as nursery:
-            for number in range(lanes.TO_NETWORK):
+            for number in range(actor.TO_NETWORK):
                 nursery.start_soon(_add_to_deaf_host, service, number, [])
             await trio.sleep(5)
             nursery.cancel_scope.cancel()

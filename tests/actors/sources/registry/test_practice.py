@@ -21,7 +21,7 @@ from actors.messages.sources import (
     ShowPractice,
 )
 from actors.messages.views import PracticeChange, SourceView
-from actors.practice.documents import What, address
+from actors.practice import What, address
 from actors.signatures.event import check, jwks
 from actors.sources.registry import actor as registry
 from actors.sources.registry.practice import PACE

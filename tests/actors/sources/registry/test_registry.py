@@ -28,7 +28,7 @@ from actors.sources import index as table
 from actors.sources.index import SourceIndex
 from actors.sources.ports import LiveSource
 from actors.sources.registry.actor import REPRICE, Registry
-from actors.sources.schedule.look_price import Price
+from actors.sources.schedule.budgets import Price
 from storage.errors import DiskFull
 from storage.records.identity import Millis, SourceId
 from storage.records.revision import ANY, revision_of

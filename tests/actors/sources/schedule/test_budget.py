@@ -5,7 +5,7 @@ from __future__ import annotations
 import trio
 
 from actors.messages.sources import DeleteSource
-from actors.sources.schedule.budget import LookRate, Spending
+from actors.sources.schedule.budgets import LookRate, Spending
 from actors.sources.schedule.overdue import EVERY
 from tests.actors.sources.harness import SITE, rss, watching
 

@@ -6,10 +6,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.sources.schedule.cadence import Hints, Limits, balance, due_after, interval_of
-from actors.sources.schedule.change_rate import DAY, HOUR, Ahead, Rhythm
-from actors.sources.schedule.look_price import Price
-from actors.sources.schedule.stored import fresh
+from actors.sources.schedule.budgets import Price
+from actors.sources.schedule.cadence import (
+    DAY,
+    HOUR,
+    Ahead,
+    Hints,
+    Limits,
+    Rhythm,
+    balance,
+    due_after,
+    fresh,
+    interval_of,
+)
 from storage.records.identity import Millis
 
 NOON = Millis(int(datetime(2026, 11, 21, 12, 0, tzinfo=UTC).timestamp() * 1000))

@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from actors.sources.schedule.change_rate import DAY, EVEN_AGE, HOUR, Rhythm, ahead, branching_of, observed
+from actors.sources.schedule.cadence import DAY, EVEN_AGE, HOUR, Rhythm, ahead, branching_of, observed
 
 MONDAY = 4 * DAY
 """Midnight of a Monday, in epoch seconds."""

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from actors.sources.schedule.hop_budget import BURST, HOUR, HopBudget
+from actors.sources.schedule.budgets import BURST, HOUR, HopBudget
 
 
 def taken(budget: HopBudget, since: float, until: float) -> int:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from actors.sources.schedule.look_price import COURTESY, HIGHEST, LOWEST, Price, first_guess, moved
+from actors.sources.schedule.budgets import COURTESY, HIGHEST, LOWEST, Price, first_guess, moved
 
 
 def test_a_look_is_never_worth_less_than_courtesy() -> None:

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from actors.sources.schedule.start_spread import CATCH_UP_RATE, MARGIN, wait_of
+from actors.sources.schedule.cadence import CATCH_UP_RATE, MARGIN, wait_of
 from storage.records.identity import Millis
 from storage.records.tiers import SourceType
 from storage.sqlite.in_loop import Disk

@@ -4,10 +4,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.sources.schedule.cadence import START_INTERVAL, Hints, Limits, interval_of
-from actors.sources.schedule.change_rate import DAY, HOUR, Rhythm
-from actors.sources.schedule.look_price import LOWEST, Price
-from actors.sources.schedule.stored import VERSION, Pace, decode, encode, fresh, learned
+from actors.sources.schedule.budgets import LOWEST, Price
+from actors.sources.schedule.cadence import (
+    DAY,
+    HOUR,
+    START_INTERVAL,
+    VERSION,
+    Hints,
+    Limits,
+    Pace,
+    Rhythm,
+    decode,
+    encode,
+    fresh,
+    interval_of,
+    learned,
+)
 from storage.records.identity import Millis
 
 NOW = Millis(1_780_000_000_000)

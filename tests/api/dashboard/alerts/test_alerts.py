@@ -6,9 +6,9 @@ from msgspec.structs import replace
 
 from actors.messages.views import SourceView
 from api.dashboard.picker import LISTED, found
-from api.operations.trials import PACE
+from api.operations.alerts import PACE
 from storage.records.alert import Alert
-from storage.records.delivery import Hit
+from storage.records.destination import Hit
 from storage.records.event import Diff
 from storage.records.identity import Seq
 from storage.records.source import SourceRuntime, SourceState

@@ -7,8 +7,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from storage.records.alert import Alert
-from storage.records.delivery import Attempt, Result
-from storage.records.destination import Destination, Secret
+from storage.records.destination import Attempt, Destination, Result, Secret
 from storage.records.identity import Millis
 from supervision import Mailbox
 from tests.api.house import House

@@ -7,8 +7,7 @@ from msgspec.structs import replace
 
 from actors.delivery.schedule import ATTEMPTS, WAITS
 from api.dashboard.destinations.clock import Next, clock_of, next_of
-from storage.records.delivery import Waiting
-from storage.records.destination import Destination, QuietHours, Secret
+from storage.records.destination import Destination, QuietHours, Secret, Waiting
 from storage.records.identity import Millis
 from tests.api.dashboard.destinations.rows import an_attempt
 from tests.support.build import NOW

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import trio
 
-from actors.messages import destinations, views
-from actors.messages.destinations import OutboxGrew
+from actors.messages import views, workers
+from actors.messages.workers import OutboxGrew
 from storage.records.destination import QuietHours
 from storage.records.identity import Millis, Seq
 from storage.records.states import DESTINATIONS
@@ -153,7 +153,7 @@ async def test_a_test_tells_status_time_and_answer_as_text(house: House, browser
     async def receiver(*results: views.TestResult) -> None:
         for result in results:
             message = await house.destinations[HOOK].receive()
-            assert isinstance(message, destinations.TestDelivery)
+            assert isinstance(message, workers.TestDelivery)
             message.reply.answer(result)
 
     async with trio.open_nursery() as nursery:

@@ -23,7 +23,7 @@ from actors.destination_kinds.email.letter import LetterWords
 from actors.destination_kinds.fields import MESSAGE_FIELDS
 from actors.destination_kinds.table import built_in_kinds
 from actors.keys import SCOPES
-from actors.notification.message_values import OF_EVENTS, OF_MESSAGES
+from actors.notification.message_template import OF_EVENTS, OF_MESSAGES
 from actors.notification.speech import Words
 from actors.query.languages import languages as query_languages
 from actors.settings import Settings, meaning
@@ -35,8 +35,8 @@ from api.dashboard.table import SCREENS
 from api.problems import KINDS
 from api.refusal_words import RULES
 from storage.records import states
+from storage.records.event import ChangeKind
 from storage.records.tiers import TIERS
-from storage.records.value import ChangeKind
 
 ROOT: Final = Path(__file__).parents[4]
 HOME: Final = ROOT / "api/dashboard/language"

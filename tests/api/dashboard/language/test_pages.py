@@ -20,8 +20,7 @@ from api.dashboard.language.catalogues import NATIVE, languages
 from api.dashboard.table import SCREENS
 from storage.records.alert import Alert
 from storage.records.health import Health
-from storage.records.source import SourceRuntime
-from storage.records.tag_defaults import TagDefaults
+from storage.records.source import SourceRuntime, TagDefaults
 from tests.api.dashboard.browser import Browser
 from tests.api.dashboard.destinations.rows import ALERT, HOOK, a_hook, an_attempt, attempts
 from tests.api.dashboard.language.gathering import gathered

@@ -14,11 +14,9 @@ from actors.signatures.coverage import WHYS, said
 from api.dashboard.language.patterns import PATTERNS
 from api.dashboard.language.sentences import translated, translated_lines
 from api.dashboard.language.speaking import speaking
-from storage.records.coverage import Coverage, Gap
-from storage.records.delivery import Attempt
-from storage.records.destination import Destination, Notice
+from storage.records.coverage import Coverage, Gap, Span, Why
+from storage.records.destination import Attempt, Destination, Notice
 from storage.records.identity import Millis
-from storage.records.shift import Span, Why
 from tests.rules.source_files import ROOT
 
 IN_SWEDISH = (

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from actors.errors import TooSoon, Unprocessable
 from actors.messages.sources import DetectUrl, EditSource, PickFromSource, PickFromUrl
-from actors.picks import (
+from actors.previews import (
     PickBlock,
     PickCell,
     PickChoice,
@@ -21,8 +21,8 @@ from actors.picks import (
     PickReach,
     Press,
 )
+from storage.records.event import Value
 from storage.records.identity import SourceId
-from storage.records.value import Value
 from tests.api.dashboard.browser import Browser
 from tests.api.dashboard.hostile import PAYLOADS, shape, stays_text
 from tests.api.dashboard.sources.previews import of_a_page

@@ -6,8 +6,7 @@ from msgspec.structs import replace
 
 from actors.inheriting import effective
 from actors.messages.views import SourceView
-from storage.records.source import SourceRuntime
-from storage.records.tag_defaults import TagDefaults
+from storage.records.source import SourceRuntime, TagDefaults
 from tests.api.dashboard.browser import Browser
 from tests.api.dashboard.sources.test_listing import put
 from tests.api.house import House

@@ -15,15 +15,25 @@ from api.dashboard.amounts import named
 from api.dashboard.sources.changing import came_of_it
 from api.dashboard.sources.one import untold_since
 from storage.append import events_of
-from storage.records import note, scores, trail
-from storage.records.event import Change, Delta, DeltaStats, Diff, Op
+from storage.records import health, trail
+from storage.records.event import (
+    Change,
+    ChangeKind,
+    Delta,
+    DeltaStats,
+    Diff,
+    Op,
+    StandingValue,
+    StandingValues,
+    TypedChange,
+    Value,
+    ValueType,
+)
 from storage.records.health import BreakerState, Health
 from storage.records.identity import Millis, day_of
-from storage.records.note import Note, StoredMemory
 from storage.records.source import Harvest, SourceRuntime, SourceState
 from storage.records.times import rfc3339
-from storage.records.trail import Verdict, look
-from storage.records.value import ChangeKind, StandingValue, StandingValues, TypedChange, Value, ValueType
+from storage.records.trail import Note, StoredMemory, Verdict, look
 from tests.api.dashboard.browser import Browser
 from tests.api.dashboard.sources.previews import of_a_page
 from tests.api.dashboard.sources.test_listing import put
@@ -40,12 +50,12 @@ async def told(house: House, *drafts: Any, notes: tuple[Note, ...] = ()) -> list
     """Commit events of source 1 as the recorder would; return their ids, oldest first."""
     packed = b""
     for one in notes:
-        packed = note.noted(packed, one)
+        packed = trail.add_note(packed, one)
     source = a_source_id()
     if await house.storage.sources.get(source) is None:
         stored = house.registry.views[source].source
         await house.storage.sources.add(stored, SourceState(source, SourceRuntime()), house.storage.lease)
-    base = note.sealed(StoredMemory(b"\x01", packed)) if notes else None
+    base = trail.sealed(StoredMemory(b"\x01", packed)) if notes else None
     harvest = Harvest(source, tuple(drafts), SourceState(source, SourceRuntime(), base))
     done = events_of(await house.storage.log.append([harvest], house.storage.lease, house.mint, stamp))
     return [str(event.body) for event in done]
@@ -153,12 +163,12 @@ async def test_the_history_of_its_health_is_what_it_said_of_itself(house: House,
 
 async def test_its_worst_score_of_each_day_is_drawn_from_the_second_day_on(house: House, browser: Browser) -> None:
     day = day_of(house.context.world.now())
-    put(house, hot=msgspec.structs.replace(HOT, scores=scores.scored(b"", day, 1.0)))
+    put(house, hot=msgspec.structs.replace(HOT, scores=health.scored(b"", day, 1.0)))
     await browser.get(here())
     assert not browser.page.xpath("//*[@class='course']")
     kept = b""
     for at, score in ((day - 3, 1.0), (day - 2, 0.0), (day, 0.5)):
-        kept = scores.scored(kept, at, score)
+        kept = health.scored(kept, at, score)
     put(house, hot=msgspec.structs.replace(HOT, scores=kept))
     await browser.get(here())
     rects = browser.page.xpath("//*[@class='course']//rect")

@@ -6,11 +6,11 @@ import pytest
 from msgspec.structs import replace
 
 from actors.messages.sources import AddSource
-from actors.picks import Picked, PickedValue
+from actors.previews import Picked, PickedValue
 from actors.query import parse
 from api.dashboard.forms import Wrong
 from api.dashboard.sources.pricing import Wanted, query_of
-from storage.records.value import Value
+from storage.records.event import Value
 from tests.api.dashboard.browser import Browser
 from tests.api.dashboard.sources.previews import of_a_page
 from tests.api.dashboard.sources.test_choosing import BLOCKS, PAGE, PRESSED, PRICE, URL, edits, opened

@@ -7,7 +7,7 @@ import pytest
 from actors.errors import Conflict
 from actors.messages.sources import EditSource
 from storage.records.alert import Alert
-from storage.records.tag_defaults import TagDefaults
+from storage.records.source import TagDefaults
 from tests.api.dashboard.browser import Browser
 from tests.api.dashboard.sources.test_listing import put, rows
 from tests.api.house import House

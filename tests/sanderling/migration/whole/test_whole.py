@@ -35,13 +35,11 @@ from sanderling.operations.import_stage import STAGE, unfinished
 from sanderling.real_world import entropy
 from storage.append import events_of
 from storage.interface import Storage
-from storage.records.cursor import EVERYTHING, MATCHED
-from storage.records.delivery import Match, Portion
-from storage.records.destination import Destination, Private
-from storage.records.event import HEARTBEAT, RESET, Heartbeat
+from storage.records.destination import Destination, Match, Portion, Private
+from storage.records.event import EVERYTHING, HEARTBEAT, MATCHED, RESET, Heartbeat
 from storage.records.identity import START, Millis, day_of, seq_of
 from storage.records.publication import hash_of
-from storage.records.tag_defaults import TagDefaults
+from storage.records.source import TagDefaults
 from storage.records.tiers import Kind
 from storage.sqlite.engine.folder import DATABASE, FolderLock
 from storage.sqlite.secrets.own_key import NEXT, OWN

@@ -26,8 +26,8 @@ from sanderling.operations.backup.making import make_backup
 from sanderling.operations.backup.restoring import Restored, restore
 from sanderling.real_world import entropy
 from storage.interface import Storage
-from storage.records.cursor import EVERYTHING
 from storage.records.destination import Private, Secret
+from storage.records.event import EVERYTHING
 from storage.records.identity import START, Millis
 from storage.secrets.sealing import Lost
 from storage.secrets.vault import written

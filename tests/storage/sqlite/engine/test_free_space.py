@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from storage.errors import DiskFull
-from storage.records.cursor import EVERYTHING
+from storage.records.event import EVERYTHING
 from storage.records.identity import START, Seq
 from storage.retention import STEP
 from storage.sqlite import open_keys, open_sqlite

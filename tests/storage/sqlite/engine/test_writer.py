@@ -17,7 +17,7 @@ import trio
 import trio.testing
 
 from storage.errors import DiskFull, Unavailable
-from storage.records.cursor import EVERYTHING
+from storage.records.event import EVERYTHING
 from storage.records.identity import START, Seq
 from storage.sql.transaction import MOST_EVENTS, Transaction
 from storage.sql.writing import Ticket

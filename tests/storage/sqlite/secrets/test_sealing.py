@@ -20,7 +20,7 @@ from storage.errors import Exposed, NoKey, Unopened
 from storage.interface import Storage
 from storage.records.destination import Private, Secret
 from storage.records.identity import START, Millis
-from storage.records.push_key import PushKey
+from storage.records.key import PushKey
 from storage.secrets.vault import Vault, read_master, written
 from storage.sqlite import open_keys, open_sqlite
 from storage.sqlite.engine.connection import WRITER, connect

@@ -12,8 +12,8 @@ import msgspec
 import pytest
 
 from storage.errors import DiskFull, NewerSchema
-from storage.records.cursor import EVERYTHING
 from storage.records.destination import Secret
+from storage.records.event import EVERYTHING
 from storage.records.identity import COUNTER_BITS, START, Seq
 from storage.records.source import SourceRuntime
 from storage.secrets.mark import mark

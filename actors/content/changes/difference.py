@@ -1,0 +1,374 @@
+"""A difference between two states of a page: its sides, each block's place, replaced blocks, texts with a new owner.
+
+Unchanged neighbours identify a place, never a number: the gaps between two states (patience diff over keys) provide it.
+If a gap has as many blocks before as after, each has its place; elsewhere only blocks that differ in figures or dates
+do. So "Operational, Outage, Operational" to three times "Operational" changes in the middle, and a new entry above a
+list moves nothing.
+
+The owner of a cell is its row and column; of a value, the label before it; of another short text, the heading above it.
+Rows, cards and sections that only change their order keep their owners.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections import Counter, defaultdict, deque
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Literal, NamedTuple, TypeAlias, overload
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from actors.content.changes.memory import PageMemory, SettledState, placed
+from actors.content.changes.weights import LETTERS, LONG, NUMBER, SIGNED, ticker_shape
+from actors.content.pages.places import BETWEEN
+from actors.content.pages.traits import CELL, HEADING, LINK, TOP
+from actors.content.values.amounts import has_price
+from actors.content.values.availability import availability_in
+from actors.content.wording.canonical import canonical
+from actors.content.wording.dates import around, dates_in
+from actors.content.wording.fingerprint import digest16
+from actors.content.wording.json_text import form
+from actors.content.wording.spans import Gap, gaps
+from actors.content.wording.words import words_in
+from storage.records.event import MOST_CONTEXT, Context, Op
+
+_ADDRESS = re.compile(r"[\w.+-]{1,64}@[\w-]{1,64}(?:\.[\w-]{1,64}){1,5}")
+NO_ADDRESS = "email protected"
+"""The text in place of an address hidden from robots."""
+
+
+class Side(Struct, frozen=True):
+    """Blocks in only one of two states: their positions there, and their canonical texts."""
+
+    positions: tuple[int, ...]
+    canonicals: tuple[str, ...]
+
+    def by_position(self) -> dict[int, str]:
+        return dict(zip(self.positions, self.canonicals, strict=True))
+
+
+class Apart(Struct, frozen=True):
+    """The difference of two states: blocks that came, blocks that went, and the gaps between unchanged runs.
+
+    moved: positions, now and before, of texts that are on both sides with different owners.
+    """
+
+    came: Side
+    went: Side
+    spans: tuple[Gap, ...]
+    moved: tuple[frozenset[int], frozenset[int]] = (frozenset(), frozenset())
+
+
+def apart(before: SettledState, now: SettledState) -> Apart:
+    """Return the added and removed blocks.
+
+    Blocks are counted, so a moved block is neither. Of several copies, the one in a gap counts. Blocks without a stored
+    text are left out.
+    """
+    found = tuple(gaps(before.keys[: len(before.texts)], now.keys[: len(now.texts)]))
+    if not found:
+        return Apart(Side((), ()), Side((), ()), ())
+    old, new = Counter(before.keys), Counter(now.keys)
+    came = _beyond(now, new - old, [range(gap[2], gap[3]) for gap in found])
+    went = _beyond(before, old - new, [range(gap[0], gap[1]) for gap in found])
+    return Apart(came, went, found)
+
+
+def _beyond(one: SettledState, more: Counter[str], within: Iterable[range]) -> Side:
+    """Return one side of a difference. more: the keys it has more often than the other, with the surplus."""
+    moved = [i for span in within for i in span]
+    positions = []
+    for i in reversed(moved):
+        key = one.keys[i]
+        if more[key]:
+            more[key] -= 1
+            positions.append(i)
+    return side_of(one, positions[::-1])
+
+
+def side_of(state: SettledState, positions: Sequence[int]) -> Side:
+    texts = ((form(state.texts[i]) if state.json else state.texts[i], state.traits[i]) for i in positions)
+    canonicals = (canonical(text, cell=bool(trait & CELL)) for text, trait in texts)
+    return Side(tuple(positions), tuple(canonicals))
+
+
+def shapes(state: SettledState, side: Side) -> list[str]:
+    """Return the keys of the shapes of blocks that are lines of figures."""
+    rows = zip(side.positions, side.canonicals, strict=True)
+    found = (ticker_shape(state.texts[i], text, state.traits[i]) for i, text in rows)
+    return [digest16(shape) for shape in found if shape]
+
+
+def labels(side: Side) -> set[str]:
+    """Return the short texts that have a figure, with 0 for each."""
+    found = (NUMBER.subn("0", text) for text in side.canonicals if words_in(text) <= LONG)
+    return {text for text, figures in found if figures}
+
+
+def bags(state: SettledState, side: Side, hidden: bool) -> list[str]:
+    """Return each block's words, sorted; hidden: replace addresses by the placeholder for robots."""
+    texts: Iterable[str] = side.canonicals
+    if hidden:
+        texts = (canonical(_ADDRESS.sub(NO_ADDRESS, state.texts[i])) for i in side.positions)
+    return [" ".join(sorted(text.split())) for text in texts]
+
+
+LONGEST_GAP = 4
+_LONGEST_SHAPE = 40
+"""Maximum words of a block matched by shape, in a gap with more blocks on one side."""
+_MOST_SOUGHT = 200
+
+What: TypeAlias = Literal["ids", "figures", "dates", "words"]
+_ID = re.compile(
+    r"\b(?:[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|\d{10,}"
+    r"|(?=[0-9a-f]{0,40}\d)(?=[0-9a-f]{0,40}[a-f])[0-9a-f]{10,})\b"
+)
+"""A checksum, a long number, or a machine-made id; only time can tell."""
+
+
+class Replacement(Struct, frozen=True):
+    """A block and its replacement: positions before and now, the new key, canonical texts, and the key of the place.
+    what: only long ids differ, only figures, only dates, or words.
+    """
+
+    old: int
+    new: int
+    key: str
+    before: str
+    after: str
+    slot: str
+    what: What
+
+
+def shape(canonical: str) -> str:
+    """Return a canonical text with 0 for each figure, whatever its sign."""
+    return SIGNED.sub("0", _ID.sub("0", canonical))
+
+
+def dateless(canonical: str) -> str:
+    """Return a canonical text without its dates, "" if it has none."""
+    dates = dates_in(canonical)
+    return f"{len(dates)} {' | '.join(around(canonical, dates))}" if dates else ""
+
+
+def replacements(
+    before: SettledState, now: SettledState, spans: Iterable[Gap], went: dict[int, str], came: dict[int, str]
+) -> Iterator[Replacement]:
+    """Yield the replacements. went, came: canonical texts of blocks on only one side, by position.
+
+    Both may lack blocks of a gap: those that moved, and are elsewhere on the other side.
+    """
+    for a, b, c, d in spans:
+        old = [i for i in range(a, b) if i in went]
+        new = [j for j in range(c, d) if j in came]
+        if not old or not new:
+            continue
+        for i, j in _paired(_Gap(before, now, went, came), old, new):
+            what = _what(went[i], came[j])
+            slot = slot_of(before, i, shape(came[j]) if what in {"ids", "figures"} else "")
+            yield Replacement(i, j, now.keys[j], went[i], came[j], slot, what)
+
+
+def slot_of(before: SettledState, i: int, shaped: str = "") -> str:
+    """Return the key of the place after the block before `i`; shaped: for figures, their `shape`."""
+    left = before.keys[i - 1] if i else ""
+    return digest16(f"slot {left} {shaped}")
+
+
+def _what(before: str, after: str) -> What:
+    if (said := dateless(before)) and said == dateless(after):
+        return "dates"
+    if _ID.sub("0", before) == _ID.sub("0", after):
+        return "ids"
+    return "figures" if shape(before) == shape(after) else "words"
+
+
+def _alike(one: int, other: int) -> bool:
+    """Whether two traits are of one kind of block; a row of times is a cell only while it has times."""
+    return one | CELL == other | CELL
+
+
+class _Gap(Struct, frozen=True):
+    before: SettledState
+    now: SettledState
+    went: dict[int, str]
+    came: dict[int, str]
+
+
+def _paired(gap: _Gap, old: Sequence[int], new: Sequence[int]) -> Iterator[tuple[int, int]]:
+    before, now = gap.before.traits, gap.now.traits
+    if len(old) == len(new) <= LONGEST_GAP:
+        yield from (pair for pair in zip(old, new, strict=True) if _alike(before[pair[0]], now[pair[1]]))
+        return
+    alike: dict[tuple[str, int], deque[int]] = defaultdict(deque)
+    for i in old[:_MOST_SOUGHT]:
+        if words_in(gap.went[i]) <= _LONGEST_SHAPE:
+            alike[dateless(gap.went[i]) or shape(gap.went[i]), before[i]].append(i)
+    for j in new[:_MOST_SOUGHT]:
+        if found := alike.get((dateless(gap.came[j]) or shape(gap.came[j]), now[j])):
+            yield found.popleft(), j
+
+
+_CUT = "…"
+_PERMALINK = " ¶"
+"""The suffix many documentation generators give a heading: a link to itself."""
+
+
+class StateContexts(Sequence[Context]):
+    """The context of each block with known text, made on demand: a difference needs few.
+
+    A heading is placed below the page's main one, since its level is not stored. The block's own text is left out.
+    """
+
+    def __init__(self, state: SettledState) -> None:
+        self._state = state
+        traits = state.traits[: len(state.texts)]
+        self._headings = [i for i, trait in enumerate(traits) if trait & (HEADING | TOP)]
+        self._tops = [i for i in self._headings if traits[i] & TOP]
+
+    def __len__(self) -> int:
+        return len(self._state.texts)
+
+    @overload
+    def __getitem__(self, at: int) -> Context: ...
+
+    @overload
+    def __getitem__(self, at: slice) -> list[Context]: ...
+
+    def __getitem__(self, at: int | slice) -> Context | list[Context]:
+        if isinstance(at, slice):
+            return [self._context(i) for i in range(*at.indices(len(self)))]
+        return self._context(range(len(self))[at])
+
+    def _context(self, i: int) -> Context:
+        state = self._state
+        place = state.places[i] if i < len(state.places) else None
+        parts = (self._heading(i), *(("", "") if place is None else place))
+        return Context(*(_fitting(part) if part != state.texts[i] else "" for part in parts))
+
+    def _heading(self, i: int) -> str:
+        state = self._state
+        trait = state.traits[i] if i < len(state.traits) else 0
+        if trait & TOP:
+            return ""
+        above = self._tops if trait & HEADING else self._headings
+        nearest = bisect_left(above, i)
+        return state.texts[above[nearest - 1]] if nearest else ""
+
+
+def _fitting(text: str) -> str:
+    text = text.rstrip(_PERMALINK)
+    return text if len(text) <= MOST_CONTEXT else text[: MOST_CONTEXT - 1].rstrip() + _CUT
+
+
+_VALUE_WORDS = 3
+_FAR = 4
+"""Blocks before a value that are searched for its label."""
+
+
+class _Owner(NamedTuple):
+    kind: str
+    parts: tuple[str, ...]
+
+
+class _Owners:
+    """The owners of a state's blocks."""
+
+    def __init__(self, state: SettledState) -> None:
+        self.state, self.contexts, self._counts = state, StateContexts(state), Counter(state.keys)
+        self._known = {"", *state.texts, *state.keys}
+
+    def of(self, i: int) -> _Owner:
+        at = self.contexts[i]
+        if at.row:
+            return _Owner("cell", (at.row, at.column))
+        if not self.state.traits[i] & CELL and self._is_value(i):
+            near = range(i - 1, max(-1, i - 1 - _FAR), -1)
+            label = next((self.state.keys[n] for n in near if not self._is_value(n)), "")
+            return _Owner("label", (label,))
+        return _Owner("heading" if words_in(self.state.texts[i]) < LONG else "", (at.heading,))
+
+    def has(self, owner: _Owner) -> bool:
+        """Whether an owner's words occur on this side; a reworded heading moves nothing."""
+        return self._known.issuperset(part for own in owner.parts for part in own.split(BETWEEN))
+
+    def _is_value(self, i: int) -> bool:
+        text = self.state.texts[i]
+        if self.state.traits[i] & HEADING or words_in(text) > _VALUE_WORDS:
+            return False
+        if self._counts[self.state.keys[i]] > 1 or has_price(text) or not LETTERS.search(text):
+            return True
+        return any(True for _ in availability_in(text.lower()))
+
+
+def with_assigned(apart: Apart, memory: PageMemory, before: SettledState, now: SettledState) -> Apart:
+    """Add blocks with a new owner to a difference, as removed from the old owner and added to the new one.
+
+    before: the reported state; if it has no places, the memory supplies them.
+    """
+    known, spans = (frozenset(apart.went.positions), frozenset(apart.came.positions)), apart.spans
+    if sum(b - a for a, b, _, _ in spans) == len(known[0]) or sum(d - c for _, _, c, d in spans) == len(known[1]):
+        return apart
+    # If two texts swap places, one keeps its order and falls between the gaps.
+    ranges = range(spans[0][0], spans[-1][1]), range(spans[0][2], spans[-1][3])
+    sides = _Owners(before if before.places else placed(memory)), _Owners(now)
+    owned = [
+        {i: side.of(i) for i in span if i not in aside and not side.state.traits[i] & HEADING}
+        for side, span, aside in zip(sides, ranges, known, strict=True)
+    ]
+    if any(known):
+        # In lists of headlines, new ones push the old ones down.
+        for side, owners in zip(sides, owned, strict=True):
+            for i in [i for i, owner in owners.items() if owner.kind == "heading" and side.state.traits[i] & LINK]:
+                del owners[i]
+    went, came = _beyond_assigned(owned[0], owned[1], sides), _beyond_assigned(owned[1], owned[0], sides[::-1])
+    if not went or not came:
+        return apart
+    return replace(
+        apart,
+        went=side_of(sides[0].state, sorted((*apart.went.positions, *went))),
+        came=side_of(now, sorted((*apart.came.positions, *came))),
+        moved=(frozenset(came), frozenset(went)),
+    )
+
+
+def _beyond_assigned(own: dict[int, _Owner], others: dict[int, _Owner], sides: tuple[_Owners, _Owners]) -> list[int]:
+    """Return the blocks that have another owner on the other side, if their own owner exists there too.
+
+    A label without a value there only moved.
+    """
+    keys = sides[1].state.keys
+    left = Counter((keys[i], owner) for i, owner in others.items())
+    there = {keys[i]: owner.kind for i, owner in others.items()}
+    taken = frozenset(others.values())
+    found = []
+    for i, owner in own.items():
+        key = sides[0].state.keys[i]
+        if left[key, owner]:
+            left[key, owner] -= 1
+        elif (
+            owner.kind
+            and there.get(key) == owner.kind
+            and (owner in taken if owner.kind == "label" else sides[1].has(owner))
+        ):
+            found.append(i)
+    return found
+
+
+def steps_of(before: SettledState, after: SettledState, apart: Apart) -> tuple[Op, ...]:
+    """Return the visible steps of moved texts: a cell's or label's old and new text, or an insertion and a deletion."""
+    came, went = apart.moved
+    now, was = _Owners(after), _Owners(before)
+    left = {i: was.of(i) for i in sorted(went)}
+    steps = []
+    for i in sorted(came):
+        owner = now.of(i)
+        old = next((n for n, other in left.items() if other == owner and owner.kind != "heading"), None)
+        if old is None:
+            steps.append(Op("insert", i, text=after.texts[i], context=now.contexts[i]))
+        else:
+            del left[old]
+            steps.append(Op("replace", i, before=before.texts[old], after=after.texts[i], context=now.contexts[i]))
+    return (*steps, *(Op("delete", i, text=before.texts[i], context=was.contexts[i]) for i in left))

@@ -1,0 +1,349 @@
+"""Unsteady parts of a page: restless places, a site's furniture, boxes that come and go, rows with dates.
+
+Words do not tell a counter from a limit: "12 readers" and "12 users" are alike. Their duration does. A place is
+restless if several new blocks in a row stayed only briefly. A later block there is reported only once it stays.
+
+Measured on 80 hosts with several pages: *two* pages usually share real changes (a headline on the front page and in its
+section, a release on three project pages). Ignoring those lost ten changes for each false alarm avoided. So furniture
+must be on nearly all of at least four different pages, and is never a table cell or a page's own heading. It then
+weighs nothing when it comes or goes; it stays in the page, as it may be part of its structure. The watcher of a host
+collects the keys of its pages' memories (`told_keys`) and sends those the others share (`shared_keys`) with a check.
+
+A *box* is a few blocks added where nothing was removed, or removed where nothing was added, without headings, entries
+or cells. Sites show the same boxes on every page: a sale, works on Sunday, "chat with us". Their words do not matter.
+
+- Above the page's own heading a box belongs to the site, not the page: it is reported once it lasts.
+- Elsewhere, on pages without running text, a box may be shown to one visitor in two: a second and a third check decide.
+- On any page, two things are boxes: a heading with only links or buttons (a call to action), and a paragraph with
+  several buttons (a dialog). Links right above the copyright line are boxes too, each by itself.
+- A text near others of its kind that came and went unreported is one more of them, until it lasts.
+- Texts that replace each other together stay in doubt until all of them have lasted.
+
+A lone past date only says when a page was edited, and is not reported. If several entries have one each, the date
+belongs to its entry: if one date changes and its entry stays, that entry has changed.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from actors.content.changes.difference import Apart, Replacement
+from actors.content.changes.memory import MOST_SLOTS, PageMemory, SettledState, Slot, decode_memory, unpack_keys
+from actors.content.changes.news import COPIES, COPY, SURE, Difference, Known, WeighedBlock
+from actors.content.changes.weights import FIGURE, LETTERS, LONG, LONGEST_LABEL, NUMBER
+from actors.content.pages.traits import CELL, CONTROL, HEADING, ITEM, LINK, TOP
+from actors.content.pages.walls import titles_of
+from actors.content.wording.canonical import canonical
+from actors.content.wording.dates import is_only_date
+
+BRIEF = 2
+"""A stay of at most this many checks is brief."""
+MOST_BRIEF = 2
+"""Brief stays in a row that make a place restless."""
+
+
+def restless(slots: Iterable[Slot]) -> frozenset[str]:
+    return frozenset(slot.key for slot in slots if slot.brief >= MOST_BRIEF)
+
+
+def remark_of(memory: PageMemory) -> str:
+    """Return a sentence on the page's restless places, "" if it has none."""
+    count = len(restless(memory.slots))
+    if not count:
+        return ""
+    places = "One place on the page shows" if count == 1 else f"{count} places on the page show"
+    return f"{places} something else at nearly every look: what comes there is told when it stays."
+
+
+def after(memory: PageMemory, replaced: Iterable[Replacement], came: Container[str], number: int) -> tuple[Slot, ...]:
+    """Return the slots after the check with this number. came: keys of blocks added in this check.
+
+    A block that was reported there before is not new, but its return ends a stay as well.
+    """
+    slots = {slot.key: slot for slot in memory.slots}
+    gone = frozenset(unpack_keys(memory.gone))
+    for one in replaced:
+        if one.key in came and (one.key not in gone or one.slot in slots):
+            last = slots.pop(one.slot, Slot(one.slot, 0, memory.told))
+            brief = last.brief
+            if one.key not in gone:
+                brief = last.brief + 1 if number - last.since <= BRIEF else 0
+            slots[one.slot] = Slot(one.slot, brief, number)
+    return tuple(slots.values())[-MOST_SLOTS:]
+
+
+LEAST_OTHERS = 3
+MOST_TOLD = 600
+"""Keys of a page that are compared, from its beginning and its end, where furniture is."""
+_TWINS = 0.5
+_SHARE = 0.8
+
+
+def told_keys(memory: bytes) -> tuple[str, ...]:
+    """Return the keys of a stored memory's content blocks, without cells and the page's heading.
+
+    At most `MOST_TOLD`, from both ends of the page; () for an unreadable memory.
+    """
+    decoded = decode_memory(memory)
+    if decoded is None:
+        return ()
+    rows = zip(unpack_keys(decoded.keys), decoded.traits, strict=False)
+    keys = tuple(key for key, trait in rows if not trait & (CELL | TOP))
+    return keys if len(keys) <= MOST_TOLD else keys[: MOST_TOLD // 2] + keys[-MOST_TOLD // 2 :]
+
+
+def shared_keys(others: Iterable[Sequence[str]]) -> tuple[str, ...]:
+    """Return the keys that nearly all other pages of the host have in common, if there are enough pages.
+
+    Two addresses of one page share its content, so of pages that are half the same only one counts.
+    """
+    different: list[frozenset[str]] = []
+    for keys in map(frozenset, others):
+        if keys and all(len(keys & other) < _TWINS * len(keys | other) for other in different):
+            different.append(keys)
+    if len(different) < LEAST_OTHERS:
+        return ()
+    counts = Counter(key for keys in different for key in keys)
+    return tuple(sorted(key for key, count in counts.items() if count >= _SHARE * len(different)))
+
+
+LASTS = 8
+"""Checks after the first that must find a box above the heading again before it is reported."""
+EARLY = 6
+"""Checks after the first during which a doubt takes one check longer."""
+_MOST_BLOCKS, _MOST_WORDS = 4, 60
+_PARAGRAPH = 16
+"""A box in the content with this many words is a paragraph: sites do not write so much for some visitors only."""
+_ABOVE = "above the page's heading, where sites put their banners: told when it lasts"
+_NEAR = 2
+"""Blocks on either side that belong to the same box."""
+_MOST_OFFERED = 7
+_TURNS = 4
+"""Checks after the first that must find a text near rotating ones again before it is reported."""
+_AMONG = "beside texts that come and go"
+
+
+class Box(Struct, frozen=True):
+    """A box: positions of its blocks in their state. came: it was added. above: it is above the heading."""
+
+    positions: tuple[int, ...]
+    came: bool
+    above: bool
+    words: int
+
+
+class Around(Struct, frozen=True):
+    """Two states of a page and their difference, the page's title, and keys that came and went unreported.
+
+    early: one of a source's first checks, when the page's rotating parts are still unknown.
+    """
+
+    before: SettledState
+    now: SettledState
+    apart: Apart
+    title: str
+    untold: frozenset[str]
+    early: bool = False
+
+
+def boxes(around: Around) -> Iterator[Box]:
+    before, now = around.before, around.now
+    heads = _heading(before, around.title), _heading(now, around.title)
+    for old, new in _gaps(around.apart):
+        if bool(old) == bool(new):
+            continue
+        state, found = (now, new) if new else (before, old)
+        head = heads[bool(new)]
+        above = found[-1] < head if head else not found[0]
+        if _is_box(state, found, above=above):
+            yield Box(tuple(found), bool(new), above, sum(state.words[i] for i in found))
+
+
+def _offered(state: SettledState, found: Sequence[int], *, alone: bool) -> Iterator[int]:
+    """Yield the positions of a heading with only links or buttons, and of paragraphs with several buttons.
+
+    alone: the other side has no blocks in this place.
+    """
+    for n, i in enumerate(found):
+        first, run = state.traits[i], [i]
+        for k in found[n + 1 :]:
+            if k != run[-1] + 1 or len(run) > _MOST_OFFERED or not state.traits[k] & (LINK | CONTROL):
+                break
+            run.append(k)
+        is_call = alone and first & HEADING and not first & LINK and 1 < len(run) == len(found) <= _MOST_OFFERED
+        buttons = sum(state.traits[k] & CONTROL > 0 for k in run[1:])
+        if is_call or (buttons > 1 and not first & (CELL | ITEM | LINK) and state.words[i] >= LONG):
+            yield from run
+
+
+def _foot(state: SettledState) -> range:
+    """Return the positions of the links right above the copyright line."""
+    end = state.zone.foot
+    if end >= len(state.texts):
+        return range(0)
+    start = end
+    while start and state.traits[start - 1] & LINK:
+        start -= 1
+    return range(start, end)
+
+
+def _is_box(state: SettledState, found: Sequence[int], *, above: bool) -> bool:
+    if len(found) > _MOST_BLOCKS or sum(state.words[i] for i in found) > _MOST_WORDS:
+        return False
+    if any(state.traits[i] & (HEADING | CELL | ITEM) for i in found):
+        return False
+    rows = state.entries
+    # The lines of a banner may form a row; links in a row are headlines.
+    return not any(i in rows and (not above or state.traits[i] & LINK) for i in found)
+
+
+def _heading(state: SettledState, title: str) -> int:
+    """Return the position of the page's heading: its h1, else the text of its title; 0 if unknown."""
+    found = next((i for i, trait in enumerate(state.traits[: len(state.texts)]) if trait & TOP), None)
+    if found is not None:
+        return found
+    named = titles_of(title)
+    return next((i for i, text in enumerate(state.texts) if text in named), 0)
+
+
+def weighed_boxes(difference: Difference, around: Around, known: Known) -> Difference:
+    """Return the difference with blocks in boxes on hold until they last."""
+    before, now, apart = around.before, around.now, around.apart
+    rows = list(difference.blocks)
+    running = before.zone.text, now.zone.text
+    at = {(True, i): n for n, i in enumerate(apart.came.positions)}
+    at |= {(False, i): n for n, i in enumerate(apart.went.positions, len(at))}
+    for box in boxes(around):
+        for i in box.positions:
+            n = at[box.came, i]
+            if box.above or (not running[box.came] and box.words <= _PARAGRAPH):
+                rows[n] = _waiting(rows[n], box, known)
+    feet = _foot(before), _foot(now)
+    visits = [(came, i) for came, i in at if i in feet[came]]
+    for old, new in _gaps(apart):
+        alone = not (old and new)
+        visits += ((False, i) for i in _offered(before, old, alone=alone))
+        visits += ((True, i) for i in _offered(now, new, alone=alone))
+    for n in map(at.__getitem__, visits):
+        rows[n] = _doubted(rows[n], known)
+    if around.early and not running[1]:
+        for one in difference.replaced:
+            n = at[True, one.new]
+            # It has waited, so it was in doubt; an early rotating text may last for some checks.
+            if one.what == "words" and rows[n].score and 0 < known.waits.get(one.key, 0) <= SURE:
+                rows[n] = replace(rows[n], doubted=True)
+    turning = _Turning(before, now, known, around.untold - known.aside)
+    for old, new in _gaps(apart):
+        if running[0] or running[1]:
+            break
+        for n, block in turning.weighed(old, new, at, rows):
+            rows[n] = block
+    return replace(difference, blocks=tuple(rows))
+
+
+class _Turning:
+    """Places that show a few of many texts: changes there stay in doubt until all of them last."""
+
+    def __init__(self, before: SettledState, now: SettledState, known: Known, untold: frozenset[str]) -> None:
+        self._before, self._now, self._known, self._untold = before, now, known, untold
+
+    def weighed(
+        self, old: Sequence[int], new: Sequence[int], at: Mapping[tuple[bool, int], int], rows: Sequence[WeighedBlock]
+    ) -> Iterator[tuple[int, WeighedBlock]]:
+        """Yield the blocks of a gap with their new weight, each with its number in the difference."""
+        stood = [self._known.waits.get(self._now.keys[i], 0) for i in new]
+        turns = self._turns(old, self._before) or self._turns(new, self._now)
+        mixed = len(new) > 1 and min(stood) < SURE and max(stood) > min(stood)
+        least = _TURNS if turns else SURE
+        if not (turns or mixed) or (stood and min(stood) >= least):
+            return
+        for came, positions in ((False, old), (True, new)):
+            for n in (at[came, i] for i in positions):
+                if not turns or came:
+                    yield n, replace(rows[n], doubted=bool(rows[n].score))
+                elif stood or self._known.absent.get(rows[n].key, 0) < _TURNS:
+                    yield n, replace(rows[n], score=0.0, rule=_AMONG)
+
+    def _turns(self, positions: Sequence[int], state: SettledState) -> bool:
+        """Whether one of the blocks, or a near one, is a text of their kind that came and went unreported."""
+        if not positions or any(state.traits[i] & CELL for i in positions):
+            return False
+        traits = {state.traits[i] for i in positions}
+        near = range(max(0, positions[0] - _NEAR), min(len(state.texts), positions[-1] + _NEAR + 1))
+        return any(
+            state.keys[n] in self._untold
+            and state.traits[n] in traits
+            and LETTERS.search(state.texts[n]) is not None
+            and not NUMBER.search(state.texts[n])
+            for n in near
+        )
+
+
+def _gaps(apart: Apart) -> Iterator[tuple[list[int], list[int]]]:
+    """Yield the positions of removed and added blocks in each gap."""
+    came, went = frozenset(apart.came.positions), frozenset(apart.went.positions)
+    for a, b, c, d in apart.spans:
+        yield [i for i in range(a, b) if i in went], [i for i in range(c, d) if i in came]
+
+
+def _waiting(block: WeighedBlock, box: Box, known: Known) -> WeighedBlock:
+    if box.above:
+        return block if _stood(block, known) >= LASTS else replace(block, score=0.0, rule=_ABOVE, waits=block.came)
+    return _doubted(block, known)
+
+
+def _doubted(block: WeighedBlock, known: Known) -> WeighedBlock:
+    return replace(block, doubted=True) if block.score and _stood(block, known) < SURE else block
+
+
+def _stood(block: WeighedBlock, known: Known) -> int:
+    return (known.waits if block.came else known.absent).get(block.key, 0)
+
+
+_ROWS = 3
+"""Lone dates that make a list of dated rows."""
+_MOST = 0.5
+"""The share of dates that may change at once; if all do, they show the page's current day."""
+_GONE = 0.6
+"""Weight of a removed date relative to the added one."""
+_RULES = frozenset({"", "only a date", "a date by itself", COPY, COPIES})
+
+
+def weighed_dated_rows(
+    difference: Difference, before: SettledState, now: SettledState, apart: Apart, known: Known
+) -> Difference:
+    """Return the difference with weight for a row's changed date."""
+    dates = (one for one in difference.replaced if one.what == "dates" and one.slot not in known.restless)
+    found = [one for one in dates if is_only_date(one.before) and is_only_date(one.after)]
+    if not found:
+        return difference
+    dated = _dates(now)
+    if len(dated) < _ROWS or len(found) > _MOST * len(dated):
+        return difference
+    rows = list(difference.blocks)
+    at = {(True, i): n for n, i in enumerate(apart.came.positions)}
+    at |= {(False, i): n for n, i in enumerate(apart.went.positions, len(at))}
+    told = frozenset(before.keys)
+    for one in found:
+        # The entry is before or after its date, and has stayed.
+        beside = (i for i in (one.new - 1, one.new + 1) if 0 <= i < len(now.keys) and i not in dated)
+        if any(now.keys[i] in told for i in beside):
+            for place, least in (((True, one.new), FIGURE), ((False, one.old), _GONE * FIGURE)):
+                rows[at[place]] = _at_least(rows[at[place]], least)
+    return replace(difference, blocks=tuple(rows))
+
+
+def _at_least(block: WeighedBlock, least: float) -> WeighedBlock:
+    if block.rule in _RULES:
+        return replace(block, score=max(block.score, least), rule="")
+    return block
+
+
+def _dates(now: SettledState) -> Sequence[int]:
+    """Return the positions of blocks that are only a date."""
+    short = (i for i, text in enumerate(now.texts) if len(text) <= LONGEST_LABEL and NUMBER.search(text))
+    return [i for i in short if is_only_date(canonical(now.texts[i]))]

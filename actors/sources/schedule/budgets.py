@@ -1,0 +1,163 @@
+"""The budgets of all sources: checks a second and the price of one, and pages of items.
+
+The price of a check brings them back to the budget, but slowly: a source takes a new price at its next check, and
+after the import of a list many first checks come together. Users must see that. A check with a browser counts as the
+plain ones that it costs (`look_price.RENDERED`).
+
+A source is checked when waiting longer would cost more lateness than a check is worth (`cadence`). That worth is one
+number for all: the *price*, in event-seconds of lateness, for a source with one change a day. If all sources together
+plan more checks a second than the budget, the price rises and every source waits a little longer, those that gain
+least first; if they plan fewer, it falls. There is no central queue.
+
+The controller is an integrator on the logarithm of the price. Checks a second scale with `price ** -0.5`, and a source
+takes the new price at its next check, a quarter of an hour later on average. `GAIN` is slow enough to avoid
+oscillation despite this delay, and quick enough to be back on budget within a few hours.
+
+`weigh` is the one choice of taste. An event of a source that changes `r` times a day counts `r ** -exponent`: with 0
+all events count the same and the mean delay of an event is least; with 1 all sources count the same, busy or quiet.
+
+A check with a browser costs `RENDERED` plain ones, since it fetches all that the page loads. It must be worth that
+much more, and counts as that much of the budget.
+
+A request is never worth less than `COURTESY`: even with few sources and a large budget, servers get no pointless
+requests. This lets a source that never changes back off to the ceiling.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Final
+
+from msgspec import Struct
+
+SLACK = 1.1
+"""A tenth over the budget is fine: checks are uneven."""
+LEAST = 0.5
+"""Checks a second that are never too many: a handful in half a minute."""
+
+
+@dataclass(frozen=True, slots=True)
+class LookRate:
+    """Checks a second in the last half minute; passed: seconds above the budget so far."""
+
+    rate: float = 0.0
+    budget: float = 0.0
+    passed: float = 0.0
+
+    def says(self) -> str:
+        """Return a sentence for people; empty while the budget is kept.
+
+        >>> LookRate(40.0, 10.0, 240.0).says()
+        '40.0 looks a second are made, 10 are the budget (looks_per_second), for 4 min now.'
+        """
+        if not self.passed:
+            return ""
+        long = f"{self.passed / 60:.0f} min" if self.passed >= 60 else f"{self.passed:.0f} s"
+        return (
+            f"{self.rate:,.1f} looks a second are made, {self.budget:g} are the budget (looks_per_second), "
+            f"for {long} now."
+        )
+
+
+class Spending:
+    """Compares finished checks with the budget. `now`: seconds of a monotonic clock."""
+
+    def __init__(self, budget: float) -> None:
+        self._budget = budget
+        self._before: tuple[float, float] | None = None
+        self._since: float | None = None
+
+    def __repr__(self) -> str:
+        return f"<Spending of {self._budget:g} looks a second, passed since {self._since}>"
+
+    def see(self, looks: float, now: float) -> LookRate:
+        """Take the total of finished checks; return the rate since the last call."""
+        before, self._before = self._before, (looks, now)
+        if before is None or now <= before[1]:
+            return LookRate(0.0, self._budget)
+        rate = max(0.0, (looks - before[0]) / (now - before[1]))
+        if rate <= max(LEAST, self._budget * SLACK):
+            self._since = None
+            return LookRate(rate, self._budget)
+        self._since = before[1] if self._since is None else self._since
+        return LookRate(rate, self._budget, now - self._since)
+
+
+DAY: Final = 86_400.0
+COURTESY: Final = 1.2
+"""Event-seconds. A check every 90 s for a source with a change an hour, every 8 min for one a day."""
+RENDERED: Final = 100
+"""Plain checks that a rendered one costs."""
+GAIN: Final = 1 / 2700.0
+"""How fast the price follows, 1/s."""
+LOWEST, HIGHEST = 0.01, 1e6
+"""Bounds beyond which the price has no effect, so that it can't run away from an unreachable budget."""
+LARGEST_ERROR: Final = 1.0
+"""Of the logarithm: adding sources by the thousand does not upset the price."""
+
+
+class Price(Struct, frozen=True):
+    """The current price of a check, and the exponent of the weight."""
+
+    value: float = COURTESY
+    exponent: float = 0.5
+
+    def weigh(self, a_day: float) -> float:
+        """Return the worth of a check, in event-seconds, of a source with this many changes a day.
+
+        >>> [round(Price(10.0, exponent).weigh(4.0)) for exponent in (0.0, 0.5, 1.0)]
+        [10, 20, 40]
+        """
+        return max(COURTESY, self.value * math.pow(a_day, self.exponent))
+
+
+def cost_of(*, rendered: bool) -> int:
+    """Return a check's cost in plain checks."""
+    return RENDERED if rendered else 1
+
+
+def first_guess(sources: float, budget: float, ceiling: float) -> float:
+    """Return the price that makes this many sources, with one change a day each, spend `budget` checks a second."""
+    interval = min(ceiling, sources / budget)
+    return min(HIGHEST, max(LOWEST, interval * interval / (2 * DAY)))
+
+
+def moved(value: float, planned: float, budget: float, seconds: float) -> float:
+    """Return the price after `seconds` during which all sources together planned `planned` checks a second.
+
+    >>> moved(4.0, 10.0, 10.0, 60.0), moved(4.0, 20.0, 10.0, 60.0) > 4.0, moved(4.0, 0.0, 10.0, 60.0) < 4.0
+    (4.0, True, True)
+    """
+    ratio = planned / budget  # 0 also when next to nothing is planned
+    error = math.log(ratio) if ratio > 0 else -LARGEST_ERROR
+    error = min(LARGEST_ERROR, max(-LARGEST_ERROR, error))
+    return min(HIGHEST, max(LOWEST, value * math.exp(GAIN * seconds * error)))
+
+
+HOUR = 3600.0
+BURST = 0.1
+"""Share of an hour's pages that may be fetched at once after a quiet time."""
+
+
+class HopBudget:
+    """`per_hour` pages an hour. `now`: seconds of a monotonic clock."""
+
+    def __init__(self, per_hour: int) -> None:
+        self._per_hour = per_hour
+        self._room = max(1.0, BURST * per_hour)
+        self._has = self._room
+        self._at: float | None = None
+
+    def __repr__(self) -> str:
+        return f"<HopBudget of {self._per_hour} an hour, {self._has:.1f} left>"
+
+    def take(self, now: float) -> float:
+        """Take one page and return 0; or take none and return the seconds until there is one."""
+        if self._at is not None:
+            self._has = min(self._room, self._has + (now - self._at) * self._per_hour / HOUR)
+        self._at = now
+        if self._has >= 1:
+            self._has -= 1
+            return 0.0
+        return (1 - self._has) * HOUR / self._per_hour

@@ -1,0 +1,241 @@
+"""Further listeners: during start-up, for this machine's owner, and for metrics.
+
+The listeners open before the data folder, so clients can connect long before the service can answer. They get a problem
+document, or a small page in a browser, instead of silence.
+
+To the admin socket only the service's account and root can connect (`sanderling/admin_listener.py`), and both could
+make any key anyway. Requests have all scopes, a rate limit and a name in the log, as with a key. Forwarded requests are
+refused (`api/peers.py`).
+
+The metrics listener is a separate child, so it answers even if the public front end is down. If the socket cannot be
+opened, it logs that and the service runs without it.
+
+It has the same guards as the public one: keys with rate limits, strict parsing, TLS if configured, a connection limit.
+It is a separate child, so scrapes work while the front end is down.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from functools import partial
+from html import escape
+from typing import Any, Final
+
+import trio
+
+from actors.app_context import AppContext
+from actors.keys import SCOPES
+from actors.world import Certificate
+from api.app import make_admin_app, make_metrics_app
+from api.problems import MEDIA, Refusal
+from api.server.server import GRACE, ServerConnections, close_all, name_of
+from storage.records.identity import Millis
+from storage.records.key import ApiKey
+from supervision import Child, ChildSpec
+
+AGAIN: Final = 2
+"""Seconds until a client should retry."""
+AT_ONCE: Final = 64
+"""Connections answered at once; more wait in the system's queue."""
+WITHIN: Final = 5.0
+"""Seconds for one connection, TLS included."""
+MOST_HEAD: Final = 16_384
+PAUSE: Final = 0.1
+_PAGE: Final = (
+    '<!doctype html><html lang="en"><meta charset="utf-8"><meta http-equiv="refresh" content="{again}">'
+    "<title>Sanderling is starting</title><h1>Sanderling is starting</h1><p>{says}.</p>"
+    "<p>This page asks again every {again} seconds.</p></html>\n"
+)
+
+
+class StartupListener:
+    """Answers on listeners until each is given up. doing: the current step, without a full stop."""
+
+    def __init__(self, base_url: str, certificate: Certificate | None) -> None:
+        self._base_url, self._certificate = base_url, certificate
+        self._kept: dict[tuple[str, int], tuple[trio.CancelScope, trio.Event]] = {}
+        self.doing: Callable[[], str] = lambda: "opening the data folder"
+
+    def say(self, doing: str) -> None:
+        """Set the current step. Any thread may call it."""
+        self.doing = lambda: doing
+
+    async def keep(
+        self, address: tuple[str, int], listeners: Sequence[trio.abc.Listener[Any]], *, secure: bool = False
+    ) -> None:
+        """Answer on an address's listeners until `give_up`; return once the open connections are answered."""
+        limit = trio.CapacityLimiter(AT_ONCE)
+        async with trio.open_nursery() as answering:
+            scope, gone = trio.CancelScope(), trio.Event()
+            self._kept[address] = scope, gone
+            try:
+                with scope:
+                    async with trio.open_nursery() as accepting:
+                        for listener in listeners:
+                            accepting.start_soon(self._accept, listener, answering, limit, secure)
+            finally:
+                gone.set()
+
+    async def give_up(self, address: tuple[str, int]) -> None:
+        """Stop accepting on an address, so that the server can take over."""
+        if (kept := self._kept.pop(address, None)) is not None:
+            scope, gone = kept
+            scope.cancel()
+            await gone.wait()
+
+    async def _accept(
+        self, listener: trio.abc.Listener[Any], answering: trio.Nursery, limit: trio.CapacityLimiter, secure: bool
+    ) -> None:
+        while True:
+            token = object()
+            await limit.acquire_on_behalf_of(token)
+            try:
+                stream = await listener.accept()
+            except OSError:  # no file descriptors: closing connections helps
+                limit.release_on_behalf_of(token)
+                await trio.sleep(PAUSE)
+                continue
+            except BaseException:
+                limit.release_on_behalf_of(token)
+                raise
+            answering.start_soon(self._answer, stream, limit, token, secure)
+
+    async def _answer(self, stream: trio.abc.Stream, limit: trio.CapacityLimiter, token: object, secure: bool) -> None:
+        try:
+            with trio.move_on_after(WITHIN), suppress(trio.BrokenResourceError, trio.ClosedResourceError):
+                if secure and self._certificate is not None:
+                    stream = self._certificate.wrap(stream)
+                    await _shaken(stream)
+                head = await _head(stream)
+                if head:
+                    await stream.send_all(self._said(head))
+        finally:
+            limit.release_on_behalf_of(token)
+            await trio.aclose_forcefully(stream)
+
+    def _said(self, head: bytes) -> bytes:
+        """Return the answer to a request: a page if it accepts HTML, else a problem document."""
+        says = f"The service is starting: {self.doing()}"
+        lines = [line.strip() for line in head.lower().split(b"\r\n")]
+        if any(line.startswith(b"accept:") and b"text/html" in line for line in lines):
+            kind, body = "text/html; charset=utf-8", _PAGE.format(says=escape(says), again=AGAIN).encode()
+        else:
+            kind, body = MEDIA, Refusal("unavailable", f"{says}.").encode(self._base_url)
+        said = (
+            f"HTTP/1.1 503 Service Unavailable\r\ncontent-type: {kind}\r\ncontent-length: {len(body)}\r\n"
+            f"retry-after: {AGAIN}\r\ncache-control: no-store\r\ncontent-security-policy: default-src 'none'\r\n"
+            "x-content-type-options: nosniff\r\nconnection: close\r\n\r\n"
+        ).encode()
+        return said if head.startswith(b"HEAD ") else said + body
+
+
+async def _shaken(stream: Any) -> None:
+    """Do the TLS handshake. Drop clients that insist on a protocol other than HTTP/1.1."""
+    await stream.do_handshake()
+    if stream.selected_alpn_protocol() not in (None, "http/1.1"):
+        raise trio.BrokenResourceError
+
+
+async def _head(stream: trio.abc.Stream) -> bytes:
+    """Return the head of a request, perhaps truncated; b"" if the client ends before its end."""
+    head = b""
+    while b"\r\n\r\n" not in head and len(head) < MOST_HEAD:
+        part = await stream.receive_some(MOST_HEAD)
+        if not part:
+            return b""
+        head += part
+    return head
+
+
+OWNER = ApiKey("socket", "this machine", "socket", "", tuple(SCOPES), Millis(0), rate_per_minute=60_000, burst=10_000)
+"""The key of every request on the socket."""
+DRAIN = 1.0
+BEAT = 1.0
+"""Seconds between two measurements of the loop's lag."""
+
+
+def admin_socket(context: AppContext) -> Sequence[ChildSpec]:
+    """Return the child for the admin socket, to start before the public front end; none without a socket."""
+    if context.world.admin_socket is None:
+        return ()
+
+    async def run(child: Child) -> None:
+        await _serve(context, child)
+
+    return (ChildSpec("admin", run=run, shutdown=DRAIN + GRACE, ready_within=30.0),)
+
+
+async def _serve(context: AppContext, child: Child) -> None:
+    stopping = child.stopping
+    listeners = await _listeners(context)
+    connections = ServerConnections(make_admin_app(context, OWNER), bare=True)
+    try:
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(connections.cut_when_cancelled)
+            nursery.start_soon(connections.api.streams.signs.run)
+            nursery.start_soon(_measure, context)
+            await nursery.start(connections.api.repeats.run)
+            for listener in listeners:
+                nursery.start_soon(connections.accept, listener, nursery)
+            child.ready()
+            await stopping.wait()
+            await connections.drain(DRAIN)
+            nursery.cancel_scope.cancel()
+    finally:
+        for listener in listeners:
+            await trio.aclose_forcefully(listener)
+
+
+async def _listeners(context: AppContext) -> Sequence[trio.abc.Listener[Any]]:
+    assert context.world.admin_socket is not None
+    try:
+        return await context.world.admin_socket()
+    except OSError as error:
+        context.world.log("admin.no_socket", level="error", error=str(error))
+        return ()
+
+
+async def _measure(context: AppContext) -> None:
+    """Measure how late timers fire."""
+    while True:
+        due = trio.current_time() + BEAT
+        await trio.sleep_until(due)
+        context.world.metrics.loop_lag.value = max(0.0, trio.current_time() - due)
+
+
+METRICS_DRAIN = 1.0
+
+
+def metrics_listener(context: AppContext) -> Sequence[ChildSpec]:
+    """Return the child that listens at `metrics_bind`; none without it."""
+    address = context.settings.metrics_address()
+    if address is None:
+        return ()
+    return (
+        ChildSpec(
+            "metrics", run=partial(_serve_metrics, context, address), shutdown=METRICS_DRAIN + GRACE, ready_within=30.0
+        ),
+    )
+
+
+async def _serve_metrics(context: AppContext, address: tuple[str, int], child: Child) -> None:
+    stopping = child.stopping
+    listeners = await context.world.listen(*address)
+    connections = ServerConnections(make_metrics_app(context))
+    try:
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(connections.cut_when_cancelled)
+            nursery.start_soon(connections.api.used.run)
+            nursery.start_soon(connections.api.refused.run)
+            await nursery.start(connections.api.repeats.run)
+            for listener in listeners:
+                nursery.start_soon(connections.accept, listener, nursery)
+            context.world.log("metrics.listening", addresses=[name_of(listener) for listener in listeners])
+            child.ready()
+            await stopping.wait()
+            await connections.drain(METRICS_DRAIN)
+            nursery.cancel_scope.cancel()
+    finally:
+        await close_all(listeners)
+        await connections.api.used.save()
