@@ -25,10 +25,10 @@ from actors.sources.schedule.budgets import LookRate
 from actors.templates.instantiation import Templates
 from actors.tracing.tracer import Tracer
 from actors.world import World
-from storage.interface import Storage
 from storage.records.destination import Destination
 from storage.records.identity import Millis
 from storage.records.member import ReplicaState
+from storage.sql.storage import Storage
 from supervision import Mailbox
 
 

@@ -13,9 +13,9 @@ from typing import NamedTuple
 from actors.egress.url import Url, parse_url
 from actors.errors import Conflict, UrlRefused
 from actors.world import World
-from storage.interface import Storage
 from storage.records.bin import Bin, Capture
 from storage.records.identity import Millis
+from storage.sql.storage import Storage
 
 PATH = "/bins/"
 BODY = 256 << 10

@@ -15,13 +15,13 @@ import trio
 from actors.settings import Settings
 from actors.world import World
 from storage.errors import STANDSTILL
-from storage.interface import Storage
 from storage.records.event import MATCHED
 from storage.records.identity import START, Millis, Seq, millis_of
 from storage.records.session import KEPT_CALL_LIFE as LIFE
 from storage.records.session import MOST
 from storage.records.source import RESTS
 from storage.retention import SLICE, Keep, Trust, most_aged, next_return, next_slice, too_roomy
+from storage.sql.storage import Storage
 from supervision import Child
 
 ROUND: Final = 600.0

@@ -15,9 +15,9 @@ import msgspec
 import trio
 from msgspec import UNSET, Raw, Struct, UnsetType
 
-from storage.interface.log import EventLog
 from storage.records.event import MOST_CHANGES, Delta, Filter, TypedChange, Value, ValueType
 from storage.records.identity import Millis, Seq, SourceId, millis_of
+from storage.sql.stores.log import EventLog
 
 NAMED: Final = ("availability", "version", "date")
 """Types of values without a number that have series."""

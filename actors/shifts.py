@@ -14,9 +14,9 @@ import trio
 
 from actors.world import World
 from storage.errors import STANDSTILL
-from storage.interface import Storage
 from storage.records.coverage import DEAD, UNSTORED, Record, Shift, record_of, stepped
 from storage.records.identity import Millis
+from storage.sql.storage import Storage
 from supervision import Child
 
 EVERY: Final = 60.0

@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 from actors.signatures.event import Signer, jwks
 from actors.signatures.message import MessageSigner, content_digest, directory
-from storage.interface import Storage
 from storage.records.key import PublicKey, SigningKey
+from storage.sql.storage import Storage
 
 
 class Directory(NamedTuple):

@@ -59,12 +59,12 @@ from actors.tracing.otlp import headers_in, traces_url
 from actors.tracing.tracer import Tracer
 from actors.world import World
 from storage.errors import StorageError
-from storage.interface import Storage
 from storage.records.alert import Alert
 from storage.records.identity import SERVICE
 from storage.records.key import SigningKey
 from storage.records.member import Says
 from storage.records.source import Harvest
+from storage.sql.storage import Storage
 from supervision import (
     Alarm,
     Change,

@@ -15,9 +15,9 @@ from typing import Any, NamedTuple, Protocol
 import trio
 
 from actors.metrics import Metrics
-from storage.interface import Storage
-from storage.objects.objects import Objects
+from storage.objects import Objects
 from storage.records.identity import Millis, Seq, id_of, seq_at
+from storage.sql.storage import Storage
 from supervision import Child
 
 

@@ -13,12 +13,12 @@ import trio
 from actors.signatures.coverage import MOST_BYTES, Logged, receipt_of
 from actors.signatures.event import Signer, new_signing_key
 from bench.topic import Figure, Row, Topic, size
-from storage.interface import Storage
 from storage.records import tally
 from storage.records.coverage import Kept, Shift, cover, days_of, record_of
 from storage.records.identity import Millis, SourceId
 from storage.records.tally import Day
 from storage.records.trail import Verdict
+from storage.sql.storage import Storage
 from storage.sqlite import open_sqlite
 from tests.storage.contract.builders import a_source, a_source_id, a_state
 

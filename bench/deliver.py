@@ -20,8 +20,8 @@ from bench.log_loads import opened, percentile
 from bench.log_material import seeded
 from bench.topic import Figure, Row, Topic, size
 from sanderling.real_world import monotonic
-from storage.interface import Storage
 from storage.records.destination import WEBHOOK
+from storage.sql.storage import Storage
 
 DESTINATIONS, EVENTS = 5, size(1_000, 20)
 AT_ONCE = 4 * DESTINATIONS

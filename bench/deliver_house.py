@@ -27,10 +27,10 @@ from bench.log_material import DRAFTS, NOW, Mint, a_harvest, signed
 from bench.topic import ROOT
 from sanderling.real_world import chance, monotonic, wall
 from storage.append import events_of
-from storage.interface import Storage
 from storage.records.alert import Alert
 from storage.records.destination import WEBHOOK, Destination, Match, Secret
 from storage.records.event import Stored
+from storage.sql.storage import Storage
 from supervision import ChildSpec, DynamicSupervisor, Supervisor
 
 SECRET = Secret("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")

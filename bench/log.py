@@ -35,9 +35,9 @@ from bench.log_material import DRAFTS, SOURCES, Mint, a_draft, a_harvest, seeded
 from bench.topic import Figure, Row, Topic, size
 from sanderling.serve import COLLECT
 from storage.append import events_of
-from storage.interface import Storage
 from storage.records.event import EVERYTHING
 from storage.records.identity import START, Seq
+from storage.sql.storage import Storage
 from storage.sqlite.engine.folder import DATABASE
 
 WAITED = size(4.0, 0.5)
@@ -47,7 +47,7 @@ TOPIC = Topic(
     "The log on SQLite",
     "The limits are the barest programs for the same job on the same disk: a group commit without signatures, a loop "
     "over a SELECT.",
-    ("storage/append.py", "storage/interface", "storage/records", "storage/sqlite"),
+    ("storage/append.py", "storage/records", "storage/sql", "storage/sqlite"),
     {
         "commit100": Figure("ST1 harvest committed, signed, 100 senders", "/s", ">= 0.35 x bare, >= 2,000/s"),
         "commit1000": Figure("ST1 harvest committed, signed, 1,000 senders", "/s", ">= 0.35 x bare, >= 2,000/s"),

@@ -17,7 +17,7 @@ import trio
 
 from bench.log_material import DRAFTS, SOURCES, Mint, a_harvest, an_event, signed, source_id
 from bench.topic import size
-from storage.interface import Storage
+from storage.sql.storage import Storage
 from storage.sqlite import open_sqlite
 
 SECONDS, ROUNDS = size(0.8, 0.1), size(3, 1)

@@ -39,9 +39,9 @@ from actors.sources.push.actor import PushSource
 from actors.world import World
 from bench.log_loads import loop_lag, opened, percentile
 from bench.topic import ROOT, Figure, Row, Topic, size
-from storage.interface import Storage
 from storage.records.identity import Millis, SourceId, id_of, seq_at
 from storage.records.source import Detection, Source, SourceRuntime, SourceState
+from storage.sql.storage import Storage
 from supervision import ChildSpec, Mailbox, Strategy, Supervisor
 
 SECONDS, WARM = size(3.0, 0.3), 0.5

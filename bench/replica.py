@@ -23,8 +23,8 @@ from bench.topic import Figure, Row, Topic, size
 from sanderling.operations.standby.copy import StandbyCopy
 from sanderling.operations.standby.follower import Follower
 from storage.append import events_of
-from storage.interface import Storage
-from storage.objects.folder import FolderObjects
+from storage.objects import FolderObjects
+from storage.sql.storage import Storage
 from supervision import ChildSpec, Supervisor
 from tests.support.memory_network import MemoryNetwork, a_world
 

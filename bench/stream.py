@@ -34,7 +34,7 @@ TOPIC = Topic(
     "The stream",
     "CPU is the server's own, times are from a commit to a client's `recv`; the limits are raw sockets, a bare SELECT "
     "and bare Quart-Trio.",
-    ("api/streams", "api/server", "storage/tail.py", "storage/recent.py"),
+    ("api/streams", "api/server", "storage/tail.py", "storage/append.py"),
     {
         "cpu": Figure("CPU a delivery, 1,000 clients, one 1 KB event at a time", "us", "<= 2 x raw sockets"),
         "memory": Figure("memory a client", "KB", "<= 24 KB"),

@@ -35,11 +35,11 @@ from api.server.server import serve
 from api.streams.sse import event_frame
 from bench.log_material import DRAFTS, a_harvest, source_id
 from sanderling.serve import COLLECT
-from storage.interface import Storage
 from storage.records.event import Stored
 from storage.records.identity import COUNTER_BITS, Millis, Seq, SourceId, id_of
 from storage.records.key import ApiKey
 from storage.records.source import Detection, Source, SourceRuntime, SourceState
+from storage.sql.storage import Storage
 from storage.sqlite import open_sqlite
 from storage.sqlite.in_loop import Disk, InLoopStorage
 from supervision import Mailbox

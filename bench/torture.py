@@ -36,7 +36,7 @@ from sanderling.exits import CommandFailed
 from sanderling.master_key import replica_keys
 from sanderling.operations.standby.copy import StandbyCopy
 from sanderling.operations.standby.follower import Follower
-from storage.objects.folder import FolderObjects
+from storage.objects import FolderObjects
 from storage.sqlite.engine.folder import DATABASE
 from tests.e2e.origin import Origin
 from tests.e2e.service import Service, a_key, a_service, add

@@ -19,11 +19,11 @@ from sanderling.environment import environ, machine
 from sanderling.exits import CommandFailed, Exit
 from sanderling.master_key import named_vault
 from storage.errors import Corrupt, DiskFull, Locked, NewerSchema, NoKey, Unavailable
-from storage.interface import Storage
-from storage.interface.command_keys import CommandKeys
 from storage.postgres.address import Address, BadAddress, read_address
-from storage.postgres.shared_clock import SharedClock
+from storage.postgres.server import SharedClock
 from storage.secrets.vault import Vault
+from storage.sql.storage import Storage
+from storage.sql.stores.keys import CommandKeys
 from storage.sqlite.database import open_keys, open_sqlite
 from storage.sqlite.engine.folder import prepare
 from storage.sqlite.ownership import as_root
@@ -119,7 +119,7 @@ async def open_snapshot(settings: Settings) -> AsyncIterator[Storage]:
     assert address is not None
     vault = _vault(named_vault(environ()))
     with _the_driver():
-        from storage.postgres.snapshot import open_postgres_snapshot
+        from storage.postgres.commands import open_postgres_snapshot
     async with open_postgres_snapshot(address.url, vault) as storage:
         yield storage
 
@@ -131,14 +131,14 @@ async def importing(settings: Settings, clock: Callable[[], float]) -> AsyncIter
     Raises CommandFailed, StorageError.
     """
     with _the_driver():
-        from storage.postgres import importing as filling
+        from storage.postgres.commands import NotEmpty, begin_import, end_import
 
     address = address_of(settings)
     assert address is not None
     vault = _vault(named_vault(environ()))
     try:
-        await trio.to_thread.run_sync(filling.begin, address.url, limiter=trio.CapacityLimiter(1))
-    except filling.NotEmpty as error:
+        await trio.to_thread.run_sync(begin_import, address.url, limiter=trio.CapacityLimiter(1))
+    except NotEmpty as error:
         raise CommandFailed(
             f"{address}: this instance has {error.there} already, and an import of a whole one needs an empty one. "
             "Name another database.",
@@ -152,7 +152,7 @@ async def importing(settings: Settings, clock: Callable[[], float]) -> AsyncIter
     finally:
         with trio.move_on_after(CLOSE_WITHIN, shield=True):
             await storage.aclose()
-    await trio.to_thread.run_sync(filling.end, address.url, limiter=trio.CapacityLimiter(1))
+    await trio.to_thread.run_sync(end_import, address.url, limiter=trio.CapacityLimiter(1))
 
 
 def refuse_half_a_database(settings: Settings) -> None:
@@ -162,7 +162,7 @@ def refuse_half_a_database(settings: Settings) -> None:
         return
     with told(settings):
         with _the_driver():
-            from storage.postgres.importing import is_half
+            from storage.postgres.commands import is_half
         if is_half(address.url):
             says = "an import into it was cut off, and is not whole. Run it again (`sanderling import`)"
             raise CommandFailed(f"{address}: {says}, or name another database.", Exit.BAD_DATA)
@@ -178,7 +178,7 @@ def opened_keys(settings: Settings, *, existing: bool = True) -> Iterator[Comman
     if address is not None:
         vault = _vault(named_vault(environ()))
         with _the_driver():
-            from storage.postgres.keys import open_postgres_keys
+            from storage.postgres.commands import open_postgres_keys
         with told(settings), open_postgres_keys(address.url, vault) as keys:
             yield keys
         return

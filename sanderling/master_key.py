@@ -1,7 +1,7 @@
 """The operator's master key: 256 bits to be kept apart from backups.
 
 It comes from a file, the environment, or systemd's credentials, in this order; never from a flag, which everyone on the
-machine can see. Without one, the database uses the data folder's own key (`storage/sqlite/secrets/own_key.py`) and
+machine can see. Without one, the database uses the data folder's own key (`storage/sqlite/master_key.py`) and
 backups have no key. Backups use NaCl's secret box (XSalsa20-Poly1305): altered data does not open.
 """
 
@@ -17,8 +17,8 @@ from nacl.secret import SecretBox
 
 from sanderling.exits import CommandFailed, Exit
 from storage.secrets.vault import REPLICA, Vault, read_master
+from storage.sqlite.master_key import own_keys
 from storage.sqlite.ownership import as_root
-from storage.sqlite.secrets.own_key import own_keys
 
 VARIABLE = "SANDERLING_MASTER_KEY"
 FILE_VARIABLE = "SANDERLING_MASTER_KEY_FILE"

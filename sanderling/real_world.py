@@ -33,9 +33,9 @@ from sanderling.master_key import named_vault
 from sanderling.passwords import Argon2
 from sanderling.program import holder_command, worker_command, worker_environment
 from sanderling.replica_place import replica_of
-from storage.interface import Storage
-from storage.postgres.shared_clock import SharedClock
+from storage.postgres.server import SharedClock
 from storage.records.identity import Millis
+from storage.sql.storage import Storage
 
 BACKLOG = 1024
 """Pending connections that the kernel holds; 10,000 clients may reconnect at once."""

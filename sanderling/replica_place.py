@@ -15,8 +15,7 @@ from actors.egress.sockets import public_trust, trusting
 from actors.settings import Settings
 from sanderling.exits import CommandFailed, Exit
 from sanderling.s3_objects import Bucket, Credentials, S3Objects
-from storage.objects.folder import FolderObjects
-from storage.objects.objects import NAME, Objects
+from storage.objects import NAME, FolderObjects, Objects
 
 S3 = "s3://"
 _BUCKET = re.compile(r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]")

@@ -18,7 +18,7 @@ from urllib.parse import quote, urlsplit
 
 import httpx
 
-from storage.objects.objects import NAME, ObjectsAway
+from storage.objects import NAME, ObjectsAway
 
 WITHIN = 30.0
 """Seconds allowed per request."""

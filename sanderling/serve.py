@@ -48,7 +48,7 @@ from sanderling.operations.import_stage import STAGE, unfinished
 from sanderling.operations.standby.copy import FOLDER as STANDBY
 from sanderling.real_world import Listening, entropy, monotonic, now, real_world, wall
 from storage.errors import StorageError
-from storage.interface import Storage
+from storage.sql.storage import Storage
 from supervision import Child, ChildSpec, Escalate, Stall, Watchdog
 
 CLOSE_WITHIN = 8.0

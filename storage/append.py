@@ -1,4 +1,4 @@
-"""The terms of an append (lease, ids, signature) and its answers."""
+"""The terms of an append (lease, ids, signature), its answers, and a recent event, held in memory for streams."""
 
 from __future__ import annotations
 
@@ -56,3 +56,16 @@ class Mint(Protocol):
 
     def mint(self) -> tuple[Seq, str]:
         """Return the next position and its UUIDv7."""
+
+
+class Recent:
+    """An event in the ring. `frame` caches its encoding, made once for all streams."""
+
+    __slots__ = ("frame", "stored")
+
+    def __init__(self, stored: Stored) -> None:
+        self.stored = stored
+        self.frame: bytes | None = None
+
+    def __repr__(self) -> str:
+        return f"Recent(seq={self.stored.seq})"

@@ -18,7 +18,7 @@ from api.operations.events import AT_ONCE as OF_HISTORY
 from api.published.newest import MOST as OF_A_FEED
 from api.streams.export import PAGE as OF_AN_EXPORT
 from api.streams.reader import TURN as OF_A_STREAM
-from storage.following import PAGE as OF_THE_FOLLOWER
+from storage.tail import PAGE as OF_THE_FOLLOWER
 from tests.actors.delivery.rig import Rig as DeliveryRig
 from tests.actors.matcher.rig import Rig as MatcherRig
 from tests.actors.matcher.rig import an_alert

@@ -40,10 +40,10 @@ from actors.messages.workers import DestinationMessage, TestDelivery
 from actors.tracing.tracer import Tracer
 from actors.world import World
 from storage.errors import STANDSTILL, StorageError
-from storage.interface import Storage
 from storage.records.destination import Delivery, Destination, Notice
 from storage.records.event import MATCHED
 from storage.records.identity import START, Millis
+from storage.sql.storage import Storage
 from supervision import Child, Mailbox
 
 MOST_IN_FLIGHT = 4

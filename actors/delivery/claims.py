@@ -12,9 +12,9 @@ import trio
 
 from actors.world import World
 from storage.errors import Unavailable
-from storage.interface import Storage
 from storage.records.destination import Delivery, Outcome
 from storage.records.identity import Seq
+from storage.sql.storage import Storage
 
 COMMIT_DEADLINE = 30.0
 """Seconds for one write, which a cancellation does not interrupt."""

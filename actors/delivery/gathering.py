@@ -12,9 +12,9 @@ from actors.delivery.traced import linked, put_digest
 from actors.tracing.identity import SpanContext
 from actors.tracing.tracer import Tracer
 from actors.world import World
-from storage.interface import Storage
 from storage.records.destination import Destination, Portion
 from storage.records.identity import COUNTER_BITS, Millis, Seq, id_of, seq_at
+from storage.sql.storage import Storage
 
 
 class Gathering:

@@ -24,9 +24,9 @@ from actors.signatures.event import Signer
 from actors.tracing.tracer import Tracer
 from actors.world import World
 from storage.errors import STANDSTILL
-from storage.interface import Storage
-from storage.interface.outbox import Claim
 from storage.records.destination import Destination
+from storage.sql.storage import Storage
+from storage.sql.stores.outbox import Claim
 from supervision import Child, ChildSpec, DynamicSupervisor, Mailbox, MailboxFull, NoSuchChild
 
 MAILBOX_BOUND = 8

@@ -32,10 +32,10 @@ from actors.messages.workers import Record
 from actors.notices import of_destination
 from actors.world import World
 from storage.errors import STANDSTILL
-from storage.interface import Storage
 from storage.records.destination import Destination, Notice
 from storage.records.identity import SERVICE, Millis, Seq
 from storage.records.source import Harvest
+from storage.sql.storage import Storage
 from supervision import MailboxFull, Reply
 
 FAILURES = 5

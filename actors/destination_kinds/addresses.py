@@ -22,7 +22,7 @@ from actors.egress.url import Url, parse_url
 from actors.errors import Overloaded, UrlRefused
 from actors.settings import Settings
 from actors.world import ResolveFailed, World
-from storage.interface import Storage
+from storage.sql.storage import Storage
 
 Address = IPv4Address | IPv6Address
 CHECK_WITHIN = 10.0

@@ -15,8 +15,8 @@ from actors.notification.dialects import TextLimits
 from actors.notification.speech import NO_OTHER, Speech
 from actors.settings import Settings
 from actors.world import World
-from storage.interface import Storage
 from storage.records.destination import Destination
+from storage.sql.storage import Storage
 
 
 class Poster(Protocol):

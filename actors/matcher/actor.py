@@ -28,11 +28,11 @@ from actors.query import EventView, told_in
 from actors.tracing.tracer import Tracer
 from actors.world import World
 from storage.errors import STANDSTILL, AlertsMoved, Corrupt, CursorMoved, DiskFull, Unavailable
-from storage.interface import Storage
 from storage.records.alert import Alert
 from storage.records.destination import Hit, Match, Met
 from storage.records.event import EVERYTHING, MATCHED, Stored
 from storage.records.identity import START, Millis, Seq, millis_of, seq_of
+from storage.sql.storage import Storage
 from storage.tail import Tail
 from supervision import Child, Mailbox, MailboxFull, Reply
 

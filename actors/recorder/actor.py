@@ -26,10 +26,10 @@ from actors.tracing.tracer import Tracer
 from actors.world import World
 from storage.append import Answer, events_of
 from storage.errors import STANDSTILL, DiskFull, StorageError
-from storage.interface import Storage
 from storage.records.event import Draft, Stored
 from storage.records.identity import Seq, SourceId
 from storage.records.tiers import Kind, tier_of
+from storage.sql.storage import Storage
 from supervision import Child, Mailbox, MailboxFull
 
 _OURS = {Kind.NOTICE: "notice", Kind.HEARTBEAT: "heartbeat"}

@@ -20,10 +20,10 @@ from actors.query import Analysed, Query, QueryError, matches, parse
 from actors.query.conditions import NO_FACTS, Fact, Facts
 from actors.query.nodes import All, Any, Word, has_conditions
 from storage.errors import StorageError
-from storage.interface.alerts import Alerts
 from storage.records.alert import Alert, Scope
 from storage.records.event import NEW
 from storage.records.source import Source
+from storage.sql.stores.alerts import Alerts
 
 REFRESH = 5.0
 _SLICE: Final = 200

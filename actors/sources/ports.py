@@ -32,12 +32,12 @@ from actors.sources.schedule.failure_delays import FailureDelays
 from actors.sources.schedule.pause import PauseSwitch
 from actors.tracing.tracer import Tracer
 from actors.world import World
-from storage.interface import Storage
 from storage.records import tally
 from storage.records.event import Draft
 from storage.records.identity import Millis
 from storage.records.source import FIRST, Source, SourceRuntime, SourceState, Version
 from storage.records.trail import Verdict
+from storage.sql.storage import Storage
 from supervision import Mailbox
 
 _NO_TAGS: Final = TagTable()

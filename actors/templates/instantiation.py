@@ -27,10 +27,10 @@ from actors.templates.report import LATE, AlertOutcome, Foreseen, Report, Source
 from actors.templates.template import PlannedSource, Suggestion, Template, Values, expand
 from actors.world import World
 from storage.errors import StorageError
-from storage.interface import Storage
-from storage.interface.alerts import Alerts
 from storage.records.alert import MOST_ALERTS, MOST_SOURCES, Alert
 from storage.records.identity import Millis, SourceId
+from storage.sql.storage import Storage
+from storage.sql.stores.alerts import Alerts
 from supervision import Mailbox, Reply, Stopping, Unanswered
 
 ALERTS_WITHIN = 5.0

@@ -20,8 +20,8 @@ import trio
 from api.dashboard.language.speaking import say
 from api.problems import Refusal
 from api.ratelimit import Limit, neighbourhood
-from storage.interface.people import People
 from storage.records.session import Password
+from storage.sql.stores.people import People
 
 if TYPE_CHECKING:
     from api.ratelimit import Limiter

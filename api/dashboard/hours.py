@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from storage.interface.log import EventLog
 from storage.records.identity import Millis, Seq, seq_at
+from storage.sql.stores.log import EventLog
 
 HOUR: Final = 3_600_000
 MOST: Final = 48

@@ -15,7 +15,6 @@ from msgspec import Struct
 from werkzeug.datastructures import Headers
 
 from api.dashboard.forms import EMPTY, Draft, Form
-from api.dashboard.hours import Hours
 from api.dashboard.moments import Moment, Stamp, moment_of
 from api.dashboard.preferences import NONE, Preferences
 from api.dashboard.undoing import Undo, Undos
@@ -27,6 +26,7 @@ from storage.records.session import Session
 if TYPE_CHECKING:
     from actors.app_context import AppContext
     from api.dashboard.attempts import Attempts
+    from api.dashboard.hours import Hours
     from api.operations.events import OpenExport
     from api.ratelimit import Limiter
     from api.streams.reader import Reader

@@ -22,9 +22,9 @@ from werkzeug.http import dump_cookie, parse_cookie
 from actors.app_context import AppContext
 from actors.world import World
 from api.dashboard.attempts import browser_mark, known_browser
-from storage.interface.people import People
 from storage.records.identity import seq_of
 from storage.records.session import LIFE, Password, Session
+from storage.sql.stores.people import People
 
 _SECRET = re.compile(r"[A-Za-z0-9_-]{43}", re.ASCII)
 _AGENT_SHOWN = 200

@@ -10,12 +10,12 @@ from actors.signatures.coverage import CoverageReceipt, Logged, receipt_of
 from api.operations import sources
 from api.operations.context import OperationContext
 from api.problems import invalid
-from storage.interface.log import EventLog
 from storage.records.coverage import Coverage, Kept, Span, cover, days_of, window
 from storage.records.event import Filter, id_in
 from storage.records.identity import Millis, Seq, SourceId, millis_of, seq_at
 from storage.records.source import Source
 from storage.records.tiers import WATCHED
+from storage.sql.stores.log import EventLog
 
 WEEK: Final = 7 * 86_400_000
 DAY: Final = 86_400_000

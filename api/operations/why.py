@@ -14,7 +14,6 @@ from api.operations import events
 from api.operations.context import OperationContext
 from api.schemas import why as wire
 from api.schemas.why import EventWhy
-from storage.interface.sources import Sources
 from storage.records import trail
 from storage.records.alert import Alert
 from storage.records.event import RESET, Event, Filter, Stored
@@ -22,6 +21,7 @@ from storage.records.identity import Millis, SourceId, millis_of, seq_at, seq_of
 from storage.records.tiers import Kind
 from storage.records.times import parse_rfc3339, rfc3339, spoken
 from storage.records.trail import Note, Part
+from storage.sql.stores.sources import Sources
 
 ReasonKind = Literal["page", "new_item", "new_entry", "edited_entry", "frame", "notice"]
 _SHOWN = 60

@@ -18,11 +18,11 @@ from api.operations import publications as acts
 from api.operations.context import OperationContext
 from api.operations.events import END, TimeWindow, find
 from api.streams.reader import EventFilter
-from storage.interface.publications import Published
 from storage.records.event import Stored, id_in
 from storage.records.identity import START, Seq
 from storage.records.publication import Publication, Retraction
 from storage.records.revision import revision_of
+from storage.sql.stores.publications import Published
 
 MOST = 50
 """Events per page."""

@@ -16,10 +16,10 @@ from msgspec import Struct
 from actors.notices import asked_for
 from actors.query import Query, QueryError, UnknownLanguage, parse
 from actors.query.search import Term
-from storage.interface.alerts import Alerts
 from storage.records.alert import Alert, Scope
 from storage.records.event import Stored
 from storage.records.identity import Millis
+from storage.sql.stores.alerts import Alerts
 
 
 class _Notice(Struct):

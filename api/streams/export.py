@@ -22,10 +22,10 @@ from msgspec import Struct
 
 from api.problems import Refusal
 from api.streams.reader import EventFilter, FellBehind
-from storage.interface.log import EventLog
 from storage.records.event import Stored
 from storage.records.identity import Seq
 from storage.records.session import Session
+from storage.sql.stores.log import EventLog
 
 if TYPE_CHECKING:
     from api.streams.holder import Holder

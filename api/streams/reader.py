@@ -21,11 +21,11 @@ from actors.query.search import Term
 from api.streams.channels import Channel
 from api.streams.searching import Groups, Texts, portion
 from api.streams.sse import Form, frame_of, frames
-from storage.interface.log import EventLog
-from storage.recent import Recent
+from storage.append import Recent
 from storage.records.event import EVERYTHING, Filter, Stored
 from storage.records.identity import Seq
 from storage.records.tiers import Kind
+from storage.sql.stores.log import EventLog
 from storage.tail import Tail
 
 SEND_SIZE = 64 << 10

@@ -14,7 +14,7 @@ from typing import Literal
 import msgspec
 from msgspec import Struct
 
-from storage.recent import Recent
+from storage.append import Recent
 
 Form = Literal["sse", "ndjson"]
 MEDIA: dict[Form, str] = {"sse": "text/event-stream; charset=utf-8", "ndjson": "application/x-ndjson"}

@@ -27,11 +27,11 @@ from api.streams.searching import Texts
 from api.streams.sse import keepalive, opening
 from api.streams.subscriptions import Subscribers
 from storage.errors import StorageError
-from storage.interface import Storage
 from storage.records.event import EVERYTHING, id_in
 from storage.records.identity import Seq, id_of
 from storage.records.key import ApiKey
 from storage.records.session import Session
+from storage.sql.storage import Storage
 
 KEY_CHECK = 0.5
 """Seconds between two checks of the open streams' keys."""

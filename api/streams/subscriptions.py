@@ -14,10 +14,10 @@ import msgspec
 import trio
 
 from api.streams.reader import PAGE, EventFilter, Reader
-from storage.interface.log import EventLog
 from storage.records.event import Filter
 from storage.records.identity import Seq, SourceId, id_of
 from storage.records.tiers import UNASKED
+from storage.sql.stores.log import EventLog
 from storage.tail import Tail
 
 CHANGES: Final = "sanderling://changes"

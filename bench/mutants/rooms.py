@@ -35,7 +35,7 @@ ROOMS: Mapping[str, Sequence[str]] = {
         "storage/sql/stores/alerts.py",
         "storage/sql/stores/scan.py",
         "storage/sqlite/engine/wal.py",
-        "storage/sqlite/engine/free_space.py",
+        "storage/sqlite/engine/connection.py",
         "storage/append.py",
     ),
 }

@@ -9,8 +9,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from storage.sqlite.engine.folder import DATABASE, MARK
+from storage.sqlite.master_key import OWN, own_keys
 from storage.sqlite.ownership import entrust_all
-from storage.sqlite.secrets.own_key import OWN, own_keys
 from storage.sqlite.upkeep.copying import copy_database
 
 STAGE = ".importing"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import partial
 from typing import NamedTuple
 from zlib import crc32
@@ -11,25 +11,20 @@ import trio
 
 from storage.append import Lease
 from storage.errors import NoKey, Unavailable
-from storage.interface import Storage
-from storage.postgres.engine.asking import facts_of
-from storage.postgres.engine.connection import Line, Lineage, PostgresConnection, connect, translated
-from storage.postgres.engine.lookups import GatheredLookups
+from storage.postgres.engine.connection import SPACE, Line, Lineage, PostgresConnection, connect, translated
+from storage.postgres.engine.examining import facts_of
 from storage.postgres.engine.members import WITHIN, PostgresMembers
-from storage.postgres.engine.readers import LinePool, ReaderPool
-from storage.postgres.engine.space import SPACE
+from storage.postgres.engine.readers import GatheredLookups, LinePool, ReaderPool
 from storage.postgres.engine.steps import FENCE, STEPS, all_steps, lock_of, upgrade
 from storage.postgres.engine.watch import Watch
 from storage.postgres.engine.writer import APPENDER, WRITER, PostgresWriter
-from storage.postgres.server import SETTINGS, ServerFacts, judge
-from storage.postgres.shared_clock import SharedClock
+from storage.postgres.server import SETTINGS, ServerFacts, SharedClock, judge
 from storage.records.identity import START, Seq
-from storage.secrets.mark import mark, opens_mark, read_mark
-from storage.secrets.sealing import examine_boxes
+from storage.secrets.sealing import examine_boxes, mark, opens_mark, read_mark
 from storage.secrets.vault import Vault
+from storage.sql.storage import Places, Storage
 from storage.sql.stores import scan
-from storage.sql.stores.changes import SqlChanges
-from storage.sql.stores.stores import Places, Stores
+from storage.sql.stores.sources import Sharing
 
 READERS = 2
 LOOK_UP_WITHIN, READ_WITHIN = 5.0, 65.0
@@ -115,8 +110,8 @@ class _Opened(NamedTuple):
     warnings: Sequence[str]
 
 
-class PostgresStorage(Stores):
-    """One opened engine; see `storage.interface.Storage`."""
+class PostgresStorage(Storage):
+    """One opened engine; see Storage."""
 
     def __init__(
         self,
@@ -136,7 +131,7 @@ class PostgresStorage(Stores):
         super().__init__(places, SPACE, lease, known, vault)
         self._beats = LinePool([lines.to("beat")], WITHIN)
         self.members = PostgresMembers(self._beats, lines.me, lambda: self.tail.head, self.tail.forget, clock=shared)
-        self.sharing = SqlChanges(self._readers, vault) if lines.shares else None
+        self.sharing = Sharing(self._readers, vault) if lines.shares else None
         self._watch = Watch(lines.to_hear(), (self._appender, self._writer), self.log.follower.unknown)
         self._appender.start()
         self._writer.start()
@@ -172,14 +167,6 @@ class PostgresStorage(Stores):
             nursery.start_soon(wait, self._appender)
             nursery.start_soon(wait, self._writer)
         return ended[0]
-
-    def stands(self) -> bool:
-        """Always True: the next start uses the same server."""
-        return True
-
-    def sizes(self) -> Mapping[str, int]:
-        """Return an empty mapping: the files are the server's."""
-        return {}
 
     async def aclose(self) -> None:
         await self._watch.aclose()

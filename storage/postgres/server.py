@@ -1,8 +1,8 @@
-"""Judging a PostgreSQL server by its own settings: reasons to refuse a start, and warnings. Pure."""
+"""A PostgreSQL server's properties: reasons to refuse a start, warnings, and the clock that its nodes share. Pure."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 OLDEST = 15
@@ -107,3 +107,29 @@ def _warnings(facts: ServerFacts) -> Iterator[Verdict]:
     if facts.pooled and not facts.listens:
         says = "a pooler such as PgBouncer passes no notices on: events reach streams up to 0.1 s later"
         yield Verdict(False, says, "Set listen_url to the server's own address.")
+
+
+class SharedClock:
+    """Seconds since 1970 by the database's clock; by our wall clock until the database has answered.
+
+    An answer bounds the difference to within its round-trip time (Cristian's algorithm); a known difference inside the
+    bounds stays. A wrong or changed wall clock does not affect this clock. Thread-safe.
+    """
+
+    def __init__(self, wall: Callable[[], float], monotonic: Callable[[], float]) -> None:
+        self._wall, self._monotonic = wall, monotonic
+        self._ahead: float | None = None
+
+    def __call__(self) -> float:
+        """Return the time."""
+        return self._wall() if self._ahead is None else self._monotonic() + self._ahead
+
+    def own(self) -> float:
+        """Return the time to pass to `hear`, taken before and after a query."""
+        return self._monotonic()
+
+    def hear(self, asked: float, database: float, answered: float) -> None:
+        """Adjust to the database's time, which was read between two moments of `own`."""
+        low, high = database - answered, database - asked
+        known = (low + high) / 2 if self._ahead is None else self._ahead
+        self._ahead = min(max(known, low), high)

@@ -4,6 +4,8 @@ In table order: seeds of signing keys, signing secrets of destinations (all in o
 credentials for a destination's receiver (tokens, headers, addresses; all in one box), addresses of publications,
 secrets of their subscribers, cookies that a source's origin renewed, and the key for push services. Everything else
 that grants access is stored as a hash.
+
+A database also has the mark of its master key: one empty box, written before anything can be sealed.
 """
 
 from __future__ import annotations
@@ -17,8 +19,26 @@ from nacl.signing import SigningKey
 
 from storage.records.destination import LINK
 from storage.secrets.connection import Connection
-from storage.secrets.mark import mark
 from storage.secrets.vault import Vault
+
+_VAULT, _MARK = "vault", "mark"
+
+
+def mark(connection: Connection, vault: Vault) -> None:
+    """Write the mark of the key that seals a database, inside the caller's transaction."""
+    box = vault.seal(_VAULT, _MARK, b"")
+    connection.execute("INSERT INTO vault VALUES(1, ?) ON CONFLICT(one) DO UPDATE SET box=excluded.box", (box,))
+
+
+def read_mark(connection: Connection) -> bytes | None:
+    """Return the mark of a database that has the table; None if nothing is sealed yet."""
+    row = connection.execute("SELECT box FROM vault").fetchone()
+    return None if row is None else bytes(row[0])
+
+
+def opens_mark(vault: Vault, box: bytes) -> bool:
+    """Return whether this key seals the database with this mark."""
+    return vault.opens(_VAULT, _MARK, box)
 
 
 class Lost(NamedTuple):

@@ -2,5 +2,5 @@
 
 A store submits jobs, which run inside a transaction of the engine, and reads, which run on a read-only connection.
 Every statement uses `?` as its placeholder; an engine with another SQL dialect replaces the words that differ. Each
-file of `stores/` is one noun of `storage/interface`. May import whatever storage may.
+file of `stores/` is one noun, and `storage.py` has them all. May import whatever storage may.
 """

@@ -91,6 +91,16 @@ class Readers(Protocol):
         """Return the result of `look` with a connection. Raises Corrupt, Unavailable."""
 
 
+async def every_row(readers: Readers, query: str, *given: object) -> Sequence[Any]:
+    """Return all rows of a query. Raises as Readers does."""
+    return await readers.run(lambda connection: connection.execute(query, given).fetchall())
+
+
+async def first_row(readers: Readers, query: str, *given: object) -> Any:
+    """Return the first row of a query, None if there is none. Raises as Readers does."""
+    return await readers.run(lambda connection: connection.execute(query, given).fetchone())
+
+
 class Lookups(Protocol):
     """Finds the single rows that every request needs, by key and without a queue."""
 

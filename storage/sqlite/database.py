@@ -10,46 +10,33 @@ import sqlite3
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import trio
 
 from storage.append import Lease
 from storage.errors import Locked
-from storage.interface import Storage
 from storage.records.identity import START, Seq, millis_of
-from storage.records.key import ApiKey, PublicKey, SigningKey
-from storage.records.session import Password, SetUpLink
+from storage.records.key import SigningKey
 from storage.records.times import rfc3339
-from storage.secrets.mark import mark as note_key
+from storage.secrets.connection import Connection
 from storage.secrets.sealing import examine_boxes
+from storage.secrets.sealing import mark as note_key
 from storage.secrets.vault import REPLICA, Vault
+from storage.sql.storage import Places, Storage
 from storage.sql.stores import scan
-from storage.sql.stores.keys import (
-    all_keys,
-    all_public,
-    all_signing,
-    delete_key,
-    forget_public,
-    insert_key,
-    insert_signing,
-)
-from storage.sql.stores.people import insert_link, read_password
-from storage.sql.stores.stores import Places, Stores
-from storage.sqlite.engine.connection import COMMAND, READER, WRITER, connect, translated
+from storage.sql.stores.keys import CommandKeys, all_signing, insert_signing
+from storage.sqlite.engine.connection import COMMAND, READER, SPACE, WRITER, connect, translated
 from storage.sqlite.engine.folder import FolderLock, HeadMark, identity, opening, prepare
-from storage.sqlite.engine.free_space import SPACE
 from storage.sqlite.engine.migrations import STEPS, version_of
-from storage.sqlite.engine.own import OwnConnection
-from storage.sqlite.engine.readers import ReaderPool
+from storage.sqlite.engine.readers import OwnConnection, ReaderPool
 from storage.sqlite.engine.shipping import SqliteShipping
 from storage.sqlite.engine.wal import Wal
 from storage.sqlite.engine.writer import WriterThread
-from storage.sqlite.secrets.own_key import settle
-from storage.sqlite.secrets.unlocking import OTHER, mark_of, unlock
-from storage.sqlite.upkeep.rebuilding import rebuild
-from storage.sqlite.upkeep.upgrade import scrub, upgrade
+from storage.sqlite.master_key import OTHER, mark_of, settle, unlock
+from storage.sqlite.upkeep.upgrade import rebuild, scrub, upgrade
 
+T = TypeVar("T")
 _ABOVE = "SELECT coalesce(max(value), 0) FROM fact WHERE name='above'"
 """Another start may have assigned positions up to it that are missing here (a standby that took over)."""
 REBUILT = 1 << 30
@@ -69,7 +56,7 @@ async def open_sqlite(
 
     clock: the wall clock, in seconds. owner: names the process in the lease. warn: gets sentences for the operator.
     doing: gets the name of each slow step, from another thread. named: the master key that the owner named, if any, see
-    `unlocking.py`. Raises Locked, NoKey, NewerSchema, Corrupt, DiskFull, Unavailable, and OSError if the folder cannot
+    `master_key.py`. Raises Locked, NoKey, NewerSchema, Corrupt, DiskFull, Unavailable, and OSError if the folder cannot
     be created.
     """
     database = prepare(folder)
@@ -103,8 +90,8 @@ class _Parts(NamedTuple):
     database: Path
 
 
-class SqliteStorage(Stores):
-    """One opened engine; see `storage.interface.Storage`. `known`: the newest position that readers may have seen."""
+class SqliteStorage(Storage):
+    """One opened engine; see Storage. `known`: the newest position that readers may have seen."""
 
     def __init__(self, parts: _Parts, lease: Lease, known: Seq, vault: Vault) -> None:
         self._parts = parts
@@ -216,51 +203,25 @@ def _behind(newest: Seq, marked: Seq) -> str:
     )
 
 
-class CommandKeys:
-    """The keys and the password of a folder, for a short-lived command, with or without a running server.
-
-    Used as a context.
-    """
+class SqliteKeys(CommandKeys):
+    """The keys of a folder, with or without a running server. Used as a context."""
 
     def __init__(self, connection: sqlite3.Connection, folder: Path, named: Vault | None = None) -> None:
         self._connection, self._folder, self._named = connection, folder, named
 
-    def __enter__(self) -> CommandKeys:
+    def __enter__(self) -> SqliteKeys:
         return self
 
     def __exit__(self, *exc: object) -> None:
         self.close()
 
-    def add(self, key: ApiKey) -> None:
-        """Raises DiskFull, Unavailable."""
-        with translated():
-            insert_key(self._connection, key)
-
-    def all(self) -> Sequence[ApiKey]:
-        with translated():
-            return all_keys(self._connection)
-
-    def revoke(self, key_id: str) -> bool:
-        with translated():
-            return delete_key(self._connection, key_id)
-
     def signing(self) -> Sequence[SigningKey]:
-        """Raises NoKey."""
         with translated():
             if mark_of(self._connection) is None:
                 return []
             return all_signing(self._connection, unlock(self._connection, self._folder, self._named).vault)
 
-    def public(self) -> Sequence[PublicKey]:
-        with translated():
-            return all_public(self._connection)
-
-    def forget_public(self, key_id: str) -> bool:
-        with translated():
-            return forget_public(self._connection, key_id)
-
     def add_signing(self, key: SigningKey) -> None:
-        """Raises NoKey."""
         with translated(), self._connection:
             self._connection.execute("BEGIN IMMEDIATE")  # first: no other process can change the master key after it
             vault = unlock(self._connection, self._folder, self._named).vault
@@ -268,16 +229,12 @@ class CommandKeys:
                 note_key(self._connection, vault)
             insert_signing(self._connection, key, vault)
 
-    def password(self) -> Password | None:
-        with translated():
-            return read_password(self._connection)
-
-    def offer(self, link: SetUpLink) -> None:
-        with translated():
-            insert_link(self._connection, link)
-
     def close(self) -> None:
         self._connection.close()
+
+    def _run(self, act: Callable[[Connection], T]) -> T:
+        with translated():  # each act is one statement, so a transaction of its own
+            return act(self._connection)
 
 
 def _lock_for_upgrade(folder: Path, version: int) -> FolderLock:
@@ -291,7 +248,7 @@ def _lock_for_upgrade(folder: Path, version: int) -> FolderLock:
     return lock
 
 
-def open_keys(folder: Path, named: Vault | None = None) -> CommandKeys:
+def open_keys(folder: Path, named: Vault | None = None) -> SqliteKeys:
     """Open the keys of a folder; create folder and database if missing.
 
     Only signing keys need the master key. Raises Locked if the schema is older than this program and a server holds the
@@ -309,4 +266,4 @@ def open_keys(folder: Path, named: Vault | None = None) -> CommandKeys:
             scrub(connection)
             lock.release()
         undo.pop_all()
-    return CommandKeys(connection, folder, named)
+    return SqliteKeys(connection, folder, named)

@@ -25,16 +25,15 @@ from storage.errors import DiskFull, Fenced, Unavailable
 from storage.records.event import EVERYTHING, Stored
 from storage.records.identity import START, Seq, SourceId
 from storage.records.source import WatchedSource
-from storage.secrets.mark import mark
+from storage.secrets.sealing import mark
 from storage.secrets.vault import NONCE, SIZE, Vault
+from storage.sql.storage import Places, Storage
 from storage.sql.stores import scan
 from storage.sql.stores.sources import all_watched
-from storage.sql.stores.stores import Places, Stores
 from storage.sql.transaction import Job, Row, Transaction
-from storage.sqlite.engine.connection import in_our_words, translated
-from storage.sqlite.engine.free_space import SPACE
+from storage.sqlite.engine.connection import SPACE, in_our_words, translated
 from storage.sqlite.engine.migrations import migrate
-from storage.sqlite.engine.own import OwnConnection
+from storage.sqlite.engine.readers import OwnConnection
 
 T = TypeVar("T")
 
@@ -152,8 +151,8 @@ def _survived(commit: Callable[[], object]) -> None:
         commit()
 
 
-class InLoopStorage(Stores):
-    """One start's engine over a disk; see `storage.interface.Storage`.
+class InLoopStorage(Storage):
+    """One start's engine over a disk; see Storage.
 
     lease: from `disk.start(owner)`. sync: awaited once per commit, in place of the fsync. seek: awaited once per read.
     Their errors reach the caller, and the commit has not happened. reach: gets the points around a commit, named after
@@ -183,14 +182,6 @@ class InLoopStorage(Stores):
         """Wait forever: there is no thread."""
         await trio.sleep_forever()
         raise AssertionError
-
-    def stands(self) -> bool:
-        """Always True: memory cannot be deleted or replaced."""
-        return True
-
-    def sizes(self) -> Mapping[str, int]:
-        """Return an empty mapping: there are no files."""
-        return {}
 
     async def aclose(self) -> None:
         """Finish pending commits and refuse new ones. Safe to call twice."""

@@ -15,7 +15,7 @@ from storage.append import Lease
 from storage.errors import Fenced, Unavailable
 from storage.records.identity import Seq
 from storage.records.member import BREAK, LEASE, LEFT, Failover, Member, Says, View
-from storage.sql.stores.changes import SqlChanges
+from storage.sql.stores.sources import Sharing
 from storage.sql.transaction import Transaction
 from storage.sqlite.in_loop import Disk, InLoopStorage, LoopReaders, vault
 
@@ -94,7 +94,7 @@ class SharedDisk(Disk):
 
 
 class LoopMembers:
-    """See `storage.interface.members.Members`. Uses Trio's clock, shared by all starts. seek: awaited once per call."""
+    """See Members. Uses Trio's clock, shared by all starts. seek: awaited once per call."""
 
     def __init__(
         self, disk: SharedDisk, lease: Lease, shown: Callable[[], Seq], seek: Callable[[], Awaitable[None]]
@@ -174,7 +174,7 @@ class InLoopNode(InLoopStorage):
 
         super().__init__(disk, lease, sync, reach, look)
         self.members = LoopMembers(disk, lease, lambda: self.tail.head, look)
-        self.sharing = SqlChanges(LoopReaders(disk, look), vault())
+        self.sharing = Sharing(LoopReaders(disk, look), vault())
         disk.hear(self.log.follower.unknown)
 
     async def follow(self) -> None:

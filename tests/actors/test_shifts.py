@@ -10,9 +10,9 @@ import trio.testing
 
 from actors.shifts import EVERY, Shifts
 from storage.errors import Unavailable
-from storage.interface import Storage
 from storage.records.coverage import UNSTORED, Record, Shift
 from storage.records.identity import Millis
+from storage.sql.storage import Storage
 from storage.sqlite.in_loop import Disk, InLoopStorage
 from tests.support.memory_network import MemoryNetwork, a_world
 

@@ -50,11 +50,11 @@ from actors.sealed_places import check_named, of_source
 from actors.selecting import folders_of, picks
 from actors.sources.registry.inheriting import changed
 from storage.errors import StorageError
-from storage.interface import Storage
 from storage.records.identity import SourceId
 from storage.records.revision import is_expected
 from storage.records.source import OWN_NAMESPACES, SourceRuntime, TagDefaults
 from storage.records.states import SOURCES
+from storage.sql.storage import Storage
 from supervision import Mailbox
 from tests.support.build import NOW, a_source
 

@@ -10,7 +10,7 @@ from actors.settings import Settings
 from sanderling.exits import CommandFailed
 from sanderling.replica_place import replica_of
 from sanderling.s3_objects import S3Objects
-from storage.objects.folder import FolderObjects
+from storage.objects import FolderObjects
 
 GOOD = "[default]\naws_access_key_id = AKIA\naws_secret_access_key=secret/+\n"
 

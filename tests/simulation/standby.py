@@ -27,10 +27,10 @@ from sanderling.operations.standby.copy import StandbyCopy
 from sanderling.operations.standby.follower import Follower
 from sanderling.operations.standby.taking_over import TakenOver, take_over
 from storage.errors import ChainBroken
-from storage.interface.shipping import Begun, Change, Origin
-from storage.objects.objects import ObjectsAway
+from storage.objects import ObjectsAway
 from storage.records.identity import START, Millis, Seq
 from storage.secrets.vault import REPLICA, SIZE, written
+from storage.shipping import Begun, Change, Origin
 from storage.sql.stores import scan
 from storage.sql.transaction import Job
 from storage.sqlite.engine import shipping
@@ -69,7 +69,7 @@ class WatchedDisk(Disk):
 
 
 class SimShipping:
-    """The engine's side of a replica; see `storage.interface.shipping.Shipping`."""
+    """The engine's side of a replica; see `storage.shipping.Shipping`."""
 
     def __init__(self, storage: InLoopStorage, seen: Callable[[bytes], None]) -> None:
         self.key = vault().mac_key(REPLICA)

@@ -28,7 +28,7 @@ from actors.templates.catalogue import built_in as built_in_templates
 from actors.templates.template import Template
 from actors.world import World
 from storage.errors import STANDSTILL
-from storage.interface import Storage
+from storage.sql.storage import Storage
 from storage.sqlite.engine.connection import translated
 from storage.sqlite.in_loop import Disk, InLoopStorage
 from storage.sqlite.in_loop_nodes import InLoopNode, SharedDisk

@@ -19,10 +19,10 @@ import trio
 
 from storage.append import events_of
 from storage.errors import Duplicate
-from storage.interface import Storage
 from storage.records.destination import Match
 from storage.records.event import EVERYTHING
 from storage.records.identity import START
+from storage.sql.storage import Storage
 from storage.sql.stores import stories
 from storage.sqlite import open_sqlite
 from tests.storage.contract.builders import (

@@ -8,11 +8,10 @@ import trio
 from trio.testing import MockClock, wait_all_tasks_blocked
 
 from storage.errors import Unavailable
-from storage.following import MOST_WAITING, Follower
 from storage.records.event import Filter, Page, Stored
 from storage.records.identity import SERVICE, START, Seq
 from storage.records.tiers import Kind
-from storage.tail import Tail
+from storage.tail import MOST_WAITING, Follower, Tail
 
 
 def stored(seq: int) -> Stored:

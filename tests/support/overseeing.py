@@ -15,7 +15,7 @@ from actors.sources.schedule.pause import PauseSwitch
 from actors.world import World
 from storage.records.health import RANK
 from storage.records.states import SOURCES
-from storage.sql.stores.alone import Alone
+from storage.sql.stores.members import Alone
 from supervision import DynamicSupervisor, Supervisor
 from tests.support.build import NOW
 

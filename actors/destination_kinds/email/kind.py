@@ -22,8 +22,8 @@ from actors.notification.reading import notification_of
 from actors.notification.speech import NO_OTHER, Speech, Voice
 from actors.settings import Settings
 from actors.world import World
-from storage.interface import Storage
 from storage.records.destination import EMAIL, LINK, Destination
+from storage.sql.storage import Storage
 
 WITHIN: Final = 60.0
 """Seconds for a whole session: mail servers inspect a mail before they accept it."""

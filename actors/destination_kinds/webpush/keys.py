@@ -9,8 +9,8 @@ from typing import NamedTuple
 from actors.egress.failures import Blame, LookFailed
 from actors.settings import Settings
 from actors.world import World
-from storage.interface import Storage
 from storage.records.key import PushKey
+from storage.sql.storage import Storage
 
 _ADDRESS = re.compile(r"[^\s@:/]+@[^\s@:/]+")
 

@@ -13,10 +13,10 @@ from msgspec.structs import replace
 
 from actors.series import Point, SeriesKey, key_of, record_since, series_of, told_before
 from storage.errors import StorageError
-from storage.interface.log import EventLog
 from storage.records.event import Draft, TypedChange, Value
 from storage.records.identity import Millis, SourceId
 from storage.records.times import rfc3339
+from storage.sql.stores.log import EventLog
 
 Told = Sequence[tuple[int, Sequence[TypedChange]]]
 """A source's changes, oldest first, each with its time."""

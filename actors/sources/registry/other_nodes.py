@@ -15,8 +15,8 @@ from actors.sources.index import SourceIndex, stored_anew
 from actors.sources.ports import LiveSource, Ports
 from actors.sources.registry.inheriting import Inheriting
 from storage.errors import STANDSTILL
-from storage.interface.sharing import Sharing, SourceChange
 from storage.records.source import WatchedSource
+from storage.sql.stores.sources import Sharing, SourceChange
 
 EVERY = 1.0
 """Seconds between readings of changes."""

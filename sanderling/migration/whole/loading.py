@@ -41,7 +41,6 @@ from sanderling.migration.whole.reading import Adopted, Checked, read
 from sanderling.operations.import_stage import put_in_place, staged
 from sanderling.real_world import wall
 from storage.errors import StorageError
-from storage.interface import Storage
 from storage.records.alert import Alert
 from storage.records.destination import Hit
 from storage.records.event import MATCHED, Stored
@@ -49,6 +48,7 @@ from storage.records.identity import START, Millis, Seq, seq_of
 from storage.records.key import PublicKey
 from storage.records.publication import Retraction
 from storage.records.source import SourceState, TagDefaults
+from storage.sql.storage import Storage
 from storage.sqlite import open_sqlite
 from storage.sqlite.engine.folder import FolderLock
 

@@ -23,7 +23,7 @@ from sanderling.exits import CommandFailed, Exit
 from sanderling.master_key import named_vault
 from sanderling.operations.backup.making import SCRATCH, sweep
 from sanderling.real_world import wall
-from storage.interface import Storage
+from storage.sql.storage import Storage
 from storage.sqlite import open_sqlite
 from storage.sqlite.engine.folder import DATABASE
 from storage.sqlite.upkeep.copying import copy_database, key_of

@@ -47,12 +47,12 @@ from sanderling.migration.whole.lines import (
 from sanderling.migration.whole.reading import is_export
 from sanderling.operations.import_stage import sync
 from sanderling.real_world import now
-from storage.interface import Storage
 from storage.records.alert import KEPT_DAYS, Alert
 from storage.records.destination import Destination
 from storage.records.event import EVERYTHING, MATCHED
 from storage.records.identity import START, Millis, Seq, id_of, seq_at, seq_of
 from storage.records.times import parse_rfc3339, rfc3339
+from storage.sql.storage import Storage
 
 PAGE = 100
 LAST = Millis((1 << 53) - 1)

@@ -13,13 +13,11 @@ from sanderling.data_folder import working_in
 from sanderling.environment import environ
 from sanderling.exits import CommandFailed, Exit
 from sanderling.master_key import named_vault
-from storage.sqlite.engine.connection import COMMAND, WRITER, connect, translated
+from storage.sqlite.engine.connection import COMMAND, WRITER, connect, gives_back, room_of, translated
 from storage.sqlite.engine.folder import DATABASE, FolderLock, opening
-from storage.sqlite.engine.free_space import gives_back, room_of
 from storage.sqlite.engine.migrations import STEPS, version_of
-from storage.sqlite.secrets.unlocking import unlock
-from storage.sqlite.upkeep.rebuilding import rebuild
-from storage.sqlite.upkeep.upgrade import SPARE, copy_name, scrub, upgrade
+from storage.sqlite.master_key import unlock
+from storage.sqlite.upkeep.upgrade import SPARE, copy_name, rebuild, scrub, upgrade
 
 
 class Need(Struct, frozen=True):

@@ -26,9 +26,9 @@ from storage.records.secrecy import plain
 from storage.records.times import rfc3339
 from storage.secrets.sealing import Lost
 from storage.sqlite.engine.folder import LOCK, MARK, FolderLock
-from storage.sqlite.engine.schema import check_schema
+from storage.sqlite.engine.migrations import check_schema
+from storage.sqlite.master_key import NEXT, OWN, make_own, own_keys
 from storage.sqlite.ownership import entrust_all, named_by_hand
-from storage.sqlite.secrets.own_key import NEXT, OWN, make_own, own_keys
 from storage.sqlite.upkeep.copying import (
     Content,
     Entrances,

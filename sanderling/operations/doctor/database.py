@@ -22,9 +22,8 @@ from storage.records.times import rfc3339
 from storage.retention import too_roomy
 from storage.sql.stores import scan
 from storage.sql.stores.sources import decode_hot
-from storage.sqlite.engine.connection import COMMAND, READER, connect, translated
+from storage.sqlite.engine.connection import COMMAND, READER, connect, gives_back, room_of, translated
 from storage.sqlite.engine.folder import DATABASE, MARK
-from storage.sqlite.engine.free_space import gives_back, room_of
 from storage.sqlite.engine.migrations import STEPS, version_of
 
 RESTORE = "Stop the service and restore a backup: sanderling restore FILE --replace"

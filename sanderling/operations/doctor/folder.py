@@ -13,7 +13,7 @@ from sanderling.operations.doctor.context import DoctorContext
 from sanderling.operations.import_stage import STAGE, unfinished
 from sanderling.real_world import entropy, monotonic
 from storage.sqlite.engine.folder import DATABASE
-from storage.sqlite.secrets.own_key import NEXT, OWN
+from storage.sqlite.master_key import NEXT, OWN
 
 LITTLE, HARDLY_ANY = 512 << 20, 64 << 20
 SYNCS = 15

@@ -9,7 +9,7 @@ from sanderling.operations.backup.finding import Finding
 from sanderling.operations.doctor.context import DoctorContext
 from storage.errors import NoKey, Unopened
 from storage.sqlite.engine.folder import DATABASE
-from storage.sqlite.secrets.unlocking import OTHER
+from storage.sqlite.master_key import OTHER
 from storage.sqlite.upkeep.copying import key_of
 
 NAME_IT = (

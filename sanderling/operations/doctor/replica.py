@@ -15,7 +15,7 @@ from sanderling.operations.doctor.context import DoctorContext
 from sanderling.real_world import now, wall
 from sanderling.replica_place import S3, replica_of
 from storage.errors import StorageError
-from storage.objects.objects import Objects, ObjectsAway
+from storage.objects import Objects, ObjectsAway
 from storage.records.times import rfc3339
 
 OLD_MS = 60_000

@@ -23,7 +23,7 @@ from actors.replica.parts import (
 from sanderling.exits import CommandFailed, Exit
 from sanderling.operations.standby.copy import StandbyCopy
 from storage.errors import StorageError
-from storage.objects.objects import Objects, ObjectsAway
+from storage.objects import Objects, ObjectsAway
 from storage.records.identity import Millis
 from storage.sqlite.engine.migrations import STEPS
 

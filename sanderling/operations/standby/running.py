@@ -18,11 +18,11 @@ from sanderling.operations.standby.copy import FOLDER, StandbyCopy
 from sanderling.operations.standby.follower import Follower, Standing
 from sanderling.operations.standby.taking_over import TakenOver, take_over
 from storage.errors import Locked
-from storage.objects.objects import Objects
+from storage.objects import Objects
 from storage.records.identity import Millis
 from storage.records.times import rfc3339
 from storage.sqlite.engine.folder import DATABASE, FolderLock
-from storage.sqlite.secrets.own_key import OWN
+from storage.sqlite.master_key import OWN
 
 EVERY = 0.5
 """Seconds between checks whether the other command has taken over."""

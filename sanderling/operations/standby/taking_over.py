@@ -21,12 +21,12 @@ from sanderling.exits import CommandFailed, Exit
 from sanderling.master_key import named_vault
 from sanderling.operations.standby.copy import StandbyCopy
 from sanderling.operations.standby.follower import Follower, Standing
-from storage.objects.objects import Objects, ObjectsAway
+from storage.objects import Objects, ObjectsAway
 from storage.records.identity import Millis, seq_at
 from storage.secrets.vault import REPLICA
 from storage.sqlite.engine.connection import COMMAND, connect, translated
 from storage.sqlite.engine.folder import DATABASE
-from storage.sqlite.engine.schema import check_schema
+from storage.sqlite.engine.migrations import check_schema
 from storage.sqlite.engine.shipping import ID, NUMBER
 from storage.sqlite.upkeep.copying import Content, Entrances, entrances, examine, key_of
 

@@ -1,4 +1,8 @@
-"""Connections: connecting and reconnecting, the stores' statements in PostgreSQL's dialect, its errors as ours."""
+"""Connections: connecting and reconnecting, the stores' statements in PostgreSQL's dialect, its errors as ours.
+
+PostgreSQL keeps the space of deleted rows for itself and gives none back. So the size of the data is that of the
+present rows, not of the files: the total must fall when events are deleted, and not only after autovacuum has run.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +17,9 @@ import psycopg
 from psycopg import errors
 
 from storage.errors import Corrupt, DiskFull, StorageError, Unavailable
+from storage.retention import FreeSpace
+from storage.secrets.connection import Connection
+from storage.sql.transaction import Space
 
 KEEPALIVE = {
     "connect_timeout": 5,
@@ -286,3 +293,29 @@ def in_our_words(error: Exception) -> Exception:
     if state is not None and state[:2] in _AWAY:
         return Unavailable(f"PostgreSQL: {words}")
     return error
+
+
+SAMPLE = 1_000
+"""Newest events whose sizes are measured."""
+ROW = 100
+"""Bytes of a log row without its body, including its entries in two indexes."""
+_EVENTS = "SELECT count(*) FROM log"
+_MEAN = "SELECT avg(pg_column_size(body)) FROM (SELECT body FROM log ORDER BY seq DESC LIMIT ?) newest"
+_OTHERS = """SELECT coalesce(sum(pg_total_relation_size(oid)), 0) FROM pg_class
+    WHERE relkind='r' AND relnamespace=to_regnamespace(current_schema()) AND relname<>'log'"""
+
+
+def room_of(connection: Connection) -> FreeSpace:
+    """Return approximately how many bytes are taken; none are free."""
+    (events,) = connection.execute(_EVENTS).fetchone()
+    (mean,) = connection.execute(_MEAN, (SAMPLE,)).fetchone()
+    (others,) = connection.execute(_OTHERS).fetchone()
+    return FreeSpace(int(others) + events * (ROW + round(mean or 0)), 0)
+
+
+def give_back(_connection: Connection, _limit: int) -> int:
+    """Give nothing back."""
+    return 0
+
+
+SPACE = Space(room_of, give_back)

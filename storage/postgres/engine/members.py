@@ -13,7 +13,7 @@ import msgspec
 
 from storage.postgres.engine.connection import PostgresConnection
 from storage.postgres.engine.readers import LinePool
-from storage.postgres.shared_clock import SharedClock
+from storage.postgres.server import SharedClock
 from storage.records.identity import Seq
 from storage.records.member import BREAK, LEASE, Failover, Member, Says, View
 
@@ -41,7 +41,7 @@ _decode = msgspec.json.Decoder(Says).decode
 
 
 class PostgresMembers:
-    """See `storage.interface.Members`. shown: the newest position that readers have seen here. lease: seconds.
+    """See Members. shown: the newest position that readers have seen here. lease: seconds.
 
     forget: called after a failover, since the log may lack events already shown. clock: gets the database's time with
     each beat.

@@ -1,1 +1,1 @@
-"""The SQL stores, one per noun, on the writer and the readers; `stores.py` makes all of them."""
+"""The SQL stores, one per noun, on the writer and the readers; `storage/sql/storage.py` makes all of them."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any
 
 import msgspec
 from msgspec.structs import replace
@@ -15,7 +14,7 @@ from storage.records.identity import Millis, Seq
 from storage.secrets.connection import Connection
 from storage.secrets.sealing import PRIVATE, SECRETS
 from storage.secrets.vault import Vault
-from storage.sql.transaction import Readers, Row, Transaction, Writer
+from storage.sql.transaction import Readers, Row, Transaction, Writer, every_row, first_row
 
 _decode_alert = msgspec.json.Decoder(Alert).decode
 _decode_destination = msgspec.json.Decoder(Destination).decode
@@ -35,13 +34,19 @@ _PUT_DESTINATION = """INSERT INTO destination(id, alert, created_at, body, seale
     sealed=excluded.sealed, private=excluded.private"""
 
 
-class SqlAlerts:
-    """See `storage.interface.Alerts`. Does not add a destination whose alert is gone."""
+class Alerts:
+    """Alerts and their destinations. Does not add a destination whose alert is gone.
+
+    Counters of their work (`match_count`, `last_match_at`, `last_delivery_at`) are read from a record only when it is
+    added; after that, only `Outbox` changes them.
+    """
 
     def __init__(self, writer: Writer, readers: Readers, vault: Vault) -> None:
         self._writer, self._readers, self._vault = writer, readers, vault
 
     async def put(self, alert: Alert) -> None:
+        """Add or replace an alert."""
+
         def job(transaction: Transaction) -> None:
             transaction.execute(_PUT_ALERT, _alert_row(alert))
             revise(transaction)
@@ -49,6 +54,12 @@ class SqlAlerts:
         await self._writer.submit(job, holds=[("alert", alert.id)])
 
     async def edit(self, alert_id: str, change: Callable[[Alert], Alert]) -> Alert | None:
+        """Replace an alert with the result of `change`, in one transaction; return the new one, None if unknown.
+
+        `change` is pure and may run in a thread. Concurrent edits run one after the other. If `change` raises, so does
+        this, and nothing changes.
+        """
+
         def job(transaction: Transaction) -> Alert | None:
             row = transaction.execute(_ALERTS + " WHERE id=?", (alert_id,)).fetchone()
             if row is None:
@@ -61,19 +72,31 @@ class SqlAlerts:
         return await self._writer.submit(job, holds=[("alert", alert_id)])
 
     async def revision(self) -> int:
+        """Return the number of writes that affect matching or delivery; each such write raises it in its transaction.
+
+        Notes of a destination's own deliveries (failures, missed matches) do not count.
+        """
         return await self._readers.run(revision_of)
 
     async def changed_at(self) -> Seq:
+        """Return the log's newest position when the revision last rose; the previous revision applies up to there."""
         return await self._readers.run(changed_at)
 
     async def get(self, alert_id: str) -> Alert | None:
-        rows = await self._read(_ALERTS + " WHERE id=?", alert_id)
-        return _alert(rows[0]) if rows else None
+        """Return one alert."""
+        row = await first_row(self._readers, _ALERTS + " WHERE id=?", alert_id)
+        return None if row is None else _alert(row)
 
     async def all(self) -> Sequence[Alert]:
-        return [_alert(row) for row in await self._read(_ALERTS + " ORDER BY created_at, id")]
+        """Return all alerts, oldest first."""
+        return [_alert(row) for row in await every_row(self._readers, _ALERTS + " ORDER BY created_at, id")]
 
     async def matched(self, alert_ids: Sequence[str], days: Sequence[int]) -> Mapping[str, Mapping[int, int]]:
+        """Return how many events each alert matched on each of these days (UTC, counted from 1970-01-01).
+
+        Days and alerts without matches are absent. Only the newest `KEPT_DAYS` are stored.
+        """
+
         def look(connection: Connection) -> Mapping[str, Mapping[int, int]]:
             found: dict[str, dict[int, int]] = {}
             for id in alert_ids:
@@ -86,6 +109,11 @@ class SqlAlerts:
         return await self._readers.run(look)
 
     async def delete(self, alert_id: str, check: Callable[[Alert], None] = lambda _: None) -> bool:
+        """Delete an alert with its destinations and their waiting deliveries; return whether there was one.
+
+        `check` runs like `change` in `edit`, and refuses by raising.
+        """
+
         def job(transaction: Transaction) -> bool:
             row = transaction.execute(_ALERTS + " WHERE id=?", (alert_id,)).fetchone()
             if row is not None:
@@ -97,31 +125,35 @@ class SqlAlerts:
         return await self._writer.submit(job, holds=[("alert", alert_id)])
 
     async def put_destination(self, destination: Destination) -> None:
-        """Add or replace a destination; see Alerts."""
+        """Add or replace a destination."""
         holds: list[Row] = [("destination", destination.id)]
         await self._writer.submit(lambda transaction: put_destination(transaction, destination), holds=holds)
 
     async def edit_destination(
         self, destination_id: str, change: Callable[[Destination], Destination]
     ) -> Destination | None:
-        """Change a destination as it is at this moment; see Alerts."""
+        """Replace a destination with the result of `change`, like `edit`."""
         holds: list[Row] = [("destination", destination_id)]
         job = partial(change_destination, destination_id=destination_id, change=change)
         return await self._writer.submit(job, holds=holds)
 
     async def destination(self, destination_id: str) -> Destination | None:
-        rows = await self._read(_DESTINATIONS + " WHERE id=?", destination_id)
-        return _destination(rows[0], self._vault) if rows else None
+        """Return one destination."""
+        row = await first_row(self._readers, _DESTINATIONS + " WHERE id=?", destination_id)
+        return None if row is None else _destination(row, self._vault)
 
     async def destinations(self, alert_id: str | None = None) -> Sequence[Destination]:
+        """Return the destinations of an alert, or all."""
         which = "" if alert_id is None else " WHERE alert=?"
         parameters = () if alert_id is None else (alert_id,)
-        rows = await self._read(_DESTINATIONS + which + " ORDER BY created_at, id", *parameters)
+        rows = await every_row(self._readers, _DESTINATIONS + which + " ORDER BY created_at, id", *parameters)
         return [_destination(row, self._vault) for row in rows]
 
     async def delete_destination(
         self, destination_id: str, check: Callable[[Destination], None] = lambda _: None
     ) -> bool:
+        """Delete a destination and its waiting deliveries; return whether there was one. `check` as in `delete`."""
+
         def job(transaction: Transaction) -> bool:
             row = transaction.execute(_DESTINATIONS + " WHERE id=?", (destination_id,)).fetchone()
             if row is not None:
@@ -131,9 +163,6 @@ class SqlAlerts:
             return row is not None
 
         return await self._writer.submit(job, holds=[("destination", destination_id)])
-
-    async def _read(self, query: str, *parameters: object) -> Sequence[Any]:
-        return await self._readers.run(lambda connection: connection.execute(query, parameters).fetchall())
 
 
 def put_destination(transaction: Transaction, destination: Destination) -> None:

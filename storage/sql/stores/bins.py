@@ -15,7 +15,7 @@ import msgspec
 from storage.records.bin import Bin, Capture, CapturePage, StoredCapture
 from storage.records.identity import Millis
 from storage.secrets.connection import Connection
-from storage.sql.transaction import Lookups, Readers, Transaction, Writer
+from storage.sql.transaction import Lookups, Readers, Transaction, Writer, every_row
 
 _decode = msgspec.msgpack.Decoder(Capture).decode
 _BIN = "SELECT id, token, created_at, expires_at FROM bin"
@@ -31,36 +31,44 @@ MANY = 100
 """Bins that take long to weigh (70 ms for a thousand full ones); with more, extra room is made so that it is rare."""
 
 
-class SqlBins:
-    """See `storage.interface.Bins`."""
+class Bins:
+    """Webhook bins and their captures."""
 
     def __init__(self, writer: Writer, readers: Readers, lookups: Lookups) -> None:
         self._writer, self._readers, self._lookups = writer, readers, lookups
 
     async def add(self, bin: Bin) -> None:
+        """Add a bin."""
         await self._write("INSERT INTO bin VALUES(?,?,?,?)", bin.id, bin.token, bin.created_at, bin.expires_at)
 
     async def by_token(self, token: str) -> Bin | None:
+        """Return the bin with this token, expired or not. On the path of unauthenticated requests: microseconds."""
         row = await self._lookups.one(_BIN + " WHERE token=?", (token,))
         return None if row is None else Bin(*row)
 
     async def get(self, bin_id: str) -> Bin | None:
+        """Return one bin."""
         row = await self._lookups.one(_BIN + " WHERE id=?", (bin_id,))
         return None if row is None else Bin(*row)
 
     async def all(self) -> Sequence[Bin]:
-        def look(connection: Connection) -> Sequence[Bin]:
-            return [Bin(*row) for row in connection.execute(_BIN + " ORDER BY created_at, id")]
-
-        return await self._readers.run(look)
+        """Return all bins, oldest first."""
+        return [Bin(*row) for row in await every_row(self._readers, _BIN + " ORDER BY created_at, id")]
 
     async def delete(self, bin_id: str) -> bool:
+        """Delete a bin with its captures; return whether there was one."""
         return await self._write("DELETE FROM bin WHERE id=?", bin_id) > 0
 
     async def sweep(self, now: Millis, limit: int) -> int:
+        """Delete at most `limit` expired bins with their captures; return how many."""
         return await self._write(_SWEEP, now, limit)
 
     async def capture(self, bin_id: str, capture: Capture, *, keep: int, room: int) -> bool:
+        """Store a request to a bin; return whether the bin exists.
+
+        The same transaction deletes the bin's oldest captures beyond `keep`, and the oldest of the heaviest bin while
+        all weigh more than `room` bytes. Each bin keeps its newest capture, so no bin can empty another.
+        """
         row = capture.weight, msgspec.msgpack.encode(capture), bin_id
 
         def job(transaction: Transaction) -> bool:
@@ -74,6 +82,8 @@ class SqlBins:
         return await self._writer.submit(job)
 
     async def captures(self, bin_id: str, before: int | None, limit: int, size: int) -> CapturePage:
+        """Return captures before a number, newest first: at most `limit` and `size` bytes, but at least one."""
+
         def look(connection: Connection) -> CapturePage:
             found: list[StoredCapture] = []
             left, start = size, _NEWEST if before is None else min(before, _NEWEST)

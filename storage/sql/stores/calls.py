@@ -18,13 +18,18 @@ _TAKE_UP = "UPDATE call SET node=? WHERE key=? AND node=? AND answer IS NULL"
 _TOO_MANY = "SELECT at FROM call ORDER BY at DESC LIMIT 1 OFFSET ?"
 
 
-class SqlCalls:
-    """See `storage.interface.Calls`."""
+class Calls:
+    """Calls with an Idempotency-Key."""
 
     def __init__(self, writer: Writer) -> None:
         self._writer = writer
 
     async def begin(self, call: KeptCall, since: Millis, running: Collection[str] = ()) -> KeptCall:
+        """Store a call unless one with its key began at `since` or later; return the stored one.
+
+        A call without a response passes to `call.node`, unless it belongs to another member in `running`.
+        """
+
         def job(transaction: Transaction) -> KeptCall:
             # Written before it is read: of two that begin at once, on two nodes, one finds the other's.
             new = (call.key, call.fingerprint, call.at, call.id, call.answer, call.node, since)
@@ -39,15 +44,23 @@ class SqlCalls:
         return await self._writer.submit(job)
 
     async def finish(self, key: str, answer: bytes) -> None:
+        """Store the response of a call, unless the call was forgotten."""
         await self._write("UPDATE call SET answer=? WHERE key=?", answer, key)
 
     async def release(self, key: str) -> None:
+        """Let any node run a call again under its id, because the run ended without a response."""
         await self._write("UPDATE call SET node='' WHERE key=? AND answer IS NULL", key)
 
     async def forget(self, key: str) -> None:
+        """Delete a call; the next one with its key counts as the first."""
         await self._write("DELETE FROM call WHERE key=?", key)
 
     async def sweep(self, before: Millis, most: int, limit: int) -> int:
+        """Delete up to `limit` of the oldest calls that began before `before` or are not among the newest `most`.
+
+        Return how many.
+        """
+
         def job(transaction: Transaction) -> int:
             spare = transaction.execute(_TOO_MANY, (most,)).fetchone()
             end = before if spare is None else max(before, spare[0] + 1)

@@ -13,7 +13,7 @@ from storage.records.coverage import MOST_SHIFTS, Shift, following
 from storage.records.identity import Millis, SourceId
 from storage.records.tally import Day, summed, united
 from storage.secrets.connection import Connection
-from storage.sql.transaction import MOST_ROWS, Readers, Transaction, Writer
+from storage.sql.transaction import MOST_ROWS, Readers, Transaction, Writer, every_row
 
 _SELECT: Final = "SELECT number, node, began, saved, until, after FROM shift "
 _INSERT: Final = "INSERT INTO shift(node, began, saved, until, after) VALUES(?,?,?,?,?) RETURNING number"
@@ -35,13 +35,15 @@ _THERE: Final = (
 _DAY_MS: Final = 86_400_000
 
 
-class SqlCoverage:
-    """See `storage.interface.Coverage`."""
+class Coverage:
+    """Days of checks, and shifts. Every write raises the same errors as a write to the log."""
 
     def __init__(self, writer: Writer, readers: Readers) -> None:
         self._writer, self._readers = writer, readers
 
     async def begin(self, node: str, now: Millis) -> Shift:
+        """Begin and return a node's shift, with the reason for it."""
+
         def job(transaction: Transaction) -> Shift:
             row = transaction.execute(_SELECT + "WHERE node=? ORDER BY number DESC LIMIT 1", (node,)).fetchone()
             copied = transaction.execute("DELETE FROM fact WHERE name='restored'").rowcount > 0
@@ -50,6 +52,8 @@ class SqlCoverage:
         return await self._writer.submit(job)
 
     async def step(self, before: Shift, after: Shift) -> Shift:
+        """End a shift and begin the next, in one transaction; return the next with its number."""
+
         def job(transaction: Transaction) -> Shift:
             transaction.execute(_SAVE, (before.saved, before.until, before.number))
             return _inserted(transaction, after)
@@ -57,16 +61,21 @@ class SqlCoverage:
         return await self._writer.submit(job)
 
     async def save(self, shift: Shift) -> None:
+        """Store up to when a shift's checks are saved, and its end. Does nothing if the shift was dropped."""
+
         def job(transaction: Transaction) -> None:
             transaction.execute(_SAVE, (shift.saved, shift.until, shift.number))
 
         await self._writer.submit(job)
 
     async def shifts(self) -> Sequence[Shift]:
-        rows = await self._readers.run(lambda c: c.execute(_SELECT + "ORDER BY number").fetchall())
-        return [Shift(*row) for row in rows]
+        """Return all shifts in order of number."""
+        return [Shift(*row) for row in await every_row(self._readers, _SELECT + "ORDER BY number")]
 
     async def keep(self, days: Sequence[tuple[SourceId, Day]]) -> None:
+        """Store past days of sources in one transaction. Idempotent, also for a day that has grown. Skips unknown
+        sources.
+        """
         if not days:
             return
 
@@ -77,6 +86,8 @@ class SqlCoverage:
         await self._writer.submit(job, rows=len(days))
 
     async def days(self, source: SourceId, first: int, last: int) -> Sequence[Day]:
+        """Return the stored days of a source between two days, both included."""
+
         def look(connection: Connection) -> Sequence[Day]:
             row = connection.execute("SELECT key FROM source_key WHERE id=?", (source,)).fetchone()
             if row is None:
@@ -86,6 +97,8 @@ class SqlCoverage:
         return await self._readers.run(look)
 
     async def forget(self, before: int, limit: int) -> int:
+        """Delete days before one and let the shifts' record begin there; return how many."""
+
         def job(transaction: Transaction) -> int:
             begins = before * _DAY_MS
             if transaction.execute("SELECT 1 FROM shift WHERE began<?", (begins,)).fetchone() is not None:

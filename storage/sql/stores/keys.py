@@ -6,18 +6,22 @@ that another process has revoked.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
+from typing import TypeVar
 
 import msgspec
 
 from storage.records.identity import Millis
 from storage.records.key import ApiKey, PublicKey, PushKey, SigningKey
+from storage.records.session import Password, SetUpLink
 from storage.secrets.connection import Connection
 from storage.secrets.sealing import PUSH, SEEDS, keep_public
 from storage.secrets.vault import Vault
-from storage.sql.transaction import Lookups, Readers, Transaction, Writer
+from storage.sql.stores.people import insert_link, read_password
+from storage.sql.transaction import Lookups, Readers, Transaction, Writer, first_row
 
+T = TypeVar("T")
 _decode = msgspec.json.Decoder(ApiKey).decode
 _BY_HASH = "SELECT body, last_used_at FROM api_key WHERE sha256=?"
 _ALL = "SELECT body, last_used_at FROM api_key ORDER BY created_at, id"
@@ -33,28 +37,31 @@ _FIRST_PUSH = "INSERT INTO push_key(one, public, sealed, created_at) VALUES(1,?,
 _ACTIVE = "SELECT key_id FROM signing_key WHERE state='active'"
 
 
-class SqlKeys:
-    """See `storage.interface.Keys`."""
+class Keys:
+    """API keys and signing keys. The next call sees changes by other processes (commands)."""
 
     def __init__(self, writer: Writer, readers: Readers, lookups: Lookups, vault: Vault) -> None:
         self._writer, self._readers, self._lookups, self._vault = writer, readers, lookups, vault
 
     async def add(self, key: ApiKey) -> None:
-        """Add an API key; see Keys."""
+        """Add an API key."""
         await self._writer.submit(lambda transaction: insert_key(transaction.connection, key))
 
     async def by_hash(self, sha256: str) -> ApiKey | None:
+        """Return the key with this hash unless revoked. On the path of every request: microseconds."""
         row = await self._lookups.one(_BY_HASH, (sha256,))
         return None if row is None else _key(row)
 
     async def all(self) -> Sequence[ApiKey]:
+        """Return all keys, oldest first."""
         return await self._readers.run(all_keys)
 
     async def revoke(self, key_id: str) -> bool:
-        """Delete a key; see Keys."""
+        """Delete a key; return whether there was one."""
         return await self._writer.submit(lambda transaction: delete_key(transaction.connection, key_id))
 
     async def touch(self, used: Mapping[str, Millis]) -> None:
+        """Record when keys were last used (lazily, in batches)."""
         rows = [(at, key_id) for key_id, at in used.items()]
 
         def job(transaction: Transaction) -> None:
@@ -63,17 +70,21 @@ class SqlKeys:
         await self._writer.submit(job, rows=len(rows))
 
     async def signing(self) -> Sequence[SigningKey]:
+        """Return all signing keys, the active one first."""
         return await self._readers.run(lambda connection: all_signing(connection, self._vault))
 
     async def active_signing(self) -> str | None:
+        """Return the id of the active signing key. On the path of every batch of events: microseconds."""
         row = await self._lookups.one(_ACTIVE)
         return None if row is None else str(row[0])
 
     async def add_signing(self, key: SigningKey) -> None:
-        """Add the active signing key; see Keys."""
+        """Add a signing key as the active one and retire the others."""
         await self._writer.submit(lambda transaction: insert_signing(transaction.connection, key, self._vault))
 
     async def add_first_signing(self, key: SigningKey) -> None:
+        """Add a signing key as the active one unless there is one: of concurrent starts, one adds the first."""
+
         def job(transaction: Transaction) -> None:
             sealed = self._vault.seal(SEEDS.kind, key.key_id, key.seed)
             if transaction.execute(_FIRST, (key.key_id, sealed, key.created_at)).rowcount > 0:
@@ -82,24 +93,80 @@ class SqlKeys:
         await self._writer.submit(job)
 
     async def public(self) -> Sequence[PublicKey]:
+        """Return the public keys of keys that are not stored here, oldest first; they signed events in the log.
+
+        They belong to other instances, or were given up with their master key.
+        """
         return await self._readers.run(all_public)
 
     async def add_public(self, keys: Sequence[PublicKey]) -> None:
+        """Store public keys permanently; an existing one stays unchanged."""
+
         def job(transaction: Transaction) -> None:
             transaction.executemany(_PUT_PUBLIC, [(key.key_id, key.x, key.created_at) for key in keys])
 
         await self._writer.submit(job, rows=len(keys))
 
     async def push(self) -> PushKey | None:
-        row = await self._readers.run(lambda connection: connection.execute(_PUSH).fetchone())
+        """Return the key for push services, None before it is made."""
+        row = await first_row(self._readers, _PUSH)
         return None if row is None else PushKey(row[0], self._vault.open(PUSH.kind, row[0], row[1]), row[2])
 
     async def add_first_push(self, key: PushKey) -> None:
+        """Add that key unless there is one: of concurrent callers, one adds it."""
+
         def job(transaction: Transaction) -> None:
             sealed = self._vault.seal(PUSH.kind, key.public, key.secret)
             transaction.execute(_FIRST_PUSH, (key.public, sealed, key.created_at))
 
         await self._writer.submit(job)
+
+
+class CommandKeys:
+    """The keys and the password, for a short-lived command, with or without running services.
+
+    Synchronous. A running service sees each change at its next request or event.
+    """
+
+    def _run(self, act: Callable[[Connection], T]) -> T:
+        """Return the result of `act` in one transaction. Raises DiskFull, Unavailable."""
+        raise NotImplementedError
+
+    def signing(self) -> Sequence[SigningKey]:
+        """Return all signing keys, the active one first. Raises NoKey."""
+        raise NotImplementedError
+
+    def add_signing(self, key: SigningKey) -> None:
+        """Add a signing key as the active one. Raises NoKey."""
+        raise NotImplementedError
+
+    def add(self, key: ApiKey) -> None:
+        """Add a key."""
+        self._run(lambda connection: insert_key(connection, key))
+
+    def all(self) -> Sequence[ApiKey]:
+        """Return all keys, oldest first."""
+        return self._run(all_keys)
+
+    def revoke(self, key_id: str) -> bool:
+        """Delete a key; return whether there was one."""
+        return self._run(lambda connection: delete_key(connection, key_id))
+
+    def public(self) -> Sequence[PublicKey]:
+        """Return the public keys of other instances, oldest first."""
+        return self._run(all_public)
+
+    def forget_public(self, key_id: str) -> bool:
+        """Stop publishing the public key of another instance; return whether there was one."""
+        return self._run(lambda connection: connection.execute(_FORGET_PUBLIC, (key_id,)).rowcount > 0)
+
+    def password(self) -> Password | None:
+        """Return the dashboard's password, None before the first one is set."""
+        return self._run(read_password)
+
+    def offer(self, link: SetUpLink) -> None:
+        """Store a set-up link, replacing any other."""
+        self._run(lambda connection: insert_link(connection, link))
 
 
 def insert_key(connection: Connection, key: ApiKey) -> None:
@@ -126,11 +193,6 @@ def all_signing(connection: Connection, vault: Vault) -> Sequence[SigningKey]:
 def all_public(connection: Connection) -> Sequence[PublicKey]:
     """Return the public keys of signing keys that are not stored here, oldest first."""
     return [PublicKey(*row) for row in connection.execute(_PUBLIC).fetchall()]
-
-
-def forget_public(connection: Connection, key_id: str) -> bool:
-    """Delete the public key of a signing key that is not stored here, inside the caller's transaction."""
-    return connection.execute(_FORGET_PUBLIC, (key_id,)).rowcount > 0
 
 
 def insert_signing(connection: Connection, key: SigningKey, vault: Vault) -> None:

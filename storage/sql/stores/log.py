@@ -9,19 +9,18 @@ from msgspec.structs import replace
 
 from storage.append import Answer, Lease, Mint, Stamp, Stories, events_of
 from storage.errors import Duplicate, StateMoved
-from storage.following import Follower
 from storage.records.event import Bounds, Filter, Page, SourceSize, Stored, check_adopted, id_in, kind_of
 from storage.records.identity import SERVICE, START, Seq, SourceId, seq_of
 from storage.records.source import Harvest, SourceState, StoredJar, Version
 from storage.records.tiers import Kind
 from storage.retention import FreeSpace
 from storage.secrets.connection import Connection
-from storage.sql.stores import heartbeats, pictures, scan, weights
+from storage.sql.stores import pictures, scan
 from storage.sql.stores.alerts import pay
 from storage.sql.stores.sources import encode_hot, insert, write_jars
 from storage.sql.stores.stories import StoryMarks, Telling
-from storage.sql.transaction import MOST_ROWS, Readers, Row, Space, Transaction, Writer
-from storage.tail import Tail
+from storage.sql.transaction import MOST_ROWS, Readers, Row, Space, Transaction, Writer, first_row
+from storage.tail import Follower, Tail
 
 _KEY = "SELECT h.key, h.version FROM source_key k JOIN source_hot h ON h.key=k.key WHERE k.id=?"
 _KEYS = "SELECT k.id, h.key, h.version FROM source_key k JOIN source_hot h ON h.key=k.key WHERE k.id IN"
@@ -30,8 +29,8 @@ _KNOW = "INSERT INTO source_key(id) VALUES(?) ON CONFLICT DO NOTHING"
 _NUMBER = "SELECT key FROM source_key WHERE id=?"
 
 
-class SqlLog:
-    """See `storage.interface.EventLog`. `known` is the newest position that any reader may have seen at this start.
+class EventLog:
+    """The event log. `known`: the newest position that any reader may have seen at this start.
 
     `tail` shows each commit to readers while `follower` runs.
     """
@@ -45,6 +44,14 @@ class SqlLog:
     async def append(
         self, harvests: Sequence[Harvest], lease: Lease, mint: Mint, stamp: Stamp, stories: Stories | None = None
     ) -> Sequence[Answer]:
+        """Commit harvests in one transaction and return an answer for each, in order.
+
+        These harvests are skipped and have no events: those of deleted sources, a notice that its debtor does not owe,
+        a heartbeat that does not follow the newest. A harvest is refused alone if it derives from another state than
+        the stored one, or if its new source's URL is already watched. With `stories`, each draft is stamped with its
+        story, even one that began in this transaction. Returns only after the data are durable.
+        Raises Fenced, DiskFull, Unavailable.
+        """
         job = partial(self._append, harvests, lease, mint, stamp, stories)
         events = sum([len(harvest.drafts) or 1 for harvest in harvests])
         holds: list[Row] = [("destination", harvest.debtor) for harvest in harvests if harvest.debtor is not None]
@@ -109,6 +116,12 @@ class SqlLog:
             yield event
 
     async def adopt(self, events: Sequence[Stored], floor: Seq, lease: Lease) -> None:
+        """Import a part of another instance's log unchanged, with its floor, in one transaction, without publishing.
+
+        The sources need not be watched here. Positions must rise from above `floor` and above all positions assigned
+        here. Raises ValueError and changes nothing otherwise, or if events here are at or below `floor`.
+        """
+
         def job(transaction: Transaction) -> None:
             transaction.fence(lease)
             (newest,) = transaction.execute("SELECT coalesce(max(seq), 0) FROM log").fetchone()
@@ -124,6 +137,12 @@ class SqlLog:
         await self._writer.submit(job, events=len(events) or 1)
 
     async def save_states(self, states: Sequence[SourceState], lease: Lease, jars: Sequence[StoredJar] = ()) -> None:
+        """Save states without events, and cookies, in one transaction.
+
+        Skips states of unknown sources, and those that derive from another state than the stored one. Cookies, also
+        those in the states, overwrite older ones, whatever state is stored: see `storage.records.source`.
+        """
+
         def job(transaction: Transaction) -> None:
             transaction.fence(lease)
             admitted = _States()
@@ -136,14 +155,20 @@ class SqlLog:
         await self._writer.submit(job, rows=len(states) + len(jars))
 
     async def read(self, after: Seq, limit: int, where: Filter, budget: int = 5_000) -> Page:
+        """Return up to `limit` (1 to 500) events after `after`, oldest first. Reads at most `budget` rows.
+
+        A page also ends with the event that brings it to 1 MiB.
+        """
         return await self._readers.run(lambda c: self._pages.read(c, after, scan.ScanRequest(limit, where, budget)))
 
     async def read_back(self, before: Seq, limit: int, where: Filter, budget: int = 5_000) -> Page:
+        """Return events before `before`, newest first. `scanned` is the lowest position read (0 at the end)."""
         return await self._readers.run(
             lambda c: self._pages.read_back(c, before, scan.ScanRequest(limit, where, budget))
         )
 
     async def get(self, event_id: str) -> Stored | None:
+        """Return one event; None if unknown or if the id is not a UUIDv7."""
         try:
             seq = seq_of(event_id)
         except ValueError:
@@ -153,29 +178,41 @@ class SqlLog:
         return found if found is not None and id_in(found.body) == event_id.lower() else None
 
     async def bounds(self) -> Bounds:
+        """Return the log's ends."""
         return await self._readers.run(self._pages.bounds)
 
     async def count(self) -> int:
-        return await self._readers.run(heartbeats.count_of_others)
+        """Count stored events without heartbeats. Scans a whole index: for the pruner, not for requests."""
+        return await self._readers.run(scan.count_without_heartbeats)
 
     async def heartbeat(self) -> Stored | None:
+        """Return the newest stored heartbeat."""
+
         def look(connection: Connection) -> Stored | None:
-            newest = heartbeats.newest(connection)
+            newest = scan.newest_heartbeat(connection)
             return self._pages.get(connection, newest) if newest else None
 
         return await self._readers.run(look)
 
     async def forget_heartbeats(self, before: Seq, keep: int, limit: int, lease: Lease) -> int:
+        """Delete at most `limit` of the oldest heartbeats before `before`, but keep the newest `keep`; return how many.
+
+        The floor does not change.
+        """
+
         def job(transaction: Transaction) -> int:
             transaction.fence(lease)
-            return heartbeats.forget(transaction.connection, min(before, scan.LAST), keep, limit)
+            return scan.forget_heartbeats(transaction.connection, min(before, scan.LAST), keep, limit)
 
         return await self._writer.submit(job, rows=limit)
 
     async def room(self) -> FreeSpace:
+        """Return approximately how many bytes the storage takes, including other tables, and how many are free."""
         return await self._readers.run(self._space.room)
 
     async def give_back(self, limit: int, lease: Lease) -> int:
+        """Return at most `limit` free bytes to the disk; return how many, 0 if none can be."""
+
         def job(transaction: Transaction) -> int:
             transaction.fence(lease)
             return self._space.give_back(transaction.connection, limit)
@@ -183,17 +220,24 @@ class SqlLog:
         return await self._writer.submit(job, rows=MOST_ROWS)
 
     async def held(self, source: SourceId) -> SourceSize:
-        return await self._readers.run(partial(weights.held, source=source))
+        """Return a source's share of the log. Events are counted; bytes are estimated from the newest ones."""
+        return await self._readers.run(partial(scan.held, source=source))
 
     async def heaviest(self, limit: int) -> Mapping[SourceId, SourceSize]:
-        return await self._readers.run(partial(weights.heaviest, limit=limit))
+        """Return the sources with most bytes in the log, heaviest first; only sources with many events.
+
+        Includes deleted sources and the service's own notices. Scans a whole index.
+        """
+        return await self._readers.run(partial(scan.heaviest, limit=limit))
 
     async def count_between(self, after: Seq, before: Seq) -> int:
+        """Count the events between two positions, without practice and heartbeats. Reads all of them."""
         where = (after, min(before, scan.LAST), Kind.PRACTICE, Kind.HEARTBEAT)
-        row: tuple[int] = await self._readers.run(lambda c: c.execute(_BETWEEN, where).fetchone())
-        return row[0]
+        return int((await first_row(self._readers, _BETWEEN, *where))[0])
 
     async def retain(self, before: Seq, limit: int, lease: Lease) -> int:
+        """Delete at most `limit` of the oldest events before `before`; raise the floor; return how many."""
+
         def job(transaction: Transaction) -> int:
             transaction.fence(lease)
             oldest = "SELECT seq FROM log WHERE seq<? ORDER BY seq LIMIT ?"
@@ -229,7 +273,7 @@ class _States:
 
     def follows(self, transaction: Transaction, before: Seq) -> bool:
         """Admit a heartbeat that follows the newest; of several in one transaction, only the first."""
-        if self._beaten or heartbeats.newest(transaction.connection) != before:
+        if self._beaten or scan.newest_heartbeat(transaction.connection) != before:
             return False
         self._beaten = True
         return True

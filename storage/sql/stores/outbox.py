@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
+from typing import NamedTuple
 
 import msgspec
 from msgspec import Struct
@@ -17,7 +18,6 @@ from msgspec.structs import replace
 from storage.append import Lease
 from storage.attempts import KEPT_ATTEMPTS, KEPT_DEAD, attempt_of, gone_attempt, rates_of
 from storage.errors import AlertsMoved, CursorMoved
-from storage.interface.outbox import Claim
 from storage.records.alert import KEPT_DAYS
 from storage.records.destination import (
     Attempt,
@@ -39,7 +39,15 @@ from storage.secrets.connection import Connection
 from storage.sql.stores.alerts import change_destination, changed_at, revision_of
 from storage.sql.stores.scan import LAST
 from storage.sql.stores.stories import WEEK
-from storage.sql.transaction import Readers, Row, Transaction, Writer
+from storage.sql.transaction import Readers, Row, Transaction, Writer, every_row, first_row
+
+
+class Claim(NamedTuple):
+    """An outbox row claimed by the start with this number."""
+
+    destination: str
+    seq: Seq
+    start: int
 
 
 class _Line(Struct, gc=False):
@@ -113,13 +121,14 @@ _CLAMP = "UPDATE outbox SET due=?, first_due=? WHERE destination=? AND seq=?"
 _LEAVE = "DELETE FROM outbox WHERE destination=? AND seq=?"
 
 
-class SqlOutbox:
-    """See `storage.interface.Outbox`."""
+class Outbox:
+    """Durable cursors and the outbox."""
 
     def __init__(self, writer: Writer, readers: Readers) -> None:
         self._writer, self._readers = writer, readers
 
     async def cursor(self, name: str) -> Seq | None:
+        """Return a durable cursor, None if never set."""
         found = await self._readers.run(lambda connection: _cursor(connection, name))
         return None if found is None else Seq(found)
 
@@ -135,6 +144,14 @@ class SqlOutbox:
         met: Sequence[Met] = (),
         revision: int | None = None,
     ) -> None:
+        """Move a cursor and write its effects in one transaction: outbox rows, and what alerts matched.
+
+        Stories are kept for at least two weeks from their first event; the first matched event of each counts.
+
+        Skips matches already in the outbox or for a deleted destination. Raises CursorMoved if the cursor is not at
+        `expect`, and AlertsMoved if a `revision` is given and the alerts have another.
+        """
+
         def job(transaction: Transaction) -> None:
             transaction.fence(lease)
             at = _cursor(transaction.connection, name)
@@ -155,9 +172,16 @@ class SqlOutbox:
         await self._writer.submit(job, rows=rows, holds=[("cursor", name), *counted])
 
     async def met(self, story: Seq) -> Mapping[str, Seq]:
-        return await self._readers.run(lambda connection: dict(connection.execute(_MET, (story,)).fetchall()))
+        """Return the matched event of a story for each alert that matches once per story."""
+        return dict(await every_row(self._readers, _MET, story))
 
     async def enqueue(self, matches: Sequence[Match], lease: Lease, *, replayed: Replayed | None = None) -> int:
+        """Add rows to the outbox unless present or without a destination; return how many.
+
+        In the same transaction the `replayed` range stops being missed. If it has `matches`, the range ends before the
+        first of them that neither waits now nor has a `sent` attempt.
+        """
+
         def job(transaction: Transaction) -> int:
             transaction.fence(lease)
             rows = [(m.seq, m.due, m.due, m.destination) for m in matches]
@@ -172,7 +196,12 @@ class SqlOutbox:
     async def claim(
         self, destination: str, now: Millis, limit: int, lease: Lease, *, digests: bool = False
     ) -> Sequence[Delivery]:
-        """See Outbox. A row whose event has left the log is given up, with an entry in the attempts log."""
+        """Return due rows of a destination, oldest first, whose event is still in the log. Counts the attempt durably.
+
+        A row of a digest has the digest's id and body; with `digests`, only such rows are returned. Rows stay claimed
+        until settled; `release` at start frees those of an earlier start. A row whose event has left the log is given
+        up, with an entry in the attempts log.
+        """
         due = await self.next_due(destination, digests=digests)
         if due is None or due > now:  # so that an empty claim writes nothing
             return ()
@@ -184,10 +213,17 @@ class SqlOutbox:
         return await self._writer.submit(job, rows=limit, holds=_destinations([destination]))
 
     async def gathered_since(self, destination: str) -> Millis | None:
+        """Return the earliest first due time of the waiting rows that are in no digest."""
         since = await self._one(_GATHERED, destination)
         return None if since is None else Millis(since)
 
     async def freeze(self, destination: str, portion: Portion, freeze: Freeze, lease: Lease) -> int:
+        """Make one digest from waiting rows within `portion`, oldest first; return of how many, 0 if there are none.
+
+        In one transaction the last of these rows becomes the digest, due at the portion's end, and the others are
+        removed; rows whose event has left the log are given up. With fewer rows than `least` nothing happens.
+        """
+
         def job(transaction: Transaction) -> int:
             transaction.fence(lease)
             key = _key(transaction, destination)
@@ -204,8 +240,12 @@ class SqlOutbox:
         return await self._writer.submit(job, rows=portion.limit, holds=_destinations([destination]))
 
     async def clamp(self, destination: str, now: Millis, latest: Callable[[int], Millis], lease: Lease) -> int:
+        """Make rows due now that wait longer than allowed for their number of attempts; return how many.
+
+        A clock that was ahead leaves such rows. A first due time in the future becomes now.
+        """
         some = (destination, latest(0), now)
-        if not await self._readers.run(lambda c: c.execute(f"SELECT EXISTS({_AHEAD})", some).fetchone()[0]):
+        if not (await first_row(self._readers, f"SELECT EXISTS({_AHEAD})", *some))[0]:
             return 0
 
         def job(transaction: Transaction) -> int:
@@ -222,6 +262,12 @@ class SqlOutbox:
         return await self._writer.submit(job, holds=_destinations([destination]))
 
     async def settle(self, outcomes: Sequence[Outcome], lease: Lease) -> None:
+        """Record outcomes: `sent` and `given_up` leave the outbox, `retry` becomes due again at `retry_at`.
+
+        Skips rows that this lease has not claimed, such as those taken over by another.
+        A given-up match is missed from then on (`Destination.missed_after`).
+        """
+
         def job(transaction: Transaction) -> None:
             transaction.fence(lease)
             _settle(transaction, outcomes, lease)
@@ -230,6 +276,8 @@ class SqlOutbox:
         await self._writer.submit(job, rows=2 * len(outcomes), holds=holds)
 
     async def claims_of_others(self, destinations: Sequence[str], lease: Lease) -> Sequence[Claim]:
+        """Return the rows that other starts have claimed and not settled. Takes some hundreds of destinations."""
+
         def look(connection: Connection) -> Sequence[Claim]:
             marks = ",".join("?" * len(destinations))
             rows = connection.execute(f"{_CLAIMS_OF_OTHERS} ({marks})", (lease.epoch, *destinations))
@@ -238,6 +286,8 @@ class SqlOutbox:
         return await self._readers.run(look)
 
     async def put_back(self, claims: Sequence[Claim], lease: Lease) -> int:
+        """Make rows due again if these starts still hold the claims; return how many."""
+
         def job(transaction: Transaction) -> int:
             transaction.fence(lease)
             return sum(transaction.execute(_PUT_BACK, claim).rowcount for claim in claims)
@@ -246,6 +296,11 @@ class SqlOutbox:
         return await self._writer.submit(job, rows=len(claims), holds=holds)
 
     async def release(self, lease: Lease, *, destination: str | None = None, held: Sequence[Seq] = ()) -> int:
+        """Make every claimed row due again (at start, after a crash); return how many.
+
+        With `destination`, only its rows except those in `held`.
+        """
+
         def job(transaction: Transaction) -> int:
             transaction.fence(lease)
             if destination is None:
@@ -259,17 +314,21 @@ class SqlOutbox:
         return await self._writer.submit(job, holds=_destinations([] if destination is None else [destination]))
 
     async def next_due(self, destination: str, *, digests: bool = False) -> Millis | None:
+        """Return when a destination's earliest waiting row is due; with `digests`, counting digests only."""
         due = await self._one(_NEXT_DIGEST if digests else _NEXT_DUE, destination)
         return None if due is None else Millis(due)
 
     async def backlog(self, destination: str) -> int:
+        """Return how many rows wait or are claimed."""
         return await self._one(_BACKLOG, destination) or 0
 
     async def due(self, now: Millis) -> Sequence[str]:
-        rows = await self._readers.run(lambda c: c.execute(_ALL_DUE, (now,)).fetchall())
-        return [id for (id,) in rows]
+        """Return the destinations with a row that is due and unclaimed."""
+        return [id for (id,) in await every_row(self._readers, _ALL_DUE, now)]
 
     async def first_waiting(self, destination: str) -> Seq | None:
+        """Return the position of the earliest waiting event, claimed or not, in a digest or alone."""
+
         def look(connection: Connection) -> Seq | None:
             (alone,) = connection.execute(_FIRST_ALONE, (destination,)).fetchone()
             first = [] if alone is None else [Seq(alone)]
@@ -280,6 +339,8 @@ class SqlOutbox:
         return await self._readers.run(look)
 
     async def waiting(self, destinations: Sequence[str]) -> Mapping[str, Waiting]:
+        """Return the waiting deliveries of each, claimed or not; a destination without any is absent."""
+
         def look(connection: Connection) -> Mapping[str, Waiting]:
             found = {id: Waiting(*connection.execute(_WAITING, (id,)).fetchone()) for id in destinations}
             return {id: waiting for id, waiting in found.items() if waiting.count}
@@ -289,13 +350,16 @@ class SqlOutbox:
     async def attempts(
         self, destination: str, limit: int, result: Result | None = None, before: int | None = None
     ) -> Sequence[Attempt]:
+        """Return attempts, newest first: all, those with one result, or those with a number below `before`."""
         query = _DEAD if result == "given_up" else _ATTEMPTS if result is None else _RESULTS
         end = LAST if before is None else before
         some = (destination, end, limit) if result in (None, "given_up") else (destination, end, result, limit)
-        rows = await self._readers.run(lambda c: c.execute(query, some).fetchall())
+        rows = await every_row(self._readers, query, *some)
         return [replace(_decode(body), number=number) for number, body in rows]
 
     async def rates(self, destinations: Sequence[str]) -> Mapping[str, Rates]:
+        """Return the rates of each; a destination without attempts is absent."""
+
         def look(connection: Connection) -> Mapping[str, Rates]:
             logs = {id: connection.execute(_ATTEMPTS, (id, LAST, KEPT_ATTEMPTS)).fetchall() for id in destinations}
             return {
@@ -305,7 +369,7 @@ class SqlOutbox:
         return await self._readers.run(look)
 
     async def _one(self, query: str, destination: str) -> int | None:
-        row: tuple[int | None] = await self._readers.run(lambda c: c.execute(query, (destination,)).fetchone())
+        row: tuple[int | None] = await first_row(self._readers, query, destination)
         return row[0]
 
 

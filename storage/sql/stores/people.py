@@ -1,13 +1,18 @@
-"""The dashboard's password and sessions in SQL. Every request looks up its session, like a key: see `keys.py`."""
+"""The dashboard's password, sessions and saved views in SQL.
+
+Every request looks up its session, like a key: see `keys.py`.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+import msgspec
+
 from storage.records.identity import Millis
-from storage.records.session import IDLE, LIFE, Password, Session, SetUpLink
+from storage.records.session import IDLE, LIFE, Password, SavedView, Session, SetUpLink
 from storage.secrets.connection import Connection
-from storage.sql.transaction import Lookups, Readers, Transaction, Writer
+from storage.sql.transaction import Lookups, Readers, Transaction, Writer, every_row
 
 _COLUMNS = "id, sha256, created_at, seen_at, agent, address"
 _BY_HASH = f"SELECT {_COLUMNS} FROM session WHERE sha256=?"  # noqa: S608 - a constant
@@ -22,23 +27,33 @@ _OFFER = """INSERT INTO set_up_link(one, sha256, created_at) VALUES(1,?,?)
 _ENDED = "DELETE FROM session WHERE id IN (SELECT id FROM session WHERE created_at<=? OR seen_at<=? LIMIT ?)"
 
 
-class SqlPeople:
-    """See `storage.interface.People`."""
+class People:
+    """The dashboard's password, the link to set it, and the sessions.
+
+    The next call sees changes by other processes (commands).
+    """
 
     def __init__(self, writer: Writer, readers: Readers, lookups: Lookups) -> None:
         self._writer, self._readers, self._lookups = writer, readers, lookups
 
     async def password(self) -> Password | None:
+        """Return the password, None before the first one is set."""
         return await self._readers.run(read_password)
 
     async def link(self) -> SetUpLink | None:
+        """Return the unused set-up link."""
         return await self._readers.run(_read_link)
 
     async def offer(self, link: SetUpLink) -> None:
-        """Keep a set-up link; see People."""
+        """Store a set-up link, replacing any other."""
         await self._writer.submit(lambda transaction: insert_link(transaction.connection, link))
 
     async def settle(self, password: Password, session: Session, *, link: str | None = None) -> bool:
+        """Set the password, end every session and open this one, in one transaction; return whether it was done.
+
+        With `link` (a SHA-256), only if that link is unused, and use it up. Without, any unused link is deleted.
+        """
+
         def job(transaction: Transaction) -> bool:
             waits = _read_link(transaction.connection)
             if link is not None and (waits is None or waits.sha256 != link):
@@ -53,6 +68,8 @@ class SqlPeople:
         return await self._writer.submit(job)
 
     async def sign_in(self, session: Session, under: Password) -> bool:
+        """Open a session unless the password has changed; return whether it was opened."""
+
         def job(transaction: Transaction) -> bool:
             if read_password(transaction.connection) != under:
                 return False
@@ -62,18 +79,21 @@ class SqlPeople:
         return await self._writer.submit(job)
 
     async def session(self, sha256: str) -> Session | None:
+        """Return the session with this hash, expired or not. On the path of every request: microseconds."""
         row = await self._lookups.one(_BY_HASH, (sha256,))
         return None if row is None else Session(*row)
 
     async def sessions(self) -> Sequence[Session]:
-        return await self._readers.run(lambda connection: [Session(*row) for row in connection.execute(_ALL)])
+        """Return all sessions, last used first."""
+        return [Session(*row) for row in await every_row(self._readers, _ALL)]
 
     async def sign_out(self, session_id: str) -> bool:
-        """End a session; see People."""
+        """End a session at once; return whether there was one."""
         end = "DELETE FROM session WHERE id=?"
         return await self._writer.submit(lambda transaction: transaction.execute(end, (session_id,)).rowcount > 0)
 
     async def touch(self, seen: Mapping[str, Millis]) -> None:
+        """Record when sessions were last used (lazily, in batches)."""
         rows = [(at, session_id) for session_id, at in seen.items()]
 
         def job(transaction: Transaction) -> None:
@@ -82,7 +102,7 @@ class SqlPeople:
         await self._writer.submit(job, rows=len(rows))
 
     async def sweep(self, now: Millis, limit: int) -> int:
-        """Delete sessions that have ended by age; see People."""
+        """Delete at most `limit` expired sessions; return how many."""
         ended = (now - LIFE, now - IDLE, limit)
         return await self._writer.submit(lambda transaction: transaction.execute(_ENDED, ended).rowcount, rows=limit)
 
@@ -104,3 +124,36 @@ def _read_link(connection: Connection) -> SetUpLink | None:
 
 def _row(session: Session) -> tuple[object, ...]:
     return (session.id, session.sha256, session.created_at, session.seen_at, session.agent, session.address)
+
+
+_decode_view = msgspec.json.Decoder(SavedView).decode
+_PUT_VIEW = """INSERT INTO saved_view(id, created_at, body) VALUES(?,?,?)
+    ON CONFLICT(id) DO UPDATE SET created_at=excluded.created_at, body=excluded.body"""
+
+
+class SavedViews:
+    """Filters of lists, under names."""
+
+    def __init__(self, writer: Writer, readers: Readers) -> None:
+        self._writer, self._readers = writer, readers
+
+    async def all(self) -> Sequence[SavedView]:
+        """Return all of them, oldest first."""
+        rows = await every_row(self._readers, "SELECT body FROM saved_view ORDER BY created_at, id")
+        return [_decode_view(body) for (body,) in rows]
+
+    async def put(self, view: SavedView) -> None:
+        """Add or replace a view."""
+
+        def job(transaction: Transaction) -> None:
+            transaction.execute(_PUT_VIEW, (view.id, view.created_at, msgspec.json.encode(view)))
+
+        await self._writer.submit(job)
+
+    async def delete(self, view_id: str) -> bool:
+        """Delete a view; return whether there was one."""
+
+        def job(transaction: Transaction) -> bool:
+            return transaction.execute("DELETE FROM saved_view WHERE id=?", (view_id,)).rowcount > 0
+
+        return await self._writer.submit(job)

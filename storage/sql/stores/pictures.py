@@ -27,20 +27,24 @@ def keep(transaction: Transaction, rows: Sequence[PictureRow]) -> None:
     transaction.executemany(_KEEP, packed)
 
 
-class SqlPictures:
-    """See `storage.interface.Pictures`."""
+class Pictures:
+    """Screenshots of sources. Harvests bring them (`EventLog.append`); they are deleted with their source."""
 
     def __init__(self, writer: Writer, readers: Readers) -> None:
         self._writer, self._readers = writer, readers
 
     async def newest(self, source: SourceId) -> KeptPicture | None:
+        """Return a source's newest picture without its bytes."""
         return await self._head("ORDER BY at DESC, seq DESC LIMIT 1", source)
 
     async def around(self, source: SourceId, seq: Seq) -> tuple[KeptPicture | None, KeptPicture | None]:
+        """Return the newest picture before an event, and the event's own."""
         before = await self._head("AND seq<? ORDER BY seq DESC LIMIT 1", source, seq)
         return before, await self._head("AND seq=?", source, seq)
 
     async def get(self, source: SourceId, seq: Seq) -> Picture | None:
+        """Return the picture of an event; with 0, that of the first check."""
+
         def look(connection: Connection) -> Picture | None:
             row = connection.execute(f"SELECT media, body, at {_OF} AND seq=?", (source, seq)).fetchone()
             return None if row is None else Picture(row[0], bytes(row[1]), Millis(row[2]))
@@ -48,6 +52,10 @@ class SqlPictures:
         return await self._readers.run(look)
 
     async def prune(self, before: Millis, floor: Seq, room: int, limit: int) -> int:
+        """Delete at most `limit` pictures: those taken before a moment, those of events up to `floor`, and the oldest
+        while all together weigh more than `room` bytes. Return how many.
+        """
+
         def job(transaction: Transaction) -> int:
             doomed = [row[0] for row in transaction.execute(_OLD, (before, floor, limit)).fetchall()]
             if len(doomed) < limit:

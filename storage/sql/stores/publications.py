@@ -1,18 +1,21 @@
-"""Publications in SQL. Feed readers need no key, so a token is looked up like a bin's."""
+"""Publications, and subscriptions to their feeds, in SQL. Feed readers need no key, so a token is looked up like a
+bin's.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 import msgspec
 from msgspec.structs import replace
 
-from storage.interface.publications import Published
-from storage.records.identity import Seq
-from storage.records.publication import Publication, Retraction
-from storage.secrets.sealing import ADDRESSES
+from storage.records.identity import Millis, Seq
+from storage.records.publication import Progress, Publication, Retraction, Subscriber, Subscription
+from storage.secrets.connection import Connection
+from storage.secrets.sealing import ADDRESSES, SUBSCRIPTIONS
 from storage.secrets.vault import Vault
-from storage.sql.transaction import Lookups, Readers, Transaction, Writer
+from storage.sql.transaction import Lookups, Readers, Transaction, Writer, every_row, first_row
 
 _decode = msgspec.json.Decoder(Publication).decode
 _ONE = "SELECT body, sealed FROM publication WHERE id=?"
@@ -28,17 +31,26 @@ _ANY = "SELECT 1 FROM retraction WHERE seq<=? LIMIT 1"
 _FORGET = "DELETE FROM retraction WHERE seq IN (SELECT seq FROM retraction WHERE seq<=? ORDER BY seq LIMIT ?)"
 
 
-class SqlPublications:
-    """See `storage.interface.Publications`."""
+class Published(NamedTuple):
+    """A publication. retractions: rises with each retraction or restoration of any event."""
+
+    publication: Publication
+    retractions: int
+
+
+class Publications:
+    """Publications, and retracted events."""
 
     def __init__(self, writer: Writer, readers: Readers, lookups: Lookups, vault: Vault) -> None:
         self._writer, self._readers, self._lookups, self._vault = writer, readers, lookups, vault
 
     async def put(self, publication: Publication) -> None:
-        """Add or replace a publication; see Publications."""
+        """Add or replace a publication."""
         await self._writer.submit(lambda transaction: _put(transaction, publication))
 
     async def edit(self, publication_id: str, change: Callable[[Publication], Publication]) -> Publication | None:
+        """Replace a publication with the result of `change`, in one transaction, like `Alerts.edit`."""
+
         def job(transaction: Transaction) -> Publication | None:
             row = transaction.execute(_ONE, (publication_id,)).fetchone()
             if row is None:
@@ -52,19 +64,22 @@ class SqlPublications:
         return await self._writer.submit(job, holds=[("publication", publication_id)])
 
     async def by_hash(self, token_hash: str) -> Published | None:
+        """Return the publication whose token has this hash. On the path of unauthenticated requests: microseconds."""
         row = await self._lookups.one(_BY_HASH, (token_hash,))
         return None if row is None else Published(_decode(row[0]), row[1])
 
     async def get(self, publication_id: str) -> Publication | None:
-        rows = await self._readers.run(lambda connection: connection.execute(_ONE, (publication_id,)).fetchall())
-        return _publication(rows[0], self._vault) if rows else None
+        """Return one publication."""
+        row = await first_row(self._readers, _ONE, publication_id)
+        return None if row is None else _publication(row, self._vault)
 
     async def all(self) -> Sequence[Publication]:
-        """Return all publications; see Publications."""
-        rows = await self._readers.run(lambda connection: connection.execute(_ALL).fetchall())
-        return [_publication(row, self._vault) for row in rows]
+        """Return all publications, oldest first."""
+        return [_publication(row, self._vault) for row in await every_row(self._readers, _ALL)]
 
     async def delete(self, publication_id: str, check: Callable[[Publication], None] = lambda _: None) -> bool:
+        """Delete a publication; return whether there was one. `check` as in `Alerts.delete`."""
+
         def job(transaction: Transaction) -> bool:
             row = transaction.execute(_ONE, (publication_id,)).fetchone()
             if row is None:
@@ -76,6 +91,8 @@ class SqlPublications:
         return await self._writer.submit(job, holds=[("publication", publication_id)])
 
     async def retract(self, retraction: Retraction) -> None:
+        """Stop publishing an event; the first time counts."""
+
         def job(transaction: Transaction) -> None:
             if transaction.execute(_RETRACT, retraction).rowcount:
                 transaction.execute(_COUNTED, ())
@@ -83,6 +100,8 @@ class SqlPublications:
         await self._writer.submit(job)
 
     async def restore(self, seq: Seq) -> None:
+        """Publish an event again."""
+
         def job(transaction: Transaction) -> None:
             if transaction.execute("DELETE FROM retraction WHERE seq=?", (seq,)).rowcount:
                 transaction.execute(_COUNTED, ())
@@ -90,17 +109,17 @@ class SqlPublications:
         await self._writer.submit(job)
 
     async def retracted(self, after: Seq, before: Seq, limit: int) -> Sequence[Retraction]:
-        """Return what is retracted between two positions; see Publications."""
-        between = (after, before, limit)
-        rows = await self._readers.run(lambda connection: connection.execute(_RETRACTED, between).fetchall())
-        return [Retraction(*row) for row in rows]
+        """Return retracted events between two positions, both excluded, newest first."""
+        return [Retraction(*row) for row in await every_row(self._readers, _RETRACTED, after, before, limit)]
 
     async def forget_retractions(self, upto: Seq, limit: int) -> int:
+        """Delete at most `limit` retractions of events up to a position, which have left the log; return how many."""
+
         def job(transaction: Transaction) -> int:
             return transaction.execute(_FORGET, (upto, limit)).rowcount
 
         # Almost always there is none, and even a commit without changes costs a sync.
-        there = await self._readers.run(lambda connection: connection.execute(_ANY, (upto,)).fetchone())
+        there = await first_row(self._readers, _ANY, upto)
         return 0 if there is None else await self._writer.submit(job)
 
 
@@ -117,3 +136,91 @@ def _put(transaction: Transaction, publication: Publication) -> None:
     transaction.execute(_PUT, row)
     # Another address is another topic: subscribers of the old one get nothing more.
     transaction.execute(_UNSUBSCRIBE, (publication.id, publication.token_hash))
+
+
+_decode_subscription = msgspec.json.Decoder(Subscription).decode
+_READ = "SELECT body, sealed, id, cursor, attempts, due_at, error FROM subscription"
+_ALL_SUBSCRIPTIONS = _READ + " ORDER BY id"
+_SAME = _READ + " WHERE publication=? AND ending=? AND callback=?"
+_STANDS = "SELECT 1 FROM publication WHERE id=? AND token_hash=?"
+_ADD = """INSERT INTO subscription(
+        id, publication, ending, callback, token_hash, body, sealed, cursor, attempts, due_at, error
+    ) VALUES(?,?,?,?,?,?,?,?,0,0,'')"""
+_RENEW = "UPDATE subscription SET body=?, sealed=? WHERE id=?"
+_ADVANCE = "UPDATE subscription SET cursor=?, attempts=?, due_at=?, error=? WHERE id=?"
+_Row = tuple[bytes, bytes | None, str, int, int, int, str]
+
+
+class Subscriptions:
+    """Subscriptions with their subscribers' progress. They are deleted with their publication's address."""
+
+    def __init__(self, writer: Writer, readers: Readers, vault: Vault) -> None:
+        self._writer, self._readers, self._vault = writer, readers, vault
+
+    async def put(self, subscription: Subscription, cursor: Seq) -> Subscriber | None:
+        """Add a subscription to events after `cursor` and return it; None if the address is gone.
+
+        A subscription of the same callback to the same feed is renewed: it keeps its id and progress.
+        """
+
+        def job(transaction: Transaction) -> Subscriber | None:
+            where = (subscription.publication, subscription.ending, subscription.callback)
+            if transaction.execute(_STANDS, (subscription.publication, subscription.token_hash)).fetchone() is None:
+                return None
+            row = transaction.execute(_SAME, where).fetchone()
+            if row is None:
+                body, box = _packed(subscription, transaction.vault)
+                transaction.execute(_ADD, (subscription.id, *where, subscription.token_hash, body, box, cursor))
+                return Subscriber(subscription, Progress(subscription.id, cursor))
+            there = _subscriber(row, transaction.vault)
+            renewed = replace(subscription, id=there.progress.id, created_at=there.subscription.created_at)
+            transaction.execute(_RENEW, (*_packed(renewed, transaction.vault), renewed.id))
+            return Subscriber(renewed, there.progress)
+
+        return await self._writer.submit(job)
+
+    async def end(self, ids: Sequence[str]) -> None:
+        """Delete subscriptions."""
+
+        def job(transaction: Transaction) -> None:
+            for id in ids:
+                transaction.execute("DELETE FROM subscription WHERE id=?", (id,))
+
+        await self._writer.submit(job)
+
+    async def all(self) -> Sequence[Subscriber]:
+        """Return all subscriptions, oldest first."""
+
+        def look(connection: Connection) -> Sequence[Subscriber]:
+            return [_subscriber(row, self._vault) for row in connection.execute(_ALL_SUBSCRIPTIONS)]
+
+        return await self._readers.run(look)
+
+    async def count(self, publication_id: str) -> int:
+        """Return how many a publication has."""
+        query = "SELECT count(*) FROM subscription WHERE publication=?"
+        return int((await first_row(self._readers, query, publication_id))[0])
+
+    async def advance(self, steps: Sequence[Progress]) -> None:
+        """Store subscribers' progress in one transaction. Skips deleted ones."""
+
+        def job(transaction: Transaction) -> None:
+            for step in steps:
+                transaction.execute(_ADVANCE, (step.cursor, step.attempts, step.due_at, step.error, step.id))
+
+        await self._writer.submit(job)
+
+
+def _packed(subscription: Subscription, vault: Vault) -> tuple[bytes, bytes | None]:
+    """Return a subscription's body, and its sealed secret."""
+    secret = subscription.secret
+    box = None if secret is None else vault.seal(SUBSCRIPTIONS.kind, subscription.id, secret.encode())
+    return msgspec.json.encode(replace(subscription, secret=None)), box
+
+
+def _subscriber(row: _Row, vault: Vault) -> Subscriber:
+    body, box, id, cursor, attempts, due_at, error = row
+    record = _decode_subscription(body)
+    if box is not None:
+        record = replace(record, secret=vault.open(SUBSCRIPTIONS.kind, id, box).decode())
+    return Subscriber(record, Progress(id, Seq(cursor), attempts, Millis(due_at), error))

@@ -1,22 +1,29 @@
-"""Reading the log on a read-only connection: pages forward and back, filtered within a budget of rows.
+"""Reading the log on a read-only connection: filtered pages forward and back, heartbeats, sizes of sources.
 
-There are two plans. For a few whole sources, positions come from the source index, merged, and only their rows are
-read. Any other filter walks the log in order and filters in Python, so that every engine and the in-memory ring share
-one definition of a match (`Filter.admits`). A page always reports how far it has read, even without matches.
+There are two plans for a page. For a few whole sources, positions come from the source index, merged, and only their
+rows are read. Any other filter walks the log in order and filters in Python, so that every engine and the in-memory
+ring share one definition of a match (`Filter.admits`). A page always reports how far it has read, even without matches.
+
+Heartbeats are events of the service itself, mixed with all others, so their positions come from the source index too.
+
+Sizes of sources are fast: events are counted in the index, bytes estimated from the newest events. Adding up all bodies
+would read a page of the file for each (`sanderling sources sizes` does). Here a source costs its range of the index and
+a few pages.
 """
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import closing
 from itertools import accumulate, islice
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import msgspec
 
 from storage.errors import Corrupt, NewerSchema
-from storage.records.event import Bounds, Filter, Page, Stored
+from storage.records.event import Bounds, Filter, Page, SourceSize, Stored
 from storage.records.identity import SERVICE, START, Seq, SourceId
+from storage.records.tiers import Kind
 from storage.secrets.connection import Connection
 
 MOST = 500
@@ -205,3 +212,67 @@ def _stored(connection: Connection, ids: dict[int, SourceId], row: Row) -> Store
         (source,) = connection.execute("SELECT id FROM source_key WHERE key=?", (number,)).fetchone()
         ids[number] = source
     return Stored(seq, source, kind, body)
+
+
+_OURS: Final = (
+    f"FROM log INDEXED BY log_source WHERE source=(SELECT key FROM source_key WHERE id='{SERVICE}') "  # noqa: S608  # ours
+    f"AND kind={Kind.HEARTBEAT}"
+)
+_NEWEST_HEARTBEAT: Final = f"SELECT seq {_OURS} ORDER BY seq DESC LIMIT 1"
+_WITHOUT_HEARTBEATS: Final = f"SELECT (SELECT count(*) FROM log) - (SELECT count(*) {_OURS})"  # noqa: S608  # ours
+_OVER: Final = f"SELECT seq {_OURS} ORDER BY seq DESC LIMIT 1 OFFSET ?"
+_OLDEST_HEARTBEATS: Final = f"SELECT seq {_OURS} AND seq<=? AND seq<? ORDER BY seq LIMIT ?"
+
+
+def newest_heartbeat(connection: Connection) -> Seq:
+    """Return the position of the newest_heartbeat heartbeat, 0 if there is none."""
+    row = connection.execute(_NEWEST_HEARTBEAT).fetchone()
+    return START if row is None else Seq(row[0])
+
+
+def count_without_heartbeats(connection: Connection) -> int:
+    """Count the events that are not heartbeats."""
+    return int(connection.execute(_WITHOUT_HEARTBEATS).fetchone()[0])
+
+
+def forget_heartbeats(connection: Connection, before: Seq, keep: int, limit: int) -> int:
+    over = connection.execute(_OVER, (keep,)).fetchone()
+    if over is None:
+        return 0
+    doomed = connection.execute(_OLDEST_HEARTBEATS, (over[0], before, limit)).fetchall()
+    for row in doomed:
+        connection.execute("DELETE FROM log WHERE seq=?", row)
+    return len(doomed)
+
+
+SAMPLE = 50
+"""Newest events of a source whose bodies are measured."""
+MEASURED = 200
+"""Sources with most events, among which the heaviest are found."""
+_NUMBER = "SELECT key FROM source_key WHERE id=?"
+_COUNT = "SELECT count(*) FROM log WHERE source=?"
+_MEAN = "SELECT avg(length(body)) FROM (SELECT body FROM log WHERE source=? ORDER BY seq DESC LIMIT ?) newest"
+_COUNTS = """SELECT k.id, l.source, l.events FROM (
+    SELECT source, count(*) AS events FROM log GROUP BY source ORDER BY events DESC, source LIMIT ?
+) l JOIN source_key k ON k.key=l.source"""
+
+
+def held(connection: Connection, source: SourceId) -> SourceSize:
+    key = connection.execute(_NUMBER, (source,)).fetchone()
+    if key is None:
+        return SourceSize(0, 0)
+    (events,) = connection.execute(_COUNT, key).fetchone()
+    return _reckoned(connection, key[0], events)
+
+
+def heaviest(connection: Connection, limit: int) -> Mapping[SourceId, SourceSize]:
+    """Return the sources with most bytes in the log, heaviest first."""
+    counted = connection.execute(_COUNTS, (max(limit, MEASURED),)).fetchall()
+    found = {SourceId(id): _reckoned(connection, key, events) for id, key, events in counted}
+    ranked = sorted(found.items(), key=lambda item: (-item[1].bytes, item[0]))
+    return dict(ranked[:limit])
+
+
+def _reckoned(connection: Connection, key: int, events: int) -> SourceSize:
+    (mean,) = connection.execute(_MEAN, (key, SAMPLE)).fetchone()
+    return SourceSize(events, round(events * (mean or 0)))

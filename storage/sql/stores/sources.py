@@ -1,11 +1,13 @@
-"""The watched sources in SQL. A source's number in `source_key` outlives it: its events stay findable.
+"""The watched sources, their changes and the defaults of their tags, in SQL.
 
-A deleted source keeps its row for ten minutes, with `deleted:<when>:<id>` as its URL: undo restores it whole.
+A source's number in `source_key` outlives it: its events stay findable. A deleted source keeps its row for ten minutes,
+with `deleted:<when>:<id>` as its URL: undo restores it whole. An engine shared by nodes has the table `source_change`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple
 
 import msgspec
 from msgspec.structs import replace
@@ -19,6 +21,7 @@ from storage.records.source import (
     SourceRuntime,
     SourceState,
     StoredJar,
+    TagDefaults,
     Version,
     WatchedSource,
     is_younger,
@@ -27,7 +30,7 @@ from storage.records.source import (
 from storage.secrets.connection import Connection
 from storage.secrets.sealing import COOKIES, HELLOS
 from storage.secrets.vault import Vault
-from storage.sql.transaction import Readers, Transaction, Writer
+from storage.sql.transaction import Readers, Transaction, Writer, every_row, first_row
 
 _decode = msgspec.json.Decoder(Source).decode
 _WATCHED = """SELECT s.body, s.sealed, h.body, b.body, h.version, h.jar FROM source_key k JOIN source s ON s.key=k.key
@@ -54,14 +57,16 @@ def encode_hot(hot: SourceRuntime) -> bytes:
     return _encode(hot.without_secret)
 
 
-class SqlSources:
-    """See `storage.interface.Sources`."""
+class Sources:
+    """The watched sources. Methods ignore recently deleted sources unless they say otherwise."""
 
     def __init__(self, writer: Writer, readers: Readers, vault: Vault) -> None:
         self._writer, self._readers, self._vault = writer, readers, vault
 
     async def add(self, source: Source, state: SourceState, lease: Lease, known: int | None = None) -> None:
-        """Add a source; see Sources."""
+        """Add a source with its first state. Raises Duplicate with the existing one if the URL is watched, or if
+        another node added the same feed after the change `known`, the last that the caller has seen. None: not checked.
+        """
 
         def job(transaction: Transaction) -> None:
             transaction.fence(lease)
@@ -78,6 +83,13 @@ class SqlSources:
         *,
         before: Source | None,
     ) -> None:
+        """Replace a source's settings and give its state this version, so that a harvest under way is refused.
+
+        The state stays except for `state`. An unknown id is ignored. Raises Duplicate. Raises StateMoved if the stored
+        record is not `before`, or the stored state not the one that `state` derives from (`since`); None and FIRST
+        match any.
+        """
+
         def job(transaction: Transaction) -> None:
             transaction.fence(lease)
             existing = by_url(transaction, source.url)
@@ -94,6 +106,8 @@ class SqlSources:
         await self._writer.submit(job, holds=[("source", source.id)])
 
     async def delete(self, source: SourceId, lease: Lease, *, before: Source | None = None) -> None:
+        """Delete a source and its state; its events stay in the log. `before` as in `update`."""
+
         def job(transaction: Transaction) -> None:
             transaction.fence(lease)
             _check_unmoved(transaction, before)
@@ -102,6 +116,8 @@ class SqlSources:
         await self._writer.submit(job, rows=3, holds=[("source", source)])
 
     async def forget_deleted(self, before: Millis, limit: int) -> int:
+        """Erase at most `limit` sources deleted before a moment (`deleted_at`); return how many."""
+
         def job(transaction: Transaction) -> int:
             query = "SELECT key FROM source WHERE url>=? AND url<? ORDER BY url LIMIT ?"
             keys = transaction.execute(query, (_DELETED, _deleted_at(before), limit)).fetchall()
@@ -111,6 +127,8 @@ class SqlSources:
         return await self._writer.submit(job, rows=3)
 
     async def deleted(self, since: Millis, limit: int) -> Sequence[Source]:
+        """Return sources deleted at a moment or later, newest first."""
+
         def look(connection: Connection) -> Sequence[Source]:
             query = "SELECT body, sealed FROM source WHERE url>=? AND url<'deleted;' ORDER BY url DESC LIMIT ?"
             rows = connection.execute(query, (_deleted_at(since), limit)).fetchall()
@@ -119,14 +137,20 @@ class SqlSources:
         return await self._readers.run(look)
 
     async def get(self, source: SourceId, *, deleted: bool = False) -> WatchedSource | None:
-        row = await self._readers.run(lambda c: c.execute(_WATCHED + "WHERE k.id=?", (source,)).fetchone())
+        """Return one source. With `deleted`, find only sources that have a `deleted_at`, whose URL is free; without,
+        only the others.
+        """
+        row = await first_row(self._readers, _WATCHED + "WHERE k.id=?", source)
         found = None if row is None else watched_of(row, self._vault)
         return found if found is not None and (found.source.deleted_at is not None) is deleted else None
 
     async def by_url(self, url: str) -> Source | None:
+        """Return the source of a normalised URL."""
         return await self._readers.run(lambda connection: _by_url(connection, url, self._vault))
 
     async def page(self, after: SourceId | None, limit: int) -> Sequence[WatchedSource]:
+        """Return sources in id order (at start, all of them, page by page)."""
+
         def look(connection: Connection) -> Sequence[WatchedSource]:
             rows = connection.execute(
                 _WATCHED + f"WHERE k.id>? AND {_THERE} ORDER BY k.id LIMIT ?", (after or "", limit)
@@ -237,3 +261,99 @@ def _row(source: Source, vault: Vault) -> tuple[bytes, bytes | None]:
         return msgspec.json.encode(source.without_secret), None
     sealed = vault.seal(HELLOS.kind, source.id, source.secret.encode())
     return msgspec.json.encode(source.without_secret), sealed
+
+
+_NEWEST = """SELECT (SELECT coalesce(max(number), 0) FROM source_change),
+    (SELECT value FROM fact WHERE name='tag_defaults')"""
+_AFTER = """SELECT c.number, k.id, s.body, s.sealed, h.body, h.version, h.jar FROM source_change c
+    JOIN source_key k ON k.key=c.key LEFT JOIN source s ON s.key=c.key LEFT JOIN source_hot h ON h.key=c.key
+    WHERE c.number>? ORDER BY c.number LIMIT ?"""
+
+
+class SourceChange(NamedTuple):
+    """A source as it is now, without its base; None if deleted. `number`: of its last change."""
+
+    number: int
+    source: SourceId
+    watched: WatchedSource | None
+
+
+class Newest(NamedTuple):
+    """change: the number of the newest change of a source or its state, 0 before any. tags: how often the defaults of
+    tags were changed.
+    """
+
+    change: int
+    tags: int
+
+
+class Sharing:
+    """Changes by other nodes. Numbers of changes rise in the order of commits."""
+
+    def __init__(self, readers: Readers, vault: Vault) -> None:
+        self._readers, self._vault = readers, vault
+
+    async def newest(self) -> Newest:
+        """Return the newest numbers in one query; each node asks every second."""
+        change, tags = await first_row(self._readers, _NEWEST)
+        return Newest(int(change), int(tags))
+
+    async def changes(self, after: int, limit: int) -> Sequence[SourceChange]:
+        """Return each source changed after a number, in order of its last change."""
+
+        def look(connection: Connection) -> Sequence[SourceChange]:
+            return [self._change(row) for row in connection.execute(_AFTER, (after, limit)).fetchall()]
+
+        return await self._readers.run(look)
+
+    def _change(self, row: Any) -> SourceChange:
+        number, source, body, sealed, hot, version, jar = row
+        watched = None if body is None else watched_of((body, sealed, hot, b"", version, jar), self._vault)
+        return SourceChange(number, SourceId(source), watched)
+
+
+_decode_defaults = msgspec.json.Decoder(TagDefaults).decode
+_DEFAULTS = "SELECT body FROM tag_defaults WHERE tag=?"
+_PUT_DEFAULTS = "INSERT INTO tag_defaults(tag, body) VALUES(?,?) ON CONFLICT(tag) DO UPDATE SET body=excluded.body"
+_REVISE = "UPDATE fact SET value=value+1 WHERE name='tag_defaults'"
+_REVISION = "SELECT value FROM fact WHERE name='tag_defaults'"
+
+
+DefaultsChange = Callable[[TagDefaults | None], TagDefaults | None]
+"""Gets a tag's defaults and returns the new ones, None for none. If it raises, nothing changes."""
+
+
+class TagsDefaults:
+    """Defaults, at most one record per tag."""
+
+    def __init__(self, writer: Writer, readers: Readers) -> None:
+        self._writer, self._readers = writer, readers
+
+    async def all(self) -> Sequence[TagDefaults]:
+        """Return all of them, by their tags."""
+        rows = await every_row(self._readers, "SELECT body FROM tag_defaults ORDER BY tag")
+        return [_decode_defaults(body) for (body,) in rows]
+
+    async def get(self, tag: str) -> TagDefaults | None:
+        """Return a tag's defaults."""
+        row = await first_row(self._readers, _DEFAULTS, tag)
+        return None if row is None else _decode_defaults(row[0])
+
+    async def edit(self, tag: str, change: DefaultsChange) -> TagDefaults | None:
+        """Set, replace or remove a tag's defaults in one transaction; return the new ones."""
+
+        def job(transaction: Transaction) -> TagDefaults | None:
+            transaction.execute(_REVISE)  # first: whoever else changes one waits for it
+            row = transaction.execute(_DEFAULTS, (tag,)).fetchone()
+            changed = change(None if row is None else _decode_defaults(row[0]))
+            if changed is None:
+                transaction.execute("DELETE FROM tag_defaults WHERE tag=?", (tag,))
+            else:
+                transaction.execute(_PUT_DEFAULTS, (tag, msgspec.json.encode(changed)))
+            return changed
+
+        return await self._writer.submit(job)
+
+    async def revision(self) -> int:
+        """Return a number that rises with each change of any of them, on any node."""
+        return int((await first_row(self._readers, _REVISION))[0])

@@ -1,7 +1,11 @@
-"""Connections: their pragmas, set and read back, and SQLite's errors as ours.
+"""Connections: their pragmas, set and read back, SQLite's errors as ours, and free space in the file.
 
 SQLite silently ignores a pragma that it does not know or cannot honour, so each is read back at once. `FULL` is not
 negotiable: under group commit it costs next to nothing, and `NORMAL` loses acknowledged events at a power cut.
+
+SQLite reuses free pages, but a file stays at its largest size unless it was set up to return pages
+(`auto_vacuum=incremental`: a map of page owners, one page in eight hundred). That must happen before the first table;
+later it takes a copy of the whole database (`storage/sqlite/upkeep/upgrade.py`).
 """
 
 from __future__ import annotations
@@ -12,6 +16,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from storage.errors import Corrupt, DiskFull, StorageError, Unavailable
+from storage.retention import FreeSpace
+from storage.secrets.connection import Connection
+from storage.sql.transaction import Space
 
 OLDEST_SQLITE = (3, 37, 0)
 """The first version with STRICT tables."""
@@ -108,3 +115,40 @@ def in_our_words(error: Exception) -> Exception:
     if code & 0xFF in _AWAY:
         return Unavailable(f"SQLite: {error}")
     return error
+
+
+_INCREMENTAL = 2
+_PAGES = ("PRAGMA page_count", "PRAGMA freelist_count", "PRAGMA page_size")
+
+
+def set_up_space(connection: Connection) -> None:
+    """Set a database without tables up to return pages later."""
+    connection.execute(f"PRAGMA auto_vacuum={_INCREMENTAL}")
+    connection.execute("VACUUM")  # its first page exists already, because of WAL mode
+
+
+def room_of(connection: Connection) -> FreeSpace:
+    """Return the size of a database and its free part, in bytes."""
+    pages, free, size = (int(connection.execute(pragma).fetchone()[0]) for pragma in _PAGES)
+    return FreeSpace(pages * size, free * size)
+
+
+def give_back(connection: Connection, limit: int) -> int:
+    """Move pages from the end of the file into free ones, in the open transaction; return by how many bytes it shrinks.
+
+    At most `limit` bytes, and pages of the map. The file is cut when the write-ahead log is next copied into it.
+    """
+    pages, free, size = (int(connection.execute(pragma).fetchone()[0]) for pragma in _PAGES)
+    for _ in range(min(free, limit // size)):
+        connection.execute("PRAGMA incremental_vacuum(1)")  # Python runs one step of it, which is one page
+    (left,) = connection.execute("PRAGMA page_count").fetchone()
+    return int(pages - left) * size
+
+
+def gives_back(connection: Connection) -> bool:
+    """Return whether a database can return pages."""
+    (mode,) = connection.execute("PRAGMA auto_vacuum").fetchone()
+    return bool(mode == _INCREMENTAL)
+
+
+SPACE = Space(room_of, give_back)

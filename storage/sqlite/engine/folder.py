@@ -15,8 +15,8 @@ from pathlib import Path
 
 from storage.errors import Exposed, Locked
 from storage.records.identity import START, Seq
+from storage.sqlite.master_key import NEXT, OWN
 from storage.sqlite.ownership import entrust
-from storage.sqlite.secrets.own_key import NEXT, OWN
 
 DATABASE = "sanderling.db"
 LOCK = "sanderling.lock"

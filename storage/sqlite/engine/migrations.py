@@ -2,18 +2,24 @@
 
 A step, its record and its count in `user_version` are one transaction: a failing step leaves nothing, and an older
 program refuses a newer database instead of misreading it. The log only gains columns: rebuilding it would copy it.
+
+A database from elsewhere must have exactly the schema of its version (`check_schema`): an added trigger, view or table
+would run, or be read, as ours.
 """
 
 from __future__ import annotations
 
+import re
 import sqlite3
 from collections.abc import Callable, Sequence
+from contextlib import closing
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from storage.errors import NewerSchema
-from storage.secrets.mark import mark
-from storage.secrets.sealing import seal_plain
+from storage.errors import Corrupt, NewerSchema
+from storage.secrets.sealing import mark, seal_plain
 from storage.secrets.vault import Vault
+from storage.sqlite.engine.connection import UNTRUSTED, connect, translated
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
@@ -182,7 +188,7 @@ def public_keys(db: Database, _: Vault | None) -> None:
 
 
 _SEALED = (
-    # box: the mark of the key that seals all secrets; see unlocking.py.
+    # box: the mark of the key that seals all secrets; see master_key.py.
     "CREATE TABLE vault(one INTEGER PRIMARY KEY CHECK(one = 1), box BLOB NOT NULL) STRICT",
     # The sealed part of the record. None: it has no secret.
     "ALTER TABLE destination ADD COLUMN sealed BLOB",
@@ -378,3 +384,30 @@ def _counted(number: int, step: Step, vault: Vault | None) -> Callable[[Database
         db.conn.execute(f"PRAGMA user_version={number}")
 
     return run
+
+
+_SCHEMA = "SELECT type, name, tbl_name, coalesce(sql, '') FROM sqlite_master WHERE name NOT LIKE 'sqlite^_%' ESCAPE '^'"
+_OF_THE_LIBRARY = "_sqlite_migrations"  # sqlite-utils' own table, whose text depends on the library's version
+_Part = tuple[str, str, str, str]
+
+
+def check_schema(database: Path) -> None:
+    """Compare a database's schema with the result of this program's steps. Raises Corrupt, NewerSchema, Unavailable."""
+    with closing(connect(database, UNTRUSTED)) as connection, translated():
+        found, version = _parts(connection), version_of(connection)
+    if not version:
+        raise Corrupt("the database is not one of Sanderling's")
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as fresh:
+        migrate(fresh, STEPS[:version])
+        wanted = _parts(fresh)
+    if odd := sorted(found ^ wanted):
+        type, name, _table, _text = odd[0]
+        raise Corrupt(f"its schema is not Sanderling's of version {version}: {type} {name!r:.80}")
+
+
+def _parts(connection: sqlite3.Connection) -> set[_Part]:
+    rows = connection.execute(_SCHEMA).fetchall()
+    return {
+        (type, name, table, "" if name == _OF_THE_LIBRARY else re.sub(r"\s+", " ", text))
+        for type, name, table, text in rows
+    }

@@ -1,4 +1,4 @@
-"""The read-only connections: a few, each used by one thread at a time, and for no longer than a page.
+"""The read-only connections: a few for pages, each used by one thread at a time, and the loop's own for look-ups.
 
 A reader that held its snapshot would keep the WAL from being reused (60 MB in two seconds, measured). So a read fetches
 all of its rows (at most 500) before it returns, and no cursor or transaction is open across an await.
@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import queue
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import trio
 
@@ -65,3 +65,15 @@ class ReaderPool:
                 await self._limiter.acquire_on_behalf_of(object())
         while not self._idle.empty():
             self._idle.get_nowait().close()
+
+
+class OwnConnection:
+    """See `storage.sql.transaction.Lookups`."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+
+    async def one(self, query: str, given: Sequence[Any] = ()) -> Any:
+        """Not a checkpoint."""
+        with translated():
+            return self._connection.execute(query, given).fetchone()

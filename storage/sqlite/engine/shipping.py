@@ -1,4 +1,4 @@
-"""Shipping SQLite's commits; see `storage.interface.Shipping`. Its own thread reads the files."""
+"""Shipping SQLite's commits; see `storage/shipping.py`. Its own thread reads the files."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from typing import TypeVar
 
 import trio
 
-from storage.interface.shipping import Begun, Change, Origin
+from storage.shipping import Begun, Change, Origin
 from storage.sql.transaction import Transaction, Writer
 from storage.sqlite.engine.migrations import STEPS
-from storage.sqlite.engine.shipped_log import ShippedLog
+from storage.sqlite.engine.wal import ShippedLog
 
 T = TypeVar("T")
 ID, NUMBER = "replica", "replica_number"
@@ -23,7 +23,7 @@ _NEXT_LIFE = "UPDATE fact SET value=value+1 WHERE name='epoch'"
 
 
 class SqliteShipping:
-    """See `storage.interface.Shipping`."""
+    """See Shipping."""
 
     def __init__(self, writer: Writer, log: ShippedLog, database: Path, key: bytes) -> None:
         self.key = key

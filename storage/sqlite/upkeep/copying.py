@@ -30,8 +30,8 @@ from storage.sql.stores import scan
 from storage.sql.stores.keys import all_keys
 from storage.sqlite.engine.connection import COMMAND, UNTRUSTED, Pragmas, connect, translated
 from storage.sqlite.engine.migrations import migrate, version_of
+from storage.sqlite.master_key import mark_of, unlock
 from storage.sqlite.ownership import entrust
-from storage.sqlite.secrets.unlocking import mark_of, unlock
 
 _COPY: Pragmas = (("trusted_schema", 0), ("busy_timeout", 5000), ("synchronous", 2), ("temp_store", 2))
 # No page of the copy keeps a removed secret, and no journal on the disk gets it.
@@ -108,7 +108,7 @@ def copy_database(database: Path, target: Path) -> Content:
     os.close(fd)
     try:
         with closing(connect(database, _COPY)) as connection, translated():
-            connection.execute("PRAGMA auto_vacuum=2")  # for the copy: it can return free pages (free_space.py)
+            connection.execute("PRAGMA auto_vacuum=2")  # for the copy: it can return free pages (connection.py)
             connection.execute("VACUUM INTO ?", (str(target),))
         content = examine(target)
         with target.open("rb") as copy:

@@ -16,8 +16,7 @@ from storage.secrets.sealing import Lost, give_up, reseal
 from storage.secrets.vault import Vault
 from storage.sqlite.engine.connection import COMMAND, connect, translated
 from storage.sqlite.engine.folder import FolderLock, opening, prepare
-from storage.sqlite.secrets.own_key import NEXT, forget_own, make_own, settle
-from storage.sqlite.secrets.unlocking import unlock
+from storage.sqlite.master_key import NEXT, forget_own, make_own, settle, unlock
 from storage.sqlite.upkeep.upgrade import scrub, upgrade
 
 _SCRUB = "INSERT INTO fact VALUES('scrub', 1) ON CONFLICT DO NOTHING"

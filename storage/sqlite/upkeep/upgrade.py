@@ -1,4 +1,6 @@
-"""Copies kept by upgrades: the database as the older program left it, for the last two upgrades.
+"""Upgrades: the steps, the copies that they keep, and the one-time copy that lets an old file return free pages.
+
+A copy is the database as the older program left it; the last two upgrades keep theirs.
 
 The copy is made before the first step and not after a failure. To leave a new version that turns out to be worse,
 restore this file with the old version (`sanderling restore`).
@@ -6,20 +8,22 @@ restore this file with the old version (`sanderling restore`).
 
 from __future__ import annotations
 
+import os
 import shutil
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 from storage.errors import DiskFull
 from storage.secrets.vault import Vault
-from storage.sqlite.engine import free_space
+from storage.sqlite.engine.connection import COMMAND, connect, gives_back, room_of, set_up_space
 from storage.sqlite.engine.migrations import STEPS, migrate, version_of
 from storage.sqlite.upkeep.copying import copy_database
 
 KEPT = 2
 _NAME = "before-upgrade-from-schema-{}.db"
 SPARE = 16 << 20
-"""Bytes that must stay free next to the copy, for the steps."""
+"""Bytes that must stay free next to a copy, for the steps too."""
 
 
 def upgrade(connection: sqlite3.Connection, database: Path, vault: Vault | None) -> Path | None:
@@ -31,7 +35,7 @@ def upgrade(connection: sqlite3.Connection, database: Path, vault: Vault | None)
     version = version_of(connection)
     copy = _keep(database, version) if 0 < version < len(STEPS) else None
     if not version:
-        free_space.begin(connection)
+        set_up_space(connection)
     migrate(connection, vault=vault)
     return copy
 
@@ -87,3 +91,46 @@ def _keep(database: Path, version: int) -> Path:
 def _schema(copy: Path) -> int:
     digits = copy.stem.rpartition("-")[2]
     return int(digits) if digits.isdigit() else 0
+
+
+_WAL = "-wal"
+
+
+def rebuild(database: Path, *, at_most: int | None = None) -> bool:
+    """Replace a database that cannot return pages by a copy that can; return whether that was done.
+
+    Nothing happens if it is not needed, the database has no tables yet or uses more than `at_most` bytes, the disk has
+    no space for the copy, or another process reads it. The caller holds the folder's lock and no connection. Raises
+    Corrupt, NewerSchema, Unavailable, OSError; nothing has changed then.
+    """
+    copy = database.with_name(database.name + ".rebuilt")
+    copy.unlink(missing_ok=True)  # left by a killed start: it takes space and holds the same data
+    if not database.stat().st_size:
+        return False
+    with closing(connect(database, COMMAND)) as connection:
+        if gives_back(connection) or not version_of(connection):
+            return False  # no tables: a first start was killed, and the next one sets the file up
+        needed = room_of(connection).used
+    if (at_most is not None and needed > at_most) or shutil.disk_usage(database.parent).free < needed + SPARE:
+        return False
+    if database.with_name(database.name + _WAL).exists():
+        return False  # another process has it open: its writes would be lost
+    try:
+        copy_database(database, copy)
+    except DiskFull:
+        return False
+    if database.with_name(database.name + _WAL).exists():
+        copy.unlink()
+        return False
+    copy.replace(database)
+    _sync(database.parent)
+    return True
+
+
+def _sync(folder: Path) -> None:
+    """Make a renaming durable: otherwise a power cut could bring back the old file, without later writes."""
+    fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(fd)
+    finally:
+        os.close(fd)

@@ -27,8 +27,8 @@ from storage.errors import Unavailable
 from storage.records.destination import Match
 from storage.records.member import WEB
 from storage.records.revision import Expected, revision_of
-from storage.sql.stores.outbox import SqlOutbox
-from storage.sql.stores.tag_defaults import _REVISION
+from storage.sql.stores.outbox import Outbox
+from storage.sql.stores.sources import _REVISION
 from tests.actors.members.harness import Land, Node
 from tests.actors.sources.harness import rss
 from tests.support.memory_network import Answer, Asked, web
@@ -478,7 +478,7 @@ async def test_an_alert_changed_at_another_node_holds_for_the_next_event_before_
     """The commit of matches compares the revision; without that the test would fail."""
     monkeypatch.setattr(Matcher, "_watch_revision", sleep_forever)
     if not compared:
-        monkeypatch.setattr(SqlOutbox, "advance", whatever_the_revision(SqlOutbox.advance))
+        monkeypatch.setattr(Outbox, "advance", whatever_the_revision(Outbox.advance))
     async with trio.open_nursery() as nursery:
         land = Land(nursery)
         a, b = await land.start("a"), await land.start("b")
@@ -501,7 +501,7 @@ async def sleep_forever(matcher: Matcher) -> None:
 
 
 def whatever_the_revision(right: Any) -> Any:
-    async def advance(self: SqlOutbox, *given: Any, revision: int | None = None, **more: Any) -> None:
+    async def advance(self: Outbox, *given: Any, revision: int | None = None, **more: Any) -> None:
         await right(self, *given, **more)
 
     return advance

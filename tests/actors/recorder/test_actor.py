@@ -17,10 +17,10 @@ from actors.recorder.actor import PARKED, STUCK_AFTER, TOLD_FOR, Recorder
 from actors.signatures.event import jwks, new_signing_key, verify
 from actors.signing import SigningKeys
 from storage.errors import DiskFull, Fenced, Unavailable
-from storage.interface import Storage
 from storage.records.event import EVERYTHING, Stored
 from storage.records.identity import START
 from storage.records.source import Harvest
+from storage.sql.storage import Storage
 from storage.sqlite.in_loop import Disk, InLoopStorage
 from supervision import ChildSpec, Mailbox, Supervisor, Unanswered
 from tests.support.build import BASE_URL, NOW, a_draft, a_harvest, a_source, a_source_id, a_state

@@ -19,7 +19,7 @@ from api.ratelimit import STRANGERS
 from storage.records.event import Draft
 from storage.records.identity import COUNTER_BITS, Seq
 from storage.records.source import SourceRuntime
-from storage.sql.stores.log import SqlLog
+from storage.sql.stores.log import EventLog
 from tests.actors.feed_documents.reading import whole_xml
 from tests.api.dashboard.hostile import PAYLOADS, shape, stays_text
 from tests.api.house import BASE_URL, House, ids, make_house, running
@@ -234,7 +234,7 @@ async def test_a_poll_that_finds_nothing_reads_no_log_and_one_that_finds_somethi
     await house.publish(tagged("one", "label:prices"))
     reads: list[str] = []
     for name in ("read", "read_back", "get"):
-        monkeypatch.setattr(SqlLog, name, counted(reads, name, getattr(SqlLog, name)))
+        monkeypatch.setattr(EventLog, name, counted(reads, name, getattr(EventLog, name)))
     async with house.stranger() as reader:
         for ending in ENDINGS:
             address = record["feeds"][ending]

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from actors.recorder.event_builder import build
 from actors.signatures.event import Signer, new_signing_key
 from api.streams.sse import event_frame, frame_of, frames, keepalive, one_line, opening
-from storage.recent import Recent
+from storage.append import Recent
 from storage.records.event import Stored
 from storage.records.identity import Seq, SourceId
 from tests.support.build import BASE_URL, NOW, a_draft, a_source_id

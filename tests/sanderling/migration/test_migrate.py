@@ -70,7 +70,7 @@ def test_without_room_nothing_is_changed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = written_by(1, tmp_path)
-    monkeypatch.setattr("storage.sqlite.upkeep.rebuilding.SPARE", 1 << 60)
+    monkeypatch.setattr("storage.sqlite.upkeep.upgrade.SPARE", 1 << 60)
     assert run(tmp_path) == Exit.TRY_AGAIN
     assert "Nothing has changed" in capsys.readouterr().err
     assert schema(path) == 1

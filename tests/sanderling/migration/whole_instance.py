@@ -14,7 +14,6 @@ from actors.signatures.event import Signer, new_signing_key
 from sanderling.migration.whole.snapshot import snapshot
 from sanderling.migration.whole.writing import export
 from storage.append import events_of
-from storage.interface import Storage
 from storage.records.destination import Hit, Match, QuietHours, Secret
 from storage.records.event import MATCHED, Draft, Stored, id_in
 from storage.records.health import BreakerState, Health
@@ -22,6 +21,7 @@ from storage.records.identity import COUNTER_BITS, SERVICE, Managed, Millis, Seq
 from storage.records.publication import Retraction, hash_of
 from storage.records.session import Password, Session, SetUpLink
 from storage.records.source import Harvest, SourceRuntime, TagDefaults, Validators
+from storage.sql.storage import Storage
 from storage.sqlite import open_sqlite
 from tests.storage.contract.builders import (
     NOW,

@@ -13,10 +13,10 @@ from hashlib import sha256
 import trio
 
 from actors.messages.workers import Record
-from storage.interface import Storage
 from storage.records.event import Draft, Stored
 from storage.records.identity import Millis, SourceId
 from storage.records.source import Detection, Harvest, Source, SourceRuntime, SourceState
+from storage.sql.storage import Storage
 from supervision import MailboxFull, Reply
 from tests.simulation.delivery_plans import Saying
 from tests.simulation.delivery_records import Said

@@ -7,8 +7,8 @@ from functools import partial
 
 import trio
 
-from storage.interface import Storage
 from storage.records.destination import EMAIL
+from storage.sql.storage import Storage
 from storage.sqlite.in_loop import Disk
 from tests.simulation.chances import chance
 from tests.simulation.clients import Caller

@@ -12,30 +12,30 @@ from actors.destination_kinds.answer import Answer
 from storage.append import Lease
 from storage.records.destination import Match
 from storage.records.identity import Seq
-from storage.sql.stores.outbox import SqlOutbox
+from storage.sql.stores.outbox import Outbox
 
 
 def claimed_for_ever() -> AbstractContextManager[Any]:
     """Deliveries that were under way at a crash stay claimed by the dead life."""
 
-    async def wrong(self: SqlOutbox, lease: Lease, **more: Any) -> int:
+    async def wrong(self: Outbox, lease: Lease, **more: Any) -> int:
         return 0
 
-    return patch.object(SqlOutbox, "release", wrong)
+    return patch.object(Outbox, "release", wrong)
 
 
 def matches_after_the_cursor() -> AbstractContextManager[Any]:
     """The matcher's cursor is durable before the rows of its step."""
-    right = SqlOutbox.advance
+    right = Outbox.advance
 
     async def wrong(  # same signature as the method
-        self: SqlOutbox, name: str, expect: Seq | None, to: Seq, matches: Sequence[Match], lease: Lease, **more: Any
+        self: Outbox, name: str, expect: Seq | None, to: Seq, matches: Sequence[Match], lease: Lease, **more: Any
     ) -> None:
         await right(self, name, expect, to, (), lease, **more)
         if matches:
             await right(self, name, to, to, matches, lease)
 
-    return patch.object(SqlOutbox, "advance", wrong)
+    return patch.object(Outbox, "advance", wrong)
 
 
 def given_up_after_two() -> AbstractContextManager[Any]:

@@ -17,7 +17,7 @@ from storage.append import Answer, Lease, Mint, Stamp, events_of
 from storage.errors import DiskFull
 from storage.records.identity import Millis, Seq
 from storage.records.source import Harvest
-from storage.sql.stores.log import SqlLog
+from storage.sql.stores.log import EventLog
 from storage.sql.transaction import Transaction
 
 
@@ -61,10 +61,10 @@ class _Repeating:
 
 def own_commits_shown_before_their_time() -> AbstractContextManager[Any]:
     """The recorder shows a commit before storage has made it durable."""
-    right = SqlLog.append
+    right = EventLog.append
 
     async def wrong(
-        self: SqlLog, harvests: Sequence[Harvest], lease: Lease, mint: Mint, stamp: Stamp, *more: Any
+        self: EventLog, harvests: Sequence[Harvest], lease: Lease, mint: Mint, stamp: Stamp, *more: Any
     ) -> Sequence[Answer]:
         repeating, before = _Repeating(mint), self._last
         stamp = cache(stamp)
@@ -82,18 +82,18 @@ def own_commits_shown_before_their_time() -> AbstractContextManager[Any]:
         repeating.anew()
         return await right(self, harvests, lease, repeating, stamp, *more)
 
-    return patch.object(SqlLog, "append", wrong)
+    return patch.object(EventLog, "append", wrong)
 
 
 def wake_up_lost() -> AbstractContextManager[Any]:
     """A commit with an unknown result is shown only with the next one, however late."""
-    right = SqlLog._show
+    right = EventLog._show
 
-    def wrong(self: SqlLog, before: Seq, answers: Sequence[Answer], committed: bool) -> None:
+    def wrong(self: EventLog, before: Seq, answers: Sequence[Answer], committed: bool) -> None:
         if committed:
             right(self, before, answers, committed)
 
-    return patch.object(SqlLog, "_show", wrong)
+    return patch.object(EventLog, "_show", wrong)
 
 
 def unanswered_not_read_back() -> AbstractContextManager[Any]:

@@ -9,26 +9,26 @@ from unittest.mock import patch
 
 from api.operations import streams
 from api.operations.context import OperationContext
-from storage.damage import Damage
 from storage.errors import Corrupt
 from storage.records.event import Page
 from storage.records.identity import Seq, seq_of
-from storage.sql.stores.log import SqlLog
+from storage.sql.storage import Damage
+from storage.sql.stores.log import EventLog
 
 T = TypeVar("T")
 
 
 def damaged_rows_left_out() -> AbstractContextManager[Any]:
     """Unreadable parts of the log count as empty."""
-    right = SqlLog.read
+    right = EventLog.read
 
-    async def wrong(self: SqlLog, after: Seq, *more: Any) -> Page:
+    async def wrong(self: EventLog, after: Seq, *more: Any) -> Page:
         try:
             return await right(self, after, *more)
         except Corrupt:
             return Page((), self._last, self._last, Seq(0))
 
-    return patch.object(SqlLog, "read", wrong)
+    return patch.object(EventLog, "read", wrong)
 
 
 def damage_kept_quiet() -> AbstractContextManager[Any]:

@@ -15,7 +15,7 @@ from storage.append import Lease
 from storage.records.destination import Delivery, Freeze, Match
 from storage.records.identity import Millis, Seq
 from storage.sql.stores import outbox
-from storage.sql.stores.outbox import SqlOutbox
+from storage.sql.stores.outbox import Outbox
 from storage.sql.transaction import Transaction
 
 _AGAIN = "INSERT INTO outbox(destination, seq, claimed, due, first_due, attempts) VALUES(?,?,0,?,?,0)"
@@ -37,14 +37,14 @@ class _Unshielded:
 @contextmanager
 def acts_end_with_their_request() -> Iterator[None]:
     """A hang-up leaves an alert stored but not in force; and the matcher does not compare revisions."""
-    right = SqlOutbox.advance
+    right = Outbox.advance
 
     async def wrong(  # same signature as the method
-        self: SqlOutbox, name: str, expect: Seq | None, to: Seq, matches: Sequence[Match], lease: Lease, **more: Any
+        self: Outbox, name: str, expect: Seq | None, to: Seq, matches: Sequence[Match], lease: Lease, **more: Any
     ) -> None:
         await right(self, name, expect, to, matches, lease, **more | {"revision": None})
 
-    with patch.object(context, "trio", _Unshielded), patch.object(SqlOutbox, "advance", wrong):
+    with patch.object(context, "trio", _Unshielded), patch.object(Outbox, "advance", wrong):
         yield
 
 
@@ -61,15 +61,15 @@ def answered_before_all_were_told() -> AbstractContextManager[Any]:
 
 def claims_lapse_by_the_wall_clock() -> AbstractContextManager[Any]:
     """A claim lapses ten seconds after its delivery was due; then any node may claim it."""
-    right = SqlOutbox.claim
+    right = Outbox.claim
 
     async def wrong(
-        self: SqlOutbox, destination: str, now: Millis, limit: int, lease: Lease, *, digests: bool = False
+        self: Outbox, destination: str, now: Millis, limit: int, lease: Lease, *, digests: bool = False
     ) -> Sequence[Delivery]:
         await self._writer.submit(lambda transaction: transaction.execute(_LAPSE, (now - _LEASE, destination)))
         return await right(self, destination, now, limit, lease, digests=digests)
 
-    return patch.object(SqlOutbox, "claim", wrong)
+    return patch.object(Outbox, "claim", wrong)
 
 
 def digests_frozen_by_two() -> AbstractContextManager[Any]:

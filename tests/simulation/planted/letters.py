@@ -31,7 +31,7 @@ from storage.append import Lease
 from storage.records.destination import Delivery, Destination, Freeze, Outcome, Secret
 from storage.records.identity import Millis, Seq
 from storage.sql.stores import alerts, log, outbox
-from storage.sql.stores.outbox import SqlOutbox
+from storage.sql.stores.outbox import Outbox
 from storage.sql.transaction import Transaction
 
 Plant = AbstractContextManager[Any]
@@ -213,13 +213,13 @@ def tests_are_marked() -> Plant:
 
 def refusals_listed_as_500() -> Plant:
     """The list of attempts shows every refusal as 500."""
-    right = SqlOutbox.settle
+    right = Outbox.settle
 
-    async def wrong(self: SqlOutbox, outcomes: Sequence[Outcome], lease: Lease) -> None:
+    async def wrong(self: Outbox, outcomes: Sequence[Outcome], lease: Lease) -> None:
         refused = [replace(it, status=500) if it.status is not None and it.status >= 300 else it for it in outcomes]
         await right(self, refused, lease)
 
-    return patch.object(SqlOutbox, "settle", wrong)
+    return patch.object(Outbox, "settle", wrong)
 
 
 # --- order and number ------------------------------------------------------------------------------------------------
@@ -266,19 +266,19 @@ def slow_ones_take_all() -> Plant:
 @contextmanager
 def older_ones_first() -> Iterator[None]:
     """A delivery that waits for a retry holds up all newer ones."""
-    claim = SqlOutbox.claim
+    claim = Outbox.claim
 
     async def wrong(
-        self: SqlOutbox, destination: str, now: Millis, limit: int, lease: Lease, *, digests: bool = False
+        self: Outbox, destination: str, now: Millis, limit: int, lease: Lease, *, digests: bool = False
     ) -> Sequence[Delivery]:
         due = await first_due(self, destination, digests=digests)
         return () if due is None or due > now else await claim(self, destination, now, limit, lease, digests=digests)
 
-    async def first_due(self: SqlOutbox, destination: str, *, digests: bool = False) -> Millis | None:
+    async def first_due(self: Outbox, destination: str, *, digests: bool = False) -> Millis | None:
         due = await self._one(_FIRST, destination)
         return None if due is None else Millis(due)
 
-    with patch.object(SqlOutbox, "claim", wrong), patch.object(SqlOutbox, "next_due", first_due):
+    with patch.object(Outbox, "claim", wrong), patch.object(Outbox, "next_due", first_due):
         yield
 
 

@@ -14,8 +14,8 @@ from storage.append import Lease
 from storage.records.destination import Match
 from storage.records.identity import Seq
 from storage.records.key import ApiKey
-from storage.sql.stores.keys import SqlKeys
-from storage.sql.stores.outbox import SqlOutbox
+from storage.sql.stores.keys import Keys
+from storage.sql.stores.outbox import Outbox
 
 
 def filtered_resumes_off_by_one() -> AbstractContextManager[Any]:
@@ -60,14 +60,14 @@ def filters_forgotten_in_the_ring() -> AbstractContextManager[Any]:
 
 def rows_cut_off() -> AbstractContextManager[Any]:
     """Of one event's matches only a transaction's intended number of rows is written."""
-    right = SqlOutbox.advance
+    right = Outbox.advance
 
     async def wrong(  # same signature as the method
-        self: SqlOutbox, name: str, expect: Seq | None, to: Seq, matches: Sequence[Match], lease: Lease, **more: Any
+        self: Outbox, name: str, expect: Seq | None, to: Seq, matches: Sequence[Match], lease: Lease, **more: Any
     ) -> None:
         await right(self, name, expect, to, matches[: matching.MOST_ROWS], lease, **more)
 
-    return patch.object(SqlOutbox, "advance", wrong)
+    return patch.object(Outbox, "advance", wrong)
 
 
 def revoked_streams_go_on() -> AbstractContextManager[Any]:
@@ -77,12 +77,12 @@ def revoked_streams_go_on() -> AbstractContextManager[Any]:
 
 def look_ups_cached() -> AbstractContextManager[Any]:
     """A key that was once found is not looked up again."""
-    right = SqlKeys.by_hash
+    right = Keys.by_hash
     found: dict[str, ApiKey | None] = {}
 
-    async def wrong(self: SqlKeys, sha256: str) -> ApiKey | None:
+    async def wrong(self: Keys, sha256: str) -> ApiKey | None:
         if sha256 not in found:
             found[sha256] = await right(self, sha256)
         return found[sha256]
 
-    return patch.object(SqlKeys, "by_hash", wrong)
+    return patch.object(Keys, "by_hash", wrong)

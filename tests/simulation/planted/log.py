@@ -16,7 +16,7 @@ from storage.append import Answer, Lease, Mint, Stamp
 from storage.records.event import Stored
 from storage.records.identity import COUNTER_BITS, START, Seq, id_of
 from storage.records.source import Harvest
-from storage.sql.stores.log import SqlLog
+from storage.sql.stores.log import EventLog
 
 
 def acknowledged_before_the_commit() -> AbstractContextManager[Any]:
@@ -49,44 +49,44 @@ class _AtTheLook:
 
 def minted_before_the_commit() -> AbstractContextManager[Any]:
     """An event's id has the time of its check, not of its commit."""
-    right = SqlLog._minted
+    right = EventLog._minted
 
-    def wrong(self: SqlLog, harvest: Harvest, mint: Mint, stamp: Stamp, *more: Any) -> Iterator[Stored]:
+    def wrong(self: EventLog, harvest: Harvest, mint: Mint, stamp: Stamp, *more: Any) -> Iterator[Stored]:
         self._last = START
         yield from right(self, harvest, _AtTheLook(harvest), stamp, *more)
 
-    return patch.object(SqlLog, "_minted", wrong)
+    return patch.object(EventLog, "_minted", wrong)
 
 
 def state_and_events_in_two_commits() -> AbstractContextManager[Any]:
     """A source's next state is durable before its events."""
-    right = SqlLog.append
+    right = EventLog.append
 
     async def wrong(
-        self: SqlLog, harvests: Sequence[Harvest], lease: Lease, mint: Mint, stamp: Stamp, *more: Any
+        self: EventLog, harvests: Sequence[Harvest], lease: Lease, mint: Mint, stamp: Stamp, *more: Any
     ) -> Sequence[Answer]:
         await self.save_states([harvest.state for harvest in harvests if harvest.state is not None], lease)
         stateless = [replace(harvest, state=None) for harvest in harvests]
         return await right(self, stateless, lease, mint, stamp, *more)
 
-    return patch.object(SqlLog, "append", wrong)
+    return patch.object(EventLog, "append", wrong)
 
 
 @contextmanager
 def ids_by_the_wall_clock() -> Iterator[None]:
     """Ids follow the wall clock even when it is set back, and the log accepts them."""
-    right = SqlLog._minted
+    right = EventLog._minted
 
     def wrong(self: Identifiers) -> tuple[Seq, str]:
         now = Seq(self._now() << COUNTER_BITS)
         self._last = now if now >> COUNTER_BITS != self._last >> COUNTER_BITS else Seq(self._last + 1)
         return self._last, id_of(self._last, 0)
 
-    def unguarded(self: SqlLog, harvest: Harvest, mint: Mint, stamp: Stamp, *more: Any) -> Iterator[Stored]:
+    def unguarded(self: EventLog, harvest: Harvest, mint: Mint, stamp: Stamp, *more: Any) -> Iterator[Stored]:
         self._last = START
         yield from right(self, harvest, mint, stamp, *more)
 
-    with patch.object(Identifiers, "mint", wrong), patch.object(SqlLog, "_minted", unguarded):
+    with patch.object(Identifiers, "mint", wrong), patch.object(EventLog, "_minted", unguarded):
         yield
 
 
@@ -98,8 +98,8 @@ def unseen_stays_unseen() -> Iterator[None]:
     def wrong(self: Recorder, harvests: int, seconds: float, events: Sequence[Stored]) -> None:
         right(self, harvests, seconds, events)
         log = self._storage.log
-        assert isinstance(log, SqlLog)
+        assert isinstance(log, EventLog)
         log.follower.committed(START, events)
 
-    with patch.object(Recorder, "_count", wrong), patch.object(SqlLog, "_show", lambda *args: None):
+    with patch.object(Recorder, "_count", wrong), patch.object(EventLog, "_show", lambda *args: None):
         yield

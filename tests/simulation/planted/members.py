@@ -26,7 +26,7 @@ from storage.records.event import Draft
 from storage.records.identity import Millis, SourceId
 from storage.records.picture import Picture
 from storage.sql.stores import log, sources
-from storage.sql.stores.pictures import SqlPictures
+from storage.sql.stores.pictures import Pictures
 
 Plant = AbstractContextManager[Any]
 
@@ -142,12 +142,12 @@ def pictures_of_the_side_before() -> Plant:
 
 def pictures_outlive_their_events() -> Plant:
     """Retention deletes the event, and leaves its picture."""
-    right = SqlPictures.prune
+    right = Pictures.prune
 
-    async def wrong(self: SqlPictures, before: Millis, floor: Any, room: int, limit: int) -> int:
+    async def wrong(self: Pictures, before: Millis, floor: Any, room: int, limit: int) -> int:
         return await right(self, before, type(floor)(0), room, limit)
 
-    return patch.object(SqlPictures, "prune", wrong)
+    return patch.object(Pictures, "prune", wrong)
 
 
 @contextmanager

@@ -12,13 +12,13 @@ from msgspec.structs import replace
 
 from actors.members.membership import Membership
 from actors.members.ownership import Ownership
-from storage.following import Follower
 from storage.records.event import Stored
 from storage.records.identity import Seq
 from storage.records.member import LEASE, LEFT, View
-from storage.sql.stores.keys import SqlKeys
-from storage.sql.stores.outbox import SqlOutbox
+from storage.sql.stores.keys import Keys
+from storage.sql.stores.outbox import Outbox
 from storage.sqlite.in_loop_nodes import InLoopNode, LoopMembers
+from storage.tail import Follower
 from tests.simulation.planted.meddled import harvests_of_any_version
 
 
@@ -103,25 +103,25 @@ def parked_nodes_go_on() -> AbstractContextManager[Any]:
 
 def keys_kept_by_each() -> AbstractContextManager[Any]:
     """Each node caches the keys that it has looked up."""
-    right = SqlKeys.by_hash
+    right = Keys.by_hash
     found: dict[tuple[int, str], Any] = {}
 
-    async def wrong(self: SqlKeys, sha256: str) -> Any:
+    async def wrong(self: Keys, sha256: str) -> Any:
         if (id(self), sha256) not in found:
             found[id(self), sha256] = await right(self, sha256)
         return found[id(self), sha256]
 
-    return patch.object(SqlKeys, "by_hash", wrong)
+    return patch.object(Keys, "by_hash", wrong)
 
 
 def all_claims_released() -> AbstractContextManager[Any]:
     """A node that takes over a destination releases the claims of all destinations."""
-    right = SqlOutbox.release
+    right = Outbox.release
 
-    async def wrong(self: SqlOutbox, lease: Any, *, destination: str | None = None, held: Any = ()) -> int:
+    async def wrong(self: Outbox, lease: Any, *, destination: str | None = None, held: Any = ()) -> int:
         return await right(self, lease)
 
-    return patch.object(SqlOutbox, "release", wrong)
+    return patch.object(Outbox, "release", wrong)
 
 
 @contextmanager
@@ -132,11 +132,11 @@ def two_matchers() -> Iterator[None]:
     def mine(self: Ownership, key: str) -> bool:
         return key == "matcher" or everything(self, key)
 
-    right = SqlOutbox.advance
+    right = Outbox.advance
 
-    async def wrong(self: SqlOutbox, name: str, expect: Any, to: Seq, *given: Any, **more: Any) -> None:
+    async def wrong(self: Outbox, name: str, expect: Any, to: Seq, *given: Any, **more: Any) -> None:
         at = await self.cursor(name)
         await right(self, name, at, to, *given, **more)
 
-    with patch.object(Ownership, "mine", mine), patch.object(SqlOutbox, "advance", wrong):
+    with patch.object(Ownership, "mine", mine), patch.object(Outbox, "advance", wrong):
         yield

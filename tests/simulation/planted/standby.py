@@ -13,8 +13,8 @@ from actors.replica.parts import ReadChange
 from actors.replica.shipper import Shipper
 from sanderling.operations.standby import copy as copying
 from sanderling.operations.standby.copy import StandbyCopy
-from storage.interface.shipping import Origin
-from storage.objects.objects import ObjectsAway
+from storage.objects import ObjectsAway
+from storage.shipping import Origin
 
 
 def failed_puts_are_skipped() -> AbstractContextManager[Any]:

@@ -9,7 +9,7 @@ from typing import Any
 from unittest.mock import patch
 
 from api.streams.reader import Reader
-from storage.recent import Recent
+from storage.append import Recent
 from storage.records.identity import Seq
 from storage.tail import Tail
 

@@ -9,21 +9,21 @@ from unittest.mock import patch
 
 from api.streams.reader import Reader
 from storage.records.identity import START, Seq
-from storage.sql.stores.log import SqlLog
+from storage.sql.stores.log import EventLog
 
 
 @contextmanager
 def goes_on_behind_retention() -> Iterator[None]:
     """A reader whose next events retention has deleted silently continues with the rest."""
-    read, bounds = SqlLog.read, SqlLog.bounds
+    read, bounds = EventLog.read, EventLog.bounds
 
-    async def page(self: SqlLog, *args: Any) -> Any:
+    async def page(self: EventLog, *args: Any) -> Any:
         return (await read(self, *args))._replace(floor=START)
 
-    async def known(self: SqlLog) -> Any:
+    async def known(self: EventLog) -> Any:
         return (await bounds(self))._replace(floor=START)
 
-    with patch.object(SqlLog, "read", page), patch.object(SqlLog, "bounds", known):
+    with patch.object(EventLog, "read", page), patch.object(EventLog, "bounds", known):
         yield
 
 

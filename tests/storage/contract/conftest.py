@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from storage.interface import Storage
+from storage.sql.storage import Storage
 from tests.storage.contract.engines import ENGINES, Engine
 from tests.support.declared_rows import declared_rows
 

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 from sanderling.real_world import wall
-from storage.interface import Storage
 from storage.postgres.database import open_postgres
 from storage.secrets.vault import SIZE, Vault
+from storage.sql.storage import Storage
 from storage.sqlite import open_sqlite
 from storage.sqlite.in_loop import Disk, InLoopStorage
 from tests.support.postgres import cluster

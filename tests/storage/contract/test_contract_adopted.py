@@ -8,10 +8,10 @@ import pytest
 
 from storage.append import events_of
 from storage.errors import Fenced
-from storage.interface import Storage
 from storage.records.event import EVERYTHING, Bounds, Filter, Stored
 from storage.records.identity import SERVICE, START, Seq, id_of
 from storage.records.tiers import Kind
+from storage.sql.storage import Storage
 from tests.storage.contract.builders import CountingMint, a_harvest, a_source, a_source_id, a_state, stamp
 from tests.storage.contract.engines import Engine
 

@@ -6,10 +6,10 @@ import msgspec
 import pytest
 import trio
 
-from storage.interface import Storage
 from storage.records.alert import KEPT_DAYS, Matching
 from storage.records.destination import Hit, Match
 from storage.records.identity import Millis, Seq, day_of
+from storage.sql.storage import Storage
 from tests.storage.contract.builders import NOW, a_destination, an_alert
 
 

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
-from storage.interface import Storage
 from storage.records.identity import Millis
+from storage.sql.storage import Storage
 from tests.storage.contract.builders import NOW, a_bin, a_capture
 from tests.storage.contract.engines import Engine
 

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import trio
 
-from storage.interface import Storage
 from storage.records.identity import Millis
 from storage.records.session import KeptCall
+from storage.sql.storage import Storage
 from tests.storage.contract.builders import NOW
 from tests.storage.contract.engines import Engine
 

@@ -1,10 +1,10 @@
 from __future__ import annotations
 
-from storage.interface import Storage
 from storage.records.coverage import MOST_SHIFTS, Shift, stepped
 from storage.records.identity import Millis, SourceId
 from storage.records.tally import Day, noted, over, summed
 from storage.records.trail import Verdict
+from storage.sql.storage import Storage
 from tests.storage.contract.builders import NOW, a_source, a_state
 from tests.storage.contract.engines import Engine
 

@@ -10,9 +10,9 @@ from msgspec.structs import replace
 
 from storage import attempts
 from storage.attempts import KEPT_ATTEMPTS
-from storage.interface import Storage
 from storage.records.destination import Destination, Match, Outcome, Portion, Rates, Replayed
 from storage.records.identity import Millis, Seq, id_of
+from storage.sql.storage import Storage
 from tests.storage.contract.builders import NOW
 from tests.storage.contract.test_contract_outbox import prepared, retry, sent
 

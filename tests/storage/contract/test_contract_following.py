@@ -9,9 +9,9 @@ import trio
 import trio.lowlevel
 
 from storage.append import events_of
-from storage.interface import Storage
 from storage.records.event import Stored
 from storage.records.identity import START, Seq
+from storage.sql.storage import Storage
 from tests.storage.contract.builders import CountingMint, a_harvest, a_source, a_state, stamp
 from tests.support.waiting import HANG
 

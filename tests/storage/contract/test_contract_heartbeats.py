@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from storage.append import events_of
-from storage.interface import Storage
 from storage.records.event import EVERYTHING, Filter, Heartbeat, Stored
 from storage.records.identity import SERVICE, START, Seq
 from storage.records.source import Harvest
 from storage.records.tiers import Kind
+from storage.sql.storage import Storage
 from tests.storage.contract.builders import CountingMint, a_draft, a_harvest, a_source, a_source_id, a_state, stamp
 
 BEAT = Heartbeat(1, 60, "2026-01-01T00:00:00.000Z", None, None, "2026-01-01T00:00:00.000Z", 0, "", 0, 0, 0)

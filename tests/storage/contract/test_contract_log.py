@@ -8,12 +8,12 @@ import trio
 
 from storage.append import events_of
 from storage.errors import Fenced
-from storage.interface import Storage
 from storage.records.destination import Portion
 from storage.records.event import EVERYTHING, Bounds, Filter, Stored
 from storage.records.identity import START, Seq, id_of
 from storage.records.source import SourceRuntime
 from storage.records.tiers import Kind
+from storage.sql.storage import Storage
 from tests.storage.contract.builders import (
     NOW,
     CountingMint,

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from storage.interface import Storage
 from storage.records.member import Says
+from storage.sql.storage import Storage
 
 
 async def test_a_beat_brings_a_member_in_with_what_it_says(storage: Storage) -> None:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from storage.append import events_of
-from storage.interface import Storage
 from storage.records.destination import Notice
 from storage.records.event import EVERYTHING, Filter
 from storage.records.identity import SERVICE, START
 from storage.records.source import Harvest
 from storage.records.tiers import Kind
+from storage.sql.storage import Storage
 from tests.storage.contract.builders import (
     CountingMint,
     a_destination,

@@ -9,10 +9,10 @@ import trio
 from storage.append import events_of
 from storage.attempts import KEPT_ATTEMPTS
 from storage.errors import CursorMoved
-from storage.interface import Storage
 from storage.records.destination import Match, Outcome, Portion, Rates, Waiting
 from storage.records.event import Stored
 from storage.records.identity import Millis, Seq, id_of
+from storage.sql.storage import Storage
 from tests.storage.contract.builders import (
     NOW,
     CountingMint,

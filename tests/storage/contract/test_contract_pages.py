@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from storage.append import events_of
-from storage.interface import Storage
 from storage.records.event import EVERYTHING, Filter, Stored
 from storage.records.identity import START, Seq
 from storage.records.tiers import Kind
+from storage.sql.storage import Storage
 from tests.storage.contract.builders import CountingMint, a_draft, a_harvest, a_source_id, stamp
 from tests.storage.contract.test_contract_log import watched
 

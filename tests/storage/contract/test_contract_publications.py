@@ -3,10 +3,10 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from storage.interface import Storage
-from storage.interface.publications import Published
 from storage.records.identity import Millis, Seq
 from storage.records.publication import Publication, Retraction, hash_of
+from storage.sql.storage import Storage
+from storage.sql.stores.publications import Published
 from tests.storage.contract.builders import NOW, a_publication
 from tests.storage.contract.engines import Engine
 

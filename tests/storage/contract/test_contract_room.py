@@ -1,9 +1,9 @@
 from __future__ import annotations
 
 from storage.append import events_of
-from storage.interface import Storage
 from storage.records.event import EVERYTHING
 from storage.records.identity import START, Seq
+from storage.sql.storage import Storage
 from tests.storage.contract.builders import CountingMint, a_harvest, a_source, a_source_id, a_state, stamp
 from tests.storage.contract.test_contract_log import filled
 

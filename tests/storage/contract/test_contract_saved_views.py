@@ -2,9 +2,9 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from storage.interface import Storage
 from storage.records.identity import Millis
 from storage.records.session import SavedView
+from storage.sql.storage import Storage
 from tests.storage.contract.builders import NOW
 
 ONE = SavedView("v1", "sources", "Prices <b>", "tag=prices&sort=changed", NOW)

@@ -10,11 +10,11 @@ import msgspec
 import pytest
 
 from storage.append import Answer, events_of
-from storage.interface import Storage
 from storage.records.destination import Met
 from storage.records.event import Draft, Stored
 from storage.records.identity import COUNTER_BITS, Seq, SourceId
 from storage.secrets.connection import Connection
+from storage.sql.storage import Storage
 from storage.sql.stores import log
 from storage.sql.stores import stories as index
 from tests.storage.contract.builders import NOW, CountingMint, a_draft, a_harvest, a_source, a_state

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from storage.interface import Storage
 from storage.records.identity import Millis, Seq
 from storage.records.publication import Progress, Subscriber, hash_of
+from storage.sql.storage import Storage
 from tests.storage.contract.builders import NOW, a_publication, a_subscription
 from tests.storage.contract.engines import Engine
 

@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from storage.interface import Storage
 from storage.records.source import TagDefaults
+from storage.sql.storage import Storage
 from tests.storage.contract.builders import NOW
 
 PRICES = TagDefaults("label:prices", NOW, 900, "weekdays 08-18 Europe/Stockholm", 0.4, "main", ("nav", ".ad"), ("d1",))

@@ -8,10 +8,10 @@ from msgspec.structs import replace
 
 from storage.append import Answer, events_of
 from storage.errors import Duplicate, StateMoved
-from storage.interface import Storage
 from storage.records.event import EVERYTHING
 from storage.records.identity import START
 from storage.records.source import FIRST, Harvest, SourceState, Version
+from storage.sql.storage import Storage
 from tests.storage.contract.builders import CountingMint, a_harvest, a_source, a_source_id, a_state, stamp
 
 ONE, TWO = Version(1), Version(2)

@@ -9,10 +9,10 @@ import pytest
 import trio
 
 from storage.errors import Unavailable
-from storage.interface import Storage
 from storage.records.event import EVERYTHING
 from storage.records.identity import START, Seq
 from storage.records.member import LEASE, Says
+from storage.sql.storage import Storage
 from tests.storage.contract.builders import CountingMint, a_harvest, a_source, a_state, stamp
 from tests.storage.contract.test_contract_following import following
 from tests.storage.postgres.engine.test_members import all_inside, opened, passes, stop_clock

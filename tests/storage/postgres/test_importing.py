@@ -5,8 +5,7 @@ import trio
 
 from storage.append import events_of
 from storage.errors import Locked
-from storage.postgres import importing
-from storage.postgres.snapshot import open_postgres_snapshot
+from storage.postgres.commands import NotEmpty, begin_import, end_import, is_half, open_postgres_snapshot
 from storage.records.event import EVERYTHING
 from storage.records.identity import START
 from storage.records.member import Says
@@ -24,31 +23,31 @@ def url() -> str:
 
 
 async def test_an_import_that_was_cut_off_is_known_and_begun_anew_on_an_empty_database(url: str) -> None:
-    assert not importing.is_half(url)
-    importing.begin(url)
-    assert importing.is_half(url)
+    assert not is_half(url)
+    begin_import(url)
+    assert is_half(url)
     storage = await opened(url, "import", shares=False)
     await storage.sources.add(a_source(), a_state(), storage.lease)
     await storage.log.append([a_harvest(1, "news")], storage.lease, CountingMint(), stamp)
     await storage.aclose()
-    importing.begin(url)
+    begin_import(url)
     again = await opened(url, "import", shares=False)
     assert not await again.sources.page(None, 9) and not (await again.log.read(START, 9, EVERYTHING)).events
     await again.aclose()
-    importing.end(url)
-    assert not importing.is_half(url)
+    end_import(url)
+    assert not is_half(url)
 
 
 async def test_a_database_that_holds_something_or_that_a_node_works_on_is_not_filled(url: str) -> None:
     storage = await opened(url, "a")
     await storage.members.beat(Says())
     with pytest.raises(Locked, match="stop all services first"):
-        importing.begin(url)
+        begin_import(url)
     await storage.members.leave()
     await storage.sources.add(a_source(), a_state(), storage.lease)
-    with pytest.raises(importing.NotEmpty) as caught:
-        importing.begin(url)
-    assert caught.value.there == "sources" and not importing.is_half(url)
+    with pytest.raises(NotEmpty) as caught:
+        begin_import(url)
+    assert caught.value.there == "sources" and not is_half(url)
     await storage.aclose()
 
 

@@ -14,7 +14,6 @@ import trio
 from sanderling.real_world import wall
 from storage.append import events_of
 from storage.errors import Corrupt, Fenced, NewerSchema, NoKey, Unavailable
-from storage.interface import Storage
 from storage.postgres import database
 from storage.postgres.engine.connection import PostgresConnection, connect
 from storage.postgres.engine.steps import all_steps, upgrade
@@ -22,6 +21,7 @@ from storage.records.event import EVERYTHING
 from storage.records.identity import START, Seq
 from storage.records.member import shard_of
 from storage.secrets.vault import SIZE, Vault
+from storage.sql.storage import Storage
 from tests.storage.contract.builders import CountingMint, a_harvest, a_source, a_source_id, a_state, an_api_key, stamp
 from tests.storage.contract.test_contract_following import following
 from tests.support.postgres import cluster

@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from storage.postgres.shared_clock import SharedClock
+from storage.postgres.server import SharedClock
 
 
 class Machine:

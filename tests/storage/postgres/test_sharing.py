@@ -13,12 +13,12 @@ from msgspec.structs import replace
 
 from storage.append import events_of
 from storage.errors import CursorMoved, Duplicate, StateMoved
-from storage.interface import Storage
 from storage.postgres.engine.writer import _LOCKS, PostgresWriter
 from storage.records.destination import Destination, Match, Outcome, Portion
 from storage.records.event import EVERYTHING
 from storage.records.identity import START, Millis, Seq
 from storage.records.source import Version
+from storage.sql.storage import Storage
 from storage.sql.writing import Ticket
 from tests.storage.contract.builders import (
     NOW,

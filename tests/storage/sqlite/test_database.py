@@ -16,14 +16,14 @@ import trio
 
 from storage.append import events_of
 from storage.errors import Corrupt, Exposed, Fenced, Locked, NewerSchema, StorageError
-from storage.interface import Storage
 from storage.records.event import EVERYTHING
 from storage.records.identity import START, Seq
+from storage.sql.storage import Storage
 from storage.sqlite import open_keys, open_sqlite
 from storage.sqlite.engine.connection import READER, WRITER, connect
 from storage.sqlite.engine.folder import DATABASE, LOCK, MARK
 from storage.sqlite.engine.migrations import STEPS, migrate, version_of
-from storage.sqlite.secrets.own_key import OWN
+from storage.sqlite.master_key import OWN
 from tests.storage.contract.builders import (
     CountingMint,
     a_harvest,

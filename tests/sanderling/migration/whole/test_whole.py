@@ -34,15 +34,15 @@ from sanderling.migration.whole.writing import CannotWrite, export, position_of,
 from sanderling.operations.import_stage import STAGE, unfinished
 from sanderling.real_world import entropy
 from storage.append import events_of
-from storage.interface import Storage
 from storage.records.destination import Destination, Match, Portion, Private
 from storage.records.event import EVERYTHING, HEARTBEAT, MATCHED, RESET, Heartbeat
 from storage.records.identity import START, Millis, day_of, seq_of
 from storage.records.publication import hash_of
 from storage.records.source import TagDefaults
 from storage.records.tiers import Kind
+from storage.sql.storage import Storage
 from storage.sqlite.engine.folder import DATABASE, FolderLock
-from storage.sqlite.secrets.own_key import NEXT, OWN
+from storage.sqlite.master_key import NEXT, OWN
 from tests.rules.source_files import ROOT
 from tests.sanderling.migration.whole_instance import (
     ADDRESS,

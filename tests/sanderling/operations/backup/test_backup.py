@@ -25,12 +25,12 @@ from sanderling.operations.backup.archive import Manifest, Member, Piece, read_m
 from sanderling.operations.backup.making import make_backup
 from sanderling.operations.backup.restoring import Restored, restore
 from sanderling.real_world import entropy
-from storage.interface import Storage
 from storage.records.destination import Private, Secret
 from storage.records.event import EVERYTHING
 from storage.records.identity import START, Millis
 from storage.secrets.sealing import Lost
 from storage.secrets.vault import written
+from storage.sql.storage import Storage
 from storage.sqlite import open_sqlite
 from storage.sqlite.engine.folder import DATABASE, MARK, FolderLock
 from storage.sqlite.engine.migrations import STEPS

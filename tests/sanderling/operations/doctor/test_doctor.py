@@ -30,14 +30,14 @@ from sanderling.operations.installing.layout import SYSTEM
 from sanderling.operations.installing.unit import unit_text
 from sanderling.real_world import real_browser
 from storage.errors import Corrupt, DiskFull
-from storage.objects.folder import FolderObjects
+from storage.objects import FolderObjects
 from storage.records.identity import Millis
 from storage.records.source import SourceRuntime, SourceState
 from storage.secrets.vault import REPLICA, written
 from storage.sqlite import open_keys, open_sqlite
 from storage.sqlite.engine.folder import DATABASE, MARK
 from storage.sqlite.engine.migrations import STEPS
-from storage.sqlite.secrets.own_key import NEXT, OWN, make_own
+from storage.sqlite.master_key import NEXT, OWN, make_own
 from tests.e2e.service import a_key, a_service, run_command
 from tests.storage.contract.builders import a_publication, a_signing_key, an_alert
 from tests.support.build import a_source, a_source_id

@@ -22,7 +22,7 @@ from storage.records.identity import Millis, seq_at
 from storage.records.key import ApiKey
 from storage.sqlite import open_keys
 from storage.sqlite.engine.folder import DATABASE
-from storage.sqlite.secrets.own_key import OWN
+from storage.sqlite.master_key import OWN
 from tests.support.replica import MemoryObjects, a_shipper, a_storage, keys_of, quick, write
 from tests.support.waiting import HANG
 

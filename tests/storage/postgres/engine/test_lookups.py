@@ -8,8 +8,8 @@ import trio
 from trio.testing import wait_all_tasks_blocked
 
 from storage.errors import Unavailable
-from storage.postgres.engine import lookups
-from storage.postgres.engine.lookups import GatheredLookups
+from storage.postgres.engine import readers
+from storage.postgres.engine.readers import GatheredLookups
 
 
 class Pool:
@@ -19,7 +19,7 @@ class Pool:
         self.visits: list[list[Any]] = []
         self.may = trio.Event()
         self.error: Exception | None = None
-        monkeypatch.setattr(lookups, "_rows", lambda _, keys: self.visits.append(keys) or [key[1] for key in keys])
+        monkeypatch.setattr(readers, "_rows", lambda _, keys: self.visits.append(keys) or [key[1] for key in keys])
 
     async def visit(self, look: Callable[[Any], Any]) -> Any:
         rows = look(None)

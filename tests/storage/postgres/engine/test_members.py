@@ -12,13 +12,13 @@ import trio
 
 from sanderling.real_world import monotonic, wall
 from storage.errors import Fenced
-from storage.interface import Storage
 from storage.postgres import database
 from storage.postgres.engine.members import PostgresMembers
-from storage.postgres.shared_clock import SharedClock
+from storage.postgres.server import SharedClock
 from storage.records.identity import Seq
 from storage.records.member import KEPT, LEASE, LEFT, Says
 from storage.secrets.vault import SIZE, Vault
+from storage.sql.storage import Storage
 from tests.storage.contract.builders import an_api_key
 from tests.support.postgres import cluster
 from tests.support.waiting import HANG

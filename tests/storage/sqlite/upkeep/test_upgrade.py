@@ -16,15 +16,14 @@ from storage.records.destination import Secret
 from storage.records.event import EVERYTHING
 from storage.records.identity import COUNTER_BITS, START, Seq
 from storage.records.source import SourceRuntime
-from storage.secrets.mark import mark
-from storage.secrets.sealing import seal_plain
+from storage.secrets.sealing import mark, seal_plain
 from storage.secrets.vault import Vault
 from storage.sql.stores.sources import encode_hot
 from storage.sqlite import open_keys, open_sqlite
 from storage.sqlite.engine.connection import WRITER, connect
 from storage.sqlite.engine.folder import DATABASE
 from storage.sqlite.engine.migrations import STEPS, migrate, version_of
-from storage.sqlite.secrets.own_key import OWN, make_own
+from storage.sqlite.master_key import OWN, make_own
 from storage.sqlite.upkeep import upgrade
 from tests.storage.contract.builders import NOW, a_destination, a_signing_key, a_source, an_alert, an_api_key
 

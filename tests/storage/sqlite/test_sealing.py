@@ -17,16 +17,15 @@ from msgspec.structs import replace
 
 from actors.signatures.event import public_half
 from storage.errors import Exposed, NoKey, Unopened
-from storage.interface import Storage
 from storage.records.destination import Private, Secret
 from storage.records.identity import START, Millis
 from storage.records.key import PushKey
 from storage.secrets.vault import Vault, read_master, written
+from storage.sql.storage import Storage
 from storage.sqlite import open_keys, open_sqlite
 from storage.sqlite.engine.connection import WRITER, connect
 from storage.sqlite.engine.folder import DATABASE
-from storage.sqlite.secrets import own_key
-from storage.sqlite.secrets.own_key import NEXT, OWN
+from storage.sqlite.master_key import NEXT, OWN, make_own
 from storage.sqlite.upkeep import rotation
 from storage.sqlite.upkeep.rotation import rotate
 from tests.storage.contract.builders import (
@@ -258,7 +257,7 @@ async def test_x20_an_own_key_that_others_can_read_is_shut_or_refused(
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
 def test_a_key_that_root_makes_belongs_to_the_folders_owner(tmp_path: Path) -> None:
     os.chown(tmp_path, 4_242, 4_243)
-    own_key.make_own(tmp_path)
+    make_own(tmp_path)
     made = (tmp_path / OWN).stat()
     assert (made.st_uid, made.st_gid, stat.S_IMODE(made.st_mode)) == (4_242, 4_243, 0o600)
 

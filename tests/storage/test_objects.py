@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from storage.objects import folder as module
-from storage.objects.folder import FolderObjects
-from storage.objects.objects import ObjectsAway
+from storage import objects as module
+from storage.objects import FolderObjects, ObjectsAway
 
 
 async def test_what_was_put_is_there_and_lists_sorted(tmp_path: Path) -> None:

@@ -1,21 +1,28 @@
-"""The data folder's own master key, if the owner named none: made by the first start, readable by the owner only.
+"""The master key of a data folder: its own key file, and the choice of the key that opens the database.
 
-It is in the same folder as the database, so it protects only copies without it: copies of the database, parts of disks
-and pages that are given away, a leak of one file. A reader of the whole folder has both.
+The folder gets its own key if the owner named none; the first start makes it, readable by the owner only. It is in the
+same folder as the database, so it protects only copies without it: copies of the database, parts of disks and pages
+that are given away, a leak of one file. A reader of the whole folder has both.
 
-A new key stays in `.master.key.next` until the database is sealed with it, and then replaces the old one. So one of
-the two files opens the database after any interruption.
+A new key stays in `.master.key.next` until the database is sealed with it, and then replaces the old one. So one of the
+two files opens the database after any interruption.
+
+Candidates for a database are the key that was named, then the folder's own. The first that opens the database's mark is
+used. A database without a mark takes the first candidate; if there is none, the folder gets its own key.
 """
 
 from __future__ import annotations
 
 import os
+import sqlite3
 from collections.abc import Mapping
 from pathlib import Path
+from typing import NamedTuple
 
 from nacl.utils import random as drawn
 
 from storage.errors import NoKey
+from storage.secrets.sealing import opens_mark, read_mark
 from storage.secrets.vault import SIZE, Vault, read_master, written
 from storage.sqlite.ownership import entrust
 
@@ -85,3 +92,40 @@ def _sync(folder: Path) -> None:
         os.fsync(fd)
     finally:
         os.close(fd)
+
+
+_THERE = "SELECT 1 FROM sqlite_master WHERE type='table' AND name='vault'"
+OTHER = (
+    "the secrets are sealed with the data folder's own master.key, and not with the master key that was named: to seal "
+    "them with that one, stop the service and run `sanderling keys rotate-master --to FILE`"
+)
+
+
+class Unlocked(NamedTuple):
+    """The key that a database is sealed with. own: it is the folder's, although another was named."""
+
+    vault: Vault
+    own: bool = False
+
+
+def unlock(connection: sqlite3.Connection, folder: Path, named: Vault | None) -> Unlocked:
+    """Return the key that opens a database, or will seal it from now on.
+
+    Raises NoKey if no candidate opens it; OSError for the folder's own.
+    """
+    mark = mark_of(connection)
+    own = own_keys(folder)
+    if mark is None:
+        return Unlocked(named or own.get(OWN) or own.get(NEXT) or make_own(folder))
+    for vault in (named, *own.values()):
+        if vault is not None and opens_mark(vault, mark):
+            return Unlocked(vault, own=named is not None and vault != named)
+    tried = [*(["the one that was named"] if named is not None else []), *(f"{folder / name}" for name in own)]
+    raise NoKey(f"none of the master keys here opens them ({', '.join(tried)})" if tried else "no master key is here")
+
+
+def mark_of(connection: sqlite3.Connection) -> bytes | None:
+    """Return a database's mark; None if nothing in it is sealed yet."""
+    if connection.execute(_THERE).fetchone() is None:
+        return None
+    return read_mark(connection)

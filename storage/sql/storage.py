@@ -1,0 +1,193 @@
+"""An opened engine: all stores on one writer and its readers. SQLite and PostgreSQL differ only in where these run.
+
+`tests/storage/contract` runs one suite over all engines. Three guarantees matter most: `append` is one transaction
+(events and source states, all or nothing) in the order of the ids; a read ends with its page; durable cursors move by
+compare-and-set in one transaction with their effects. A cancelled write may still happen, and its caller must read to
+find out. Every write names a `Lease`, whose epoch is the fencing token: where one start owns the data, writes of
+earlier starts raise `Fenced`. On shared data (PostgreSQL) each write compares its starting point: a source's version, a
+cursor, the alerts' revision, a row's claim.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, NamedTuple, TypeVar
+
+import trio
+
+from storage.append import Lease
+from storage.errors import Corrupt
+from storage.records.identity import Seq
+from storage.secrets.connection import Connection
+from storage.secrets.vault import Vault
+from storage.shipping import Shipping
+from storage.sql.stores.alerts import Alerts
+from storage.sql.stores.bins import Bins
+from storage.sql.stores.calls import Calls
+from storage.sql.stores.coverage import Coverage
+from storage.sql.stores.keys import Keys
+from storage.sql.stores.log import EventLog
+from storage.sql.stores.members import Alone, Members
+from storage.sql.stores.outbox import Outbox
+from storage.sql.stores.people import People, SavedViews
+from storage.sql.stores.pictures import Pictures
+from storage.sql.stores.publications import Publications, Subscriptions
+from storage.sql.stores.sources import Sharing, Sources, TagsDefaults
+from storage.sql.transaction import Job, Lookups, Readers, Row, Space, Transaction, Writer
+from storage.tail import Tail
+
+
+class Damage:
+    """The first damage found while the storage is open; only a backup repairs it.
+
+    `says`: a sentence, empty if there is no damage.
+    """
+
+    def __init__(self) -> None:
+        self.says = ""
+        self._known = trio.Event()
+
+    def __repr__(self) -> str:
+        return f"Damage({self.says!r})"
+
+    @contextmanager
+    def noted(self) -> Iterator[None]:
+        """Record Corrupt errors of the block and let them pass. On the loop only."""
+        try:
+            yield
+        except Corrupt as error:
+            if not self.says:
+                self.says = str(error)
+                self._known.set()
+            raise
+
+    async def wait(self) -> str:
+        """Wait until damage is found and return its description."""
+        await self._known.wait()
+        return self.says
+
+
+T = TypeVar("T")
+
+
+class NoticingWriter:
+    """A Writer that records damage."""
+
+    def __init__(self, writer: Writer, damage: Damage) -> None:
+        self._writer, self._damage = writer, damage
+
+    async def submit(self, job: Job[T], *, events: int = 0, rows: int = 1, holds: Sequence[Row] = ()) -> T:
+        """Run a job in the next transaction; see Writer."""
+        with self._damage.noted():
+            return await self._writer.submit(job, events=events, rows=rows, holds=holds)
+
+
+class FencedWriter:
+    """See Writer. Each job is refused once another start owns the data."""
+
+    def __init__(self, writer: Writer, lease: Lease) -> None:
+        self._writer, self._lease = writer, lease
+
+    async def submit(self, job: Job[T], *, events: int = 0, rows: int = 1, holds: Sequence[Row] = ()) -> T:
+        """Run a job in the next transaction; see Writer."""
+
+        def fenced(transaction: Transaction) -> T:
+            transaction.fence(self._lease)
+            return job(transaction)
+
+        return await self._writer.submit(fenced, events=events, rows=rows, holds=holds)
+
+
+class NoticingReaders:
+    """Readers that record damage."""
+
+    def __init__(self, readers: Readers, damage: Damage) -> None:
+        self._readers, self._damage = readers, damage
+
+    async def run(self, look: Callable[[Connection], T]) -> T:
+        with self._damage.noted():
+            return await self._readers.run(look)
+
+
+class NoticingLookups:
+    """Lookups that record damage."""
+
+    def __init__(self, lookups: Lookups, damage: Damage) -> None:
+        self._lookups, self._damage = lookups, damage
+
+    async def one(self, query: str, given: Sequence[Any] = ()) -> Any:
+        with self._damage.noted():
+            return await self._lookups.one(query, given)
+
+
+class Places(NamedTuple):
+    """Where an engine's stores run. The appender writes the log and the sources' states, the writer everything else."""
+
+    appender: Writer
+    writer: Writer
+    readers: Readers
+    lookups: Lookups
+
+
+class Storage(ABC):
+    """One opened engine. `known`: the newest position that any reader has seen.
+
+    sharing: access to other nodes' changes; None where only one process may open the data. shipping: the changes for a
+    replica; None where the engine has its own replication. members: the processes that work on the data. tail: the
+    newest events, and the wake-up of waiting readers; filled by `follow`. damage: known damage to the data; callers
+    that hit damage also got Corrupt. lease: of this start.
+    """
+
+    sharing: Sharing | None = None
+    shipping: Shipping | None = None
+
+    def __init__(self, places: Places, space: Space, lease: Lease, known: Seq, vault: Vault) -> None:
+        self.lease, self.damage = lease, Damage()
+        appender, delivering = NoticingWriter(places.appender, self.damage), NoticingWriter(places.writer, self.damage)
+        writer = FencedWriter(delivering, lease)
+        readers, own = NoticingReaders(places.readers, self.damage), NoticingLookups(places.lookups, self.damage)
+        self.tail = Tail(known)
+        self.members: Members = Alone(f"{lease.owner}-{lease.epoch}")
+        self.log = EventLog(appender, readers, space, known, self.tail)
+        self.sources = Sources(appender, readers, vault)
+        self.keys = Keys(writer, readers, own, vault)
+        self.alerts = Alerts(writer, readers, vault)
+        self.bins = Bins(writer, readers, own)
+        self.calls = Calls(writer)
+        self.coverage = Coverage(writer, readers)
+        self.people = People(writer, readers, own)
+        self.outbox = Outbox(delivering, readers)
+        self.pictures = Pictures(writer, readers)
+        self.saved_views = SavedViews(writer, readers)
+        self.tag_defaults = TagsDefaults(writer, readers)
+        self.publications = Publications(writer, readers, own, vault)
+        self.subscriptions = Subscriptions(writer, readers, vault)
+
+    async def follow(self) -> None:
+        """Publish commits to readers, in order, until cancelled; one task. Retries while the log is unreadable."""
+        await self.log.follower.run()
+
+    @abstractmethod
+    def writer_moved_at(self) -> float:
+        """Return when the writer last finished a job or was idle, on trio's clock (for /healthz)."""
+
+    @abstractmethod
+    async def wait_ended(self) -> str:
+        """Wait until this opened storage can never be written again; return why, "" after a close."""
+
+    def stands(self) -> bool:
+        """Return False if the data folder was deleted or replaced: the next start would not find this data.
+
+        Always True for other data: in memory, or a server's.
+        """
+        return True
+
+    def sizes(self) -> Mapping[str, int]:
+        """Return the bytes on disk of each file by its content; empty if it has no files."""
+        return {}
+
+    @abstractmethod
+    async def aclose(self) -> None:
+        """Finish pending writes, fsync, close. Safe to call twice."""
