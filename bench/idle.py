@@ -21,7 +21,7 @@ from tests.e2e.service import a_key, a_service, add
 TOPIC = Topic(
     "An idle service",
     "Memory of the service and all its processes, 10^6 B, after one check of one feed.",
-    ("actors", "api", "sanderling", "storage", "supervision"),
+    ("actors", "api", "extras", "sanderling", "storage", "supervision"),
     {
         "alone": Figure("without workers, alone on its machine (RSS)", "MB", "<= 80 MB"),
         "idle": Figure("without workers, beside other programs in the same Python (PSS)", "MB"),

@@ -18,7 +18,7 @@ from bench.one import Result, names, topic_of
 from bench.topic import ROOT, Record
 
 PAGE = ROOT / "docs" / "figures.md"
-PRODUCT = ("actors", "api", "sanderling", "storage", "supervision", ":(exclude)*.md")
+PRODUCT = ("actors", "api", "extras", "sanderling", "storage", "supervision", ":(exclude)*.md")
 MOST_LINES = 2_000
 STALE = f"**Stale**: more than {MOST_LINES:,} lines of the measured code have changed since.\n"
 HEAD = """# Figures

@@ -11,6 +11,7 @@ from typing import Any
 
 import click
 
+from actors.extras import TABLE, extra
 from actors.settings import Settings
 from sanderling.commands import (
     agents,
@@ -19,12 +20,10 @@ from sanderling.commands import (
     backup,
     bins,
     console,
-    exporting,
     installing,
     kinds,
     licences,
     manual,
-    migration,
     operating,
     publications,
     receivers,
@@ -121,7 +120,30 @@ def _say_version(ctx: click.Context, _option: click.Parameter, wanted: bool) -> 
         ctx.exit(ctx.invoke(version))
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+class OfAnExtra(click.Command):
+    """A command that the help lists by its row in the table of extras; its extra is imported when it is typed."""
+
+    def __init__(self, name: str, says: str, module: str) -> None:
+        super().__init__(name, help=says)
+        self.module = module
+
+    def imported(self) -> click.Command:
+        """Return the command itself."""
+        return next(command for command in extra(self.module).commands() if command.name == self.name)
+
+
+class Program(click.Group):
+    """All commands. The help lists those of extras without an import."""
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        found = super().get_command(ctx, cmd_name)
+        return found.imported() if isinstance(found, OfAnExtra) else found
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        click.Group(commands=self.commands).format_commands(ctx, formatter)
+
+
+@click.group(cls=Program, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
 @click.option(
     "--version",
     is_flag=True,
@@ -211,8 +233,6 @@ main.add_command(operating.health)
 main.add_command(backup.backup)
 main.add_command(backup.restore)
 main.add_command(standby.standby)
-main.add_command(exporting.move_out)
-main.add_command(migration.move_in)
 main.add_command(backup.migrate)
 main.add_command(backup.check)
 main.add_command(installing.install)
@@ -316,6 +336,9 @@ def setup_link(config: str | None, *, as_json: bool, **flags: str | None) -> int
     return Exit.WELL
 
 
+for _module, _row in TABLE.items():
+    for _name, _says in _row.commands.items():
+        main.add_command(OfAnExtra(_name, _says, _module))
 main.add_command(manual.help_page)
 main.add_command(manual.completion)
 main.add_command(licences.licences)

@@ -15,20 +15,20 @@ import msgspec
 import trio
 
 from bench.fuzz.chance import Chance
+from extras.migrate.kinds import Kind
+from extras.migrate.plan import NotReadable
+from extras.migrate.reading import READERS, read
+from extras.migrate.recognising import kind_of
+from extras.migrate.whole.loading import look_through
 from sanderling.exits import CommandFailed
-from sanderling.migration.kinds import Kind
-from sanderling.migration.plan import NotReadable
-from sanderling.migration.reading import READERS, read
-from sanderling.migration.recognising import kind_of
-from sanderling.migration.whole.loading import look_through
 from sanderling.operations.backup import archive
 from sanderling.operations.backup.archive import Manifest, Member, Piece, unpack, write_archive
 from storage.records.identity import Seq
 from storage.sqlite.upkeep.copying import Content
-from tests.sanderling.migration import samples
-from tests.sanderling.migration.test_hostile_files import SAMPLES, check
-from tests.sanderling.migration.test_whole_hostile import honest
-from tests.sanderling.migration.whole_instance import a_folder, exported
+from tests.extras.migrate import samples
+from tests.extras.migrate.test_hostile_files import SAMPLES, check
+from tests.extras.migrate.test_whole_hostile import honest
+from tests.extras.migrate.whole_instance import a_folder, exported
 
 ODD_NAMES = (
     "../x",

@@ -93,7 +93,7 @@ class Plan(NamedTuple):
 
 
 class Options(NamedTuple):
-    """What the user allows. adopt: take over unmanaged records. delete: remove records missing from the files."""
+    """The permissions of the user. adopt: take over unmanaged records. delete: remove records that no file names."""
 
     adopt: bool = False
     delete: bool = True

@@ -35,8 +35,10 @@ def _below(name: str, command: click.Command) -> Iterator[tuple[str, click.Comma
         return
     yield name, command
     if isinstance(command, click.Group):
-        for word in sorted(command.commands):
-            yield from _below(f"{name} {word}", command.commands[word])
+        context = click.Context(command)
+        for word in command.list_commands(context):
+            if (below := command.get_command(context, word)) is not None:
+                yield from _below(f"{name} {word}", below)
 
 
 def words_of(command: click.Command) -> tuple[str, str]:

@@ -26,7 +26,7 @@ from sanderling.operations.backup.finding import Finding, tell
 WITHIN = 60.0
 DEADLINE_MS = 20_000
 AT = datetime(2026, 7, 1, 12, tzinfo=UTC)
-ROOMS = ("supervision", "storage", "actors", "api", "sanderling")
+ROOMS = ("supervision", "storage", "actors", "api", "sanderling", "extras")
 _ENTRY_POINTS = ("__main__",)
 FROM_THE_SYSTEM = {"storage.postgres": "psycopg.pq"}
 """Rooms that need a system library, by the module that finds it; skipped if it is absent."""

@@ -159,7 +159,7 @@ _ONE_BY_ONE = (
         "docs/upgrade.md",
         "console",
         "",
-        "it needs data of an earlier schema: tests/sanderling/migration/test_migrate.py",
+        "it needs data of an earlier schema: tests/sanderling/operations/backup/test_migrate.py",
     ),
 )
 ROWS: Final = (*_ONE_BY_ONE, *_RUN)

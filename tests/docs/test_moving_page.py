@@ -11,16 +11,16 @@ from pathlib import Path
 import pytest
 import trio
 
-from sanderling.migration import miniflux
-from sanderling.migration.changedetection import fields as changedetection
-from sanderling.migration.kinds import KINDS
-from sanderling.migration.report import as_text
-from sanderling.migration.urlwatch import filters, jobs
+from extras.migrate import miniflux
+from extras.migrate.changedetection import fields as changedetection
+from extras.migrate.kinds import KINDS
+from extras.migrate.report import as_text
+from extras.migrate.urlwatch import filters, jobs
 from tests.docs.blocks import the
 from tests.e2e.origin import Origin
 from tests.e2e.service import a_key, a_service
+from tests.extras.migrate import samples
 from tests.rules.source_files import ROOT
-from tests.sanderling.migration import samples
 from tests.support.waiting import HANG
 
 PAGE = (ROOT / "docs/moving.md").read_text("utf-8")

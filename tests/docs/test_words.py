@@ -89,9 +89,11 @@ def test_one_word_means_one_thing_in_all_tables() -> None:
 
 
 def helped(command: click.Command, name: str = "sanderling") -> str:
-    parts = [command.get_help(click.Context(command, info_name=name))]
+    context = click.Context(command, info_name=name)
+    parts = [command.get_help(context)]
     if isinstance(command, click.Group):
-        parts += [helped(each, f"{name} {each.name}") for each in command.commands.values() if not each.hidden]
+        below = (command.get_command(context, each) for each in command.list_commands(context))
+        parts += [helped(each, f"{name} {each.name}") for each in below if each is not None and not each.hidden]
     return "\n".join(parts)
 
 

@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-ROOMS = ("supervision", "storage", "actors", "api", "sanderling")
+ROOMS = ("supervision", "storage", "actors", "api", "sanderling", "extras")
 
 
 def modules(*folders: str) -> list[Path]:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from tests.rules.sizes import file_sizes
+from tests.rules.source_files import modules, name_of
 
 BUDGET = {
     "supervision": (2_523, 19),
     "storage": (12_919, 84),
-    "actors": (56_321, 350),
+    "actors": (56_375, 351),
     "api": (32_053, 269),
-    "sanderling": (26_852, 247),
+    "sanderling": (21_943, 202),
+    "extras/migrate": (4_941, 44),
 }
-"""room: lines and modules at most."""
+"""room or extra: lines and modules at most."""
 SLACK = 100
 """Lines that a budget may exceed its room; lower it beyond that."""
 
@@ -26,3 +28,9 @@ def test_no_room_has_more_modules_than_its_budget() -> None:
 
 def test_a_budget_falls_with_its_room() -> None:
     assert {room: most for room, (most, _) in BUDGET.items() if most - sum(file_sizes(room).values()) > SLACK} == {}
+
+
+def test_every_extra_has_a_budget_of_its_own() -> None:
+    assert {room for room in BUDGET if "/" in room} == {
+        name_of(path.parent) for path in modules("extras") if path.match("extras/*/__init__.py")
+    }

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from tests.rules.source_files import ROOT
 
-ROOMS = ("actors", "api", "sanderling", "storage", "supervision")
+ROOMS = ("actors", "api", "extras", "sanderling", "storage", "supervision")
 ACROSS = {
     "bench": "what bench/ measures with",
     "clients": "the libraries beside the service",

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from tests.rules.source_files import modules, name_of, nodes_of, tree_of
 
-ROOMS = ("actors", "api", "storage")
+ROOMS = ("actors", "api", "extras", "storage")
 KINDS = {"Lock", "RLock", "Condition", "Semaphore", "BoundedSemaphore"}
 WAITS_FOR_NOTHING = {"PostgresConnection": "its lock is held while a socket is closed or shut down: neither waits"}
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)

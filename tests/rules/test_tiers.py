@@ -10,7 +10,7 @@ import pytest
 from storage.records.tiers import TIERS, WATCHED, Kind, tier_of
 from tests.rules.source_files import ROOT
 
-ROOMS = ("actors", "api", "sanderling", "storage")
+ROOMS = ("actors", "api", "extras", "sanderling", "storage")
 LISTED = {
     "storage/records/tiers.py": "the table",
     "actors/sources/tiers.py": "what each does",

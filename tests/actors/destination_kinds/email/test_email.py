@@ -24,7 +24,7 @@ from actors.settings import Settings
 from actors.system import System, signing_keys
 from api.dashboard.language.messages import speech_of
 from api.server.server import serve
-from sanderling.migration.whole.lines import arrived, moved
+from extras.migrate.whole.lines import arrived, moved
 from supervision import ChildSpec
 from tests.actors.destination_kinds.email.post_office import PostOffice
 from tests.actors.test_delivering import HOUR, Town, asked

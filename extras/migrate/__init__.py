@@ -1,0 +1,25 @@
+"""Import from other programs: their files become sources and alerts, with an honest report.
+
+A reader is a pure function from a file's bytes to a `Plan`. For each item it reports whether the result is exact,
+approximated (and how) or impossible (and why). `report.py` prints a plan, `carrying_out.py` executes it through a
+running service. Start with `plan.py`, then `reading.py` (the table of readers). Readers may import `actors.content`,
+`actors.egress.url` and `actors.query`, nothing with effects. No setting switches it on: its commands run when typed.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from actors.extras import Extra
+
+if TYPE_CHECKING:
+    import click
+
+
+def _commands() -> tuple[click.Command, ...]:
+    from extras.migrate.commands import move_in, move_out
+
+    return move_in, move_out
+
+
+EXTRA = Extra(commands=_commands)

@@ -1,0 +1,135 @@
+"""`sanderling import` from another program or instance, and `sanderling export` of a whole instance."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import cast
+
+import click
+
+from extras.migrate.kinds import KINDS, Kind
+from sanderling.environment import environ
+from sanderling.exits import CommandFailed, Exit
+from sanderling.flags import KEY_HELP, URL_HELP, client_flags, loaded, settings_flags, told_folder
+
+
+@click.command("import")
+@click.argument("file")
+@click.option("--from", "program", type=click.Choice(KINDS), help="Of which program it is; else its content says so.")
+@click.option("--dry-run", is_flag=True, help="Only say what would be done; needs no service.")
+@click.option("--yes", is_flag=True, help="Do it without asking.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object a line: what would be done, or what was.")
+@client_flags
+@settings_flags()
+def move_in(
+    file: str,
+    program: str | None,
+    service: str | None,
+    key_file: str | None,
+    *,
+    dry_run: bool,
+    yes: bool,
+    as_json: bool,
+    config: str | None,
+) -> int:
+    """Move in: FILE is what another program has exported, a list of addresses, or - for the standard input.
+
+    It says first what becomes of each thing: exactly, approximately (and how), not at all (and why). Then, on a yes, it
+    adds the rest through the running service; with --url the key needs the scopes
+    sources:write, alerts:read, alerts:write and stream:read.
+    What is there already stays as it is. Exit code: 0 all is there, 1 something was refused.
+
+    What `sanderling export` wrote goes straight into the data folder of an empty instance (--data), whose service must
+    not run.
+
+    \b
+    sanderling import feeds.opml
+    sanderling import --dry-run changedetection-backup.zip
+    sanderling import --yes --from urls list.txt
+    sanderling import sanderling.ndjson --data /var/lib/sanderling
+    """
+    from extras.migrate import moving_in
+    from extras.migrate.whole.taking_over import take_over, whole_instance
+    from sanderling.client.running import client_here
+
+    if dry_run and yes:
+        raise CommandFailed("--dry-run and --yes exclude each other.", Exit.USAGE)
+    if program is None and Path(file).is_dir():
+        program = "changedetection"
+    with whole_instance(file, program) as stream:
+        if stream is not None:
+            settings = loaded(config, {"data": told_folder()}).settings
+            return take_over(stream, file, settings, dry_run=dry_run, yes=yes, as_json=as_json)
+    data = moving_in.bytes_of(file)
+    kind = cast("Kind", program) if program else moving_in.found_kind(file, data)
+    plan = moving_in.plan_of(file, data, kind)
+    if dry_run:
+        moving_in.show(plan, as_json=as_json)
+        return Exit.WELL
+    client = client_here(service, key_file)
+    if not yes:
+        moving_in.show(plan, as_json=as_json)
+    if not moving_in.agreed(plan, client, yes=yes):
+        return Exit.WELL
+    return moving_in.do(plan, client, as_json=as_json)
+
+
+@click.command("export")
+@click.argument("file", required=False)
+@click.option("--no-events", is_flag=True, help="Leave out the events: sources, alerts and destinations only.")
+@click.option("--since", metavar="TIME|ID", help="Only the events from a time (RFC 3339), or after an event's id.")
+@click.option("--schema", is_flag=True, help="Print the JSON Schema of the lines instead.")
+@click.option("--as-config", metavar="DIR", help="Write the TOML files instead of which `sanderling apply` makes it.")
+@click.option("--workspace", default="main", show_default=True, help="With --as-config: the name of these files.")
+@click.option("--url", "service", metavar="URL", help=f"With --as-config: {URL_HELP}")
+@click.option("--key-file", metavar="FILE", help=f"With --as-config: {KEY_HELP}")
+@settings_flags("data")
+def move_out(
+    config: str | None,
+    file: str | None,
+    *,
+    no_events: bool,
+    since: str | None,
+    schema: bool,
+    as_config: str | None,
+    workspace: str,
+    service: str | None,
+    key_file: str | None,
+    **flags: str | None,
+) -> int:
+    """Write a whole instance to FILE as documented JSON, one object a line; - is the standard output.
+
+    Sources with all that their watching remembers, alerts, destinations, events with their ids and signatures. The
+    service may run. No secret travels: no API keys, password, webhook secrets or private keys (`sanderling backup`
+    keeps those). `sanderling import` takes it over into an empty instance.
+
+    \b
+    sanderling export sanderling.ndjson
+    sanderling export - --no-events | zstd > sources.ndjson.zst
+    sanderling export --as-config watch/
+    """
+    from extras.migrate.whole.lines import counted
+    from extras.migrate.whole.snapshot import snapshot_of
+    from extras.migrate.whole.writing import position_of, write_export
+
+    if schema:
+        from extras.migrate.whole.schema import as_text
+
+        click.echo(as_text(), nl=False)
+        return Exit.WELL
+    if as_config is not None:
+        from sanderling.applying.exporting import export_files
+        from sanderling.client.running import client_of
+
+        if file is not None or no_events or since is not None:
+            raise CommandFailed("--as-config stands without FILE, --no-events and --since.", Exit.USAGE)
+        client = client_of(loaded(config, flags).settings.data, service, key_file, environ())
+        return export_files(client, Path(as_config), workspace)
+    if file is None:
+        raise CommandFailed("Name the file to write, or - for the standard output.", Exit.USAGE)
+    if no_events and since is not None:
+        raise CommandFailed("--no-events and --since exclude each other.", Exit.USAGE)
+    end = write_export(snapshot_of(loaded(config, flags).settings), file, position_of(since), events=not no_events)
+    where = "" if file == "-" else f"{file}: "
+    click.echo(f"{where}written: {counted(end)}, without secrets.", err=True)
+    return Exit.WELL

@@ -1,0 +1,260 @@
+"""Make a plan from a reader's items: each address once, texts within their limits, a finding for each item.
+
+Sanderling watches each address once. Two watches of one page become one source that covers both; every widening is
+noted.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from ipaddress import ip_address
+
+from cssselect import HTMLTranslator
+from msgspec.structs import replace
+
+from actors.egress.address import classify
+from actors.egress.url import parse_url
+from actors.errors import UrlRefused
+from extras.migrate.kinds import Kind
+from extras.migrate.limits import (
+    LONGEST,
+    LONGEST_SELECTOR,
+    LONGEST_TITLE,
+    MOST_IGNORED,
+    MOST_TAGS,
+    SHORTEST,
+    interval,
+    seconds_of,
+    tag_of,
+    without_password,
+)
+from extras.migrate.plan import (
+    AlertBody,
+    DestinationBody,
+    Findings,
+    Plan,
+    PlannedAlert,
+    PlannedSource,
+    SourceBody,
+    shortened,
+)
+from extras.migrate.showing import PLAIN, Shown
+from extras.migrate.telling_apart import told_apart
+from storage.records.alert import MOST_SOURCES
+from storage.records.tiers import SourceType
+
+_PRIVATE = "a private address: only if the setting allow_watch_networks opens its network"
+_AGES = 10**9
+_HOST_FIRST = re.compile(r"[\w-]+(\.[\w-]+)+(:\d+)?([/?].*)?", re.ASCII)
+
+
+class Drafting:
+    """A plan in the making. note: takes the readers' own findings."""
+
+    def __init__(self) -> None:
+        self.note = Findings()
+        self._sources: dict[str, PlannedSource] = {}
+        self._alerts: dict[tuple[AlertBody, tuple[DestinationBody, ...]], tuple[str, dict[str, None]]] = {}
+
+    def source(
+        self,
+        place: str,
+        url: str,
+        *,
+        title: str = "",
+        tags: Iterable[str] = (),
+        selectors: Sequence[str] = (),
+        ignore: Sequence[str] = (),
+        seconds: float | None = None,
+        hours: str | None = None,
+        headers: str | None = None,
+        shown: Shown = PLAIN,
+        enabled: bool = True,
+        kind: SourceType | None = None,
+    ) -> str | None:
+        """Plan a source, or widen the existing one of its address. Returns its URL; None, with a note, if impossible.
+
+        seconds: between checks; None leaves the pace to Sanderling.
+        """
+        address = self._address(place, url)
+        if address is None:
+            return None
+        body = SourceBody(
+            url=address,
+            type=kind,
+            tags=self._tags(place, tags),
+            selector=self._selector(place, selectors),
+            ignore=self._ignored(place, ignore),
+            schedule=self._schedule(place, seconds),
+            hours=hours,
+            headers=headers,
+            render="always" if shown.rendered else None,
+            wait_for=shown.wait_for,
+            title=self._title(place, title),
+        )
+        if not enabled:
+            self.note(place, "paused", "exact")
+        found = PlannedSource(place, body, enabled)
+        there = self._sources.get(address)
+        self._sources[address] = found if there is None else self._joined(there, found)
+        return address
+
+    def alert(self, place: str, url: str, body: AlertBody, destinations: Sequence[DestinationBody] = ()) -> None:
+        """Plan an alert over a planned source. Alerts of equal body and destinations become one."""
+        key = (body, tuple(sorted(dict.fromkeys(destinations), key=lambda one: (one.url or "", one.label or ""))))
+        self._alerts.setdefault(key, (place, {}))[1][url] = None
+
+    def plan(self, kind: Kind) -> Plan:
+        """Return the plan. An alert over too many sources is split."""
+        alerts = [
+            PlannedAlert(place, body, some, destinations)
+            for (body, destinations), (place, urls) in self._alerts.items()
+            for some in _parts(tuple(urls))
+        ]
+        return Plan(kind, tuple(self._sources.values()), tuple(told_apart(alerts)), self.note.all())
+
+    def _address(self, place: str, text: str) -> str | None:
+        text = text.strip()
+        try:
+            if "://" not in text and _HOST_FIRST.fullmatch(text):
+                address = parse_url(f"https://{text}").text
+                self.note(place, "address", "approximated", f"it has no scheme: taken as https://{shortened(text, 80)}")
+            else:
+                address = parse_url(text).text
+                self.note(place, "address", "exact")
+            self._private(place, parse_url(address).host)
+        except UrlRefused as error:
+            self.note(place, "address", "impossible", f"{shortened(without_password(text), 120)}: {error}")
+            return None
+        return address
+
+    def _private(self, place: str, host: str) -> None:
+        with suppress(ValueError):  # a host name: the service resolves it
+            if classify(ip_address(host)) is not None:
+                self.note(place, "network", "approximated", _PRIVATE)
+
+    def _title(self, place: str, title: str) -> str:
+        line = " ".join(title.split())
+        if len(line) > LONGEST_TITLE:
+            self.note(place, "title", "approximated", f"cut to {LONGEST_TITLE} characters")
+        elif line:
+            self.note(place, "title", "exact")
+        return shortened(line, LONGEST_TITLE)
+
+    def _tags(self, place: str, tags: Iterable[str]) -> tuple[str, ...]:
+        known = tuple(dict.fromkeys(tag for word in tags if (tag := tag_of(word))))
+        if len(known) > MOST_TAGS:
+            self.note(place, "tags", "approximated", f"the first {MOST_TAGS} of {len(known)}")
+        elif known:
+            self.note(place, "tags", "exact")
+        return known[:MOST_TAGS]
+
+    def _selector(self, place: str, selectors: Sequence[str]) -> str | None:
+        """Return one selector for all; None if any of them is invalid, because the rest would cover too little."""
+        good = [self._is_selector(place, "selector", one, "the whole page is watched") for one in selectors]
+        if not (good and all(good)):
+            return None
+        if (joined := joined_selectors(selectors)) is None:
+            self.note(place, "selector", "impossible", "several JSONPaths are not one: the whole document is watched")
+            return None
+        if len(joined) > LONGEST_SELECTOR:
+            self.note(place, "selector", "impossible", f"over {LONGEST_SELECTOR} characters: the whole page is watched")
+            return None
+        self.note(place, "selector", "exact")
+        return joined
+
+    def _ignored(self, place: str, ignore: Sequence[str]) -> tuple[str, ...]:
+        good = [one for one in dict.fromkeys(ignore) if self._is_selector(place, "left out", one, "it stays in")]
+        if len(good) > MOST_IGNORED:
+            self.note(place, "left out", "approximated", f"the first {MOST_IGNORED} of {len(good)} selectors")
+        elif good:
+            self.note(place, "left out", "exact")
+        return tuple(good[:MOST_IGNORED])
+
+    def _is_selector(self, place: str, what: str, selector: str, otherwise: str) -> bool:
+        from actors.content.errors import ContentError  # imports lxml, needed only for selectors
+        from actors.content.pages.selectors import check
+
+        try:
+            check(selector)
+            if len(selector) <= LONGEST_SELECTOR:
+                return True
+            self.note(place, what, "impossible", f"over {LONGEST_SELECTOR} characters: {otherwise}")
+        except ContentError as error:
+            self.note(place, what, "impossible", f"{shortened(str(error), 200)} So {otherwise}.")
+        return False
+
+    def _schedule(self, place: str, seconds: float | None) -> str | None:
+        if seconds is None:
+            return None
+        seconds = min(max(seconds, 0), _AGES)
+        whole = min(LONGEST, max(SHORTEST, round(seconds)))
+        text = interval(whole)
+        if whole == seconds:
+            self.note(place, "interval", "exact")
+        else:
+            self.note(place, "interval", "approximated", f"{seconds:g} s become {text}: from 1m to 7d are possible")
+        return text
+
+    def _joined(self, there: PlannedSource, more: PlannedSource) -> PlannedSource:
+        """Merge two watches of an address into one source that covers both."""
+        one, two = there.body, more.body
+        selectors = (one.selector, two.selector)
+        both = ", ".join(dict.fromkeys(part for part in selectors if part))
+        selector = both if all(selectors) and len(both) <= LONGEST_SELECTOR else None
+        schedules = [text for text in (one.schedule, two.schedule) if text]
+        self.note(more.place, "same address", "approximated", _joining(there, more))
+        return PlannedSource(
+            there.place,
+            replace(
+                one,
+                type=one.type if one.type == two.type else None,
+                tags=tuple(dict.fromkeys((*one.tags, *two.tags)))[:MOST_TAGS],
+                selector=selector,
+                ignore=tuple(each for each in one.ignore if each in two.ignore),
+                schedule=min(schedules, key=seconds_of, default=None),
+                hours=one.hours if one.hours == two.hours else None,
+                headers=one.headers if one.headers == two.headers else None,
+                render=one.render or two.render,
+                wait_for=one.wait_for if one.wait_for == two.wait_for else None,
+                title=one.title or two.title,
+            ),
+            there.enabled or more.enabled,
+        )
+
+
+def _joining(there: PlannedSource, more: PlannedSource) -> str:
+    one, two = there.body, more.body
+    what = f"one source with {there.place}"
+    if (one.selector, one.ignore) == (two.selector, two.ignore):
+        return what
+    if one.selector and two.selector:
+        return f"{what}, which watches what both did"
+    return f"{what}, which watches the whole page but for what both leave out"
+
+
+def _parts(urls: tuple[str, ...]) -> Iterable[tuple[str, ...]]:
+    return (urls[start : start + MOST_SOURCES] for start in range(0, len(urls), MOST_SOURCES))
+
+
+def joined_selectors(selectors: Sequence[str]) -> str | None:
+    """Return one selector that matches everything any of these matches; None if there is none.
+
+    >>> joined_selectors(["main", "#a"]), joined_selectors(["#a", "xpath://h1/text()"])
+    ('main, #a', "xpath:descendant-or-self::*[@id = 'a'] | //h1/text()")
+    """
+    from actors.content.messages.readings import XPATH, bare_selector, selector_kind
+
+    kinds = {selector_kind(one) for one in selectors}
+    if kinds <= {"css"}:
+        return ", ".join(selectors)
+    if "jsonpath" in kinds:
+        return selectors[0] if len(selectors) == 1 else None
+    translator = HTMLTranslator()
+    paths = (
+        translator.css_to_xpath(bare_selector(one)) if selector_kind(one) == "css" else bare_selector(one)
+        for one in selectors
+    )
+    return XPATH + " | ".join(paths)

@@ -1,0 +1,270 @@
+"""Load an export into an empty instance. The service must not run, and cannot start during it.
+
+In a data folder, a new database is filled in the folder `.importing`, and one rename replaces the old one after the
+last line was checked. Until then nothing changes; a folder with an interrupted import (`unfinished`) is not served, and
+a new import starts over. A PostgreSQL database is filled in place, and marked incomplete until the end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import BinaryIO, NamedTuple, assert_never
+
+import trio
+from msgspec.structs import replace
+
+from actors.settings import Settings
+from actors.signatures.webhook import new_secret
+from extras.migrate.whole.lines import (
+    Address,
+    End,
+    Head,
+    Hook,
+    Key,
+    Log,
+    Query,
+    Tagged,
+    Watch,
+    Withdrawn,
+    arrived,
+    day_number,
+    last_day,
+)
+from extras.migrate.whole.reading import Adopted, Checked, read
+from sanderling import engines
+from sanderling.data_folder import working_in
+from sanderling.environment import environ
+from sanderling.exits import CommandFailed, Exit
+from sanderling.master_key import named_vault
+from sanderling.operations.import_stage import put_in_place, staged
+from sanderling.real_world import wall
+from storage.errors import StorageError
+from storage.records.alert import Alert
+from storage.records.destination import Hit
+from storage.records.event import MATCHED, Stored
+from storage.records.identity import START, Millis, Seq, seq_of
+from storage.records.key import PublicKey
+from storage.records.publication import Retraction
+from storage.records.source import SourceState, TagDefaults
+from storage.sql.storage import Storage
+from storage.sqlite import open_sqlite
+from storage.sqlite.engine.folder import FolderLock
+
+SECRET_SIZE = 32
+MOST_EVENTS, MOST_BYTES = 500, 4 << 20
+"""Limits of one transaction."""
+MOST_PUTS = 200
+CLOSE_WITHIN = 30.0
+
+
+class Loaded(NamedTuple):
+    """The result of an import or dry run. speechless: ids of sources paused because their greeting is missing. keys:
+    ids of signing keys whose public halves this instance then publishes like its own.
+    """
+
+    head: Head
+    end: End
+    speechless: tuple[str, ...]
+    keys: tuple[str, ...]
+
+
+class _Report:
+    """Collects the result while reading."""
+
+    def __init__(self) -> None:
+        self._head: Head | None = None
+        self._end: End | None = None
+        self._speechless: list[str] = []
+        self._keys: list[str] = []
+
+    def note(self, line: Checked) -> None:
+        if isinstance(line, Head):
+            self._head = line
+        elif isinstance(line, End):
+            self._end = line
+        elif isinstance(line, Watch) and line.greets:
+            self._speechless.append(line.source.id)
+        elif isinstance(line, Key):
+            self._keys.append(line.key_id)
+
+    def loaded(self) -> Loaded:
+        """Return the result, after the last line."""
+        assert self._head is not None
+        assert self._end is not None
+        return Loaded(self._head, self._end, tuple(self._speechless), tuple(self._keys))
+
+
+def look_through(stream: BinaryIO, name: str) -> Loaded:
+    """Read and check a whole export without writing. Raises CommandFailed."""
+    report = _Report()
+    for line in read(stream, name):
+        report.note(line)
+    return report.loaded()
+
+
+def load_into(stream: BinaryIO, name: str, settings: Settings, entropy: Callable[[int], bytes]) -> Loaded:
+    """Load an export into the empty instance of the settings. Raises CommandFailed.
+
+    A data folder is then unchanged; a PostgreSQL database is not served until an import succeeds.
+    """
+    if engines.address_of(settings) is None:
+        return load(stream, name, Path(settings.data), entropy)
+    with engines.told(settings):
+        return trio.run(_fill_database, settings, read(stream, name), entropy)
+
+
+async def _fill_database(settings: Settings, lines: Iterator[Checked], entropy: Callable[[int], bytes]) -> Loaded:
+    async with engines.importing(settings, wall) as storage:
+        return await _filled(storage, lines, entropy)
+
+
+def load(stream: BinaryIO, name: str, folder: Path, entropy: Callable[[int], bytes]) -> Loaded:
+    """Load an export into an empty instance's data folder. Raises CommandFailed, with nothing changed."""
+    with working_in(folder):
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        lock = FolderLock(folder)
+        lock.acquire()
+        try:
+            with staged(folder) as stage:
+                loaded = trio.run(_fill, stage, folder, read(stream, name), entropy)
+                put_in_place(stage, folder)
+                return loaded
+        finally:
+            lock.release()
+
+
+async def _fill(stage: Path, folder: Path, lines: Iterator[Checked], entropy: Callable[[int], bytes]) -> Loaded:
+    named = named_vault(environ())
+    storage = await open_sqlite(stage, clock=wall, owner="import", warn=lambda _: None, named=named)
+    try:
+        await _refuse_unless_empty(storage, folder)
+        return await _filled(storage, lines, entropy)
+    finally:
+        with trio.move_on_after(CLOSE_WITHIN, shield=True):
+            await storage.aclose()
+
+
+async def _filled(storage: Storage, lines: Iterator[Checked], entropy: Callable[[int], bytes]) -> Loaded:
+    filling, report = _Filling(storage, entropy), _Report()
+    for line in lines:
+        await filling.take(line)
+        report.note(line)
+    return report.loaded()
+
+
+async def _refuse_unless_empty(storage: Storage, folder: Path) -> None:
+    held = {
+        "sources": await storage.sources.page(None, 1),
+        "alerts": await storage.alerts.all(),
+        "events": (await storage.log.bounds()).newest > START,
+    }
+    if there := [word for word, found in held.items() if found]:
+        raise CommandFailed(
+            f"{folder}: this instance has {' and '.join(there)} already, and an import of a whole one needs an empty "
+            "one. Name another folder with --data, or move this one away.",
+            Exit.BAD_DATA,
+        )
+
+
+class _Filling:
+    """Stores lines kind by kind, hundreds at once, so that they are committed together."""
+
+    def __init__(self, storage: Storage, entropy: Callable[[int], bytes]) -> None:
+        self._storage, self._entropy = storage, entropy
+        self._floor = START
+        self._matched: Seq | None = None
+        self._hits: list[Hit] = []
+        self._events: list[Stored] = []
+        self._weight = 0
+        self._puts: list[Callable[[], Awaitable[None]]] = []
+        self._kind: type[Checked] | None = None
+
+    async def take(self, line: Checked) -> None:
+        """Raises StorageError."""
+        if type(line) is not self._kind or len(self._puts) == MOST_PUTS:
+            await self._put()
+        self._kind = type(line)
+        match line:
+            case Head():
+                pass
+            case Log():
+                self._floor = seq_of(line.forgotten)
+                self._matched = None if line.matched is None else seq_of(line.matched)
+                await self._storage.log.adopt((), self._floor, self._storage.lease)
+            case Key():
+                await self._storage.keys.add_public([PublicKey(line.key_id, line.x, line.created_at)])
+            case Watch():
+                self._watch(line)
+            case Query():
+                self._query(line.alert, {day_number(name): n for name, n in line.matched.items()})
+            case Hook():
+                hook = arrived(line.destination, new_secret(self._entropy(SECRET_SIZE)))
+                self._puts.append(partial(self._storage.alerts.put_destination, hook))
+            case Tagged(defaults):
+                self._puts.append(partial(self._tag, defaults))
+            case Address():
+                self._puts.append(partial(self._storage.publications.put, line.publication))
+            case Withdrawn():
+                retraction = Retraction(seq_of(line.event), line.event, line.at)
+                self._puts.append(partial(self._storage.publications.retract, retraction))
+            case Adopted(stored):
+                self._events.append(stored)
+                self._weight += len(stored.body)
+                if len(self._events) == MOST_EVENTS or self._weight > MOST_BYTES:
+                    await self._adopt()
+            case End():
+                await self._adopt()
+                await self._match()
+            case _:
+                assert_never(line)
+
+    async def _put(self) -> None:
+        """Store everything pending, concurrently. Raises the first StorageError."""
+        errors: list[StorageError] = []
+
+        async def attempt(put: Callable[[], Awaitable[None]]) -> None:
+            try:
+                await put()
+            except StorageError as error:
+                errors.append(error)
+
+        async with trio.open_nursery() as nursery:
+            for put in self._puts:
+                nursery.start_soon(attempt, put)
+        self._puts = []
+        if errors:
+            raise errors[0]
+
+    async def _tag(self, defaults: TagDefaults) -> None:
+        await self._storage.tag_defaults.edit(defaults.tag, lambda _: defaults)
+
+    def _watch(self, line: Watch) -> None:
+        source = replace(line.source, enabled=False) if line.greets else line.source
+        # The record of past checks stays with the other instance, which knows when it ran.
+        state = SourceState(source.id, replace(line.memory, tally=b"", cookies=""), line.base)
+        self._puts.append(partial(self._storage.sources.add, source, state, self._storage.lease))
+
+    def _query(self, alert: Alert, days: dict[int, int]) -> None:
+        """Add an alert; recent matches are counted after the matching cursor is set."""
+        before = alert.match_count - sum(days.values())
+        self._puts.append(partial(self._storage.alerts.put, replace(alert, match_count=before)))
+        for day in sorted(days):
+            at = alert.last_match_at if day == last_day(alert) else Millis(day * 86_400_000)
+            assert at is not None
+            self._hits.append(Hit(alert.id, days[day], at))
+
+    async def _adopt(self) -> None:
+        if self._events:
+            await self._storage.log.adopt(self._events, self._floor, self._storage.lease)
+        self._events, self._weight = [], 0
+
+    async def _match(self) -> None:
+        """Restore the matching cursor, and count the alerts' recent matches."""
+        if self._matched is None:
+            return
+        work, lease, at = self._storage.outbox, self._storage.lease, self._matched
+        await work.advance(MATCHED, await work.cursor(MATCHED), at, (), lease)
+        for start in range(0, len(self._hits), MOST_EVENTS):
+            await work.advance(MATCHED, at, at, (), lease, hits=self._hits[start : start + MOST_EVENTS])

@@ -1,0 +1,111 @@
+"""`sanderling import` of a Sanderling export: show its content, import it after a yes."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from io import BufferedReader
+from pathlib import Path
+from typing import BinaryIO
+
+import click
+
+from actors.settings import Settings
+from extras.migrate.whole.lines import begins_export, counted
+from extras.migrate.whole.loading import Loaded, load_into, look_through
+from sanderling import engines
+from sanderling.environment import on_terminal, typed
+from sanderling.exits import CommandFailed, Exit
+from sanderling.json_lines import print_json
+from sanderling.real_world import entropy
+from storage.records.secrecy import plain
+
+BEGINNING = 4096
+MOST_KEYS = 20
+"""Maximum keys listed one by one."""
+
+
+@contextmanager
+def whole_instance(file: str, program: str | None) -> Iterator[BinaryIO | None]:
+    """Open a file (`-`: stdin) if it is an instance's export, by content or `program`; else yield None.
+
+    Stdin is then not consumed. Raises CommandFailed.
+    """
+    if program not in (None, "sanderling"):
+        yield None
+        return
+    with ExitStack() as undo:
+        try:
+            stream = _standard_input() if file == "-" else undo.enter_context(Path(file).open("rb"))
+            found = program is not None or begins_export(stream.peek(BEGINNING))
+        except OSError as error:
+            raise CommandFailed(f"{file}: cannot be read: {error.strerror or error}.", Exit.USAGE) from None
+        yield stream if found else None
+
+
+def _standard_input() -> BufferedReader:
+    stream = sys.stdin.buffer
+    assert isinstance(stream, BufferedReader)
+    return stream
+
+
+def take_over(stream: BinaryIO, name: str, settings: Settings, *, dry_run: bool, yes: bool, as_json: bool) -> int:
+    """Load an export into an empty instance; return the exit code. Raises CommandFailed.
+
+    Without `yes` the export is read first and the user is asked, so it must be a seekable file.
+    """
+    if dry_run:
+        _tell(look_through(stream, name), "in it", as_json=as_json)
+        return Exit.WELL
+    place = engines.place_of(settings)
+    if not yes:
+        if not on_terminal(0) or not stream.seekable():
+            raise CommandFailed("There is nobody to ask: say --yes to do it, or --dry-run to see it.", Exit.USAGE)
+        _tell(look_through(stream, name), "in it", as_json=False)
+        if not click.confirm(f"Take all of it over into {place}?", default=False, err=True):
+            return Exit.WELL
+        stream.seek(0)
+    loaded = load_into(stream, name, settings, entropy)
+    _tell(loaded, f"now in {place}", as_json=as_json)
+    if not as_json:
+        _tell_what_is_left_to_do(loaded, Path(settings.data))
+    return Exit.WELL
+
+
+def _tell(loaded: Loaded, where: str, *, as_json: bool) -> None:
+    head, end = loaded.head, loaded.end
+    if as_json:
+        print_json({"head": head, "end": end, "without_greeting": loaded.speechless, "keys": loaded.keys})
+        return
+    of = plain(f"an instance of Sanderling {head.version[:40]}, {head.made_at[:40]}")
+    click.echo(f"{counted(end)}: {where}, of {of}.", err=True)
+    if loaded.keys:
+        shown = ", ".join(loaded.keys[:MOST_KEYS]) + (" ..." if len(loaded.keys) > MOST_KEYS else "")
+        click.echo(
+            plain(
+                "Its events were signed with these keys, which /.well-known/jwks.json publishes from then on: "
+                f"{shown}. "
+                "Whoever has their private halves can then sign in this instance's name; take one out again with "
+                "`sanderling keys signing --forget KEY_ID`."
+            ),
+            err=True,
+        )
+
+
+def _tell_what_is_left_to_do(loaded: Loaded, folder: Path) -> None:
+    if loaded.end.destinations:
+        click.echo(
+            "Its destinations are paused, as no secret travels: make a new one for each, give it to the receiver, "
+            "resume it. A replay is offered of what they miss until then.",
+            err=True,
+        )
+    if loaded.speechless:
+        click.echo(
+            "Paused, as what they send (`hello`, `headers`) may be a secret and does not travel (set it, then resume): "
+            f"{', '.join(loaded.speechless[:20])}"
+            f"{' ...' if len(loaded.speechless) > 20 else ''}",
+            err=True,
+        )
+    click.echo("API keys and the password are this instance's own. Stop the old service first.", err=True)
+    click.echo(f"Start it: {typed('serve', str(folder))}", err=True)

@@ -1,0 +1,281 @@
+"""Write an export: head, log, keys, sources, alerts, destinations, tags, publications, retractions, events, end.
+
+Only one page is in memory at a time. A file gets its name when it is complete and synced.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import sys
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence, Set
+from contextlib import AbstractAsyncContextManager, contextmanager, nullcontext
+from pathlib import Path
+from typing import BinaryIO
+
+import trio
+from msgspec import Raw
+from msgspec.structs import replace
+
+from actors.signatures.event import public_half
+from extras.migrate.whole.inventory import left_out
+from extras.migrate.whole.lines import (
+    FORMAT,
+    KIND_NAMES,
+    Address,
+    End,
+    EventLine,
+    Head,
+    Hook,
+    Key,
+    Line,
+    Log,
+    Query,
+    Span,
+    Tagged,
+    Watch,
+    Withdrawn,
+    day_name,
+    encode,
+    last_day,
+    moved,
+    named,
+)
+from extras.migrate.whole.reading import is_export
+from sanderling import __version__
+from sanderling.exits import CommandFailed, Exit
+from sanderling.operations.import_stage import sync
+from sanderling.real_world import now
+from storage.records.alert import KEPT_DAYS, Alert
+from storage.records.destination import Destination
+from storage.records.event import EVERYTHING, MATCHED
+from storage.records.identity import START, Millis, Seq, id_of, seq_at, seq_of
+from storage.records.times import parse_rfc3339, rfc3339
+from storage.sql.storage import Storage
+
+PAGE = 100
+LAST = Millis((1 << 53) - 1)
+LAST_SEQ = (1 << 63) - 1
+
+
+class CannotWrite(Exception):
+    """The output failed, not the data folder. error: the system's."""
+
+    def __init__(self, error: OSError) -> None:
+        super().__init__(str(error))
+        self.error = error
+
+
+class Written:
+    """Writes lines, counts them, and digests all but the first and last. Raises CannotWrite."""
+
+    def __init__(self, out: BinaryIO) -> None:
+        self._out = out
+        self._digest = hashlib.sha256()
+        self._count: Counter[type[Line]] = Counter()
+
+    def head(self, head: Head) -> None:
+        self._write(encode(head) + b"\n")
+
+    def put(self, line: Line) -> None:
+        text = encode(line) + b"\n"
+        self._digest.update(text)
+        self._count[type(line)] += 1
+        self._write(text)
+
+    def end(self) -> End:
+        """Write the last line and return it."""
+        count = self._count
+        digest = self._digest.hexdigest()
+        end = End(
+            count[Key],
+            count[Watch],
+            count[Query],
+            count[Hook],
+            count[EventLine],
+            digest,
+            count[Address],
+            count[Withdrawn],
+            count[Tagged],
+        )
+        self._write(encode(end) + b"\n")
+        return end
+
+    def _write(self, text: bytes) -> None:
+        try:
+            self._out.write(text)
+        except OSError as error:
+            raise CannotWrite(error) from None
+
+
+def write_export(opened: AbstractAsyncContextManager[Storage], file: str, since: Seq | None, *, events: bool) -> End:
+    """Export a snapshot of an instance to a file, `-` for stdout; return the last line.
+
+    Raises CommandFailed, and BrokenPipeError if stdout's reader has enough.
+    """
+    made_at = now()
+    try:
+        with fresh(Path(file)) if file != "-" else nullcontext(sys.stdout.buffer) as out:
+            end = trio.run(lambda: export(opened, out, made_at, since, events=events))
+            out.flush()
+            return end
+    except CannotWrite as failed:
+        if isinstance(failed.error, BrokenPipeError):
+            raise failed.error from None
+        raise _unwritable(file, failed.error) from None
+
+
+def position_of(since: str | None) -> Seq | None:
+    """Return the log position before a time or event id. Raises CommandFailed."""
+    if since is None:
+        return None
+    try:
+        return seq_of(since)
+    except ValueError:
+        pass
+    try:
+        return Seq(max(START, seq_at(parse_rfc3339(since)) - 1))
+    except ValueError:
+        raise CommandFailed(
+            f"{since!r} is neither a time, such as 2026-11-21T10:00:00Z, nor an event's id.", Exit.USAGE
+        ) from None
+
+
+async def export(
+    opened: AbstractAsyncContextManager[Storage],
+    out: BinaryIO,
+    made_at: Millis,
+    since: Seq | None,
+    *,
+    events: bool = True,
+) -> End:
+    """Write an instance's content; return the last line. Raises CommandFailed, CannotWrite.
+
+    opened: a snapshot; see `snapshot.py`. since: only events after this position.
+    """
+    span: Span = "none" if not events else "all" if since is None else "since"
+    async with opened as storage:
+        floor, _, newest = await storage.log.bounds()
+        begin = Seq(max(floor, newest if not events else min(since or START, newest)))
+        matched = await storage.outbox.cursor(MATCHED)
+        written = Written(out)
+        written.head(Head(FORMAT, __version__, rfc3339(made_at), span, left_out()))
+        written.put(Log(id_of(begin, 0), named(matched)))
+        await _keys(storage, written)
+        await _sources(storage, written)
+        await _alerts(storage, written)
+        hooks = await storage.alerts.destinations()
+        for destination in hooks:
+            missed = await _missed_after(storage, destination, matched or START)
+            written.put(Hook(moved(destination, missed)))
+        await _tags(storage, written, {hook.id for hook in hooks})
+        await _publications(storage, written)
+        await _events(storage, written, begin)
+        return written.end()
+
+
+async def _keys(storage: Storage, written: Written) -> None:
+    keys = {key.key_id: key for key in (*map(public_half, await storage.keys.signing()), *await storage.keys.public())}
+    for key in sorted(keys.values(), key=lambda key: (key.created_at, key.key_id)):
+        written.put(Key(key.key_id, key.x, key.created_at))
+
+
+async def _sources(storage: Storage, written: Written) -> None:
+    after = None
+    while page := await storage.sources.page(after, PAGE):
+        for source, hot, base in ((each.source, each.hot, each.base) for each in page):
+            memory = replace(hot.without_secret, tally=b"")  # the tally counts this instance's own checks
+            written.put(Watch(source.without_secret, source.secret is not None, memory, base))
+        after = page[-1].source.id
+
+
+async def _alerts(storage: Storage, written: Written) -> None:
+    alerts = await storage.alerts.all()
+    newest = max((day for alert in alerts if (day := last_day(alert)) is not None), default=0)
+    days = range(newest - KEPT_DAYS + 1, newest + 1)
+    for start in range(0, len(alerts), PAGE):
+        page: Sequence[Alert] = alerts[start : start + PAGE]
+        met = await storage.alerts.matched([alert.id for alert in page], days)
+        for alert in page:
+            written.put(Query(alert, _days(alert, met.get(alert.id, {}))))
+
+
+def _days(alert: Alert, met: Mapping[int, int]) -> Mapping[str, int]:
+    """Return an alert's matches of recent days; nothing if a clock step left them in disorder."""
+    newest = last_day(alert)
+    if newest is None or newest not in met:
+        return {}
+    return {day_name(day): met[day] for day in sorted(met) if newest - KEPT_DAYS < day <= newest}
+
+
+async def _missed_after(storage: Storage, destination: Destination, matched: Seq) -> Seq | None:
+    """Return the position after which matches may be neither delivered nor given up on purpose.
+
+    Pending deliveries do not travel, so a resumed destination is offered a replay from there.
+    """
+    if not destination.enabled or destination.state == "disabled":
+        return destination.missed_after
+    first = await storage.outbox.first_waiting(destination.id)
+    before = matched if first is None else min(matched, Seq(first - 1))
+    return destination.missing(before).missed_after
+
+
+async def _tags(storage: Storage, written: Written, hooks: Set[str]) -> None:
+    """Write the defaults of tags, without deleted destinations."""
+    for defaults in await storage.tag_defaults.all():
+        there = tuple(id for id in defaults.destinations if id in hooks)
+        written.put(Tagged(replace(defaults, destinations=there)))
+
+
+async def _publications(storage: Storage, written: Written) -> None:
+    for publication in await storage.publications.all():
+        written.put(Address(replace(publication, token=None)))
+    before = Seq(LAST_SEQ)
+    while page := await storage.publications.retracted(START, before, PAGE):
+        for retraction in page:
+            written.put(Withdrawn(retraction.id, retraction.at))
+        before = page[-1].seq
+
+
+async def _events(storage: Storage, written: Written, after: Seq) -> None:
+    while True:
+        page = await storage.log.read(after, PAGE, EVERYTHING)
+        for event in page.events:
+            written.put(EventLine(KIND_NAMES[event.kind], Raw(event.body)))
+        if page.scanned >= page.head:
+            return
+        after = page.scanned
+
+
+@contextmanager
+def fresh(target: Path) -> Iterator[BinaryIO]:
+    """Open a file (0600) that gets its name when complete and synced. Raises CommandFailed."""
+    partial = target.with_name(target.name + ".partial")
+    try:
+        _refuse(target)
+        partial.unlink(missing_ok=True)
+        try:
+            with open(os.open(partial, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "wb") as out:
+                yield out
+                out.flush()
+                os.fsync(out.fileno())
+            os.replace(partial, target)
+            sync(target.parent)
+        finally:
+            partial.unlink(missing_ok=True)
+    except OSError as error:
+        raise _unwritable(str(target), error) from None
+
+
+def _unwritable(target: str, error: OSError) -> CommandFailed:
+    return CommandFailed(f"{target}: cannot be written: {error.strerror or error}.", Exit.TRY_AGAIN)
+
+
+def _refuse(target: Path) -> None:
+    if target.is_dir():
+        raise CommandFailed(f"{target}: is a folder; name the file to write, such as {target / 'sanderling.ndjson'}.")
+    if target.exists() and not is_export(target):
+        raise CommandFailed(f"{target}: is there and is no export; it stays as it is. Name another file.")
+    if not target.parent.is_dir():
+        raise CommandFailed(f"{target.parent}: there is no such folder.")

@@ -1,7 +1,0 @@
-"""Import from other programs: their files become sources and alerts, with an honest report.
-
-A reader is a pure function from a file's bytes to a `Plan`. For each item it reports whether the result is exact,
-approximated (and how) or impossible (and why). `report.py` prints a plan, `carrying_out.py` executes it through a
-running service. Start with `plan.py`, then `reading.py` (the table of readers). Readers may import `actors.content`,
-`actors.egress.url` and `actors.query`, nothing with effects.
-"""
