@@ -18,11 +18,10 @@ TEST_HINT = case $$code in \
 # Where this is set, each process that a test starts would compile the whole program anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: languages help setup run demo test test-long check lint simulate simulate-d1 walk bench bench-short bench-compare bench-stale bench-cadence bench-churn bench-kinds bench-lists bench-natural docs man recording pictures lock binary binary-check package wheel clean cldr bench-watch torture torture-short chaos fuzz mutants
+.PHONY: languages help setup run test test-long check lint simulate simulate-d1 walk bench bench-short bench-compare bench-stale bench-cadence bench-churn bench-kinds bench-lists bench-natural docs man recording pictures lock binary binary-check package wheel clean cldr bench-watch torture torture-short chaos fuzz mutants
 
 help:
 	@echo "make run       serve on 127.0.0.1:8080, data under ./data   (ARGS=\"--port 9000\")"
-	@echo "make demo      a service and three local sources, events as they come"
 	@echo "make test      the tests to run before a change, 8 minutes   (ARGS=\"tests/api -x\", WORKERS=0)"
 	@echo "make test-long  the rest: simulated worlds, planted bugs, crowds, journeys; CI runs both"
 	@echo "make check     format, lint, types, import rules, house rules   (make lint: but for the tests)"
@@ -57,10 +56,6 @@ setup:
 run:
 	@bin/setup run
 	@exec bin/sanderling serve $(ARGS)
-
-demo:
-	@bin/setup run
-	@exec bin/sanderling demo $(ARGS)
 
 test:
 	@bin/setup test

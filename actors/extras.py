@@ -43,6 +43,15 @@ TABLE: Mapping[str, Row] = {
             "input.",
         },
     ),
+    "extras.receiver": Row(
+        commands={
+            "listen": "Receive deliveries, print each, and say whether its two signatures verify, and if not, "
+            "exactly why.",
+            "verify": "Check the signatures in a FILE (-: standard input) without a service.",
+            "probe": "Put the receiver at URL to the torture, and print what it should have done with each delivery "
+            "and did.",
+        },
+    ),
 }
 """module: its row. An extra is its folder, its row here and its tests."""
 

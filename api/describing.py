@@ -1,4 +1,4 @@
-"""The routes that describe the API: OpenAPI, AsyncAPI, the docs page and the JSON Schemas."""
+"""The routes that describe the API: OpenAPI, the docs page and the JSON Schemas."""
 
 from __future__ import annotations
 
@@ -17,5 +17,5 @@ def described(routes: Sequence[Route], base_url: str) -> tuple[Route, ...]:
     def made() -> dict[str, Any]:
         return document(every, base_url)
 
-    every = (*routes, openapi.schemas(routes), *openapi.description(made), *docs.routes(made))
+    every = (*routes, openapi.schemas(routes), openapi.description(made), *docs.routes(made))
     return every

@@ -15,9 +15,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from release.licences.parts import Part
+from release.licences.table import FORMS, NATIVE
 from sanderling import __version__
-from sanderling.licences.parts import Part
-from sanderling.licences.table import FORMS, NATIVE
 
 OWN = "sanderling"
 Archives = Mapping[str, tuple[str, str]]

@@ -56,7 +56,6 @@ done
 
 # Every part that is listed has its text inside.
 "$file" licences --all >"$scratch/said" || failed "$file prints no licences"
-! grep "is not in this installation" "$scratch/said" || failed "$file lacks texts of licences"
 "$file" licences >"$scratch/said"
 for part in sanderling trio libxml2 libsodium sqlite openssl python pyinstaller unicode-cldr; do
     grep -q "^$part " "$scratch/said" || failed "$file lists no licence of $part"

@@ -15,9 +15,10 @@ from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
 
 from release.bill import Archives, shipped, software_bill
+from release.licences.making import shown
+from release.licences.parts import Part, parts
 from sanderling import __version__
-from sanderling.licences.command import book
-from sanderling.licences.parts import Part, parts
+from sanderling.licences import book
 from sanderling.manual.completion import script
 from sanderling.manual.man import man_page
 from sanderling.operations.installing.layout import PACKAGED, SYSTEM
@@ -67,7 +68,7 @@ def main(folder: Path, epoch: int, archives: Path | None = None, directory: Path
         (folder / name).write_text(text, "utf-8")
     zipped = {
         "sanderling.1.gz": man_page(),
-        "licences.gz": book(found) + "\n",
+        "licences.gz": book(shown(found)) + "\n",
         "changelog.gz": (TOP / "CHANGELOG.md").read_text("utf-8"),
         "changelog.Debian.gz": debian_changelog(epoch),
     }

@@ -29,10 +29,10 @@ from release.artifacts import Built, kind_of, lacking, released
 from release.notes import is_dated, notes
 from release.recipes import RECIPES, TEMPLATES, address, filled
 from release.recipes import lacking as recipe_lacks
+from release.signing import private_key, written
 from release.statement import Origin, statement
 from sanderling import __version__
-from sanderling.releases.keys import fingerprint, private_key
-from sanderling.releases.sums import SIGNATURE, SUMS, written
+from sanderling.releases import SIGNATURE, SUMS, fingerprint
 
 TOP = Path(__file__).parents[1]
 ALSO = ("pyproject.toml", "CHANGELOG.md")

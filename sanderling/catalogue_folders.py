@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from actors.catalogue.catalogue import Catalogue, Named
-from actors.destination_kinds.messengers import catalogue as messengers
+from actors.destination_kinds.messengers import messenger as messengers
 from actors.destination_kinds.messengers.messenger import Messenger
 from actors.templates import catalogue as templates
 from actors.templates.template import Template

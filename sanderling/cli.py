@@ -26,7 +26,6 @@ from sanderling.commands import (
     manual,
     operating,
     publications,
-    receivers,
     releases,
     signing,
     sources,
@@ -238,9 +237,6 @@ main.add_command(backup.check)
 main.add_command(installing.install)
 main.add_command(installing.uninstall)
 main.add_command(backup.doctor)
-main.add_command(receivers.listen)
-main.add_command(receivers.verify)
-main.add_command(receivers.probe)
 main.add_command(templates.templates)
 main.add_command(kinds.kinds)
 
@@ -273,16 +269,6 @@ def try_it(keep: bool) -> int:
     from sanderling.walkthrough.tour import tour
 
     return tour(environ(), keep=keep)
-
-
-@main.command()
-@click.option("--seconds", type=float, help="Stop after this long.")
-@click.option("--events", type=click.IntRange(1), help="Stop after this many events.")
-def demo(seconds: float | None, events: int | None) -> int:
-    """Start a service and three local sources, and print the events as they come. Needs no internet, leaves nothing."""
-    from sanderling.walkthrough.demo import demo as show
-
-    return show(environ(), seconds=seconds, events=events)
 
 
 @main.command(cls=Tidy)

@@ -7,8 +7,7 @@ from pathlib import Path
 import trio
 
 from actors.destination_kinds.email.kind import Mail
-from actors.destination_kinds.email.server import server_of
-from actors.destination_kinds.email.session import Login
+from actors.destination_kinds.email.session import Login, server_of
 from actors.egress.failures import Blame, LookFailed
 from actors.notification.speech import Speech
 from actors.settings import Settings

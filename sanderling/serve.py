@@ -24,7 +24,7 @@ import trio
 from actors.app_context import AppContext
 from actors.catalogue.catalogue import Catalogue
 from actors.destination_kinds.table import Kinds, kinds_of
-from actors.destination_kinds.webpush.keys import Push, push_of
+from actors.destination_kinds.webpush.kind import Push, push_of
 from actors.egress.url import parse_url
 from actors.errors import UrlRefused
 from actors.overseer.journal import Journal

@@ -9,12 +9,10 @@ from typing import Final
 from actors.catalogue.catalogue import Catalogue
 from actors.destination_kinds.email.kind import Mail, email_kind
 from actors.destination_kinds.kind import DestinationKind
-from actors.destination_kinds.messengers.catalogue import built_in
 from actors.destination_kinds.messengers.kind import kind_of
-from actors.destination_kinds.messengers.messenger import Messenger
-from actors.destination_kinds.webhook.kind import KIND as WEBHOOK
-from actors.destination_kinds.webpush.keys import NO_PUSH, Push
-from actors.destination_kinds.webpush.kind import webpush_kind
+from actors.destination_kinds.messengers.messenger import Messenger, built_in
+from actors.destination_kinds.webhook import KIND as WEBHOOK
+from actors.destination_kinds.webpush.kind import NO_PUSH, Push, webpush_kind
 from actors.notification.speech import NO_OTHER, Speech
 
 Kinds = Mapping[str, DestinationKind]

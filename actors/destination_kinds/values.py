@@ -71,7 +71,7 @@ def _wrong(
 def shown_address(kind: DestinationKind, address: str) -> str:
     """Return the visible part of an address.
 
-    >>> from actors.destination_kinds.webhook.kind import KIND
+    >>> from actors.destination_kinds.webhook import KIND
     >>> shown_address(KIND, "https://hooks.example.com/in")
     'https://hooks.example.com/in'
     """

@@ -24,9 +24,7 @@ def reference(description: Description, style: str) -> bytes:
             "header",
             el("h1", f"{info['title']}: the API"),
             el("p", info["summary"]),
-            el(
-                "p", "The same for machines: ", _link("/openapi.json"), "; what is sent: ", _link("/asyncapi.json"), "."
-            ),
+            el("p", "The same for machines: ", _link("/openapi.json"), "."),
         ),
         el("nav", *_contents(description), aria_label="Contents"),
         el(

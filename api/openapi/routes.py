@@ -10,7 +10,6 @@ from msgspec import json
 
 from actors.errors import NotFound
 from api.etags import fitting
-from api.openapi.asyncapi import asyncapi
 from api.openapi.schemas import VERSION, published, schema_document
 from api.openapi.webhooks import KINDS_SENT
 from api.route import PUBLIC, Answer, Call, Route
@@ -19,15 +18,9 @@ MINUTES = {"Cache-Control": "public, max-age=300"}
 HOUR = {"Cache-Control": "public, max-age=3600"}
 
 
-def description(document: Callable[[], Any]) -> tuple[Route, ...]:
-    """Return the routes of the OpenAPI and AsyncAPI documents, made on the first request."""
-    return (
-        _made("/openapi.json", document, "Read this description."),
-        _made("/asyncapi.json", lambda: asyncapi(document()), "Read the description of what is sent: AsyncAPI."),
-    )
+def description(document: Callable[[], Any]) -> Route:
+    """Return the route of the OpenAPI document, made on the first request."""
 
-
-def _made(path: str, document: Callable[[], Any], says: str) -> Route:
     @cache
     def body() -> bytes:
         return json.encode(document())
@@ -38,10 +31,10 @@ def _made(path: str, document: Callable[[], Any], says: str) -> Route:
 
     return Route(
         method="GET",
-        path=path,
+        path="/openapi.json",
         scope=PUBLIC,
         run=serve,
-        says=says,
+        says="Read this description.",
         answers={200: dict[str, Any]},
         headers=("Cache-Control",),
     )

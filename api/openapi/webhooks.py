@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from actors.destination_kinds.webhook.cloudevents import MEDIA, enveloped
+from actors.destination_kinds.webhook import MEDIA, enveloped
 from api.openapi.examples import example_of
 from api.schemas.alerts import Digest
 from storage.records.event import Event

@@ -10,9 +10,8 @@ from unicodedata import category
 
 from actors.content.errors import ContentError
 from actors.destination_kinds.answer import Verdict
-from actors.destination_kinds.messengers.answers import answer_of
-from actors.destination_kinds.messengers.catalogue import built_in
-from actors.destination_kinds.messengers.messenger import Messenger
+from actors.destination_kinds.messengers.kind import answer_of
+from actors.destination_kinds.messengers.messenger import Messenger, built_in
 from actors.egress.posted import PostResult
 from actors.notification.dialects import DIALECTS, MEASURES, TextLimits
 from actors.notification.fitting import message_of, plain_of, title_of

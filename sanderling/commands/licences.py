@@ -9,7 +9,7 @@ from sanderling.flags import json_flag
 
 
 def _beginning(context: click.Context, parameter: click.Parameter, typed: str) -> list[str]:
-    from sanderling.licences.command import names
+    from sanderling.licences import names
 
     return names(typed)
 
@@ -26,7 +26,7 @@ def licences(name: str | None, *, whole: bool, as_json: bool) -> int:
     sanderling licences libxml2
     """
     from sanderling.json_lines import print_json
-    from sanderling.licences.command import records, show
+    from sanderling.licences import records, show
 
     if as_json:
         for record in records(name):

@@ -24,6 +24,6 @@ def verify_release(paths: Sequence[Path], *, key: Path, as_json: bool) -> int:
     sanderling verify-release ~/Downloads/sanderling-0.1.0 --key publisher.pem
     sanderling verify-release sanderling_0.1.0-1_amd64.deb --key publisher.pem
     """
-    from sanderling.releases.verify import verify_release as run
+    from sanderling.releases import verify_release as run
 
     return run(paths, key, json=as_json)

@@ -1,4 +1,4 @@
-"""Introduce the service: `sanderling demo` and `sanderling try`, with an origin on loopback.
+"""Introduce the service: `sanderling try`.
 
-`own_service.py` runs a service in a temporary folder, `origin.py` is the site it watches.
+`tour.py` shows one change step by step; `own_service.py` runs its service in a temporary folder.
 """

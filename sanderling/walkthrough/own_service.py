@@ -1,6 +1,6 @@
 """A command's private service, in a separate process and folder, started as a user would.
 
-`demo` and `try` use it like any client, and remove it when they end.
+`try` uses it like any client, and removes it when it ends.
 """
 
 from __future__ import annotations
@@ -35,14 +35,12 @@ def own_folder(name: str, *, keep: bool = False) -> Iterator[Path]:
 
 
 @asynccontextmanager
-async def own_service(
-    variables: Mapping[str, str], folder: Path, settings: Mapping[str, str] | None = None
-) -> AsyncIterator[str]:
+async def own_service(variables: Mapping[str, str], folder: Path) -> AsyncIterator[str]:
     """Run `sanderling serve` on a data folder and a free port; yield its address, stop it in order."""
     command, environment = service_command(variables)
     process = await trio.lowlevel.open_process(
         [*command, "serve", "--data", str(folder)],
-        env=environment | {"SANDERLING_PORT": "0"} | dict(settings or {}),
+        env=environment | {"SANDERLING_PORT": "0"},
         stderr=subprocess.PIPE,
     )
     try:

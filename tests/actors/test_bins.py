@@ -15,9 +15,9 @@ from actors.egress.failures import Blame, LookFailed
 from actors.egress.url import parse_url
 from actors.signatures import webhook
 from actors.signatures.event import KeySet
-from sanderling.receiver.documents import items
-from sanderling.receiver.report import Paper
-from sanderling.receiver.verify import Means, check_all
+from extras.receiver.documents import items
+from extras.receiver.report import Paper
+from extras.receiver.verify import Means, check_all
 from storage.records.bin import Bin
 from tests.actors.test_delivering import Town, asked
 from tests.api.house import BASE_URL

@@ -19,9 +19,9 @@ from actors.app_context import AppContext
 from actors.catalogue.catalogue import Catalogue
 from actors.destination_kinds.answer import Answer
 from actors.destination_kinds.kind import Consent
-from actors.destination_kinds.messengers.catalogue import built_in as messengers
+from actors.destination_kinds.messengers.messenger import built_in as messengers
 from actors.destination_kinds.table import NO_MAIL, kinds_of
-from actors.destination_kinds.webpush.keys import push_of
+from actors.destination_kinds.webpush.kind import push_of
 from actors.importing import Importer
 from actors.jail.inline import InlineJail
 from actors.matcher.actor import Lag

@@ -8,9 +8,9 @@ import random
 import pytest
 
 from actors.signatures.event import Signer, jwks
-from sanderling.receiver.cases import CASES, Case, Forge, Posting, Should
+from extras.receiver.cases import CASES, Case, Forge, Posting, Should
 from sanderling_client import UnknownKey, Unverified, verify_event, verify_webhook
-from tests.sanderling.receiver.deliveries import ANOTHER, AT, BODY, ID, KEY, NEW_KEY, NOW, SECRET, a_body, headers
+from tests.extras.receiver.deliveries import ANOTHER, AT, BODY, ID, KEY, NEW_KEY, NOW, SECRET, a_body, headers
 
 KEYS = json.loads(jwks([KEY]))
 

@@ -17,7 +17,7 @@ import pytest
 import trio
 
 from actors.signatures.event import Signer, jwks
-from sanderling.receiver.cases import CASES, Forge, Should
+from extras.receiver.cases import CASES, Forge, Should
 from storage.records.event import Stored
 from storage.records.identity import START, id_of
 from tests.api.clients.cutting import cutting
@@ -25,8 +25,8 @@ from tests.api.clients.test_clients import EVENTS, write
 from tests.api.house import ids, on_loopback
 from tests.clients.building import tsc
 from tests.clients.log import BEFORE, a_log, answer_after
+from tests.extras.receiver.deliveries import ANOTHER, AT, KEY, NEW_KEY, NOW, SECRET, a_body
 from tests.rules.source_files import ROOT
-from tests.sanderling.receiver.deliveries import ANOTHER, AT, KEY, NEW_KEY, NOW, SECRET, a_body
 from tests.support.waiting import HANG
 
 pytestmark = pytest.mark.real

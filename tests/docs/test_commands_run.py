@@ -34,8 +34,8 @@ FEEDS = """<opml version="2.0"><body><outline text="Reading">
 """The file that the page on jobs imports."""
 ENDLESS = {
     "status --watch": "until Ctrl-C",
-    "listen ": "until Ctrl-C; tests/sanderling/receiver",
-    "probe ": "tests/sanderling/receiver",
+    "listen ": "until Ctrl-C; tests/extras/receiver",
+    "probe ": "tests/extras/receiver",
     "check": "tests/sanderling/operations/test_self_test.py; it takes seconds",
     "tree/sources/019db0a4": "it names a part that was quarantined",
 }

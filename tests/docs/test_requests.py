@@ -14,8 +14,8 @@ import pytest
 import trio
 
 from actors.destination_kinds.email.kind import Mail
-from actors.destination_kinds.email.server import MailServer
-from actors.destination_kinds.messengers.catalogue import built_in
+from actors.destination_kinds.email.session import MailServer
+from actors.destination_kinds.messengers.messenger import built_in
 from actors.destination_kinds.table import kinds_of
 from supervision.mailbox import Mailbox
 from tests.api.house import House, on_loopback

@@ -28,7 +28,6 @@ EXCUSED: dict[tuple[str, str], str] = {
         "caught_cancellations",
         "storage/sql/writing.py",
     ): "on a thread, where there are none: whatever ends it is told to the loop",
-    ("shared_thread_slots", "sanderling/walkthrough/demo.py"): "once, before anything runs that could be starved",
     ("shared_thread_slots", "storage/sqlite/database.py"): "once, before anything runs that could be starved",
     ("shared_thread_slots", "storage/postgres/database.py"): "once, before anything runs that could be starved",
 }

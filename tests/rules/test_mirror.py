@@ -14,6 +14,7 @@ ACROSS = {
     "data": "real feeds and pages",
     "docs": "what the docs say",
     "e2e": "the whole program, in processes",
+    "release": "what makes and checks releases",
     "rules": "the house's rules",
     "simulation": "the simulated world, its oracles and the bugs planted in it",
     "support": "what tests of many rooms use",

@@ -17,7 +17,6 @@ LISTED = {
     "actors/content/messages/readings.py": "what a body can be found to be",
     "actors/sources/polling/type_drift.py": "a page that became a feed, and back",
     "api/openapi/example_previews.py": "fields of a preview on the wire",
-    "sanderling/walkthrough/demo.py": "the three origins of the demo",
 }
 
 

@@ -13,7 +13,6 @@ ACTS = "it does something, and says so in a sentence"
 WITHOUT = {
     "completion": "a script for a shell",
     "console": "takes the whole terminal",
-    "demo": "runs, and prints events as `tail` does",
     "export": "its file is JSON already",
     "help": "a page for a person",
     "install": ACTS,

@@ -16,9 +16,8 @@ import trio
 
 from actors.catalogue.catalogue import Catalogue
 from actors.destination_kinds.email.kind import Mail
-from actors.destination_kinds.email.server import MailServer
-from actors.destination_kinds.messengers.catalogue import built_in
-from actors.destination_kinds.messengers.messenger import Messenger
+from actors.destination_kinds.email.session import MailServer
+from actors.destination_kinds.messengers.messenger import Messenger, built_in
 from actors.destination_kinds.table import kinds_of
 from actors.jail.inline import InlineJail
 from actors.messages.workers import ImportMessage, RecorderMessage

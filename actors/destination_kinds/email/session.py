@@ -1,22 +1,149 @@
-"""One SMTP session over one connection: greeting, TLS, login, one mail (RFC 5321, 3207, 4954).
+"""The operator's mail server: its address from the settings, one SMTP session with it, and the meaning of its replies.
 
-The state machine is smtpproto's. Replies are read here, with bounds, because smtpproto fails on any unexpected code,
-even if the code has a clear meaning.
+A session has one connection: greeting, TLS, login, one mail (RFC 5321, 3207, 4954). The state machine is smtpproto's.
+Replies are read here, with bounds, because smtpproto fails on any unexpected code, even if the code has a clear meaning
+(RFC 5321, 4.2; RFC 3463). The recipient may be gone (5xx to RCPT); the server may refuse this one mail (5xx to its
+data); or it refuses us, which says nothing about the recipient. 4xx is greylisting, a full mailbox, or too much at
+once: retry later.
 """
 
 from __future__ import annotations
 
 import base64
+import re
 from collections.abc import Awaitable, Callable
+from email.errors import MessageError
+from email.headerregistry import Address
 from email.message import EmailMessage
-from typing import Final, NamedTuple
+from typing import Final, Literal, NamedTuple
 
+import idna
 import trio
 from smtpproto.protocol import SMTPClientProtocol, SMTPException
 
-from actors.destination_kinds.email.replies import Reply, Stage
-from actors.destination_kinds.email.server import Security
+from actors.destination_kinds.answer import Answer, Verdict, escaped
 from actors.egress.failures import Blame, LookFailed
+from actors.egress.url import read_host
+from actors.errors import UrlRefused
+
+Security = Literal["tls", "starttls", "none"]
+_SERVER: Final = re.compile(r"(smtps|smtp|smtp\+plain)://([^/:@\s]+|\[[0-9a-fA-F:.]+\])(?::(\d{1,5}))?/?")
+_SECURITY: Final[dict[str, tuple[Security, int]]] = {
+    "smtps": ("tls", 465),
+    "smtp": ("starttls", 587),
+    "smtp+plain": ("none", 25),
+}
+LONGEST_ADDRESS: Final = 254
+"""Octets of an address (RFC 5321, 4.5.3.1.3, less the angle brackets)."""
+LONGEST_LOCAL: Final = 64
+MAILTO: Final = "mailto:"
+
+
+class MailServer(NamedTuple):
+    """The mail server. sender: the From address."""
+
+    host: str
+    port: int
+    security: Security
+    sender: str
+
+
+def server_of(address: str, sender: str) -> MailServer | None:
+    """Return the server from the settings, None without one. Raises ValueError.
+
+    >>> server_of("smtps://mail.example.com", "watch@example.com")
+    MailServer(host='mail.example.com', port=465, security='tls', sender='watch@example.com')
+    """
+    if not address:
+        return None
+    found = _SERVER.fullmatch(address)
+    if found is None:
+        raise ValueError(
+            "write smtps://host, smtp://host (STARTTLS) or smtp+plain://host, with a port if it is another"
+        )
+    security, port = _SECURITY[found[1]]
+    try:
+        host = read_host(found[2])
+        recipient = recipient_of(sender)
+    except UrlRefused as error:
+        raise ValueError(f"{error.detail}" if sender else "mail_from is needed with it") from None
+    number = int(found[3] or port)
+    if not 0 < number < 65536:
+        raise ValueError("the port is from 1 to 65535")
+    return MailServer(host, number, security, recipient)
+
+
+def recipient_of(text: str) -> str:
+    """Return a normalized address, the domain in ASCII. Raises UrlRefused.
+
+    >>> recipient_of("mailto:Anna@Bücher.example")
+    'Anna@xn--bcher-kva.example'
+    """
+    given = text[len(MAILTO) :] if text[: len(MAILTO)].lower() == MAILTO else text
+    try:
+        address = Address(addr_spec=given)
+        domain = idna.encode(address.domain, uts46=True).decode()
+    except (ValueError, IndexError, AttributeError, MessageError, idna.IDNAError):
+        raise _bad() from None
+    local = address.username
+    if not local.isprintable() or any(letter in local for letter in ' "<>()[],;:\\%?&#') or "." not in domain:
+        raise _bad()
+    found = f"{local}@{domain.lower()}"
+    if len(local.encode()) > LONGEST_LOCAL or len(found.encode()) > LONGEST_ADDRESS:
+        raise _bad()
+    return found
+
+
+def domain_of(address: str) -> str:
+    return address.rpartition("@")[2]
+
+
+def _bad() -> UrlRefused:
+    return UrlRefused("url-mail", "this is no address for mail; an example: anna@example.com")
+
+
+Stage = Literal["greeting", "hello", "tls", "login", "sender", "recipient", "data", "content"]
+_FULL = re.compile(rb"\b[45]\.2\.2\b")
+_OURS: tuple[Stage, ...] = ("greeting", "hello", "tls", "login", "sender")
+_WORDS = {
+    "recipient": "the mail server takes no mail for this address",
+    "content": "the mail server does not take this mail",
+    "data": "the mail server does not take this mail",
+    "login": "the mail server refuses our login",
+    "sender": "the mail server takes no mail from mail_from",
+}
+
+
+class Reply(NamedTuple):
+    """The server's last reply, and its stage. text: as received, without the codes."""
+
+    code: int
+    text: bytes
+    stage: Stage
+
+
+def answer_of(reply: Reply, latency_ms: int) -> Answer:
+    """Return the outcome of a mail."""
+    said = escaped(reply.text)
+    if reply.stage == "content" and reply.code == 250:
+        return Answer(reply.code, latency_ms, said=said, verdict="delivered")
+    words = f"{reply.code} {said}".rstrip()
+    ours = reply.stage in _OURS
+    verdict = _verdict(reply)
+    what = _WORDS.get(reply.stage, "") if verdict in ("revoked", "refused") or (ours and reply.code >= 500) else ""
+    error = f"{what}: {words}" if what else words
+    return Answer(None if ours else reply.code, latency_ms, error, ours=ours, said=said, verdict=verdict)
+
+
+def _verdict(reply: Reply) -> Verdict:
+    if reply.stage in _OURS:
+        return "again"
+    if reply.code < 500:
+        return "slow"
+    if _FULL.search(reply.text):
+        return "slow"  # a full mailbox may be emptied later
+    return "revoked" if reply.stage == "recipient" else "refused"
+
 
 LONGEST_REPLY: Final = 16 << 10
 LONGEST_LINE: Final = 2 << 10

@@ -1,24 +1,156 @@
-"""The row of the kind `webpush`: the browser's values, and the sending to a device."""
+"""The kind `webpush`: the browser's values, the text for a device, and the sending through its push service.
+
+This service's key for push services is made once, when the first device needs it, and stored sealed. The meanings of
+responses are from RFC 8030 (5 to 8) and RFC 8292 (4.2).
+"""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping
-from typing import Final
+import re
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from typing import Final, NamedTuple
+
+import msgspec
 
 from actors.destination_kinds.addresses import admit
-from actors.destination_kinds.answer import Answer
+from actors.destination_kinds.answer import Answer, Verdict, escaped
 from actors.destination_kinds.fields import LANGUAGE, AddressField, KindField, for_people
 from actors.destination_kinds.kind import DestinationKind, Outlet
-from actors.destination_kinds.webpush.answers import answer_of
-from actors.destination_kinds.webpush.keys import Push
-from actors.destination_kinds.webpush.payload import LIMITS, payload_of
 from actors.destination_kinds.writing import written
+from actors.egress.failures import Blame, LookFailed
+from actors.egress.posted import PostResult
 from actors.egress.url import parse_url
-from actors.notification.reading import notification_of
-from actors.notification.speech import NO_OTHER, Speech
+from actors.notification.dialects import TextLimits
+from actors.notification.fitting import message_of, title_of
+from actors.notification.reading import TEST, Notification, notification_of
+from actors.notification.speech import ENGLISH, NO_OTHER, Speech, Voice
+from actors.settings import Settings
 from actors.world import World
 from storage.records.destination import WEBPUSH, Destination
+from storage.records.key import PushKey
+from storage.sql.storage import Storage
+
+_ADDRESS = re.compile(r"[^\s@:/]+@[^\s@:/]+")
+
+
+class Push(NamedTuple):
+    """How to reach devices. contact: as in `encryption.py`."""
+
+    key: Callable[[], Awaitable[PushKey]]
+    contact: str
+
+
+async def _nowhere() -> PushKey:
+    raise LookFailed(Blame.LOCAL, "no key for push services can be kept here")
+
+
+NO_PUSH = Push(_nowhere, "")
+
+
+def push_of(world: World, storage: Storage, settings: Settings) -> Push:
+    """Return a service's way to reach devices."""
+    known: PushKey | None = None
+
+    async def key() -> PushKey:
+        nonlocal known
+        if known is None:
+            known = await storage.keys.push() or await _made(world, storage)
+        return known
+
+    return Push(key, contact_of(settings))
+
+
+async def _made(world: World, storage: Storage) -> PushKey:
+    """Make the key, unless another node does so at the same time; return the stored one."""
+    from actors.destination_kinds.webpush import encryption  # noqa: PLC0415  (11 MB, only for devices)
+
+    secret = encryption.drawn_secret(world.entropy(encryption.DRAWN))
+    public = encryption.spelled(encryption.public_half(encryption.private_key(secret)))
+    await storage.keys.add_first_push(PushKey(public, secret, world.now()))
+    made = await storage.keys.push()
+    assert made is not None
+    return made
+
+
+def contact_of(settings: Settings) -> str:
+    """Return the owner's contact for push services, as in RFC 8292; "" without one in the settings.
+
+    >>> contact_of(Settings(contact="anna@example.com")), contact_of(Settings(base_url="https://news.example.com"))
+    ('mailto:anna@example.com', 'https://news.example.com')
+    """
+    for text in (settings.contact, settings.public_url()):
+        if text.startswith(("https://", "mailto:")):
+            return text
+        if _ADDRESS.fullmatch(text):
+            return f"mailto:{text}"
+    return ""
+
+
+LIMITS: Final = TextLimits(text=1_400, title=120, unit="bytes")
+r"""A phone shows four lines. JSON at most doubles a letter (`\"`), and a title's letters take up to four bytes: so a
+payload always fits into a record.
+"""
+
+
+class Payload(msgspec.Struct, frozen=True):
+    """A notification. url: a path of the dashboard, opened by a click. tag: equal ones replace each other."""
+
+    title: str
+    body: str
+    url: str
+    tag: str
+    lang: str
+
+
+def payload_of(told: Notification, place: str, voice: Voice = ENGLISH, language: str = "en") -> bytes:
+    """Return the text to encrypt. place: the path for a digest or a test, which is no event of the stream."""
+    item = told.items[0] if told.items else None
+    if item is not None and TEST in item.tags:
+        title, body = voice.say("A test notification"), voice.say("This is how this device is told.")
+    else:
+        title, body = title_of(told, LIMITS.title), _body(told)
+    if not told.is_digest and item is not None and TEST not in item.tags:
+        place = f"/events/{item.id}"
+    return msgspec.json.encode(Payload(title, body, place, told.id, language))
+
+
+def _body(told: Notification) -> str:
+    """Return the text without links in its last lines, since a click opens them."""
+    items = tuple(item._replace(link="") for item in told.items)
+    return message_of(told._replace(items=items, service=""), LIMITS)
+
+
+_SHOWN: Final = 200
+_GONE: Final = (
+    "the device is told no more: its browser takes no notifications from here any more. Open Settings there to begin "
+    "anew"
+)
+_NOT_US: Final = (
+    "the push service does not know us by our key: the device was given another one, this machine's clock is "
+    "wrong, or it wants to know whom to reach (the setting contact)"
+)
+_MEANINGS: Final[dict[int, tuple[Verdict | None, str]]] = {
+    400: ("again", _NOT_US),
+    401: ("again", _NOT_US),
+    403: ("again", _NOT_US),
+    404: ("revoked", _GONE),
+    410: ("revoked", _GONE),
+    413: ("refused", "the push service takes no message of this size"),
+    429: ("slow", "the push service asks for fewer messages"),
+}
+
+
+def answer_of(posted: PostResult) -> Answer:
+    """Return the outcome of a message: 201 means that the push service has it, not the device."""
+    said, status = escaped(posted.body), posted.status
+    answer = Answer(status, posted.latency_ms, retry_after=posted.retry_after, said=said)
+    if answer.delivered:
+        return answer
+    verdict, what = _MEANINGS.get(status, (None, ""))
+    error = ": ".join(filter(None, (what, f"HTTP {status} {said[:_SHOWN]}".rstrip())))
+    return answer._replace(error=error, verdict=verdict)
+
 
 TTL: Final = 86_400
 """Seconds that a push service stores messages for a device that is off."""
@@ -98,31 +230,31 @@ async def _sealed(
     push: Push, destination: Destination, origin: str, text: bytes, world: World
 ) -> tuple[dict[str, str], bytes]:
     """Return the headers and the body of one push message. Raises LookFailed if there can be no key."""
-    from actors.destination_kinds.webpush import encryption, points, vapid  # noqa: PLC0415  (see the folder's preface)
+    from actors.destination_kinds.webpush import encryption  # noqa: PLC0415  (see the folder's preface)
 
     values, key = destination.values, await push.key()
-    device = encryption.Device(points.read(values["p256dh"]), points.read(values["auth"]))
-    drawn = points.drawn_secret(world.entropy(points.DRAWN))
+    device = encryption.Device(encryption.read(values["p256dh"]), encryption.read(values["auth"]))
+    drawn = encryption.drawn_secret(world.entropy(encryption.DRAWN))
     headers = {
         "Content-Type": "application/octet-stream",
         "Content-Encoding": "aes128gcm",
         "TTL": str(TTL),
         "Urgency": values.get("urgency", URGENCY),
-        "Authorization": vapid.authorization(key, origin, world.now() // 1000, push.contact),
+        "Authorization": encryption.authorization(key, origin, world.now() // 1000, push.contact),
     }
     return headers, encryption.encrypted(text, device, drawn, world.entropy(encryption.SALT))
 
 
 def _check(values: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    from actors.destination_kinds.webpush import encryption, points  # noqa: PLC0415
+    from actors.destination_kinds.webpush import encryption  # noqa: PLC0415
 
     try:
-        points.point(points.read(values.get("p256dh", "")))
+        encryption.point(encryption.read(values.get("p256dh", "")))
     except ValueError:
         if "p256dh" in values:
             yield "p256dh", "is no public key of a browser"
     try:
-        whole = len(points.read(values.get("auth", ""))) == encryption.AUTH
+        whole = len(encryption.read(values.get("auth", ""))) == encryption.AUTH
     except ValueError:
         whole = False
     if "auth" in values and not whole:

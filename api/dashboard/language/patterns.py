@@ -484,7 +484,7 @@ PATTERNS: Final = (
     "… and %(count)s more lines",
     "… and %(count)s more event",
     "… and %(count)s more events",
-    # answers of push services (actors/destination_kinds/webpush/answers.py)
+    # answers of push services (actors/destination_kinds/webpush/kind.py)
     "the device is told no more: its browser takes no notifications from here any more. Open Settings there to begin "
     "anew: %(rest)s",
     "the push service does not know us by our key: the device was given another one, this machine's clock is "

@@ -112,12 +112,6 @@ budget, or weaker here than it should be.""",
         explains="OpenAPI 3.1, made from the types that validate requests and write answers.",
         shows={200: {"openapi": "3.1.0", "info": {"title": "Sanderling", "version": "1"}, "paths": {}}},
     ),
-    "GET /asyncapi.json": Operation(
-        name="readSendingDescription",
-        tag=_TAG,
-        explains="AsyncAPI 3.0: streams, publications and deliveries as channels, in the types of this description.",
-        shows={200: {"asyncapi": "3.0.0", "info": {"title": "Sanderling", "version": "1"}, "channels": {}}},
-    ),
     "GET /docs": Operation(
         name="readReference",
         tag=_TAG,

@@ -80,7 +80,7 @@ OF_SOURCES: Mapping[str, tuple[str, str]] = {
     "sources": ("source_ids", SOURCES),
     PRIVATE: ("private_source_ids", SOURCES),
 }
-"""What the API calls a field of names, and of which kind they are."""
+"""The API's name of a field of names, and their kind."""
 
 
 def spelt(values: dict[str, Any]) -> dict[str, Any]:
@@ -92,14 +92,14 @@ def spelt(values: dict[str, Any]) -> dict[str, Any]:
 
 
 def names_of(record: Any, of: Mapping[str, tuple[str, str]], names: Names) -> dict[str, Any]:
-    """Return the names of what a record has by id."""
+    """Return the names for a record's ids."""
     return {
         field: tuple(names.name_of(kind, id) for id in getattr(record, called)) for field, (called, kind) in of.items()
     }
 
 
 def ids_of(values: Values, of: Mapping[str, tuple[str, str]], ids: Ids) -> dict[str, Any]:
-    """Return what the API asks for, with ids in place of names."""
+    """Return the request's body, with ids in place of names."""
     body = {_WIRE.get(name, name): value for name, value in values.items() if name not in of}
     named = {
         called: [ids(kind, name) for name in values[field]] for field, (called, kind) in of.items() if field in values

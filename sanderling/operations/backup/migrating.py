@@ -65,7 +65,7 @@ def sentences(found: Need) -> Iterator[str]:
 
 
 def migrate(folder: Path) -> Need:
-    """Upgrade a folder without a running service; return what was needed. Raises CommandFailed."""
+    """Upgrade a folder without a running service; return the steps taken. Raises CommandFailed."""
     found, database = need(folder), folder / DATABASE
     if found.nothing:
         return found

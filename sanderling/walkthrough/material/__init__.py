@@ -1,5 +1,1 @@
-"""The demo's built-in material, used if the shared folder of real feeds and pages is absent.
-
-A feed of twelve notes, six versions of one page (the first two differ only by their clock, which is no change), and the
-frames of a WebSocket. Written for this project; `origin.py` reads it with importlib.resources.
-"""
+"""A feed of twelve notes and a page, written for this project; the self-test has a worker read them."""

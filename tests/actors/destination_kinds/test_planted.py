@@ -14,12 +14,12 @@ import trio
 from msgspec.structs import replace
 
 from actors.delivery import attempt
-from actors.destination_kinds import values
+from actors.destination_kinds import values, webhook
 from actors.destination_kinds.answer import Answer
-from actors.destination_kinds.email import letter, replies, session
-from actors.destination_kinds.messengers import answers, kind
+from actors.destination_kinds.email import kind as email
+from actors.destination_kinds.email import session
+from actors.destination_kinds.messengers import kind
 from actors.destination_kinds.values import Values
-from actors.destination_kinds.webhook import sending
 from actors.notification import dialects, fitting, reading
 from actors.notification.dialects import DIALECTS
 from actors.notification.speech import ENGLISH, Voice
@@ -207,24 +207,24 @@ def _in_the_clear() -> AbstractContextManager[Any]:
 
 
 def _ids_cut() -> AbstractContextManager[Any]:
-    begun = letter._begun
+    begun = email._begun
 
     def wrong(envelope: Any, subject: str, id: str) -> Any:
         return begun(envelope, subject, id.partition(".")[0])
 
-    return patch.object(letter, "_begun", wrong)
+    return patch.object(email, "_begun", wrong)
 
 
 PLANTED: Sequence[tuple[str, Callable[[], Awaitable[Sequence[str]]], Plant]] = (
-    ("an error inside is success", with_an_error_inside, lambda: patch.object(answers, "_fits", lambda *_: False)),
+    ("an error inside is success", with_an_error_inside, lambda: patch.object(kind, "_fits", lambda *_: False)),
     (
         "revoked is a failure like any other",
         in_a_chat,
         lambda: patch.object(Answer, "gone", NEVER),
     ),
     ("refused is tried again", in_a_chat, lambda: patch.object(Answer, "refused", NEVER)),
-    ("a wish to wait is not read", in_a_chat, lambda: patch.object(answers, "_seconds", lambda *_: None)),
-    ("slow is a failure like any other", in_a_chat, lambda: patch.object(answers, "_at", lambda *_: None)),
+    ("a wish to wait is not read", in_a_chat, lambda: patch.object(kind, "_seconds", lambda *_: None)),
+    ("slow is a failure like any other", in_a_chat, lambda: patch.object(kind, "_at", lambda *_: None)),
     ("an answer is kept as it is", in_a_chat, lambda: patch.object(attempt, "masked", lambda answer, hook: answer)),
     (
         "an address is no secret",
@@ -251,11 +251,11 @@ PLANTED: Sequence[tuple[str, Callable[[], Awaitable[Sequence[str]]], Plant]] = (
     ("a repetition is another message", in_a_chat, _another_each_time),
     ("nobody is asked", by_mail, lambda: patch.object(destinations, "_unasked", _told_at_once)),
     ("to look is to agree", by_mail, _agreed_by_looking),
-    ("greylisting is a refusal", by_mail, lambda: patch.object(replies, "_verdict", lambda reply: "revoked")),
+    ("greylisting is a refusal", by_mail, lambda: patch.object(session, "_verdict", lambda reply: "revoked")),
     ("mail goes out in the clear", by_mail, _in_the_clear),
     ("stopping is not heard", by_mail, lambda: patch.object(destinations, "decline", destinations.asked)),
     ("a mail's id is the event's alone", by_mail, _ids_cut),
-    ("the token is left out", by_webhook, lambda: patch.object(sending, "access_headers", lambda values: {})),
+    ("the token is left out", by_webhook, lambda: patch.object(webhook, "access_headers", lambda values: {})),
 )
 
 

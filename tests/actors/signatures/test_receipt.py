@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from actors.delivery.digest import DigestWindow, content
-from actors.destination_kinds.webhook.cloudevents import enveloped
+from actors.destination_kinds.webhook import enveloped
 from actors.signatures import webhook
 from actors.signatures.event import KeySet, Signer, jwks, new_signing_key
 from actors.signatures.receipt import Receipt, as_sent, judge

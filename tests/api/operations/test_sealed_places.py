@@ -17,9 +17,9 @@ import pytest
 
 from actors.destination_kinds.fields import KindField
 from actors.destination_kinds.kind import DestinationKind
-from actors.destination_kinds.messengers.catalogue import built_in
+from actors.destination_kinds.messengers.messenger import built_in
 from actors.destination_kinds.table import NO_MAIL, kinds_of
-from actors.destination_kinds.webpush.keys import push_of
+from actors.destination_kinds.webpush.kind import push_of
 from actors.egress.posted import PostMethod, PostResult
 from actors.egress.url import Url
 from actors.messages.requests import NewSource, SourcePatch

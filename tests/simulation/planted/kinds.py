@@ -11,11 +11,11 @@ from msgspec.structs import replace
 from actors.delivery.attempt import Sender
 from actors.destination_kinds.answer import Answer
 from actors.destination_kinds.email import kind as email
-from actors.destination_kinds.email import replies
-from actors.destination_kinds.email.letter import letter_of
+from actors.destination_kinds.email import session
+from actors.destination_kinds.email.kind import letter_of
 from actors.destination_kinds.email.session import Session
-from actors.destination_kinds.messengers import answers, kind
-from actors.destination_kinds.messengers.request import request_of
+from actors.destination_kinds.messengers import kind
+from actors.destination_kinds.messengers.kind import request_of
 from actors.egress.failures import LookFailed
 from actors.notification import fitting
 from api.operations import destinations
@@ -27,7 +27,7 @@ _NEVER = property(lambda answer: False)
 
 def errors_inside_are_success() -> Plant:
     """A 200 counts as success even with an error in its body."""
-    return patch.object(answers, "_fits", lambda *_: False)
+    return patch.object(kind, "_fits", lambda *_: False)
 
 
 def revoked_is_a_failure() -> Plant:
@@ -42,7 +42,7 @@ def refused_is_tried_again() -> Plant:
 
 def own_wishes_unread() -> Plant:
     """The wait is read from a header only, and not from the messenger's own field."""
-    return patch.object(answers, "_seconds", lambda *_: None)
+    return patch.object(kind, "_seconds", lambda *_: None)
 
 
 def unreadable_is_success() -> Plant:
@@ -92,28 +92,28 @@ def cut_off_is_handed_over() -> Plant:
     """A mail counts as sent when the server hangs up instead of answering."""
     right = Session.transmit
 
-    async def wrong(self: Session, *given: Any, **named: Any) -> replies.Reply:
+    async def wrong(self: Session, *given: Any, **named: Any) -> session.Reply:
         try:
             return await right(self, *given, **named)
         except LookFailed:
-            return replies.Reply(250, b"surely", "content")
+            return session.Reply(250, b"surely", "content")
 
     return patch.object(Session, "transmit", wrong)
 
 
 def greylisting_is_a_refusal() -> Plant:
     """Greylisting counts as a refusal."""
-    return patch.object(replies, "_verdict", lambda reply: "refused" if reply.code >= 400 else "again")
+    return patch.object(session, "_verdict", lambda reply: "refused" if reply.code >= 400 else "again")
 
 
 def full_is_gone() -> Plant:
     """A full mailbox counts as a missing one."""
-    right = replies._verdict
+    right = session._verdict
 
-    def wrong(reply: replies.Reply) -> Any:
+    def wrong(reply: session.Reply) -> Any:
         return "revoked" if reply.stage == "recipient" and reply.code >= 500 else right(reply)
 
-    return patch.object(replies, "_verdict", wrong)
+    return patch.object(session, "_verdict", wrong)
 
 
 def nobody_is_asked() -> Plant:

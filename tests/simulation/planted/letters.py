@@ -19,8 +19,8 @@ from actors.delivery.actor import DestinationActor
 from actors.delivery.attempt import Sender
 from actors.delivery.registry import DeliveryRegistry
 from actors.delivery.status import Standing
+from actors.destination_kinds import webhook as hooks
 from actors.destination_kinds.answer import Answer
-from actors.destination_kinds.webhook import sending
 from actors.egress.guard import Guard
 from actors.hours import reading
 from actors.matcher.actor import Matcher
@@ -96,13 +96,13 @@ def another_id() -> Plant:
 
 def signed_at_first() -> Plant:
     """Each attempt carries the time of the first."""
-    right = sending.signed_headers
+    right = hooks.signed_headers
     first: dict[str, dict[str, str]] = {}
 
     def wrong(destination: Destination, webhook_id: str, body: bytes, world: Any) -> dict[str, str]:
         return first.setdefault(webhook_id + destination.id, right(destination, webhook_id, body, world))
 
-    return patch.object(sending, "signed_headers", wrong)
+    return patch.object(hooks, "signed_headers", wrong)
 
 
 def old_secrets_sign_for_ever() -> Plant:
@@ -202,13 +202,13 @@ def checked_once() -> Plant:
 
 def tests_are_marked() -> Plant:
     """A test delivery has a header that others don't have."""
-    right = sending.signed_headers
+    right = hooks.signed_headers
 
     def wrong(destination: Destination, webhook_id: str, body: bytes, world: Any) -> dict[str, str]:
         mark = {"webhook-test": "true"} if b'"kind:test"' in body else {}
         return right(destination, webhook_id, body, world) | mark
 
-    return patch.object(sending, "signed_headers", wrong)
+    return patch.object(hooks, "signed_headers", wrong)
 
 
 def refusals_listed_as_500() -> Plant:

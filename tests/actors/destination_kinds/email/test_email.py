@@ -15,9 +15,8 @@ import pytest
 import trio
 
 from actors.destination_kinds.email.kind import Mail
-from actors.destination_kinds.email.server import MailServer, recipient_of, server_of
-from actors.destination_kinds.email.session import Login
-from actors.destination_kinds.messengers.catalogue import built_in
+from actors.destination_kinds.email.session import Login, MailServer, recipient_of, server_of
+from actors.destination_kinds.messengers.messenger import built_in
 from actors.destination_kinds.table import kinds_of
 from actors.errors import UrlRefused
 from actors.settings import Settings

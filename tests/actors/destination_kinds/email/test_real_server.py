@@ -18,7 +18,7 @@ import pytest
 import trio
 from aiosmtpd.smtp import SMTP, AuthResult, LoginPassword
 
-from actors.destination_kinds.email.letter import Envelope, letter_of
+from actors.destination_kinds.email.kind import Envelope, letter_of
 from actors.destination_kinds.email.session import Login, Session
 from actors.notification.reading import notification_of
 from storage.records.identity import Millis

@@ -11,8 +11,8 @@ import pytest
 import trio
 
 from actors.destination_kinds.answer import Answer as Attempted
-from actors.destination_kinds.messengers.answers import answer_of
-from actors.destination_kinds.messengers.catalogue import built_in
+from actors.destination_kinds.messengers.kind import answer_of
+from actors.destination_kinds.messengers.messenger import built_in
 from actors.destination_kinds.values import masked
 from actors.egress.posted import PostResult
 from storage.records.destination import Private

@@ -12,9 +12,9 @@ from typing import Any
 import httpx
 import trio
 
-from actors.destination_kinds.messengers.catalogue import built_in
+from actors.destination_kinds.messengers.messenger import built_in
 from actors.destination_kinds.table import NO_MAIL, kinds_of
-from actors.destination_kinds.webpush.keys import push_of
+from actors.destination_kinds.webpush.kind import push_of
 from actors.settings import Settings
 from actors.system import System, signing_keys
 from api.dashboard.language.messages import speech_of

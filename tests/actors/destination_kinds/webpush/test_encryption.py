@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from cryptography.exceptions import InvalidTag
 
-from actors.destination_kinds.webpush import points
+from actors.destination_kinds.webpush import encryption
 from actors.destination_kinds.webpush.encryption import LONGEST, Device, encoded, encrypted
 from tests.actors.destination_kinds.webpush import curve, device
 from tests.actors.destination_kinds.webpush.device import b64
@@ -58,18 +58,18 @@ def test_a_point_that_is_not_on_the_curve_is_refused() -> None:
     off = UA_PUBLIC[:-1] + bytes([UA_PUBLIC[-1] ^ 1])
     for wrong in (off, UA_PUBLIC[:33], b"\x02" + UA_PUBLIC[1:33], b"\x00", b"", bytes(65)):
         with pytest.raises(ValueError):
-            points.point(wrong)
+            encryption.point(wrong)
 
 
 @pytest.mark.parametrize("chance", [bytes(40), b"\xff" * 40, curve.N.to_bytes(40, "big"), bytes(range(40))])
 def test_whatever_is_drawn_makes_a_key_of_the_curve(chance: bytes) -> None:
-    secret = points.drawn_secret(chance)
+    secret = encryption.drawn_secret(chance)
     assert 0 < int.from_bytes(secret, "big") < curve.N
-    public = points.public_half(points.private_key(secret))
+    public = encryption.public_half(encryption.private_key(secret))
     assert public == curve.written(curve.times(int.from_bytes(secret, "big"), curve.G))
 
 
 @pytest.mark.parametrize("text", ["ä", "a b", "a", "ab=c"])
 def test_what_is_not_base64url_is_refused(text: str) -> None:
     with pytest.raises(ValueError):
-        points.read(text)
+        encryption.read(text)

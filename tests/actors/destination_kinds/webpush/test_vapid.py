@@ -5,15 +5,15 @@ from __future__ import annotations
 import json
 import re
 
-from actors.destination_kinds.webpush import points
-from actors.destination_kinds.webpush.vapid import authorization
+from actors.destination_kinds.webpush import encryption
+from actors.destination_kinds.webpush.encryption import authorization
 from storage.records.identity import Millis
 from storage.records.key import PushKey
 from tests.actors.destination_kinds.webpush import curve
 from tests.actors.destination_kinds.webpush.device import b64
 
-SECRET = points.drawn_secret(bytes(range(40)))
-KEY = PushKey(points.spelled(points.public_half(points.private_key(SECRET))), SECRET, Millis(0))
+SECRET = encryption.drawn_secret(bytes(range(40)))
+KEY = PushKey(encryption.spelled(encryption.public_half(encryption.private_key(SECRET))), SECRET, Millis(0))
 NOW = 1_800_000_000
 RFC_8292 = (
     "vapid t=eyJ0eXAiOiJKV1QiLCJhbGciOiJFUzI1NiJ9.eyJhdWQiOiJodHRwczovL3B1c2guZXhhbXBsZS5uZXQiLCJleHAiOjE0NTM1MjM3Njgs"
@@ -34,7 +34,7 @@ def claims(header: str) -> dict[str, object]:
 
 def test_the_check_itself_takes_the_example_of_rfc_8292_and_no_other_word() -> None:
     assert claims(RFC_8292)["aud"] == "https://push.example.net"
-    public, message = points.public_half(points.private_key(SECRET)), b"another"
+    public, message = encryption.public_half(encryption.private_key(SECRET)), b"another"
     assert not curve.verifies(public, bytes(64), message) and not curve.verifies(public, b"\x01" * 64, message)
 
 

@@ -9,10 +9,8 @@ import trio
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.destination_kinds.webpush.answers import answer_of
 from actors.destination_kinds.webpush.encryption import LONGEST
-from actors.destination_kinds.webpush.keys import contact_of, push_of
-from actors.destination_kinds.webpush.payload import payload_of
+from actors.destination_kinds.webpush.kind import answer_of, contact_of, payload_of, push_of
 from actors.egress.posted import PostResult
 from actors.notification.reading import notification_of
 from actors.settings import Settings

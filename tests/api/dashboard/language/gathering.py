@@ -19,7 +19,7 @@ import msgspec
 from jinja2.ext import extract_from_ast
 
 from actors.delivery.sample import CONTENT
-from actors.destination_kinds.email.letter import LetterWords
+from actors.destination_kinds.email.kind import LetterWords
 from actors.destination_kinds.fields import MESSAGE_FIELDS
 from actors.destination_kinds.table import built_in_kinds
 from actors.keys import SCOPES

@@ -1,0 +1,181 @@
+"""The kind `webhook`: a signed POST to a program, and the meaning of its response (Standard Webhooks).
+
+With the format `cloudevents`, an envelope of CloudEvents 1.0.2 in structured JSON mode surrounds an event or a digest
+(https://github.com/cloudevents/spec/blob/v1.0.2/cloudevents/spec.md and `formats/json-format.md`). `data` is byte for
+byte the body of a delivery without the envelope, so the events' own signatures hold.
+"""
+
+from __future__ import annotations
+
+import base64
+import re
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+import msgspec
+
+from actors.destination_kinds.addresses import admit
+from actors.destination_kinds.answer import Answer, escaped
+from actors.destination_kinds.fields import AddressField, KindField
+from actors.destination_kinds.kind import DestinationKind, Outlet
+from actors.egress.headers import header_pairs, wrong_headers
+from actors.egress.url import parse_url
+from actors.signatures import webhook
+from actors.world import World
+from storage.records.destination import WEBHOOK, Destination
+from storage.records.secrecy import without_secrets
+
+_OURS = re.compile(
+    r"(?i)host|connection|content-.*|transfer-encoding|te|trailer|upgrade|expect|accept-encoding|user-agent|webhook-.*"
+)
+
+
+def access_headers(values: Mapping[str, str]) -> dict[str, str]:
+    """Return the headers for a token, a name and password, and free ones."""
+    headers = dict(header_pairs(values.get("headers", "")))
+    if token := values.get("token"):
+        headers["Authorization"] = f"Bearer {token}"
+    elif values.get("username") or values.get("password"):
+        pair = f"{values.get('username', '')}:{values.get('password', '')}"
+        headers["Authorization"] = "Basic " + base64.b64encode(pair.encode()).decode()
+    return headers
+
+
+def check_access(values: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """Yield errors, by field (RFC 7617: a user name has no colon)."""
+    if ":" in values.get("username", ""):
+        yield "username", "a user name has no colon"
+    if values.get("token") and (values.get("username") or values.get("password")):
+        yield "token", "give a token, or a user name and password, not both"
+    text = values.get("headers", "")
+    for says in wrong_headers(text, _OURS, "the delivery"):
+        yield "headers", says
+    for name, _value in header_pairs(text):
+        if name.lower() == "authorization" and values.keys() & {"token", "username"}:
+            yield "headers", f"{name} is given twice"
+
+
+MEDIA: Final = "application/cloudevents+json"
+EVENT, NOTICE, DIGEST = "sanderling.event", "sanderling.notice", "sanderling.digest"
+
+
+class Envelope(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The context attributes and the data. `id` is the `webhook-id`, equal for duplicates."""
+
+    specversion: str
+    id: str
+    source: str
+    type: str
+    subject: str = ""
+    time: str
+    datacontenttype: str
+    dataschema: str = ""
+    data: msgspec.Raw
+
+
+class _Delivered(msgspec.Struct, frozen=True):
+    """The fields of an event or a digest that become attributes."""
+
+    schema: str = msgspec.field(name="$schema", default="")
+    source_id: str = ""
+    source_url: str = ""
+    alert_type: str = ""
+    emitted_at: str = ""
+    destination_id: str = ""
+    alert_id: str = ""
+    window_end: str = ""
+
+
+def enveloped(id: str, body: bytes) -> bytes:
+    """Return the envelope around the body of a delivery, the same bytes each time."""
+    told = msgspec.json.decode(body, type=_Delivered)
+    of_digest = bool(told.destination_id)
+    return msgspec.json.encode(
+        Envelope(
+            specversion="1.0",
+            id=id,
+            source=f"urn:uuid:{told.alert_id if of_digest else told.source_id}",
+            type=DIGEST if of_digest else NOTICE if told.alert_type else EVENT,
+            subject=told.source_url,
+            time=told.window_end if of_digest else told.emitted_at,
+            datacontenttype="application/json",
+            dataschema=told.schema,
+            data=msgspec.Raw(body),
+        )
+    )
+
+
+_SHOWN = 200
+_SECRET_SIZE = 32
+
+
+def new_secret(world: World) -> str:
+    return webhook.new_secret(world.entropy(_SECRET_SIZE))
+
+
+def signed_headers(destination: Destination, webhook_id: str, body: bytes, world: World) -> dict[str, str]:
+    """Return the headers of an attempt. Timestamp and signature are new each time, id and body are not."""
+    now = world.now()
+    timestamp = now // 1000
+    return {
+        "Content-Type": MEDIA if destination.format == "cloudevents" else "application/json",
+        "webhook-id": webhook_id,
+        "webhook-timestamp": str(timestamp),
+        "webhook-signature": webhook.sign(webhook.live(destination.secrets, now), webhook_id, timestamp, body),
+    }
+
+
+async def send(outlet: Outlet, destination: Destination, webhook_id: str, body: bytes, world: World) -> Answer:
+    """Post a body once, signed now. Raises LookFailed, UrlRefused."""
+    url = parse_url(destination.url, schemes=("http", "https"))
+    if destination.format == "cloudevents":
+        body = enveloped(webhook_id, body)
+    headers = access_headers(destination.values) | signed_headers(destination, webhook_id, body, world)
+    poster = outlet.deliver if url.secure else outlet.deliver_plain
+    posted = await poster.post(url, headers, body)
+    said = escaped(posted.body)
+    if 200 <= posted.status < 300:
+        return Answer(posted.status, posted.latency_ms, said=said)
+    reason = f"HTTP {posted.status} {said[:_SHOWN]}".rstrip()
+    if posted.moved_to:
+        reason = f"HTTP {posted.status} to {without_secrets(posted.moved_to)[:_SHOWN]}; set that address"
+    return Answer(posted.status, posted.latency_ms, reason, posted.retry_after, said=said)
+
+
+KIND: Final = DestinationKind(
+    id=WEBHOOK,
+    label="Webhook",
+    family="program",
+    where="A program of yours that takes a POST. docs/receivers.md has complete ones to start from.",
+    documentation="https://www.standardwebhooks.com/",
+    address=AddressField(
+        label="Its address",
+        help="Public https, that takes a POST. It is checked now and at every delivery.",
+        example="https://hooks.example.com/sanderling",
+    ),
+    fields=(
+        KindField(
+            name="token",
+            label="Bearer token",
+            help="If the receiver asks for one: it is sent as Authorization: Bearer.",
+            private=True,
+            required=False,
+            pattern=r"[\x21-\x7e]+",
+        ),
+        KindField(name="username", label="User name", help="For basic authentication.", required=False),
+        KindField(name="password", label="Password", private=True, required=False),
+        KindField(
+            name="headers",
+            label="More headers",
+            help="One on a line, as Name: value. They are sealed, and never shown again.",
+            example="X-Api-Key: 1b2c3d",
+            private=True,
+            required=False,
+            lines=True,
+        ),
+    ),
+    admit=admit,
+    new_secret=new_secret,
+    send=send,
+    check=check_access,
+)

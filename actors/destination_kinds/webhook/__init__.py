@@ -1,1 +1,0 @@
-"""The kind `webhook`: a signed POST to a program."""

@@ -1,0 +1,33 @@
+"""Deliveries for the tests of this room, signed by the code that signs real ones."""
+
+from __future__ import annotations
+
+from actors.signatures import webhook
+from actors.signatures.event import Signer, jwks, new_signing_key
+from extras.receiver.capture import Capture
+from storage.records.identity import Millis
+from tests.actors.signatures.events import an_event
+
+AT = Millis(1_795_255_200_123)
+NOW = AT // 1000
+KEY, NEW_KEY = new_signing_key(bytes(32), AT), new_signing_key(bytes([7]) * 32, AT)
+KEYS = jwks([KEY])
+SECRET, ANOTHER = webhook.new_secret(bytes(range(32))), webhook.new_secret(bytes(range(1, 33)))
+ID = an_event().id
+
+
+def a_body(key: object = KEY, **changes: object) -> bytes:
+    return Signer(key).sign(an_event(**changes), AT)  # type: ignore[arg-type]
+
+
+BODY = a_body()
+
+
+def headers(body: bytes = BODY, *, secrets: tuple[str, ...] = (SECRET,), id: str = ID, at: int = NOW) -> dict[str, str]:
+    signature = webhook.sign(secrets, id, at, body)
+    return {"webhook-id": id, "webhook-timestamp": str(at), "webhook-signature": signature}
+
+
+def a_capture(body: bytes = BODY, given: dict[str, str] | None = None, **how: object) -> Capture:
+    fields = headers(body, **how) if given is None else given  # type: ignore[arg-type]
+    return Capture("POST", "/hook", "a=b", tuple((name.title(), text) for name, text in fields.items()), body, AT)

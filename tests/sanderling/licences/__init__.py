@@ -1,1 +1,0 @@
-"""The licences of all shipped software: parts, texts, and the bill of materials."""
