@@ -10,7 +10,7 @@ import time
 from collections.abc import Iterator, Sequence
 
 from bench.topic import Figure, Row, Topic, size
-from sanderling.console.tree_screen import TreeScreen
+from sanderling.console.tree import TreeScreen
 from tests.sanderling.console.fake_service import FakeService
 from tests.sanderling.console.terminal import Terminal, on_terminal
 

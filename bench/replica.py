@@ -20,8 +20,7 @@ from actors.replica.shipper import Shipper
 from bench.log_loads import ROUNDS, closed_loop, median, opened, percentile, poisson, sender
 from bench.log_material import seeded
 from bench.topic import Figure, Row, Topic, size
-from sanderling.operations.standby.copy import StandbyCopy
-from sanderling.operations.standby.follower import Follower
+from sanderling.operations.standby.following import Follower, StandbyCopy
 from storage.append import events_of
 from storage.objects import FolderObjects
 from storage.sql.storage import Storage

@@ -32,10 +32,9 @@ import trio
 from httpx_sse import ServerSentEvent
 
 from sanderling.client.api import Client, events_of
+from sanderling.data_folder import replica_keys
 from sanderling.exits import CommandFailed
-from sanderling.master_key import replica_keys
-from sanderling.operations.standby.copy import StandbyCopy
-from sanderling.operations.standby.follower import Follower
+from sanderling.operations.standby.following import Follower, StandbyCopy
 from storage.objects import FolderObjects
 from storage.sqlite.engine.folder import DATABASE
 from tests.e2e.origin import Origin

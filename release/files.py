@@ -19,10 +19,9 @@ from release.licences.making import shown
 from release.licences.parts import Part, parts
 from sanderling import __version__
 from sanderling.licences import book
-from sanderling.manual.completion import script
-from sanderling.manual.man import man_page
+from sanderling.manual.shell import man_page, script
 from sanderling.operations.installing.layout import PACKAGED, SYSTEM
-from sanderling.operations.installing.unit import settings_text, unit_text
+from sanderling.operations.installing.units import settings_text, unit_text
 
 TOP = Path(__file__).parents[1]
 LAYOUT = replace(SYSTEM, unit=PurePosixPath("/usr/lib/systemd/system/sanderling.service"))

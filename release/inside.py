@@ -18,7 +18,7 @@ from pathlib import Path
 from PyInstaller.archive.readers import CArchiveReader, ZlibArchiveReader
 
 from release.cleaning import telltales
-from sanderling.operations.installing.launcher import assembled
+from sanderling.operations.installing.carrying_out import assembled
 from sanderling.program import LAUNCHER
 
 ELF = b"\x7fELF"

@@ -37,7 +37,7 @@ from sanderling.commands import keys as api_keys
 from sanderling.environment import environ, hinted, program
 from sanderling.exits import CommandFailed, Exit
 from sanderling.flags import client_flags, json_flag, loaded, settings_flags
-from sanderling.manual.completion import VARIABLE
+from sanderling.manual import VARIABLE
 
 INTERRUPTED = 130
 """The exit code that shells use for Ctrl-C."""
@@ -282,7 +282,7 @@ def settings(config: str | None, as_json: bool, as_markdown: bool, **flags: str 
     sanderling settings --data /var/lib/sanderling
     """
     from sanderling.client.running import settings_at
-    from sanderling.manual import settings_page
+    from sanderling.manual import references as settings_page
 
     if as_markdown:
         click.echo(settings_page.as_markdown(), nl=False)

@@ -14,10 +14,9 @@ from pathlib import Path
 import trio
 
 from actors.settings import Settings
-from sanderling.data_folder import told_plainly, working_in
+from sanderling.data_folder import named_vault, told_plainly, working_in
 from sanderling.environment import environ, machine
 from sanderling.exits import CommandFailed, Exit
-from sanderling.master_key import named_vault
 from storage.errors import Corrupt, DiskFull, Locked, NewerSchema, NoKey, Unavailable
 from storage.postgres.address import Address, BadAddress, read_address
 from storage.postgres.server import SharedClock

@@ -1,5 +1,4 @@
-"""Commands and environments that start this program again (worker, service), from a checkout or frozen, or a foreign
-one.
+"""This program as a process: no core dumps, and the commands and environments of its children and of foreign programs.
 
 Frozen, the program is a directory (the launcher next to `_internal`), or one file that unpacks such a directory to the
 temporary folder and runs from there. The loader records this in `_PYI_*` and points LD_LIBRARY_PATH at the unpacked
@@ -9,8 +8,11 @@ instead of theirs.
 
 from __future__ import annotations
 
+import ctypes
+import resource
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from actors.browser.held import SOCKET
@@ -21,6 +23,7 @@ LIBRARIES = "LD_LIBRARY_PATH"
 BEFORE = "LD_LIBRARY_PATH_ORIG"
 LAUNCHER = "launcher"
 """The folder in the one-file form that contains the directory form's launcher."""
+_PR_SET_DUMPABLE = 4
 
 
 def unpacked() -> Path | None:
@@ -80,3 +83,16 @@ def foreign_environment(variables: Mapping[str, str]) -> dict[str, str]:
     ours = {LIBRARIES, BEFORE}
     kept = {name: value for name, value in variables.items() if not name.startswith(LOADER) and name not in ours}
     return kept | ({LIBRARIES: variables[BEFORE]} if BEFORE in variables else {})
+
+
+def forbid_core_dumps() -> None:
+    """Disable both as far as the system allows.
+
+    The limit also covers children. Clearing the dumpable flag (prctl(2)) gives /proc/PID to root, so other programs of
+    the same user cannot read memory or environment; the flag returns with the next exec.
+    """
+    with suppress(ValueError, OSError):
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    if sys.platform == "linux":
+        with suppress(OSError, AttributeError):
+            ctypes.CDLL(None).prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)

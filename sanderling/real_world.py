@@ -1,4 +1,4 @@
-"""The real World: wall clock, system entropy, TCP and DNS, worker processes, the chosen engine.
+"""The real World: wall clock, system entropy, passwords, TCP and DNS, worker processes, the chosen engine.
 
 Only this module, `environment.py` and the ports themselves touch anything nondeterministic.
 """
@@ -15,6 +15,8 @@ from pathlib import Path
 from typing import Any
 
 import trio
+from nacl import exceptions
+from nacl.pwhash import argon2id
 
 from actors.browser.pool import ChromiumPool
 from actors.browser.remote import is_remote
@@ -24,13 +26,11 @@ from actors.metrics import Metrics
 from actors.settings import Settings
 from actors.world import Certificate, World
 from sanderling import engines
-from sanderling.admin_listener import open_admin_socket
-from sanderling.browser_elsewhere import browser_elsewhere
-from sanderling.browsers import find_browser
+from sanderling.browsers import browser_elsewhere, find_browser
+from sanderling.data_folder import named_vault
 from sanderling.environment import environ, typed
 from sanderling.exits import CommandFailed, Exit
-from sanderling.master_key import named_vault
-from sanderling.passwords import Argon2
+from sanderling.listeners import open_admin_socket
 from sanderling.program import holder_command, worker_command, worker_environment
 from sanderling.replica_place import replica_of
 from storage.postgres.server import SharedClock
@@ -111,6 +111,33 @@ class Listening:
         if (host, port) in self._ready and self.give_up is not None:
             await self.give_up((host, port))
         return self._ready.pop((host, port), ()) or await open_listeners(host, port)
+
+
+class Argon2:
+    """The World's `passwords`, by default with libsodium's parameters for interactive use."""
+
+    def __init__(
+        self, opslimit: int = argon2id.OPSLIMIT_INTERACTIVE, memlimit: int = argon2id.MEMLIMIT_INTERACTIVE
+    ) -> None:
+        self._ops, self._memory = opslimit, memlimit
+        self._one = trio.CapacityLimiter(1)
+
+    async def hash(self, password: str) -> str:
+        """Return algorithm, parameters, salt and hash as one string."""
+
+        def work() -> str:
+            return argon2id.str(password.encode(), opslimit=self._ops, memlimit=self._memory).decode()
+
+        return await trio.to_thread.run_sync(work, limiter=self._one)
+
+    async def fits(self, password: str, hashed: str) -> bool:
+        def work() -> bool:
+            try:
+                return argon2id.verify(hashed.encode(), password.encode())
+            except exceptions.InvalidkeyError:
+                return False
+
+        return await trio.to_thread.run_sync(work, limiter=self._one)
 
 
 def trust_of(settings: Settings) -> Callable[[], ssl.SSLContext]:

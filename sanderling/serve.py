@@ -36,16 +36,15 @@ from api.dashboard.entry import new_link
 from api.server.listeners import StartupListener, admin_socket, metrics_listener
 from api.server.server import front, tell_renewal
 from sanderling import __version__, engines
-from sanderling.catalogue_folders import messengers_of, templates_of
-from sanderling.certificate import CertificateFiles, CertificateUnusable
-from sanderling.core_dumps import forbid_core_dumps
 from sanderling.environment import Loaded, environ, on_terminal, typed, wants_colour
 from sanderling.exits import CommandFailed, Exit
+from sanderling.listeners import CertificateFiles, CertificateUnusable
 from sanderling.logs import make_log
-from sanderling.mail import mail_of, speech_for
+from sanderling.notifications import mail_of, messengers_of, speech_for, templates_of
 from sanderling.notify import manager_of
 from sanderling.operations.import_stage import STAGE, unfinished
-from sanderling.operations.standby.copy import FOLDER as STANDBY
+from sanderling.operations.standby.following import FOLDER as STANDBY
+from sanderling.program import forbid_core_dumps
 from sanderling.real_world import Listening, entropy, monotonic, now, real_world, wall
 from storage.errors import StorageError
 from storage.sql.storage import Storage

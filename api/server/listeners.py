@@ -3,7 +3,7 @@
 The listeners open before the data folder, so clients can connect long before the service can answer. They get a problem
 document, or a small page in a browser, instead of silence.
 
-To the admin socket only the service's account and root can connect (`sanderling/admin_listener.py`), and both could
+To the admin socket only the service's account and root can connect (`sanderling/listeners.py`), and both could
 make any key anyway. Requests have all scopes, a rate limit and a name in the log, as with a key. Forwarded requests are
 refused (`api/peers.py`).
 

@@ -31,8 +31,8 @@ def backup(
     sanderling backup /mnt/backups/sanderling.tar
     sanderling backup --verify /mnt/backups/sanderling.tar
     """
+    from sanderling.data_folder import find_master_key
     from sanderling.engines import BACKUPS, refuse_postgres
-    from sanderling.master_key import find_master_key
     from sanderling.operations.backup import archive
     from sanderling.operations.backup.making import make_backup
 
@@ -126,7 +126,7 @@ def migrate(config: str | None, *, dry_run: bool, as_json: bool, **flags: str | 
     from msgspec import to_builtins
 
     from sanderling.engines import refuse_postgres
-    from sanderling.operations.backup import migrating
+    from sanderling.operations.backup import upkeep as migrating
 
     settings = loaded(config, flags).settings
     refuse_postgres(settings, "The first start of a newer program brings the tables up to date.")
@@ -186,7 +186,7 @@ def sizes(config: str | None, *, limit: int, as_json: bool, **flags: str | None)
     sanderling sources sizes --limit 5
     """
     from sanderling.engines import refuse_postgres
-    from sanderling.operations.backup import sizes as weighing
+    from sanderling.operations.backup import upkeep as weighing
 
     settings = loaded(config, flags).settings
     refuse_postgres(settings, "GET /v1/sources/{id}/status says what each source's events weigh.")

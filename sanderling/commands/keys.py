@@ -49,7 +49,7 @@ def create(
     """
     from sanderling import keyring
     from sanderling.json_lines import print_json
-    from sanderling.keys import key_document
+    from sanderling.keyring import key_document
 
     created, plaintext = keyring.create(loaded(config, flags).settings, name, scopes, rate=rate, burst=burst)
     if as_json:
@@ -68,7 +68,7 @@ def listed(config: str | None, as_json: bool, **flags: str | None) -> int:
     from sanderling import keyring
     from sanderling.client.listing import for_a_person, print_list
     from sanderling.json_lines import print_json
-    from sanderling.keys import key_document, key_lines
+    from sanderling.keyring import key_document, key_lines
     from sanderling.real_world import wall
 
     found = keyring.every(loaded(config, flags).settings)
@@ -120,7 +120,7 @@ def revoke(config: str | None, key: str, as_json: bool, **flags: str | None) -> 
     """
     from sanderling import keyring
     from sanderling.json_lines import print_json
-    from sanderling.keys import key_document
+    from sanderling.keyring import key_document
 
     revoked = keyring.revoke(loaded(config, flags).settings, key)
     if as_json:

@@ -21,10 +21,10 @@ def kinds() -> None:
 def listed(config: str | None, *, as_json: bool, **flags: str | None) -> int:
     """List the kinds of destinations, built-in ones and those of your own folder."""
     from actors.destination_kinds.table import NO_MAIL, kinds_of
-    from sanderling.catalogue_folders import messengers_of
     from sanderling.client.kind_pages import as_record
     from sanderling.client.listing import for_a_person, print_list
     from sanderling.json_lines import print_json
+    from sanderling.notifications import messengers_of
     from storage.records.secrecy import plain
 
     found = messengers_of(loaded(config, flags).settings.kinds)
@@ -56,9 +56,9 @@ def show(name: str, config: str | None, *, as_json: bool, **flags: str | None) -
     sanderling kinds show ntfy
     """
     from actors.destination_kinds.table import NO_MAIL, kinds_of
-    from sanderling.catalogue_folders import messengers_of
     from sanderling.client.kind_pages import as_page, as_record
     from sanderling.json_lines import print_json
+    from sanderling.notifications import messengers_of
 
     kind = kinds_of(messengers_of(loaded(config, flags).settings.kinds), NO_MAIL).get(name)
     if kind is None:
@@ -80,8 +80,8 @@ def check(folder: Path, *, as_json: bool) -> int:
     sanderling kinds check ./my-kinds
     """
     from actors.catalogue.catalogue import BUILT_IN
-    from sanderling.catalogue_folders import messengers_of
     from sanderling.client.template_pages import print_check
+    from sanderling.notifications import messengers_of
 
     found = messengers_of(str(folder))
     mine = [entry for entry in found.entries() if entry.origin != BUILT_IN]

@@ -23,7 +23,7 @@ def help_page(topic: str | None, *, as_markdown: bool) -> int:
     sanderling help
     sanderling help alerts
     """
-    from sanderling.manual.command import show_help
+    from sanderling.manual.pages import show_help
 
     return show_help(topic, environ(), as_markdown=as_markdown)
 
@@ -38,7 +38,7 @@ def completion(shell: str) -> int:
     sanderling completion zsh > ~/.zfunc/_sanderling
     sanderling completion fish > ~/.config/fish/completions/sanderling.fish
     """
-    from sanderling.manual.completion import script
+    from sanderling.manual.shell import script
 
     click.echo(script(shell), nl=False)
     return 0

@@ -34,7 +34,7 @@ def listed(config: str | None, as_jwks: bool, forget: str | None, *, as_json: bo
     from sanderling import keyring
     from sanderling.client.listing import for_a_person, print_list
     from sanderling.json_lines import print_json
-    from sanderling.keys import signing_lines, signing_records
+    from sanderling.keyring import signing_lines, signing_records
     from sanderling.real_world import wall
 
     settings = loaded(config, flags).settings

@@ -39,7 +39,7 @@ def standby(
     import trio
 
     from sanderling.exits import CommandFailed, Exit
-    from sanderling.operations.standby.running import follow, take_over_now
+    from sanderling.operations.standby.taking_over import follow, take_over_now
     from sanderling.real_world import now, wall
     from sanderling.replica_place import replica_of
 

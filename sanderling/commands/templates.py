@@ -25,10 +25,10 @@ def templates() -> None:
 @settings_flags("templates")
 def listed(config: str | None, *, as_json: bool, **flags: str | None) -> int:
     """List the built-in templates and those of your own folder."""
-    from sanderling.catalogue_folders import templates_of
     from sanderling.client.listing import for_a_person, print_list
     from sanderling.client.template_pages import TEMPLATE_HEADS, as_line, as_record, as_row
     from sanderling.json_lines import print_json
+    from sanderling.notifications import templates_of
 
     found = templates_of(loaded(config, flags).settings.templates)
     entries = found.entries()
@@ -54,9 +54,9 @@ def show(name: str, config: str | None, *, as_json: bool, **flags: str | None) -
     \b
     sanderling templates show gtm-competitor-watch
     """
-    from sanderling.catalogue_folders import templates_of
     from sanderling.client.template_pages import as_page, as_record
     from sanderling.json_lines import print_json
+    from sanderling.notifications import templates_of
 
     found = templates_of(loaded(config, flags).settings.templates)
     entry = next((entry for entry in found.entries() if entry.record.id == name), None)
@@ -79,8 +79,8 @@ def check(folder: Path, *, as_json: bool) -> int:
     sanderling templates check ./my-templates
     """
     from actors.catalogue.catalogue import BUILT_IN
-    from sanderling.catalogue_folders import templates_of
     from sanderling.client.template_pages import print_check
+    from sanderling.notifications import templates_of
 
     found = templates_of(str(folder))
     mine = [entry for entry in found.entries() if entry.origin != BUILT_IN]

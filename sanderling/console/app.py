@@ -3,32 +3,24 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 from textual import events
 from textual.app import App
-from textual.binding import BindingType
+from textual.binding import Binding, BindingType
 from textual.screen import Screen
 
 from sanderling.client.api import Client
-from sanderling.console.alert_screens import AlertsScreen
-from sanderling.console.delivery_screens import DeliveriesScreen
-from sanderling.console.event_lines import EventTail
-from sanderling.console.event_screen import EventScreen
-from sanderling.console.figures import Figures
-from sanderling.console.foot import bindings_of
-from sanderling.console.help_screen import HelpScreen
-from sanderling.console.lines import key
+from sanderling.console.figures import EventTail, Figures
+from sanderling.console.lines import bindings_of, key, shown_key
 from sanderling.console.link import Link
-from sanderling.console.log_screen import LogScreen
-from sanderling.console.open_screens import KeysScreen, StreamsScreen
-from sanderling.console.part_screen import PartScreen
 from sanderling.console.prompts import LONGEST, Question
-from sanderling.console.tree_screen import TreeScreen
-from sanderling.console.view import View
-from sanderling.console.why_screen import WhyScreen
+from sanderling.console.text import Line, fit, line_of
+from sanderling.console.tree import TreeScreen
+from sanderling.console.view import BACK, ReadingView, View
 from sanderling.exits import CommandFailed
+from storage.records.states import HEALTH, LOOKS, PARTS, State
 
 STYLE = """
 Screen { background: ansi_default; color: ansi_default; overflow: hidden; }
@@ -46,7 +38,7 @@ PASTED = {"/": "filter", ":": "jump"}
 """First characters of pasted text that open a prompt. No other pasted character runs as a command."""
 
 
-class Console(App[int]):
+class ConsoleApp(App[int]):
     """where: a label for the connection. flat: begin with the list, worst first, instead of the tree."""
 
     CSS = STYLE
@@ -54,7 +46,7 @@ class Console(App[int]):
     ALLOW_SELECT = False
     BINDINGS: ClassVar[list[BindingType]] = [
         key("question_mark", "help", "help", "this help", shown="?"),
-        key("q", "quit", "quit", "leave; the service goes on"),
+        key("q", "quit", "quit", "quit; the service keeps running"),
     ]
 
     def __init__(self, client: Client, where: str, *, flat: bool = False) -> None:
@@ -66,7 +58,7 @@ class Console(App[int]):
         self.frozen = False
         self.question: Question | None = None
         self._missed = False
-        self.link = Link(client, self)
+        self.link = Link(client, self._take)
         self._lost_at: float | None = None
 
     @property
@@ -127,7 +119,7 @@ class Console(App[int]):
 
     # --- the feed ------------------------------------------------------------------------------------------------
 
-    def connected(self) -> None:
+    def _connected(self) -> None:
         """Refresh every screen."""
         self._lost_at, self.figures.lost = None, ""
         for view in self.views():
@@ -162,7 +154,7 @@ class Console(App[int]):
         for view in self.views():
             view.connected()
 
-    def lost(self, why: str) -> None:
+    def _lost(self, why: str) -> None:
         """Dim the display and show its age."""
         if self._lost_at is None:
             self._lost_at = asyncio.get_running_loop().time()
@@ -171,49 +163,25 @@ class Console(App[int]):
             view.add_class("lost")
             view.redraw()
 
-    def counts(self, figures: Mapping[str, Any]) -> None:
-        """Take the figures of one second; unless frozen, refresh the top screen."""
-        if self.frozen:
-            return
-        self.figures.take(figures)
-        if self.views():
-            self.views()[-1].beat()
-
-    def change(self, path: str) -> None:
-        for view in self.views():
-            view.change(path)
-
-    def event(self, told: Mapping[str, Any]) -> None:
-        self.tail.take(told)
-        for view in self.views()[-1:]:
-            view.told()
-
-    # --- navigation ----------------------------------------------------------------------------------------------
-
-    def show_part(self, path: str) -> None:
-        self.push_screen(PartScreen(path))
-
-    def show_log(self, path: str) -> None:
-        """Show the log of a part, or the whole log."""
-        self.push_screen(LogScreen(path))
-
-    def show_deliveries(self) -> None:
-        self.push_screen(DeliveriesScreen())
-
-    def show_why(self, row: Mapping[str, Any]) -> None:
-        self.push_screen(WhyScreen(row))
-
-    def show_event(self, event: Mapping[str, Any]) -> None:
-        self.push_screen(EventScreen(event))
-
-    def show_alerts(self) -> None:
-        self.push_screen(AlertsScreen())
-
-    def show_streams(self) -> None:
-        self.push_screen(StreamsScreen())
-
-    def show_keys(self) -> None:
-        self.push_screen(KeysScreen())
+    def _take(self, name: str, told: Any) -> None:
+        """Take one message of the feed."""
+        views = self.views()
+        match name:
+            case "connected":
+                self._connected()
+            case "lost":
+                self._lost(told)
+            case "counts" if not self.frozen:
+                self.figures.take(told)
+                for view in views[-1:]:
+                    view.beat()
+            case "change":
+                for view in views:
+                    view.change(str(told["path"]))
+            case "event" | "skipped" if name == "event" or told["of"] == "event":
+                self.tail.take(told)
+                for view in views[-1:]:
+                    view.told()
 
     def action_help(self) -> None:
         """Show the keys of this screen."""
@@ -221,6 +189,32 @@ class Console(App[int]):
             self.push_screen(HelpScreen(bindings_of(self.screen)))
 
 
+class HelpScreen(ReadingView):
+    """Every key of the screen below, from its real bindings, and the meaning of letters and marks."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [BACK]
+
+    def __init__(self, bindings: Sequence[Binding]) -> None:
+        super().__init__()
+        self._told = bindings
+
+    def whole(self, width: int) -> Sequence[Line]:
+        lines = [line_of("Keys", width, "bold")]
+        lines += [_row(shown_key(binding), binding.tooltip, width) for binding in self._told]
+        lines += _legend("States", PARTS, width)
+        lines += [_row("*", "its state changed since the rows were sorted; s sorts again", width)]
+        return [*lines, *_legend("Health, the score over days", HEALTH, width), *_legend("Looks", LOOKS, width)]
+
+
+def _legend(title: str, states: Mapping[Any, State], width: int) -> Sequence[Line]:
+    rows = [_row(state.short, f"{state.word}: {state.says}", width) for state in states.values()]
+    return [[("", "")], line_of(title, width, "bold"), *rows]
+
+
+def _row(name: str, says: str, width: int) -> Line:
+    return [(f" {fit(name, 10)} ", "bold"), (fit(says, width - 12), "")]
+
+
 def run(client: Client, where: str, *, flat: bool = False) -> int:
     """Run the console until the user quits; return the exit code."""
-    return Console(client, where, flat=flat).run(mouse=False) or 0
+    return ConsoleApp(client, where, flat=flat).run(mouse=False) or 0

@@ -1,4 +1,7 @@
-"""The two lines at the top of every screen: figures, rates, and the state of the connection. Pure."""
+"""The figures that the console keeps: of the service, of visible actors, and the newest events. Pure.
+
+`Figures.lines` draws the two lines at the top of every screen.
+"""
 
 from __future__ import annotations
 
@@ -8,12 +11,14 @@ from itertools import pairwise
 from typing import Any
 
 from sanderling.client.status_screen import by_state, span
-from sanderling.console.text import Line, between, fit
+from sanderling.console.text import Line, between, fit, line_of
 from sanderling.console.words import BAD, POOR, apart, short
 
 WINDOW = 60
-"""Ticks of one second each that rates cover."""
-_PAUSED = "FROZEN, space goes on"
+"""Ticks of one second each that rates cover; for those of rows, with the rows then visible."""
+KEPT = 500
+"""Events kept in memory."""
+_PAUSED = "FROZEN, space resumes"
 _BARS = "▁▂▃▄▅▆▇█"
 LATE = 0.1
 """Lateness in seconds that fills a bar, so that smaller values do not look alarming."""
@@ -79,7 +84,7 @@ class Figures:
         if self.now is None:
             return [
                 [(between(" Sanderling", f" {told} ", width), "bold")],
-                [(fit(f" {self.where}: {self.lost}", width), POOR)],
+                line_of(f"{self.where}: {self.lost}", width, POOR),
             ]
         return [self._first(self.now, told, width), self._second(self.now, width)]
 
@@ -94,19 +99,16 @@ class Figures:
 
     def _second(self, now: Mapping[str, Any], width: int) -> Line:
         if self.lost:
-            return [(fit(f" {self.where}: {self.lost.rstrip('.')}; trying again", width), BAD)]
+            return line_of(f"{self.where}: {self.lost.rstrip('.')}; trying again", width, BAD)
         if now["failing"]:
             says = "; ".join(f"{part}: {why}" for part, why in now["failing"].items())
-            return [(fit(f" NOT READY  {says}", width), BAD)]
+            return line_of(f"NOT READY  {says}", width, BAD)
         if late := now.get("matching", {}).get("says"):
-            return [(fit(f" MATCHING LATE  {late}", width), BAD)]
-        totals, hooks, room = (
-            now["totals"],
-            now["destinations"],
-            max(0, min(30, (width - 76) // 3)) if width >= 90 else 0,
-        )
+            return line_of(f"MATCHING LATE  {late}", width, BAD)
+        totals, hooks = now["totals"], now["destinations"]
+        room = max(0, min(30, (width - 76) // 3)) if width >= 90 else 0
         parts = [
-            f"events {totals.get('events', 0):,} {self._grown('events')}".rstrip(),
+            f"events {totals.get('events', 0):,}" + (f" +{grown}" if (grown := self.rate("events")) else ""),
             f"looks {self.rate('looks') or '-'} {sparkline(self.looks(), room)}".rstrip(),
             f"sent {self.rate('attempts') or '-'}",
             f"overdue {now['sources']['overdue']:,}",
@@ -119,10 +121,6 @@ class Figures:
         if now.get("looks", {}).get("says"):
             parts.insert(2, f"OVER BUDGET {now['looks']['budget']:g}/s for {now['looks']['passed_for_s']:.0f} s")
         return [(fit(_as_many_as_fit(parts, width), width), "")]
-
-    def _grown(self, name: str) -> str:
-        rate = self.rate(name)
-        return f"+{rate}" if rate else ""
 
 
 def _as_many_as_fit(parts: Sequence[str], width: int) -> str:
@@ -138,3 +136,55 @@ def _as_many_as_fit(parts: Sequence[str], width: int) -> str:
             break
         line = further
     return line
+
+
+class Rates:
+    """Counts by path, each sample at a time of the service's clock."""
+
+    def __init__(self) -> None:
+        self._past: deque[tuple[str, dict[str, int]]] = deque(maxlen=WINDOW)
+
+    def take(self, at: str, rows: Sequence[Mapping[str, Any]]) -> None:
+        if at:
+            self._past.append((at, {row["path"]: row["handled"] for row in rows if row.get("handled") is not None}))
+
+    def of(self, path: str) -> float | None:
+        """Return messages per minute; None before two samples, or after the count restarted."""
+        seen = [(at, counts[path]) for at, counts in self._past if path in counts]
+        if len(seen) < 2 or seen[-1][1] < seen[0][1]:
+            return None
+        seconds = apart(seen[0][0], seen[-1][0])
+        return 60 * (seen[-1][1] - seen[0][1]) / seconds if seconds > 0 else None
+
+
+class EventTail:
+    """The newest events; while paused, it collects and counts but does not show new ones."""
+
+    def __init__(self) -> None:
+        self.paused = False
+        self.held = 0
+        self._events: deque[Mapping[str, Any]] = deque(maxlen=KEPT)
+        self._shown: Sequence[Mapping[str, Any]] = ()
+
+    @property
+    def shown(self) -> Sequence[Mapping[str, Any]]:
+        """The visible events, newest last."""
+        return self._shown if self.paused else self._events
+
+    def fill(self, past: Sequence[Mapping[str, Any]]) -> None:
+        """Prepend older events, given oldest first."""
+        known = {event.get("id") for event in self._events}
+        older = [event for event in past if event["id"] not in known]
+        self._events.extendleft(reversed(older[-(KEPT - len(self._events)) :] if len(self._events) < KEPT else ()))
+        if self.paused and not self.held:
+            self._shown = tuple(self._events)
+
+    def take(self, event: Mapping[str, Any]) -> None:
+        """Append an event, or a record that counts omitted ones."""
+        self._events.append(event)
+        self.held += self.paused
+
+    def pause(self, on: bool) -> None:
+        """Freeze the display, or resume it with the events collected since."""
+        self._shown = tuple(self._events)
+        self.paused, self.held = on, 0

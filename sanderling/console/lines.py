@@ -1,4 +1,4 @@
-"""Line widgets: a plain one, one with a cursor, and one to scroll.
+"""Line widgets: a plain one, one with a cursor, one to scroll, and the foot with the keys that work here.
 
 They store no rows. They draw only the visible ones, so a list of 100,000 rows costs no more than one screen.
 """
@@ -11,12 +11,15 @@ from typing import ClassVar
 from textual import events
 from textual.binding import Binding, BindingType
 from textual.content import Content
+from textual.screen import Screen
 from textual.widget import Widget
 
-from sanderling.console.text import Line, as_content
+from sanderling.console.text import Line, as_content, cells, fit
 
 Draw = Callable[[int, int], Sequence[Line]]
 """Takes width and height; returns at most so many lines."""
+NOTICE_FOR = 6.0
+"""Seconds that a notice replaces the keys."""
 
 
 def key(keys: str, action: str, word: str, says: str, *, foot: bool = True, shown: str | None = None) -> Binding:
@@ -150,3 +153,71 @@ class Reading(Lines, can_focus=True):
     def action_edge(self, last: int) -> None:
         self.top = 10**6 if last else 0
         self.refresh()
+
+
+def bindings_of(screen: Screen[object]) -> list[Binding]:
+    """Return this program's active bindings, each once, the screen's before the program's."""
+    found: dict[tuple[str, str], Binding] = {}
+    active = list(screen.active_bindings.values())
+    for node in (screen.focused, screen, screen.app):
+        for one in active:
+            if one.node is node and one.binding.tooltip and one.enabled:
+                found.setdefault((one.binding.action, one.binding.tooltip), one.binding)
+    return list(found.values())
+
+
+def shown_key(binding: Binding) -> str:
+    return binding.key_display or {"slash": "/", "colon": ":", "question_mark": "?"}.get(binding.key, binding.key)
+
+
+class Foot(Lines):
+    """The bottom line. A notice replaces the keys for a while."""
+
+    def __init__(self) -> None:
+        super().__init__(self._drawn, id="foot")
+        self._notice: tuple[str, str] | None = None
+
+    def notice(self, text: str, style: str = "bold") -> None:
+        """Show a notice for a while."""
+        self._notice = notice = (text, style)
+        self.refresh()
+
+        def over() -> None:
+            if self._notice is notice:
+                self._notice = None
+                self.refresh()
+
+        self.set_timer(NOTICE_FOR, over)
+
+    def clear(self) -> None:
+        """Remove the notice: it was about another screen."""
+        self._notice = None
+        self.refresh()
+
+    def _drawn(self, width: int, height: int) -> Sequence[Line]:
+        question = getattr(self.app, "question", None)
+        if question is not None:
+            return [question.line(width)]
+        if self._notice is not None:
+            text, style = self._notice
+            return [[(fit(f" {text}", width), style)]]
+        bindings = [binding for binding in bindings_of(self.screen) if binding.show]
+        return [_keys(bindings, width)]
+
+
+def _keys(bindings: Sequence[Binding], width: int) -> Line:
+    """Return as many keys as fit; the last two (help, quit) always do."""
+    line: list[tuple[str, str]] = []
+    kept = sum(_length(binding) for binding in bindings[-2:])
+    left = width - 1
+    for number, binding in enumerate(bindings):
+        needed = _length(binding)
+        if number < len(bindings) - 2 and needed + kept > left:
+            continue
+        left -= needed
+        line += [(f" {shown_key(binding)}", "bold"), (f" {binding.description}", "dim")]
+    return line
+
+
+def _length(binding: Binding) -> int:
+    return cells(shown_key(binding)) + cells(binding.description) + 2

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
-from typing import Any, Protocol
+from collections.abc import Callable, Mapping
+from typing import Any
 
 import msgspec
 from httpx_sse import ServerSentEvent
@@ -18,30 +18,15 @@ SILENCE = 6.0
 FIRST_WAIT, LONGEST_WAIT = 0.5, 5.0
 
 
-class Listener(Protocol):
-    """Receives the feed. Its methods never wait."""
-
-    def connected(self) -> None:
-        """The feed is connected."""
-
-    def counts(self, figures: Mapping[str, Any]) -> None:
-        """Take the figures of one second."""
-
-    def change(self, path: str) -> None:
-        """A part changed its state."""
-
-    def event(self, told: Mapping[str, Any]) -> None:
-        """Take a new event in short, or the count of omitted ones."""
-
-    def lost(self, why: str) -> None:
-        """The feed was cut, or could not connect."""
-
-
 class Link:
-    """One client for the console's lifetime, with a connection per request."""
+    """One client for the console's lifetime, with a connection per request.
 
-    def __init__(self, client: Client, listener: Listener) -> None:
-        self._client, self._listener = client, listener
+    take: receives the feed, and never waits. Its names are those of the service (`counts`, `change`, `event`,
+    `skipped`), plus `connected`, and `lost` with the reason.
+    """
+
+    def __init__(self, client: Client, take: Callable[[str, Any], None]) -> None:
+        self._client, self._take = client, take
 
     async def follow(self) -> None:
         """Follow the feed until cancelled; reconnect with growing waits."""
@@ -52,44 +37,26 @@ class Link:
             def take(event: ServerSentEvent) -> None:
                 nonlocal heard
                 if not heard:
-                    self._listener.connected()
+                    self._take("connected", None)
                 heard = True
-                self._take(event)
+                self._take(event.event, msgspec.json.decode(event.data))
 
             try:
                 await self._client.listen(FEED, take, SILENCE)
                 why = "the service closed the connection"
             except CommandFailed as error:
                 why = reason(error)
-            self._listener.lost(why)
+            self._take("lost", why)
             wait = FIRST_WAIT if heard else min(LONGEST_WAIT, 2 * wait)
             await asyncio.sleep(wait)
-
-    def _take(self, event: ServerSentEvent) -> None:
-        told = msgspec.json.decode(event.data)
-        match event.event:
-            case "counts":
-                self._listener.counts(told)
-            case "change":
-                self._listener.change(str(told["path"]))
-            case "event":
-                self._listener.event(told)
-            case "skipped" if told["of"] == "event":
-                self._listener.event(told)
-            case _:
-                pass
 
     async def get(self, path: str, **query: Any) -> Any:
         """Raises CommandFailed."""
         return (await self._client.ask("GET", path, params=query)).json()
 
-    async def post(self, path: str, body: Mapping[str, Any] | None = None) -> Any:
+    async def send(self, path: str, body: Mapping[str, Any] | None = None, method: str = "POST") -> Any:
         """Raises CommandFailed."""
-        return (await self._client.ask("POST", path, json=body)).json()
-
-    async def patch(self, path: str, body: Mapping[str, Any]) -> Any:
-        """Raises CommandFailed."""
-        return (await self._client.ask("PATCH", path, json=body)).json()
+        return (await self._client.ask(method, path, json=body)).json()
 
     async def aclose(self) -> None:
         await self._client.aclose()

@@ -1,4 +1,4 @@
-"""Questions at the foot: a text prompt and a confirmation. Pure.
+"""Questions at the foot: a text prompt with completion, and a confirmation. Pure.
 
 A question owns the keyboard until it is answered. It is no screen and takes no focus, so keys typed ahead, pasted or
 sent in one packet arrive in order.
@@ -6,28 +6,24 @@ sent in one packet arrive in order.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Protocol
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final
 
 from sanderling.console.text import Line, between, cells, fit
+from storage.records.states import HEALTH, PARTS
+from storage.records.tiers import TIERS
 
 Complete = Callable[[str], Sequence[str]]
 """Takes the typed text; returns completions, best first."""
 LONGEST = 500
-
-
-def nothing(_text: str) -> Sequence[str]:
-    return ()
-
-
-class Question(Protocol):
-    """The owner of the keyboard."""
-
-    def press(self, key: str, sign: str) -> bool:
-        """Take a key and its character; return whether the question is answered."""
-
-    def line(self, width: int) -> Line:
-        """Return the line for the foot."""
+_VALUES: Final[Mapping[str, Sequence[str]]] = {
+    "state": sorted({*PARTS, *(state for state in HEALTH if state != "ok")}),
+    "kind": sorted(("part", "destination", *TIERS)),
+    "host": (),
+    "tag": (),
+}
+PLACES: Final = ("alerts", "destinations", "streams", "keys", "log", "sources", "parts", "trouble", "all")
+"""Names of places that a jump knows."""
 
 
 class Confirm:
@@ -56,7 +52,7 @@ class Ask:
         answered: Callable[[str | None], None],
         *,
         changed: Callable[[str], None] = lambda _text: None,
-        complete: Complete = nothing,
+        complete: Complete = lambda _text: (),
     ) -> None:
         self._label, self._hint = label, hint
         self._answered, self._changed, self._complete = answered, changed, complete
@@ -114,3 +110,31 @@ class Ask:
         left = width - cells(label) - cells(before) - cells(under)
         tail = between(after, f" {may} " if may else "", left) if cells(may) + 2 < left else fit(after, left)
         return [(label, "bold"), (before, ""), (under, "reverse"), (tail, "dim" if not after.strip() else "")]
+
+
+def filters(text: str) -> Sequence[str]:
+    """Complete a filter's last word.
+
+    >>> filters("shop state:q"), filters("sta"), filters("shop")
+    (['shop state:quarantined'], ['state:'], [])
+    """
+    head, space, word = text.rpartition(" ")
+    name, colon, value = word.partition(":")
+    if colon:
+        found = [f"{name}:{each}" for each in _VALUES.get(name, ()) if each.startswith(value) and each != value]
+    else:
+        found = [f"{each}:" for each in _VALUES if word and each.startswith(word)]
+    return [head + space + each for each in found]
+
+
+def places(text: str) -> Sequence[str]:
+    """Complete the place of a jump.
+
+    >>> places("al")
+    ['alerts', 'all']
+    """
+    return [place for place in PLACES if place.startswith(text) and place != text]
+
+
+Question = Confirm | Ask
+"""The owner of the keyboard: `press` returns whether it is answered, `line` is its line for the foot."""

@@ -1,20 +1,34 @@
-"""The tree's rows as lines: narrow columns, then the name, then the last error. Pure.
+"""The tree's rows: fetched pages of one order, the folds of its parts, and their drawing. Pure.
 
-Without an error the name takes the rest of the line, so even 80 cells show which page a source is.
+The order never changes on its own: rows are updated in place by path, and parts that changed state since are marked and
+counted. `renew` requests a new order; the old rows stay until its first rows arrive.
+
+Columns are narrow, then come the name and the last error. Without an error the name takes the rest of the line, so even
+80 cells show which page a source is.
 """
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from sanderling.console.text import Line, Piece, cells, fit, joined, middle, right
-from sanderling.console.words import FAINT, MARKS, POOR, STYLES, apart, bare, short, state_of, until
+from sanderling.console.words import FAINT, MARKS, POOR, STYLES, age, bare, short, state_of, until
 from storage.records.states import PARTS
 
 Row = Mapping[str, Any]
 FOLDED, TROUBLED, OPEN = "▸", "!", "▾"
 """How many of a part's children are visible: none, the troubled, all."""
+BRANCHES: Final = ("sources", "destinations")
+"""The parts with dynamic children."""
+_WIDER: Final = {FOLDED: TROUBLED, TROUBLED: OPEN, OPEN: OPEN}
+_NARROWER: Final = {OPEN: TROUBLED, TROUBLED: FOLDED, FOLDED: FOLDED}
+SIZE = 100
+"""Rows per page."""
+MOST = 40
+"""Maximum pages; the least recently used are dropped."""
+MOST_CHANGED = 10_000
 _WHO_LEAST, _WHO_MOST = 28, 60
 _NAME = "name"
 
@@ -49,19 +63,6 @@ def _figure(text: Callable[[Row, Context], str]) -> Callable[[Row, Context, int]
     return lambda row, at, width: [(right(text(row, at), width), "")]
 
 
-def _health(row: Row, at: Context) -> str:
-    return "" if row["health"] is None else f"{row['health']:.2f}"
-
-
-def _age(row: Row, at: Context) -> str:
-    return short(apart(row["since"], at.now)) if at.now else ""
-
-
-def _mailbox(row: Row, at: Context) -> str:
-    waiting = row.get("mailbox")
-    return "-" if waiting is None else f"{min(9999, waiting)}"
-
-
 def _rate(row: Row, at: Context) -> str:
     if row.get("pace_s"):
         return f"/{short(row['pace_s'])}"
@@ -75,11 +76,17 @@ def _marks(row: Row, at: Context, width: int) -> Line:
 
 COLUMNS = (
     Column("worst", "state", 5, 0, _state),
-    Column("health", "hlth", 4, 0, _figure(_health)),
+    Column("health", "hlth", 4, 0, _figure(lambda row, at: "" if row["health"] is None else f"{row['health']:.2f}")),
     Column("restarts", "rst", 3, 0, _figure(lambda row, at: str(min(999, row["restarts"])))),
     Column("next", "next", 4, 0, _figure(lambda row, at: until(row["next"], at.now))),
-    Column("since", "age", 4, 100, _figure(_age)),
-    Column("mailbox", "mbox", 4, 100, _figure(_mailbox)),
+    Column("since", "age", 4, 100, _figure(lambda row, at: age(row["since"], at.now))),
+    Column(
+        "mailbox",
+        "mbox",
+        4,
+        100,
+        _figure(lambda row, at: "-" if row.get("mailbox") is None else f"{min(9999, row['mailbox'])}"),
+    ),
     Column("rate", "rate", 6, 100, _figure(_rate)),
     Column("", "last looks", 12, 120, _marks),
 )
@@ -166,3 +173,128 @@ def line_of(row: Row | None, width: int, at: Context) -> Line:
         return joined([*line, *who(row, at, rest)])
     width_of_who = _who_width(rest)
     return joined([*line, *who(row, at, width_of_who), (fit(f" {row['error']}", rest - width_of_who), "")])
+
+
+class RowCache:
+    """edition: counts orders, so that responses for older ones are dropped."""
+
+    def __init__(self) -> None:
+        self.edition = 0
+        self.total = 0
+        self.changed: set[str] = set()
+        self._shown = -1
+        self._pages: OrderedDict[int, list[Row]] = OrderedDict()
+        self._asked: set[int] = set()
+
+    @property
+    def stale(self) -> bool:
+        """Return whether the rows still belong to an earlier order."""
+        return self._shown != self.edition
+
+    def renew(self) -> None:
+        """Request a new order."""
+        self.edition += 1
+        self._asked.clear()
+
+    def row(self, position: int) -> Row | None:
+        """Return the row at a position, None if not fetched."""
+        page = self._pages.get(position // SIZE)
+        place = position % SIZE
+        return page[place] if page is not None and place < len(page) else None
+
+    def missing(self, first: int, last: int) -> list[int]:
+        """Return the pages to fetch for these positions, and mark them as requested."""
+        wanted = range(first // SIZE, max(first, last) // SIZE + 1)
+        if self.stale:
+            found = [page for page in wanted if page not in self._asked]
+        else:
+            found = [page for page in wanted if page not in self._pages and page not in self._asked]
+            for page in wanted:
+                if page in self._pages:
+                    self._pages.move_to_end(page)
+        self._asked.update(found)
+        return found
+
+    def unasked(self, page: int) -> None:
+        """Unmark a page whose request failed."""
+        self._asked.discard(page)
+
+    def put(self, edition: int, page: int, rows: Sequence[Row], total: int) -> bool:
+        """Store a page; return whether it is the first of its order."""
+        if edition != self.edition:
+            return False
+        first = self.stale
+        if first:
+            self._pages.clear()
+            self.changed.clear()
+            self._shown = edition
+        self._asked.discard(page)
+        self._pages[page] = list(rows)
+        self._pages.move_to_end(page)
+        self.total = total
+        while len(self._pages) > MOST:
+            self._pages.popitem(last=False)
+        return first
+
+    def paths(self, first: int, last: int) -> list[str]:
+        """Return the paths of the fetched rows at these positions."""
+        found = (self.row(position) for position in range(first, last + 1))
+        return [str(row["path"]) for row in found if row is not None]
+
+    def update(self, first: int, asked: Sequence[str], rows: Sequence[Row]) -> None:
+        """Update rows from position `first` on; paths in `asked` without a row are gone."""
+        fresh = {row["path"]: row for row in rows}
+        wanted = set(asked)
+        for position in range(first, first + 2 * len(asked) + 1):
+            row = self.row(position)
+            if row is None or row["path"] not in wanted:
+                continue
+            now = fresh.get(row["path"]) or {**row, "state": "gone"}
+            if (now["state"], now["flag"]) != (row["state"], row["flag"]):
+                self.mark(str(row["path"]))
+            self._pages[position // SIZE][position % SIZE] = now
+
+    def mark(self, path: str) -> None:
+        """Remember that a part changed state since the order was made."""
+        if len(self.changed) < MOST_CHANGED:
+            self.changed.add(path)
+
+    def find(self, path: str) -> int | None:
+        """Return the position of a path among the fetched rows."""
+        for page, rows in self._pages.items():
+            for place, row in enumerate(rows):
+                if row["path"] == path:
+                    return page * SIZE + place
+        return None
+
+
+class Fold:
+    """How much each part shows: nothing, the troubled (initially), or all."""
+
+    def __init__(self) -> None:
+        self._shown = dict.fromkeys(BRANCHES, TROUBLED)
+
+    def of(self, path: str) -> str:
+        """Return a part's fold sign; "" for a part without children."""
+        return self._shown.get(path, "")
+
+    def turn(self, path: str, *, wider: bool) -> bool:
+        """Show more or less of a part; return whether that changed anything."""
+        before = self.of(path)
+        if before:
+            self._shown[path] = (_WIDER if wider else _NARROWER)[before]
+        return self.of(path) != before
+
+    def turn_all(self) -> None:
+        """Fold everything, or open everything if all is folded."""
+        to = OPEN if all(shown == FOLDED for shown in self._shown.values()) else FOLDED
+        self._shown = dict.fromkeys(self._shown, to)
+
+    @property
+    def query(self) -> Mapping[str, object]:
+        """The query parameters for the service."""
+        return {
+            "tree": True,
+            "open": [path for path, shown in self._shown.items() if shown == OPEN],
+            "troubled": [path for path, shown in self._shown.items() if shown == TROUBLED],
+        }

@@ -1,4 +1,4 @@
-"""Terminal lines: styled pieces of text, cut and padded in Textual's cell widths. Pure.
+"""Terminal lines and tables: styled pieces of text, cut and padded in Textual's cell widths. Pure.
 
 All foreign text passes `safe` first: control characters become escapes, and zero-width characters are removed because
 terminals disagree on them.
@@ -7,7 +7,8 @@ terminals disagree on them.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 from textual.content import Content
 
@@ -116,3 +117,39 @@ def as_content(lines: Sequence[Line]) -> Content:
             pieces.append(("\n", ""))
         pieces.extend(line)
     return Content.assemble(*pieces)
+
+
+def line_of(text: str, width: int, style: str = "") -> Line:
+    """Return a text as a whole line, one cell from the left."""
+    return [(fit(f" {text}", width), style)]
+
+
+class Column(NamedTuple):
+    """cell: draws a row at the service's time, as text or as text with a style. width: 0 is the rest of the line."""
+
+    head: str
+    width: int
+    cell: Callable[[Any, str], str | Piece]
+    right: bool = False
+
+
+class Table:
+    """Columns, a cell apart, the last one as wide as the line allows."""
+
+    def __init__(self, *columns: Column) -> None:
+        self._columns = columns
+
+    def heading(self, width: int) -> Line:
+        heads = ((right if column.right else fit)(column.head, column.width) for column in self._columns[:-1])
+        return line_of(f"{' '.join(heads)} {self._columns[-1].head}", width, "bold")
+
+    def line(self, row: Any, width: int, now: str) -> Line:
+        """Return a row as a line of exactly so many cells."""
+        line: list[Piece] = [(" ", "")]
+        left = width - 1
+        for column in self._columns:
+            found, wide = column.cell(row, now), column.width or left
+            text, style = (found, "") if isinstance(found, str) else found
+            line += [((right if column.right else fit)(text, wide), style), (" " if column.width else "", "")]
+            left -= wide + 1
+        return joined(line)

@@ -1,64 +1,67 @@
-"""The base of all screens: figures at the top, keys at the foot, a way back, and confirmed actions."""
+"""The base of all screens: figures at the top, keys at the foot, a way back, requests, and confirmed actions."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from typing import Any, ClassVar, Protocol, cast
 
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.screen import Screen
 from textual.widget import Widget
 
-from sanderling.console.acts import ACTS, OF_A_PART, is_source, possible
-from sanderling.console.foot import Foot
-from sanderling.console.lines import Lines, key
-from sanderling.console.link import reason
-from sanderling.console.prompts import Confirm
-from sanderling.console.text import Line
+from sanderling.console.figures import EventTail, Figures
+from sanderling.console.lines import Foot, Lines, Picks, Reading, key
+from sanderling.console.link import Link, reason
+from sanderling.console.prompts import Confirm, Question
+from sanderling.console.text import Line, Table, between
 from sanderling.console.words import BAD
 from sanderling.environment import environ
 from sanderling.exits import CommandFailed
 
-if TYPE_CHECKING:
-    from sanderling.console.app import Console
-
-BACK = key("escape,left,h", "back", "back", "back to where you came from", shown="esc")
+BACK = key("escape,left,h", "back", "back", "go back", shown="esc")
 COPY_KEYS: list[BindingType] = [
     key("y", "copy('name')", "copy", "copy its URL (OSC 52: the terminal must allow it)"),
     key("Y", "copy('id')", "copy id", "copy its id, or its path", foot=False),
     key("o", "open", "open", "open its URL in the browser, or show it where there is none"),
 ]
-ACT_KEYS: list[BindingType] = [
-    key("r", "act('restart')", "restart", "restart it"),
-    key("c", "act('check')", "check", "look at a source now, within what politeness allows"),
-    key("u", "act('release')", "release", "end a quarantine, or the wait after a crash"),
-    key("e", "act('disable')", "pause", "pause a source"),
-    key("e", "act('enable')", "resume", "resume a source"),
-    key("x", "why", "why", "why a source told something, or nothing"),
-    *COPY_KEYS,
-]
 WEB = ("https://", "http://")
 
 
-class View(Screen[None]):
-    """A screen. `beat` runs every second and whenever there is something new."""
+class Console(Protocol):
+    """The part of the program that screens share. age: seconds since the connection was lost, 0 while connected."""
 
-    BINDINGS: ClassVar[list[BindingType]] = []
+    link: Link
+    figures: Figures
+    tail: EventTail
+    frozen: bool
+    question: Question | None
+
+    @property
+    def age(self) -> float: ...
+    def ask(self, question: Question) -> None: ...
+    def freeze(self) -> None: ...
+
+
+class View(Screen[None]):
+    """A screen. EVERY: beats between two reads while visible; 0: it reads only when opened, and when reconnected."""
+
+    EVERY: ClassVar[int] = 0
 
     def __init__(self) -> None:
         super().__init__()
         self._asking: set[str] = set()
-
-    def on_screen_suspend(self) -> None:
-        """Remove the notice: it was about this screen."""
-        for foot in self.query(Foot):
-            foot.clear()
+        self._beats = 0
 
     @property
     def console_app(self) -> Console:
         return cast("Console", self.app)
+
+    @property
+    def now(self) -> str:
+        """The service's time."""
+        return self.console_app.figures.at
 
     def compose(self) -> ComposeResult:
         yield Lines(self._figures, id="figures")
@@ -69,8 +72,29 @@ class View(Screen[None]):
         """Return the widgets between figures and foot."""
         raise NotImplementedError
 
+    async def read(self) -> None:
+        """Fetch and show the content. Raises CommandFailed."""
+
+    def on_mount(self) -> None:
+        self.query("Picks, Reading").first().focus()
+        self.ask_for("read", self.read)
+
+    def on_screen_suspend(self) -> None:
+        """Remove the notice: it was about this screen."""
+        for foot in self.query(Foot):
+            foot.clear()
+
+    def connected(self) -> None:
+        """The feed is connected, for the first time or again."""
+        self.ask_for("read", self.read)
+
     def beat(self) -> None:
-        """Show new data. Not called while the connection is lost."""
+        """Show new data: every second, and whenever there is something new. Not called while disconnected."""
+        if self.EVERY:
+            self.redraw()
+            if self._beats % self.EVERY == 0:
+                self.ask_for("read", self.read)
+            self._beats += 1
 
     def change(self, path: str) -> None:
         """A part changed its state."""
@@ -78,27 +102,21 @@ class View(Screen[None]):
     def told(self) -> None:
         """The tail has other events."""
 
-    def connected(self) -> None:
-        """The feed is connected, for the first time or again."""
-
     def redraw(self) -> None:
         for lines in self.query(Lines):
             lines.refresh()
 
-    def _figures(self, width: int, height: int) -> Sequence[Line]:
-        app = self.console_app
-        return app.figures.lines(width, app.age, frozen=app.frozen)
-
-    @property
-    def now(self) -> str:
-        """The service's time."""
-        return self.console_app.figures.at
+    def offer(self) -> None:
+        """Refresh the keys at the foot."""
+        for foot in self.query(Foot):
+            foot.refresh()
 
     def notice(self, text: str, style: str = "bold") -> None:
         self.query_one(Foot).notice(text, style)
 
-    def action_back(self) -> None:
-        self.app.pop_screen()
+    def _figures(self, width: int, height: int) -> Sequence[Line]:
+        app = self.console_app
+        return app.figures.lines(width, app.age, frozen=app.frozen)
 
     # --- requests and actions ------------------------------------------------------------------------------------
 
@@ -139,10 +157,21 @@ class View(Screen[None]):
 
         self.console_app.ask(Confirm(question, answered))
 
-    def offer(self) -> None:
-        """Refresh the keys at the foot."""
-        for foot in self.query(Foot):
-            foot.refresh()
+    def send(self, question: str, path: str, done: str, body: Mapping[str, Any] | None = None, **how: str) -> None:
+        """Ask for confirmation, send a request, read anew, and show what was done. how: another method than POST."""
+
+        async def run() -> str:
+            await self.console_app.link.send(path, body, **how)
+            await self.read()
+            self.beat()
+            return done
+
+        self.confirmed(question, run)
+
+    def action_back(self) -> None:
+        self.app.pop_screen()
+
+    # --- the subject ---------------------------------------------------------------------------------------------
 
     def subject(self) -> Mapping[str, Any] | None:
         """Return the row to act on; None without one."""
@@ -151,38 +180,7 @@ class View(Screen[None]):
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Enable an action only if it is possible now."""
         row = self.subject()
-        match action:
-            case "act":
-                return parameters[0] in possible(row)
-            case "why":
-                return row is not None and is_source(row)
-            case "open":
-                return row is not None and bool(row["name"])
-            case "copy":
-                return row is not None
-        return True
-
-    def action_act(self, name: str) -> None:
-        """Run one of ACTS on the subject after confirmation."""
-        row = self.subject()
-        if row is None:
-            return
-        question, done = ACTS[name]
-        if name == "restart" and row["kind"] == "part":
-            question = OF_A_PART
-        path, who = row["path"], row.get("title") or row["name"] or row["path"]
-
-        async def run() -> str:
-            await self.console_app.link.post(f"/v1/admin/tree/{path}/{name}")
-            self.beat()
-            return f"{who}: {done}"
-
-        self.confirmed(f"{question}?  {who}", run)
-
-    def action_why(self) -> None:
-        row = self.subject()
-        if row is not None:
-            self.console_app.show_why(row)
+        return row is not None and (action == "copy" or bool(row["name"])) if action in ("open", "copy") else True
 
     def action_copy(self, what: str) -> None:
         """Copy the URL or id through the terminal's clipboard."""
@@ -204,6 +202,62 @@ class View(Screen[None]):
             self.notice(f"Opened {url}")
         else:
             self.notice(f"{url}  (there is no browser here; y copies it)")
+
+
+class ReadingView(View):
+    """A screen of lines to scroll."""
+
+    def middle(self) -> Sequence[Widget]:
+        return (Reading(self.whole, id="reading"),)
+
+    def whole(self, width: int) -> Sequence[Line]:
+        """Return all lines."""
+        raise NotImplementedError
+
+
+class ListView(View):
+    """A screen with a row per thing under a title and a heading. NONE: shown without rows."""
+
+    TABLE: ClassVar[Table] = Table()
+    NONE: ClassVar[str]
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.rows: Sequence[Mapping[str, Any]] | None = None
+        self.picks = Picks(self._line, self._seen, empty=lambda: "…" if self.rows is None else self.NONE, id="rows")
+
+    def middle(self) -> Sequence[Widget]:
+        return (Lines(self._heading, id="heading"), self.picks)
+
+    def show(self, rows: Sequence[Mapping[str, Any]]) -> None:
+        self.rows = rows
+        self.picks.resize_to(len(rows))
+        self.redraw()
+
+    def here(self) -> Mapping[str, Any] | None:
+        """Return the row under the cursor."""
+        return self.rows[self.picks.cursor] if self.rows and self.picks.cursor < len(self.rows) else None
+
+    def table(self, width: int) -> Table:
+        """Return the columns for a screen width."""
+        return self.TABLE
+
+    def headline(self) -> str:
+        raise NotImplementedError
+
+    def place(self) -> str:
+        """Return the text at the right of the title."""
+        return f"{self.picks.cursor + 1}/{len(self.rows)} " if self.rows else "0 "
+
+    def _heading(self, width: int, height: int) -> Sequence[Line]:
+        return [[(between(f" {self.headline()}", self.place(), width), "dim")], self.table(width).heading(width)]
+
+    def _line(self, position: int, width: int) -> Line:
+        return self.table(width).line((self.rows or ())[position], width, self.now)
+
+    def _seen(self, first: int, last: int) -> None:
+        if self.is_mounted:
+            self.offer()
 
 
 def has_browser(variables: Mapping[str, str]) -> bool:

@@ -43,6 +43,11 @@ def until(moment: str | None, now: str) -> str:
     return "-" if moment is None or not now else short(apart(now, moment))
 
 
+def age(moment: str | None, now: str) -> str:
+    """Return the time since a moment, "-" for None."""
+    return "-" if moment is None or not now else short(apart(moment, now))
+
+
 def ago(moment: str | None, now: str) -> str:
     """Return a moment's age as text."""
     return "never" if moment is None else f"{short(apart(moment, now))} ago".replace("now ago", "just now")
@@ -87,15 +92,6 @@ def bare(url: str) -> str:
     ('shop.test/p', 'wss://feed.test')
     """
     return url.removeprefix("https://").removeprefix("http://")
-
-
-def called(row: Mapping[str, Any]) -> str:
-    """Return a row's title, else its URL without the scheme; "" for a part.
-
-    >>> called({'name': 'https://shop.test/p', 'title': 'Prices'}), called({'name': 'https://shop.test/p'})
-    ('Prices', 'shop.test/p')
-    """
-    return str(row.get("title") or bare(str(row["name"])))
 
 
 def named(path: str, letters: int = 3) -> str:

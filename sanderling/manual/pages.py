@@ -1,4 +1,4 @@
-"""The manual's pages, their kinds, and how to find one by name.
+"""The manual's pages, their kinds, how to find one by name, and `sanderling help`, which shows them.
 
 They are the files of `docs/`: next to the packages in a checkout, an installed folder and the single file, or inside
 this package when installed by pip. `references.py` generates some more.
@@ -7,14 +7,25 @@ this package when installed by pip. `references.py` generates some more.
 from __future__ import annotations
 
 import re
+import shutil
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
 
+import click
+
+from sanderling.client.rendering import fit
+from sanderling.environment import typed, wants_colour
 from sanderling.exits import CommandFailed, Exit
 from sanderling.manual import references
-from sanderling.manual.layout import title_of
+from sanderling.manual.layout import Look, lines, title_of
+
+WIDEST = 100
+"""Maximum width in cells; longer lines are hard to read."""
+NAMES = 14
+
 
 _PLACES = (Path(__file__).parents[2] / "docs", Path(__file__).parents[1] / "docs")
 FOLDER = next((place for place in _PLACES if (place / "start.md").is_file()), _PLACES[0])
@@ -77,7 +88,7 @@ WRITTEN: Mapping[str, tuple[str, Callable[[], str]]] = {
     "commands": ("Commands", references.commands),
     "decisions": ("Decisions", _decisions),
     "reference": ("API reference", references.api),
-    "settings": ("Settings", references.settings),
+    "settings": ("Settings", references.as_markdown),
 }
 """Generated pages, never out of date: title and generator."""
 
@@ -96,3 +107,32 @@ def _files(pattern: str) -> list[Path]:
     if not found:
         raise CommandFailed(f"the manual's pages are not where they belong, in {FOLDER}; install the program again")
     return found
+
+
+def show_help(topic: str | None, variables: Mapping[str, str], *, as_markdown: bool) -> int:
+    """Show a page, or without a topic the list. Raises CommandFailed for an unknown page."""
+    size = shutil.get_terminal_size((WIDEST, 24))
+    width = min(size.columns, WIDEST)
+    if topic is None:
+        text = listing(width)
+    elif as_markdown:
+        text = page(topic).markdown.rstrip("\n")
+    else:
+        text = "\n".join(lines(page(topic).markdown, Look(width, wants_colour(variables))))
+    if sys.stdout.isatty() and text.count("\n") >= size.lines - 1:
+        # With None, Click asks less for colours. With True, less would show their codes as letters.
+        click.echo_via_pager(text + "\n", color=None if wants_colour(variables) else False)
+    else:
+        click.echo(text)
+    return Exit.WELL
+
+
+def listing(width: int) -> str:
+    """Return all pages by kind, one per line, without the many decisions, which have an index page."""
+    shown = [f"{typed('help TOPIC')} shows a page; the beginning of a name is enough."]
+    for kind, names in contents().items():
+        shown += ["", kind]
+        for name in names:
+            if not name.startswith(DECISIONS):
+                shown.append(f"  {name:<{NAMES}} {fit(title(name), width - NAMES - 3)}")
+    return "\n".join(shown)

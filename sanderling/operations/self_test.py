@@ -21,7 +21,7 @@ import msgspec
 import trio
 
 from sanderling.exits import Exit
-from sanderling.operations.backup.finding import Finding, tell
+from sanderling.operations.findings import Finding, tell
 
 WITHIN = 60.0
 DEADLINE_MS = 20_000
@@ -70,7 +70,7 @@ async def found(what: str, look: Look) -> Finding:
         with trio.fail_after(WITHIN):
             return Finding("ok", what, await look())
     except Exception as error:
-        return Finding("fail", what, f"{type(error).__name__}: {error}", "This build is incomplete: take another one.")
+        return Finding("fail", what, f"{type(error).__name__}: {error}", "This build is incomplete. Use another one.")
 
 
 async def _imports() -> str:

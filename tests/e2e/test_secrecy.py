@@ -181,7 +181,7 @@ def test_a_named_key_is_not_replaced_by_one_that_nobody_named(tmp_path: Path, mo
 
 def test_x20_no_core_dump_and_no_debugger_of_the_same_user() -> None:
     program = (
-        "import ctypes, resource; from sanderling.core_dumps import forbid_core_dumps as forbid\n"
+        "import ctypes, resource; from sanderling.program import forbid_core_dumps as forbid\n"
         "forbid(); print(resource.getrlimit(resource.RLIMIT_CORE), ctypes.CDLL(None).prctl(3, 0, 0, 0, 0))"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)

@@ -15,7 +15,7 @@ import trio
 
 from sanderling.client.api import Client
 from sanderling.exits import Exit
-from sanderling.operations.standby.copy import FOLDER
+from sanderling.operations.standby.following import FOLDER
 from storage.sqlite.master_key import OWN
 from tests.e2e.origin import Origin
 from tests.e2e.service import a_key, a_service, add, run_command

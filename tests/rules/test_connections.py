@@ -17,7 +17,7 @@ HOMES = {
     "actors/jail/nursery.py": "wraps its ends of pairs of sockets to workers, which lead nowhere else",
     "actors/browser/held.py": "the socket of this machine behind which another unit holds the browser",
     "storage/postgres/engine/connection.py": "the storage: asks the database that the owner has named",
-    "sanderling/browser_elsewhere.py": "the browser whose address the owner has named",
+    "sanderling/browsers.py": "the browser whose address the owner has named",
     "sanderling/replica_place.py": "the replica: asks the S3 server that the owner has named",
     "sanderling/client/api.py": "the command: calls the user's own service",
     "sanderling/client/health.py": "the command: asks the user's own service whether it is ready",

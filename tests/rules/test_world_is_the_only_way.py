@@ -30,7 +30,7 @@ ALLOWED = {
     "actors/jail/parent.py": (r"socket\.\w+", "its end of a pair of sockets, in a process that no World reaches"),
     "actors/browser/holder.py": (r"socket\.\w+", "its end of a pair of sockets, in a process that no World reaches"),
     "storage/postgres/engine/connection.py": (r"socket\.\w+", "cuts a line to the database, from another thread"),
-    "sanderling/browser_elsewhere.py": (
+    "sanderling/browsers.py": (
         r"socket\.gaierror",
         "an error of the real connector, which it is for browsers",
     ),

@@ -13,7 +13,7 @@ from actors.browser.held import NotUp
 from actors.egress.forward_proxy import ForwardProxy
 from actors.egress.sockets import public_trust
 from actors.settings import Settings
-from sanderling.browser_elsewhere import browser_elsewhere
+from sanderling.browsers import browser_elsewhere
 from sanderling.real_world import open_listeners
 from tests.support.certificates import make_certificate, needs_openssl, trusting
 

@@ -11,8 +11,8 @@ import trio
 from trio.testing import memory_stream_pair
 
 from actors.settings import Settings
-from sanderling.certificate import CertificateFiles, CertificateUnusable
 from sanderling.exits import CommandFailed, Exit
+from sanderling.listeners import CertificateFiles, CertificateUnusable
 from sanderling.serve import _certificate
 from tests.support.certificates import NAME, make_certificate, needs_openssl, trusting
 

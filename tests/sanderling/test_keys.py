@@ -10,7 +10,7 @@ import pytest
 
 from actors.keys import BURST, RATE
 from sanderling.exits import CommandFailed, Exit
-from sanderling.keys import find_key, key_document, key_lines, make_key
+from sanderling.keyring import find_key, key_document, key_lines, make_key
 from storage.records.identity import Millis, millis_of, seq_of
 from storage.records.key import ApiKey
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from nacl.pwhash import argon2id
 
-from sanderling.passwords import Argon2
+from sanderling.real_world import Argon2
 
 pytestmark = pytest.mark.real
 

@@ -8,8 +8,7 @@ import pytest
 
 from actors.settings import Settings
 from sanderling.exits import CommandFailed
-from sanderling.replica_place import replica_of
-from sanderling.s3_objects import S3Objects
+from sanderling.replica_place import S3Objects, replica_of
 from storage.objects import FolderObjects
 
 GOOD = "[default]\naws_access_key_id = AKIA\naws_secret_access_key=secret/+\n"

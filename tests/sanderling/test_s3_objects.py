@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 import httpx
 import pytest
 
-from sanderling.s3_objects import Bucket, Credentials, S3Objects, signed
+from sanderling.replica_place import Bucket, Credentials, S3Objects, signed
 from storage.objects import ObjectsAway
 
 EXAMPLE = Credentials("AKIAIOSFODNN7EXAMPLE", "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY")
@@ -130,7 +130,7 @@ async def test_every_refusal_is_told_in_the_servers_words(status: int, text: str
 
 
 async def test_a_server_that_hangs_up_or_answers_without_end_is_away(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sanderling.s3_objects.MOST", 1000)
+    monkeypatch.setattr("sanderling.replica_place.MOST", 1000)
     server = Server()
     server.objects["shore-1/owner"] = bytes(1001)
     with pytest.raises(ObjectsAway, match="answers more than"):

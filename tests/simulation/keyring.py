@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 import trio
 
 from actors.keys import SCOPES
-from sanderling.keys import make_key
+from sanderling.keyring import make_key
 from storage.records.identity import Millis
 from storage.records.key import ApiKey
 from storage.sql.stores.keys import delete_key, insert_key

@@ -21,10 +21,9 @@ from unittest.mock import patch
 
 import trio
 
-from sanderling.master_key import VARIABLE
-from sanderling.operations.standby import copy as copying
-from sanderling.operations.standby.copy import StandbyCopy
-from sanderling.operations.standby.follower import Follower
+from sanderling.data_folder import VARIABLE
+from sanderling.operations.standby import following as copying
+from sanderling.operations.standby.following import Follower, StandbyCopy
 from sanderling.operations.standby.taking_over import TakenOver, take_over
 from storage.errors import ChainBroken
 from storage.objects import ObjectsAway

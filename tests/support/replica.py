@@ -13,7 +13,7 @@ import trio
 
 from actors.replica import shipper as shipping
 from actors.replica.shipper import Shipper
-from sanderling.master_key import replica_keys
+from sanderling.data_folder import replica_keys
 from storage.objects import NAME, ObjectsAway
 from storage.sql.transaction import Transaction
 from storage.sqlite.database import SqliteStorage, open_sqlite

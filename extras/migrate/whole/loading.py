@@ -34,10 +34,9 @@ from extras.migrate.whole.lines import (
 )
 from extras.migrate.whole.reading import Adopted, Checked, read
 from sanderling import engines
-from sanderling.data_folder import working_in
+from sanderling.data_folder import named_vault, working_in
 from sanderling.environment import environ
 from sanderling.exits import CommandFailed, Exit
-from sanderling.master_key import named_vault
 from sanderling.operations.import_stage import put_in_place, staged
 from sanderling.real_world import wall
 from storage.errors import StorageError

@@ -17,10 +17,9 @@ import trio
 
 from actors.settings import Settings
 from sanderling import engines
-from sanderling.data_folder import working_in
+from sanderling.data_folder import named_vault, working_in
 from sanderling.environment import environ
 from sanderling.exits import CommandFailed, Exit
-from sanderling.master_key import named_vault
 from sanderling.operations.backup.making import SCRATCH, sweep
 from sanderling.real_world import wall
 from storage.sql.storage import Storage

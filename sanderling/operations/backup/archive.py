@@ -21,8 +21,9 @@ from typing import IO, Literal, NamedTuple
 import msgspec
 from msgspec import Struct, structs
 
+from sanderling.data_folder import MasterKey
 from sanderling.exits import CommandFailed, Exit
-from sanderling.master_key import MasterKey
+from sanderling.operations.import_stage import sync
 from storage.sqlite.ownership import as_root, named_by_hand
 from storage.sqlite.upkeep.copying import Content
 
@@ -111,7 +112,7 @@ def write_archive(target: Path, manifest: Manifest, pieces: Sequence[Piece]) -> 
         with as_root():
             verify(partial)
             os.replace(partial, target)
-            _sync_folder(target.parent)
+            sync(target.parent)
     finally:
         with as_root():
             partial.unlink(missing_ok=True)
@@ -246,14 +247,6 @@ def _info(name: str, size: int) -> tarfile.TarInfo:
     info = tarfile.TarInfo(name)
     info.size, info.mode = size, 0o600
     return info
-
-
-def _sync_folder(folder: Path) -> None:
-    fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(fd)
-    finally:
-        os.close(fd)
 
 
 def summary(manifest: Manifest) -> Mapping[str, object]:

@@ -17,10 +17,9 @@ import msgspec
 
 from actors.settings import Settings
 from sanderling import __version__
-from sanderling.data_folder import told_plainly, working_in
+from sanderling.data_folder import FILE_VARIABLE, MasterKey, find_master_key, told_plainly, working_in
 from sanderling.environment import FILE_NAME
 from sanderling.exits import CommandFailed, Exit
-from sanderling.master_key import FILE_VARIABLE, MasterKey, find_master_key
 from sanderling.operations.backup.archive import (
     DATABASE,
     FORMAT,

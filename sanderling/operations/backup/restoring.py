@@ -16,10 +16,9 @@ from typing import Literal, NamedTuple
 
 import msgspec
 
-from sanderling.data_folder import told_plainly, working_in
+from sanderling.data_folder import FILE_VARIABLE, find_master_key, named_vault, told_plainly, working_in
 from sanderling.environment import FILE_NAME
 from sanderling.exits import CommandFailed, Exit
-from sanderling.master_key import FILE_VARIABLE, find_master_key, named_vault
 from sanderling.operations.backup.archive import DATABASE, SECRETS, VOUCHED, Manifest, Standing, unpack
 from storage.records.identity import Millis
 from storage.records.secrecy import plain

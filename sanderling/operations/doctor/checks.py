@@ -15,37 +15,26 @@ from sanderling.client.health import at_socket
 from sanderling.client.running import running_at, settings_at, unlike
 from sanderling.environment import FILE_NAME, Loaded, load, typed
 from sanderling.exits import CommandFailed, Exit
-from sanderling.operations.backup.finding import Finding, tell
-from sanderling.operations.doctor import (
-    browser,
-    database,
-    folder,
-    machine,
-    master_key,
-    names,
-    network,
-    postgres,
-    replica,
-)
-from sanderling.operations.doctor.context import DoctorContext
+from sanderling.operations.doctor import database, machine, network
+from sanderling.operations.findings import DoctorContext, Finding, tell
 from storage.errors import Corrupt, DiskFull, StorageError
 from storage.sqlite.ownership import as_owner
 
 Question = Callable[[DoctorContext], Iterator[Finding] | AsyncIterator[Finding]]
 QUESTIONS: Mapping[str, Question] = {
-    "folder": folder.permissions,
-    "import": folder.half_an_import,
-    "disk room": folder.room,
-    "disk speed": folder.speed,
+    "folder": machine.permissions,
+    "import": machine.half_an_import,
+    "disk room": machine.room,
+    "disk speed": machine.speed,
     "database": database.database,
     "private": database.private_sources,
-    "master key": master_key.master_key,
+    "master key": database.master_key,
     "clock": machine.clock,
     "open files": machine.limits,
     "worker": machine.worker,
-    "browser": browser.browser,
-    "names": names.names,
-    "replica": replica.replica,
+    "browser": machine.browser,
+    "names": network.names,
+    "replica": database.replica,
     "guard": network.guard,
     "tls": network.tls,
     "port": network.port,
@@ -89,14 +78,14 @@ async def findings(
 def _of_the_service(here: Settings, theirs: Settings) -> Finding:
     """Report that the service's settings are checked, and name those that differ in this shell."""
     others = unlike(here, theirs)
-    says = "the running service's are looked at"
-    return Finding("ok", "settings", f"{says}; this shell has otherwise: {', '.join(others)}" if others else says)
+    says = "those of the running service are checked"
+    return Finding("ok", "settings", f"{says}; this shell differs in: {', '.join(others)}" if others else says)
 
 
 def _questions(settings: Settings) -> Mapping[str, Question]:
     if not (settings.storage_url or settings.storage_url_file):
         return QUESTIONS
-    return {"PostgreSQL": postgres.postgres} | {what: QUESTIONS[what] for what in QUESTIONS if what not in OF_SQLITE}
+    return {"PostgreSQL": database.postgres} | {what: QUESTIONS[what] for what in QUESTIONS if what not in OF_SQLITE}
 
 
 async def _answers(what: str, question: Question, patient: DoctorContext) -> Sequence[Finding]:
@@ -116,10 +105,10 @@ async def _answers(what: str, question: Question, patient: DoctorContext) -> Seq
 def _unasked(what: str, error: Exception) -> Finding:
     """Return the finding for a check that failed to run."""
     if isinstance(error, DiskFull) or (isinstance(error, OSError) and error.errno == ENOSPC):
-        return Finding("fail", what, "could not be asked: the disk is full", "Free some room, and ask again.")
+        return Finding("fail", what, "could not run: the disk is full", "Free some space and run doctor again.")
     if isinstance(error, Corrupt):
-        return Finding("fail", what, "could not be asked: the database is damaged", database.RESTORE)
-    return Finding("fail", what, f"{type(error).__name__}: {error}", "Mend that, and ask again.")
+        return Finding("fail", what, "could not run: the database is damaged", database.RESTORE)
+    return Finding("fail", what, f"{type(error).__name__}: {error}", "Fix that and run doctor again.")
 
 
 def _settings(flags: Mapping[str, str], variables: Mapping[str, str], config: str | None) -> tuple[Finding, Settings]:
@@ -128,8 +117,8 @@ def _settings(flags: Mapping[str, str], variables: Mapping[str, str], config: st
         return _read(load(flags, variables, config))
     except CommandFailed as error:
         data = flags.get("data") or variables.get("SANDERLING_DATA") or Settings().data
-        says = f"{error.message} The rest was looked at with the defaults."
-        return Finding("fail", "settings", says, "Mend it; the service would not start."), replace(
+        says = f"{error.message} The other checks use the defaults."
+        return Finding("fail", "settings", says, "Fix it: the service does not start with it."), replace(
             Settings(), data=data
         )
 

@@ -1,18 +1,26 @@
-"""Check the database: integrity, schema, head mark, free space."""
+"""The storage: SQLite's database or PostgreSQL, the master key that opens it, and the replica."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import closing
 from functools import partial
 from sqlite3 import Connection
 
+import trio
 from msgspec.json import decode
 
-from sanderling.operations.backup.finding import Finding
-from sanderling.operations.doctor.context import DoctorContext
+from actors.replica.parts import CURRENT, OWNER, BadPart, key_that_made, read_current, read_owner
+from sanderling import engines
+from sanderling.data_folder import named_vault, replica_keys
+from sanderling.environment import typed
+from sanderling.exits import CommandFailed
+from sanderling.operations.findings import DoctorContext, Finding
 from sanderling.real_world import now, wall
-from storage.errors import Corrupt, NewerSchema
+from sanderling.replica_place import S3, replica_of
+from storage.errors import Corrupt, NewerSchema, NoKey, StorageError, Unopened
+from storage.objects import Objects, ObjectsAway
+from storage.postgres.address import Address
 from storage.records.alert import Alert
 from storage.records.identity import START, Seq, millis_of
 from storage.records.publication import Publication
@@ -25,42 +33,53 @@ from storage.sql.stores.sources import decode_hot
 from storage.sqlite.engine.connection import COMMAND, READER, connect, gives_back, room_of, translated
 from storage.sqlite.engine.folder import DATABASE, MARK
 from storage.sqlite.engine.migrations import STEPS, version_of
+from storage.sqlite.master_key import OTHER
+from storage.sqlite.upkeep.copying import key_of
 
 RESTORE = "Stop the service and restore a backup: sanderling restore FILE --replace"
 LARGE_WAL = 64 << 20
 AHEAD_MS = 60_000
 A_DAY = 86_400.0
+NAME_IT = (
+    "Name the one that the service has in SANDERLING_MASTER_KEY_FILE (a unit's credential is often "
+    "/etc/sanderling/master.key), or put the folder's own back. If it is lost: sanderling keys rotate-master --lost"
+)
+MAKE_ONE = "Make one: (umask 077; sanderling keys master > FILE), and name it in SANDERLING_MASTER_KEY_FILE."
+OLD_MS = 60_000
+_TRIAL = "doctor"
 
 
 def database(patient: DoctorContext) -> Iterator[Finding]:
     """Check the database, possibly in use."""
     path = patient.folder / DATABASE
     if not path.exists() or not path.stat().st_size:
-        yield Finding("warn", "database", "there is none yet", "The first start makes it.")
+        yield Finding("warn", "database", "there is none yet", "The first start creates it.")
         return
     ahead = path.stat().st_mtime - wall()
     if ahead > A_DAY:
-        says = f"it says a time {ahead / A_DAY:,.0f} days before the database was last written"
+        says = f"it is {ahead / A_DAY:,.0f} days behind the last write to the database"
         yield Finding("fail", "clock", says, "Set the clock: timedatectl set-ntp true")
     try:
         with closing(connect(path, COMMAND)) as connection, translated():
             yield from _integrity(connection)
             schema = version_of(connection)
             if schema < len(STEPS):
-                yield Finding("ok", "schema", f"{schema}; the next start brings it to {len(STEPS)}, after a copy")
+                yield Finding(
+                    "ok", "schema", f"{schema}; the next start upgrades it to {len(STEPS)}, after making a copy"
+                )
             else:
-                yield Finding("ok", "schema", f"{schema}, as this program's")
+                yield Finding("ok", "schema", f"{schema}, up to date")
             if schema:
                 yield from _log(patient, connection)
     except Corrupt as error:
         yield Finding("fail", "database", str(error), RESTORE)
     except NewerSchema as error:
-        do = "Use the newer program, or restore the copy that its upgrade has kept (docs/upgrade.md)."
+        do = "Use the newer version, or restore the copy that its upgrade kept (docs/upgrade.md)."
         yield Finding("fail", "schema", str(error), do)
     wal = path.with_name(path.name + "-wal")
     if wal.exists() and wal.stat().st_size > LARGE_WAL:
-        says = f"the write-ahead log has {wal.stat().st_size >> 20} MiB"
-        yield Finding("warn", "database", says, "Somebody reads the database for long; end that, or restart.")
+        says = f"the write-ahead log takes {wal.stat().st_size >> 20} MiB"
+        yield Finding("warn", "database", says, "A long read keeps it from shrinking. End that reader, or restart.")
 
 
 def private_sources(patient: DoctorContext) -> Iterator[Finding]:
@@ -93,10 +112,10 @@ def _integrity(connection: Connection) -> Iterator[Finding]:
     room = room_of(connection)
     says = f"whole, {room.whole >> 20} MiB, {100 * room.free // max(room.whole, 1)} % of it free for new events"
     if too_roomy(room) and not gives_back(connection):
-        do = "It can't give that back to the disk as it is: stop the service, and run: sanderling migrate"
+        do = "To return that to the disk, stop the service and run: sanderling migrate"
         yield Finding("warn", "database", says, do)
     else:
-        yield Finding("ok", "database", says + ("; some of it goes back to the disk" if too_roomy(room) else ""))
+        yield Finding("ok", "database", says + ("; some of it returns to the disk" if too_roomy(room) else ""))
 
 
 def _log(patient: DoctorContext, connection: Connection) -> Iterator[Finding]:
@@ -104,11 +123,114 @@ def _log(patient: DoctorContext, connection: Connection) -> Iterator[Finding]:
     mark = patient.folder / MARK
     text = mark.read_text("ascii", "replace").strip() if mark.exists() else ""
     if text and not text.isdigit():
-        yield Finding("warn", "head mark", f"{mark} is damaged", "The next start makes it anew.")
+        yield Finding("warn", "head mark", f"{mark} is damaged", "The next start rewrites it.")
     elif text and int(text) > newest:
-        says = f"events up to {rfc3339(millis_of(Seq(int(text))))} had been committed and are not there"
-        do = "The write-ahead log was lost, or a backup restored. New ids go on above them; nothing else is wrong."
+        says = f"events up to {rfc3339(millis_of(Seq(int(text))))} were committed and are missing"
+        do = (
+            "The write-ahead log was lost, or a backup restored. New ids continue above them; nothing else is affected."
+        )
         yield Finding("warn", "head mark", says, do)
     if newest and millis_of(newest) > now() + AHEAD_MS:
         says = f"the newest event is of {rfc3339(millis_of(newest))}, which is in the future"
         yield Finding("fail", "clock", says, "Set the clock (timedatectl set-ntp true); ids wait until it gets there.")
+
+
+def master_key(patient: DoctorContext) -> Iterator[Finding]:
+    """Check that the key opens every secret and that backups can include them."""
+    named = named_vault(patient.variables)
+    database = patient.folder / DATABASE
+    try:
+        there = database.exists() and database.stat().st_size > 0
+        key = key_of(database, patient.folder, named) if there else None
+    except NoKey as error:
+        yield Finding("fail", "master key", f"the secrets are sealed, and {error}", NAME_IT)
+        return
+    except Unopened as error:
+        yield Finding("fail", "master key", str(error), "Restore a backup: sanderling restore FILE --replace")
+        return
+    if named is None:
+        says = "none is named, so backups can't hold the secrets"
+        yield Finding("warn", "master key", says + ("; the folder's own opens them" if key else ""), MAKE_ONE)
+    elif key is not None and key != named:
+        yield Finding("warn", "master key", OTHER.partition(":")[0], OTHER.partition(": ")[2])
+    else:
+        yield Finding("ok", "master key", "for its owner only" + ("; opens every secret" if key else ""))
+
+
+def postgres(patient: DoctorContext) -> Iterator[Finding]:
+    """Check server and database, possibly in use."""
+    try:
+        address = engines.address_of(patient.settings)
+        listen = engines.listen_address_of(patient.settings)
+    except CommandFailed as error:
+        yield Finding("fail", "PostgreSQL", error.message, "docs/postgresql.md has an example.")
+        return
+    assert address is not None
+    try:
+        yield from _asked(patient, address, listens=listen is not None)
+    except ImportError:
+        yield Finding("fail", "PostgreSQL", engines.NO_LIBRARY, engines.INSTALL_IT)
+    except StorageError as error:
+        do = "Is the server up, and does it let this machine in? docs/postgresql.md"
+        yield Finding("fail", "PostgreSQL", f"{address}: {error}", do)
+
+
+def _asked(patient: DoctorContext, address: Address, *, listens: bool) -> Iterator[Finding]:
+    from storage.postgres.engine.examining import examine
+
+    found = examine(address.url, wall, named_vault(patient.variables), listens=listens)
+    yield Finding("ok", "PostgreSQL", f"{found.version} at {address}")
+    for verdict in found.verdicts:
+        yield Finding("fail" if verdict.refuses else "warn", "PostgreSQL", verdict.says, verdict.do)
+    if found.schema is None:
+        yield Finding("warn", "schema", "there is none yet", "The first start creates it.")
+        return
+    yield Finding("ok", "schema", str(found.schema))
+    for member in found.inside:
+        yield Finding("ok", "node", f"{member} is inside")
+    if found.opened is None:
+        do = "Name the file of the master key in SANDERLING_MASTER_KEY_FILE, the same one on every node."
+        yield Finding("fail", "master key", "none is named, and beside PostgreSQL no node makes one", do)
+    elif found.opened:
+        yield Finding("fail", "master key", found.opened, "Name the one that this database was made with.")
+    else:
+        yield Finding("ok", "master key", "opens every secret")
+
+
+async def replica(patient: DoctorContext) -> AsyncIterator[Finding]:
+    """Check the location, writing and deleting a small object."""
+    place = patient.settings.replica
+    if not place or (patient.offline and place.startswith(S3)):
+        return
+    try:
+        objects = replica_of(patient.settings, wall)
+    except CommandFailed as error:
+        yield Finding("fail", "replica", error.message, "docs/standby.md has an example.")
+        return
+    try:
+        keys = replica_keys(patient.folder, patient.variables)
+        yield await _looked_at(objects, place, keys, running=patient.running)
+    except (CommandFailed, StorageError, OSError):
+        return  # the master key has its own check
+    except (ObjectsAway, BadPart) as error:
+        yield Finding(
+            "fail", "replica", f"{error}", "The service continues without it; docs/standby.md says for how long."
+        )
+    finally:
+        with trio.move_on_after(5, shield=True):
+            await objects.aclose()
+
+
+async def _looked_at(objects: Objects, place: str, keys: Sequence[bytes], *, running: bool) -> Finding:
+    await objects.put(_TRIAL, b"")
+    await objects.delete(_TRIAL)
+    body, newest = await objects.get(OWNER), await objects.get(CURRENT)
+    if body is None or newest is None:
+        do = "" if running else "The service fills it from its next start on."
+        return Finding("ok" if not running else "warn", "replica", f"{place}: nothing is there yet", do)
+    owner = read_owner(body, key_that_made(body, OWNER, keys))
+    current = read_current(newest, key_that_made(newest, CURRENT, keys))
+    says = f"{place}: of {owner.by}, all up to {rfc3339(current.at)}"
+    if running and now() - current.at > OLD_MS:
+        return Finding("warn", "replica", says, f"{typed('status')} shows the reason.")
+    return Finding("ok", "replica", says)

@@ -1,23 +1,129 @@
-"""Check the machine: clock, limits, and whether workers start in their jail."""
+"""The data folder and the machine: permissions, disk, clock, limits, workers in their jail, the browser."""
 
 from __future__ import annotations
 
+import os
 import resource
+import shutil
+import stat
 from collections.abc import AsyncIterator, Iterator
+from functools import partial
+from pathlib import Path
+from statistics import median
+from typing import Final, NoReturn
 from zoneinfo import ZoneInfo
 
 import trio
 
+from actors.browser.held import SOCKET, Walls
+from actors.browser.pool import ChromiumPool, walls_in_words
+from actors.browser.remote import SCHEMES
+from actors.errors import UrlRefused
+from actors.world import RenderFailed, RenderRequest
+from sanderling.browsers import OFF
 from sanderling.operations import self_test as check
-from sanderling.operations.backup.finding import Finding, Level
-from sanderling.operations.doctor.context import DoctorContext
-from sanderling.real_world import monotonic, wall
+from sanderling.operations.findings import DoctorContext, Finding, Level
+from sanderling.operations.import_stage import STAGE, unfinished
+from sanderling.operations.installing.layout import SYSTEM
+from sanderling.real_world import entropy, monotonic, real_browser, wall
+from storage.sqlite.engine.folder import DATABASE
+from storage.sqlite.master_key import NEXT, OWN
 
+LITTLE, HARDLY_ANY = 512 << 20, 64 << 20
+SYNCS = 15
+SLOW_MS = 30.0
+"""Ordinary disks take 0.2 to 10 ms. A harvest waits for one fsync, so 30 ms still allow 30 commits a second."""
 PACE = 0.3
 """Seconds over which wall clock and monotonic clock are compared."""
 STEP = 0.2
 BUILT = 1_760_000_000.0
 """An earlier wall clock was never set: the program is younger."""
+PAGE: Final = "docs/rendered-pages.md"
+TIGHT: Final = ("MemoryDenyWriteExecute=yes", "RestrictNamespaces=yes")
+"""Settings of a unit that no browser can run under."""
+WITHIN: Final = 30.0
+
+
+def permissions(patient: DoctorContext) -> Iterator[Finding]:
+    """Check that the folder exists, is ours, and is closed to others."""
+    folder = patient.folder
+    if not folder.exists():
+        yield Finding(
+            "warn", "folder", f"{folder} does not exist", "The first start creates it. Or choose another with --data."
+        )
+        return
+    if not folder.is_dir() or not os.access(folder, os.R_OK | os.W_OK | os.X_OK):
+        do = f"Run this as the service's user, or: chown -R USER {folder}"
+        yield Finding("fail", "folder", f"{folder} is not readable and writable for user {os.geteuid()}", do)
+        return
+    open_to_others = []
+    for path in (folder, *sorted(folder.iterdir())):
+        status = path.lstat()
+        if stat.S_ISLNK(status.st_mode):
+            continue
+        if status.st_uid not in (os.geteuid(), folder.stat().st_uid):
+            do = f"chown {folder.stat().st_uid} {path}"
+            yield Finding("warn", "folder", f"{path} belongs to another user ({status.st_uid})", do)
+        if status.st_mode & 0o077:
+            open_to_others.append(path)
+    for path in open_to_others:
+        mode = stat.S_IMODE(path.stat().st_mode)
+        level = "fail" if path == folder or path.name.startswith((DATABASE, OWN, NEXT)) else "warn"
+        do = f"chmod go-rwx {path}"
+        yield Finding(level, "folder", f"other users can access {path} (mode {mode:04o})", do)  # type: ignore[arg-type]  # a Level
+    if not open_to_others:
+        yield Finding("ok", "folder", f"{folder.absolute()}: for its owner only")
+
+
+def half_an_import(patient: DoctorContext) -> Iterator[Finding]:
+    """Report an import of a whole instance that was cut off; silent otherwise."""
+    if unfinished(patient.folder):
+        do = f"If none is running: run `sanderling import` again, or delete {patient.folder / STAGE}"
+        yield Finding("fail", "import", "an import into the folder was interrupted: the service does not start", do)
+
+
+def room(patient: DoctorContext) -> Iterator[Finding]:
+    """Check the disk space for log, backup and upgrade."""
+    folder = next(path for path in (patient.folder.absolute(), *patient.folder.absolute().parents) if path.is_dir())
+    free = shutil.disk_usage(folder).free
+    database = patient.folder / DATABASE
+    size = database.stat().st_size if database.exists() else 0
+    says = f"{free >> 20} MiB free, the database takes {size >> 20} MiB"
+    do = "Free some space, move the folder, or keep less (retention_days, retention_events)."
+    if free < HARDLY_ANY:
+        yield Finding("fail", "disk room", says, do)
+    elif free < max(LITTLE, size):
+        yield Finding("warn", "disk room", says + "; an upgrade copies the database first", do)
+    else:
+        yield Finding("ok", "disk room", says)
+    files = os.statvfs(folder)
+    if files.f_files and files.f_favail < 1000:
+        yield Finding(
+            "fail", "disk room", f"{files.f_favail} more files can be created", "Delete files that are not needed."
+        )
+
+
+def speed(patient: DoctorContext) -> Iterator[Finding]:
+    """Measure how long an fsync of 4 KiB takes; each commit waits for one."""
+    if not patient.folder.is_dir() or not os.access(patient.folder, os.W_OK):
+        return
+    path = patient.folder / f".doctor-{entropy(6).hex()}"
+    took = []
+    fd = os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600)
+    try:
+        for number in range(SYNCS):
+            started = monotonic()
+            os.pwrite(fd, b"x" * 4096, number * 4096)
+            os.fsync(fd)
+            took.append((monotonic() - started) * 1000)
+    finally:
+        os.close(fd)
+        path.unlink()
+    says = f"an fsync takes {median(took):.1f} ms (the longest of {SYNCS}: {max(took):.0f} ms)"
+    if median(took) > SLOW_MS:
+        yield Finding("warn", "disk speed", says, "Every commit waits for it. Put the folder on a local disk.")
+    else:
+        yield Finding("ok", "disk speed", says)
 
 
 async def clock(patient: DoctorContext) -> AsyncIterator[Finding]:
@@ -28,14 +134,14 @@ async def clock(patient: DoctorContext) -> AsyncIterator[Finding]:
     if wall() < BUILT:
         yield Finding("fail", "clock", "it was never set", "Set it: timedatectl set-ntp true")
     elif abs(drift) > STEP:
-        do = "Something sets it in steps; use a service that slews it (chrony, systemd-timesyncd)."
+        do = "Something sets it in steps. Use a service that slews it (chrony, systemd-timesyncd)."
         yield Finding("warn", "clock", f"it has just moved by {drift:+.2f} s", do)
     else:
-        yield Finding("ok", "clock", "set, and steady")
+        yield Finding("ok", "clock", "set and steady")
     try:
         ZoneInfo("Europe/Stockholm")
     except LookupError:
-        yield Finding("fail", "time zones", "there is no database of time zones", "Install tzdata.")
+        yield Finding("fail", "time zones", "no time zone database was found", "Install tzdata.")
 
 
 def limits(patient: DoctorContext) -> Iterator[Finding]:
@@ -43,7 +149,7 @@ def limits(patient: DoctorContext) -> Iterator[Finding]:
     _soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     needed = patient.settings.max_streams + 1000
     unlimited = hard == resource.RLIM_INFINITY
-    says = "no limit on open files" if unlimited else f"{hard} files may be open"
+    says = "no limit on open files" if unlimited else f"up to {hard} open files"
     if not unlimited and hard < needed:
         do = f"LimitNOFILE={needed} in the unit (ulimit -n), or a smaller max_streams."
         yield Finding("warn", "open files", f"{says}, max_streams is {patient.settings.max_streams}", do)
@@ -62,7 +168,7 @@ async def worker(patient: DoctorContext) -> AsyncIterator[Finding]:
 
     finding = await check.found("worker", look)
     if finding.level != "ok":
-        do = "Does a security module or a container forbid processes, or too little memory? See worker_memory."
+        do = "Check that no security module or container forbids new processes, and check worker_memory."
         yield Finding("fail", "worker", finding.says, do)
         return
     yield finding
@@ -72,8 +178,87 @@ async def worker(patient: DoctorContext) -> AsyncIterator[Finding]:
 def jail(lacks: str, *, demanded: bool) -> Finding:
     """Return the finding for the jail's missing parts."""
     if not lacks:
-        return Finding("ok", "jail", "Landlock and a system call filter hold the workers")
+        return Finding("ok", "jail", "Landlock and a system call filter confine the workers")
     do = "Linux 5.13 or later with Landlock on, and a container that allows landlock_* and seccomp (docs/security.md)."
     level: Level = "fail" if demanded else "warn"
-    says = f"the kernel does not wholly hold the workers: {lacks}"
-    return Finding(level, "jail", says + ("; jail = demanded, so nothing starts" if demanded else ""), do)
+    says = f"the kernel does not fully confine the workers: {lacks}"
+    return Finding(level, "jail", says + ("; with jail = demanded the service does not start" if demanded else ""), do)
+
+
+async def browser(patient: DoctorContext) -> AsyncIterator[Finding]:
+    """Check that a browser starts and is sandboxed."""
+    pool = real_browser(patient.settings)
+    if pool.lacks():  # a browser is optional
+        yield Finding("ok", "browser", f"pages are not rendered: {pool.lacks()}")
+        return
+    if trouble := await _tried(pool):
+        yield Finding("warn", "browser", f"pages are not rendered: {trouble}", f"{PAGE}; or browser = {OFF}.")
+        return
+    yield held(pool.statistics().name, pool.walls)
+    if not patient.settings.browser.startswith((SOCKET, *SCHEMES)) and (tight := walls_of(_unit())):
+        yield from_unit(tight)
+
+
+def held(name: str, walls: Walls | None) -> Finding:
+    """Return the finding for a browser held by these walls."""
+    says = f"{name} renders pages, held by {walls_in_words(walls)}"
+    if walls is not None and (walls.sandbox or walls.remote):
+        return Finding("ok", "browser", says)
+    do = f"{PAGE} says what its sandbox needs; browser_sandbox = demanded renders nothing without."
+    return Finding("warn", "browser", says, do)
+
+
+def from_unit(tight: tuple[str, ...]) -> Finding:
+    """Return the finding for a service unit with these restrictions."""
+    do = f"`sudo sanderling install --browser` gives it a unit of its own ({PAGE}); or browser = {OFF}."
+    return Finding(
+        "warn", "browser", f"{SYSTEM.unit} restricts the service too much for a browser: {', '.join(tight)}", do
+    )
+
+
+def walls_of(unit: str) -> tuple[str, ...]:
+    """Return the restrictions in a unit that no browser can run under.
+
+    >>> walls_of("[Service]\\nMemoryDenyWriteExecute=yes\\n")
+    ('MemoryDenyWriteExecute=yes',)
+    """
+    lines = {line.strip() for line in unit.splitlines()}
+    return tuple(wall for wall in TIGHT if wall in lines)
+
+
+def _unit() -> str:
+    """Return the text of the service's unit; "" without one."""
+    unit = Path(SYSTEM.unit)
+    return unit.read_text("utf-8", "replace") if unit.is_file() else ""
+
+
+class _Patient:
+    """Stands in for a child of the tree."""
+
+    def __init__(self) -> None:
+        self.stopping = trio.Event()
+
+    def ready(self) -> None:
+        """Needs no signal."""
+
+
+async def _nowhere(host: str, port: int, judge: object) -> NoReturn:
+    raise UrlRefused("doctor", "the doctor lets no page out")
+
+
+async def _tried(pool: ChromiumPool) -> str:
+    """Start the browser, let it check its sandbox, and request a page that is refused.
+
+    Returns the problem, or "".
+    """
+    patient, says = _Patient(), "it did not start in time"
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(partial(pool.run, patient, connect=_nowhere))
+        with trio.move_on_after(WITHIN):
+            try:
+                await pool.render(RenderRequest("http://doctor.invalid/", ""))
+                says = "a page came from nowhere"
+            except RenderFailed as failure:
+                says = "" if failure.blame == "refused" else failure.reason
+        patient.stopping.set()
+    return says

@@ -1,24 +1,102 @@
-"""Check the network: guard, port, TLS files, proxies."""
+"""The network: names of the user's own sources, the guard, the port, TLS and its expiry, proxies.
+
+No other names are queried.
+"""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator
+import sqlite3
+import ssl
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import closing
 from datetime import UTC, datetime
 from ipaddress import ip_address, ip_network
 from pathlib import Path
+from urllib.parse import urlsplit
+
+import trio
 
 from actors.egress.address import check_address
+from actors.egress.sockets import SystemResolver
 from actors.errors import UrlRefused
 from actors.settings import Network
-from sanderling.certificate import CertificateFiles, CertificateUnusable
-from sanderling.operations.backup.finding import Finding
-from sanderling.operations.doctor.context import DoctorContext
-from sanderling.operations.doctor.expiry import ends_at
+from actors.world import ResolveFailed, Resolver
+from sanderling.listeners import CertificateFiles, CertificateUnusable
+from sanderling.operations.findings import DoctorContext, Finding
 from sanderling.real_world import open_listeners, wall
+from storage.errors import StorageError
+from storage.sqlite.engine.connection import READER, connect
+from storage.sqlite.engine.folder import DATABASE
 
 METADATA = "169.254.169.254"
 PRIVATE = ("127.0.0.1", "::1", "10.0.0.1", "192.168.0.1", "fd00::1", "::ffff:127.0.0.1", METADATA)
 SOON_DAYS = 14
+NOBODYS = "invalid."
+"""Never assigned (RFC 6761): a working resolver reports that it does not exist."""
+ASKED, LOOKED_AT = 3, 500
+WITHIN = 12.0
+_CONSTRUCTED_VERSION = 0xA0
+_UTC_TIME = 0x17
+_VALIDITY = 3
+"""Index of the validity among a TBSCertificate's fields after its version: serial, algorithm, issuer, validity."""
+
+
+async def names(patient: DoctorContext) -> AsyncIterator[Finding]:
+    """Resolve the hosts of a few sources; without sources, test the resolver itself."""
+    if not patient.offline:
+        yield await answered(watched_hosts(patient), SystemResolver())
+
+
+async def answered(hosts: Sequence[str], resolver: Resolver) -> Finding:
+    """Return the finding for some hosts."""
+    told = {host: await _asked(host, resolver) for host in hosts or (NOBODYS,)}
+    bad = {host: error for host, error in told.items() if error is not None}
+    silent = [error for error in bad.values() if error.local]
+    if silent:
+        do = "No source can be fetched by name. Check /etc/resolv.conf and the firewall. (--offline skips this.)"
+        return Finding("fail", "names", f"the resolver does not answer: {silent[0]}", do)
+    if not hosts:
+        return Finding("ok", "names", "the resolver answers; no source has a host name to resolve yet")
+    if bad:
+        says = "; ".join(f"{host} does not resolve: {error}" for host, error in bad.items())
+        do = (
+            "The others resolve. Does it still exist? sanderling sources list"
+            if len(bad) < len(told)
+            else "Is DNS filtered?"
+        )
+        return Finding("warn", "names", says, do)
+    return Finding("ok", "names", f"{', '.join(hosts)}: resolved")
+
+
+def watched_hosts(patient: DoctorContext) -> Sequence[str]:
+    """Return a few host names of sources; none if the database is unreadable, which another check reports."""
+    try:
+        with closing(connect(patient.folder / DATABASE, READER)) as connection:
+            rows = connection.execute("SELECT url FROM source ORDER BY key LIMIT ?", (LOOKED_AT,)).fetchall()
+    except (StorageError, sqlite3.Error, OSError):
+        return ()
+    hosts = dict.fromkeys(urlsplit(url).hostname or "" for (url,) in rows)
+    return [host for host in hosts if _is_name(host)][:ASKED]
+
+
+async def _asked(host: str, resolver: Resolver) -> ResolveFailed | None:
+    """Resolve a host; None means success. NOBODYS must not exist."""
+    try:
+        with trio.fail_after(WITHIN):
+            await resolver.resolve(host)
+    except trio.TooSlowError:
+        return ResolveFailed(f"no answer after {WITHIN:g} s", local=True)
+    except ResolveFailed as error:
+        return None if host == NOBODYS and not error.local else error
+    return None
+
+
+def _is_name(host: str) -> bool:
+    try:
+        ip_address(host)
+    except ValueError:
+        return bool(host) and host != "localhost"
+    return False
 
 
 def guard(patient: DoctorContext) -> Iterator[Finding]:
@@ -31,7 +109,7 @@ def guard(patient: DoctorContext) -> Iterator[Finding]:
         if unasked:
             yield Finding("fail", "guard", f"{', '.join(unasked)} may be {way}", "This build is broken: do not run it.")
         elif passed:
-            do = "As the settings *_networks say. Whoever may add sources reaches what is there."
+            do = "The settings *_networks allow them. Anyone who can add sources can reach them."
             yield Finding("warn", "guard", f"private addresses may be {way}: {', '.join(map(str, networks))}", do)
         else:
             yield Finding("ok", "guard", f"no private address may be {way}")
@@ -43,21 +121,21 @@ def tls(patient: DoctorContext) -> Iterator[Finding]:
     if not settings.tls_cert:
         if not _own(settings.host) and not settings.base_url.startswith("https://"):
             do = "Set tls_cert and tls_key, or a proxy in front with base_url = https://... (docs/operating.md)."
-            yield Finding("warn", "tls", f"keys travel in the clear to {settings.host}", do)
+            yield Finding("warn", "tls", f"API keys travel unencrypted to {settings.host}", do)
         return
     path = Path(settings.tls_cert)
     try:
         CertificateFiles(path, Path(settings.tls_key))
         days = (ends_at(path.read_text("ascii")) - datetime.fromtimestamp(wall(), UTC)).days
     except (CertificateUnusable, OSError, ValueError) as error:
-        yield Finding("fail", "tls", str(error), "Mend tls_cert and tls_key; the service would not start.")
+        yield Finding("fail", "tls", str(error), "Fix tls_cert and tls_key: the service does not start with them.")
         return
     if days < 0:
-        yield Finding("fail", "tls", f"the certificate ended {-days} days ago", "Renew it; the service reads it anew.")
+        yield Finding("fail", "tls", f"the certificate ended {-days} days ago", "Renew it; the service reloads it.")
     elif days < SOON_DAYS:
         yield Finding("warn", "tls", f"the certificate ends in {days} days", "Does its renewal work?")
     else:
-        yield Finding("ok", "tls", f"the certificate is good for {days} days")
+        yield Finding("ok", "tls", f"the certificate is valid for {days} more days")
 
 
 async def port(patient: DoctorContext) -> AsyncIterator[Finding]:
@@ -74,8 +152,8 @@ async def _port(patient: DoctorContext, host: str, number: int, flag: str) -> Fi
         listeners = await open_listeners(host, number)
     except OSError as error:
         if patient.running:
-            return Finding("ok", "port", f"{where} is in use, as it should be: the service runs")
-        do = f"Stop what is there (ss -ltnp), or choose another with {flag}."
+            return Finding("ok", "port", f"{where} is in use by the running service")
+        do = f"Stop the program there (ss -ltnp), or choose another with {flag}."
         return Finding("fail", "port", f"can't listen on {where}: {error.strerror or error}", do)
     for listener in listeners:
         await listener.aclose()
@@ -87,18 +165,18 @@ def proxies(patient: DoctorContext) -> Iterator[Finding]:
     """Check that a proxy in front is trusted, and warn about outgoing proxy variables, which are ignored."""
     settings = patient.settings
     if settings.base_url.startswith("https://") and not settings.tls_cert and not settings.trusted_proxies:
-        do = 'Name it: trusted_proxies = ["127.0.0.1/32"]; else all clients are counted as one address.'
-        yield Finding("warn", "proxy", "https comes from a proxy in front, and none is trusted", do)
+        do = 'Name it: trusted_proxies = ["127.0.0.1/32"]; otherwise all clients count as one address.'
+        yield Finding("warn", "proxy", "HTTPS comes from a proxy in front, but no proxy is trusted", do)
     for network in settings.proxies():
         if network.prefixlen == 0:
-            do = "Name the proxy's own address: anybody may claim to be anybody."
-            yield Finding("fail", "proxy", f"trusted_proxies holds {network}, which is everybody", do)
+            do = "Name the proxy's own address; otherwise any client can claim any address."
+            yield Finding("fail", "proxy", f"trusted_proxies holds {network}, which trusts everyone", do)
     ignored = [name for name in ("http_proxy", "https_proxy", "all_proxy") if _either(patient, name)]
     if ignored:
         do = (
-            "Sanderling connects straight, so that its guard sees each address: let the firewall pass ports 80 and 443."
+            "Sanderling connects directly, so that its guard sees each address. Let the firewall pass ports 80 and 443."
         )
-        yield Finding("warn", "proxy", f"{', '.join(ignored)} is set, and not used", do)
+        yield Finding("warn", "proxy", f"{', '.join(ignored)} is set but ignored", do)
 
 
 def _either(patient: DoctorContext, name: str) -> bool:
@@ -124,3 +202,35 @@ def _own(host: str) -> bool:
         return ip_address(host).is_loopback
     except ValueError:
         return host == "localhost"
+
+
+def ends_at(pem: str) -> datetime:
+    """Return the end of the first certificate in a PEM text. Raises ValueError without one."""
+    begin, end = pem.find("-----BEGIN CERTIFICATE-----"), pem.find("-----END CERTIFICATE-----")
+    if not 0 <= begin < end:
+        raise ValueError("there is no certificate in it")
+    der = ssl.PEM_cert_to_DER_cert(pem[begin : end + 25])
+    _, certificate = next(_fields(der))
+    _, body = next(_fields(certificate))
+    fields = [field for field in _fields(body) if field[0] != _CONSTRUCTED_VERSION]
+    if len(fields) <= _VALIDITY:
+        raise ValueError("it is not a certificate")
+    _, (tag, text) = _fields(fields[_VALIDITY][1])
+    digits = text.decode("ascii")
+    if tag == _UTC_TIME:  # two-digit year: 50 and up mean 19xx (RFC 5280 section 4.1.2.5.1)
+        digits = ("19" if digits[:2] >= "50" else "20") + digits
+    return datetime.strptime(digits, "%Y%m%d%H%M%SZ").replace(tzinfo=UTC)
+
+
+def _fields(data: bytes) -> Iterator[tuple[int, bytes]]:
+    """Yield tag and content of consecutive values. Raises ValueError if one is cut short."""
+    at = 0
+    while at < len(data):
+        tag, length, at = data[at], data[at + 1] if at + 1 < len(data) else 0, at + 2
+        if length & 0x80:
+            count = length & 0x7F
+            length, at = int.from_bytes(data[at : at + count], "big"), at + count
+        if at + length > len(data):
+            raise ValueError("it is cut short")
+        yield tag, data[at : at + length]
+        at += length

@@ -1,7 +1,13 @@
-"""Inspect an installation and execute a plan, below `/` or another folder."""
+"""Inspect an installation and execute a plan, below `/` or another folder.
+
+The one-file form carries the launcher of the directory form without the modules that both contain. Each is a loader
+followed by an archive, with the same modules in one contiguous part; `cut` takes that part out of the launcher, and
+`assembled` finds it in the one-file form by its first bytes.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import os
 import pwd
 import shutil
@@ -13,7 +19,6 @@ from pathlib import Path, PurePosixPath
 from typing import assert_never
 
 from sanderling.exits import CommandFailed, Exit
-from sanderling.operations.installing.launcher import assembled
 from sanderling.operations.installing.layout import Layout, beside
 from sanderling.operations.installing.plan import (
     Act,
@@ -31,10 +36,12 @@ from sanderling.operations.installing.plan import (
     Run,
     Write,
 )
-from sanderling.operations.installing.unit import KeyFile
+from sanderling.operations.installing.units import KeyFile
 from sanderling.program import LAUNCHER, foreign_environment, is_one_file, unpacked
 
 NO_LOGIN = "/usr/sbin/nologin"
+_MARK = 4096
+"""Bytes of the part that stay, to find it by."""
 
 
 def look(layout: Layout, root: Path) -> FoundInstallation:
@@ -96,7 +103,7 @@ class Hand:
             try:
                 self._do(act)
             except (OSError, LookupError, subprocess.SubprocessError) as error:
-                raise CommandFailed(f"Could not {act.says}: {_words(error)}. Mend that and say it again.") from None
+                raise CommandFailed(f"Could not {act.says}: {_words(error)}. Fix that and run it again.") from None
 
     def _do(self, act: Act) -> None:
         match act:
@@ -239,8 +246,8 @@ def _try(launcher: Path, environment: Mapping[str, str]) -> None:
         code, said = 126, ["programs may not be run from there (mounted noexec?)"]
     if code:
         raise CommandFailed(
-            f"What was laid out in {launcher.parent.parent} does not run on this system: {said[0] if said else code}.\n"
-            "Nothing that was there has been changed. `sanderling help install` tells what it runs on."
+            f"The program in {launcher.parent.parent} does not run on this system: {said[0] if said else code}.\n"
+            "Nothing was changed. `sanderling help install` lists what it runs on."
         )
 
 
@@ -293,3 +300,25 @@ def _words(error: Exception) -> str:
     if isinstance(error, shutil.Error):  # lists every failed file, mostly for one reason
         return str(error.args[0][0][2]).partition(": ")[0]
     return (error.strerror if isinstance(error, OSError) else None) or str(error)
+
+
+def cut(launcher: bytes, begins: int, ends: int) -> dict[str, bytes]:
+    """Return the carried files of a launcher; its modules lie at bytes begins to ends."""
+    marked = begins + _MARK
+    about = f"{ends - marked} {hashlib.sha256(launcher).hexdigest()}"
+    return {"before": launcher[:marked], "after": launcher[ends:], "about": about.encode()}
+
+
+def assembled(carried: Mapping[str, bytes], program: bytes) -> bytes:
+    """Rebuild the launcher with the modules of the program that carries it. Raises ValueError if they do not match.
+
+    >>> launcher, one_file = b"loader" + bytes(range(256)) * 40 + b"end", b"another" + bytes(range(256)) * 40 + b"more"
+    >>> assembled(cut(launcher, 6, 6 + 256 * 40), one_file) == launcher
+    True
+    """
+    size, sum = carried["about"].decode().split()
+    at = program.find(carried["before"][-_MARK:]) + _MARK
+    launcher = carried["before"] + program[at : at + int(size)] + carried["after"]
+    if hashlib.sha256(launcher).hexdigest() != sum:
+        raise ValueError("the launcher that the program carries does not fit it")
+    return launcher

@@ -11,9 +11,19 @@ from dataclasses import dataclass, field
 from pathlib import PurePosixPath as Path
 from typing import Literal
 
-from sanderling.operations.installing.browser_unit import LINE, browser_in, browser_units, with_browser, without_browser
 from sanderling.operations.installing.layout import BROWSER_SOCKET, UNIT, Layout, beside
-from sanderling.operations.installing.unit import KeyFile, is_unedited, sealed, settings_text, unit_text
+from sanderling.operations.installing.units import (
+    LINE,
+    KeyFile,
+    browser_in,
+    browser_units,
+    is_unedited,
+    sealed,
+    settings_text,
+    unit_text,
+    with_browser,
+    without_browser,
+)
 
 Owed = Literal["", "restart", "first start"]
 

@@ -13,8 +13,7 @@ import trio
 
 from actors.replica import shipper as module
 from actors.replica.parts import CURRENT, OWNER, Owner, read_owner, written_record
-from sanderling.operations.standby.copy import StandbyCopy
-from sanderling.operations.standby.follower import Follower
+from sanderling.operations.standby.following import Follower, StandbyCopy
 from storage.errors import ChainBroken, Fenced
 from storage.records.identity import Millis
 from storage.sqlite.database import SqliteStorage

@@ -6,7 +6,7 @@ from msgspec.structs import replace
 
 from api.route import PUBLIC
 from api.route import SCOPES as ROUTE_SCOPES
-from sanderling.keys import make_key
+from sanderling.keyring import make_key
 from sanderling.real_world import entropy, now
 from storage.sqlite.database import open_keys
 

@@ -12,7 +12,7 @@ import trio
 from trio.testing import lockstep_stream_pair
 
 from api.server import connection, server
-from sanderling.certificate import CertificateFiles
+from sanderling.listeners import CertificateFiles
 from tests.api.house import House, make_house, running
 from tests.api.listening import Listening
 from tests.support.build import a_draft

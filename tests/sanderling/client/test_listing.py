@@ -18,7 +18,7 @@ from sanderling.client.listing import LEAST, Cell, ago, short_ids, table, within
 from sanderling.client.naming import SOURCES, id_of
 from sanderling.client.rendering import cells
 from sanderling.commands.keys import key_rows
-from sanderling.operations.backup import sizes as weighing
+from sanderling.operations.backup import upkeep as weighing
 from storage.records.identity import Millis
 from storage.records.key import ApiKey
 from tests.sanderling.client.documented import client

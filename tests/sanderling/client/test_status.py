@@ -15,13 +15,13 @@ import trio
 
 from api.server.listeners import admin_socket
 from sanderling import ADMIN_SOCKET
-from sanderling.admin_listener import open_admin_socket
 from sanderling.cli import run
 from sanderling.client.health import health
 from sanderling.client.running import client_of
 from sanderling.client.status import status
 from sanderling.client.status_screen import screen, span
 from sanderling.exits import CommandFailed, Exit
+from sanderling.listeners import open_admin_socket
 from storage.records.health import Health
 from supervision import ChildSpec, State, Supervisor
 from tests.api.house import House, make_house, running

@@ -13,7 +13,7 @@ from textual._context import visible_screen_stack
 from textual.pilot import Pilot
 
 from sanderling.client.api import Client
-from sanderling.console.app import Console
+from sanderling.console.app import ConsoleApp
 from tests.sanderling.console.fake_service import FakeService
 from tests.support.waiting import HANG
 
@@ -31,7 +31,7 @@ def in_utc() -> Iterator[None]:
 class Terminal:
     """A person's view of the console, and input."""
 
-    def __init__(self, pilot: Pilot[Any], app: Console, service: FakeService) -> None:
+    def __init__(self, pilot: Pilot[Any], app: ConsoleApp, service: FakeService) -> None:
         self.pilot, self.app, self.service = pilot, app, service
 
     def lines(self) -> list[str]:
@@ -87,7 +87,7 @@ def on_terminal(
 
     async def run() -> None:
         fake = service or FakeService()
-        app = Console(Client("http://console.test", "key", fake), "data/admin.sock", flat=flat)
+        app = ConsoleApp(Client("http://console.test", "key", fake), "data/admin.sock", flat=flat)
         async with app.run_test(size=size) as pilot:
             await play(Terminal(pilot, app, fake))
 

@@ -16,7 +16,7 @@ FROM = "2026-04-21T10:00:00Z"
 @pytest.mark.parametrize(
     ("key", "question", "act", "told"),
     [
-        ("c", "Look at it now?", "check", "a look is on its way"),
+        ("c", "Check it now?", "check", "check requested"),
         ("r", "Restart it?", "restart", "it was restarted"),
         ("u", "Let it try again at once?", "release", "released"),
         ("e", "Pause it?", "disable", "paused"),
@@ -80,13 +80,13 @@ def test_the_service_is_drained_and_goes_on_again() -> None:
     async def play(terminal: Terminal) -> None:
         await terminal.wait_for("site0.test")
         await terminal.press("D", "y")
-        await terminal.wait_for("No more looks are made")
+        await terminal.wait_for("All checks are paused")
         await terminal.tick()
         await terminal.wait_for("DRAINED")
         await terminal.press("D")
-        assert "Make looks again?" in terminal.text
+        assert "Resume all checks?" in terminal.text
         await terminal.press("y")
-        await terminal.wait_for("Looks are made again")
+        await terminal.wait_for("Checks are resumed")
         assert [path for path, _ in terminal.service.acts] == ["admin/drain", "admin/resume"]
 
     on_terminal(play)
@@ -105,7 +105,7 @@ def test_a_destination_is_tried_and_gets_past_matches_again_piece_by_piece(insid
         await terminal.press("enter")
         assert f"Replay from {FROM}?" in terminal.text
         await terminal.press("y")
-        await terminal.wait_for("Deliveries that wait again: 6.")
+        await terminal.wait_for("Deliveries queued again: 6.")
         further: list[tuple[str, Any]] = [
             (f"destinations/{HOOK['id']}/replay", {"since": FROM}),
             (f"destinations/{HOOK['id']}/replay", {"since": "019db0a4-6a10-7000-8000-0000000000ff"}),

@@ -10,13 +10,13 @@ from hypothesis import strategies as st
 
 from api.openapi.examples import example_of
 from api.schemas.alerts import AlertRecord
-from sanderling.console import delivery_lines, event_lines, log_lines, rows
-from sanderling.console.alert_screens import alert_line
+from sanderling.console import deliveries, rows
+from sanderling.console.events import event_line
 from sanderling.console.figures import Figures
-from sanderling.console.filtering import filters
-from sanderling.console.part_lines import part_lines
-from sanderling.console.prompts import Ask, Confirm
-from sanderling.console.row_cache import MOST, SIZE, RowCache
+from sanderling.console.lists import LOG, AlertsScreen
+from sanderling.console.parts import part_lines
+from sanderling.console.prompts import Ask, Confirm, filters
+from sanderling.console.rows import MOST, SIZE, RowCache
 from sanderling.console.text import Line, cells, fit, safe
 from sanderling.console.words import short, state_of
 from tests.sanderling.console.fake_service import ATTEMPTS, HOOK, NOW, FakeService, event, source_id
@@ -47,16 +47,16 @@ def test_every_line_is_as_wide_as_the_screen_whatever_a_page_says(text: str, wid
         rows.line_of(SERVICE.find("sources"), width, rows.Context(NOW, fold="▸", tree=True)),
         rows.line_of(None, width, rows.Context(NOW)),
         rows.heading(width, "name"),
-        alert_line(example_of(AlertRecord) | {"name": text, "filter_query": text}, width, NOW),
+        AlertsScreen.TABLE.line(example_of(AlertRecord) | {"name": text, "filter_query": text}, width, NOW),
         Ask(" /", text, "hint", lambda _: None, complete=filters).line(width),
         Confirm(text, lambda _: None).line(width),
-        event_lines.event_line(event(1, text), width),
-        log_lines.log_line(line, width),
-        delivery_lines.heading(width),
-        delivery_lines.destination_line(HOOK | {"url": text}, width, NOW),
-        delivery_lines.attempt_heading(width),
-        delivery_lines.attempt_line(ATTEMPTS[2] | {"error": text}, width, NOW),
-        *delivery_lines.attempt_detail(ATTEMPTS[0] | {"response_excerpt": text}, text, width),
+        event_line(event(1, text), width),
+        LOG.line(line, width, NOW),
+        deliveries.destinations_at(width).heading(width),
+        deliveries.destinations_at(width).line(HOOK | {"url": text}, width, NOW),
+        deliveries.ATTEMPTS_TABLE.heading(width),
+        deliveries.ATTEMPTS_TABLE.line(ATTEMPTS[2] | {"error": text}, width, NOW),
+        *deliveries.attempt_detail(ATTEMPTS[0] | {"response_excerpt": text}, text, width),
     ]
     assert {width_of(line) for line in told} == {width}
     part = SERVICE.part(f"sources/{source_id(0)}")
@@ -153,6 +153,6 @@ def test_rates_are_of_the_last_minute_and_begin_anew_with_a_new_life() -> None:
 
 def test_a_changed_page_is_told_by_its_change_and_a_feed_by_its_title() -> None:
     changed = event(1, "Prices") | {"summary": "Plans › Team: \u20689\u2069 → 12", "diff": {"changed": []}}
-    assert "Plans › Team: 9 → 12" in "".join(text for text, _ in event_lines.event_line(changed, 120))
+    assert "Plans › Team: 9 → 12" in "".join(text for text, _ in event_line(changed, 120))
     entry = event(1, "Low tide") | {"summary": "Low tide at nine"}
-    assert "Low tide  " in "".join(text for text, _ in event_lines.event_line(entry, 120))
+    assert "Low tide  " in "".join(text for text, _ in event_line(entry, 120))

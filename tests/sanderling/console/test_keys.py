@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from sanderling.console.help_screen import HelpScreen
+from sanderling.console.app import HelpScreen
 from sanderling.console.rows import SORTS
-from sanderling.console.tree_screen import TROUBLE, TreeScreen
+from sanderling.console.tree import TROUBLE, TreeScreen
 from tests.sanderling.console.fake_service import FakeService, event, source_id
 from tests.sanderling.console.terminal import Terminal, on_terminal
 
@@ -82,7 +82,7 @@ def test_a_filter_is_typed_shown_and_taken_back() -> None:
         await terminal.press("slash")
         await terminal.type("nothing")
         await terminal.press("enter")
-        await terminal.wait_for("Nothing is like that")
+        await terminal.wait_for("No row matches")
 
     on_terminal(play)
 
@@ -198,12 +198,12 @@ def test_the_help_names_every_key_that_works_there_and_no_other() -> None:
         await terminal.press("question_mark")
         help_screen = terminal.app.screen
         assert isinstance(help_screen, HelpScreen)
-        told = "".join(text for line in help_screen._whole(200) for text, _ in line)
+        told = "".join(text for line in help_screen.whole(200) for text, _ in line)
         assert bound and all(says in told for says in bound)
         await terminal.press("question_mark")
         assert terminal.app.screen is help_screen
         await terminal.press("escape", "d", "question_mark")
-        told = "".join(text for line in terminal.app.screen._whole(200) for text, _ in line)  # type: ignore[attr-defined]
+        told = "".join(text for line in terminal.app.screen.whole(200) for text, _ in line)  # type: ignore[attr-defined]
         assert "send it one signed sample" in told and "event tail" not in told
 
     on_terminal(play)

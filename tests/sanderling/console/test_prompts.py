@@ -7,9 +7,8 @@ import asyncio
 import pytest
 from textual import events
 
-from sanderling.console.filtering import filters, places
-from sanderling.console.prompts import Ask, Confirm
-from sanderling.console.tree_screen import TreeScreen
+from sanderling.console.prompts import Ask, Confirm, filters, places
+from sanderling.console.tree import TreeScreen
 from tests.sanderling.console.terminal import Terminal, on_terminal
 
 

@@ -72,7 +72,7 @@ async def test_the_console_outlives_the_service_and_leaves_the_terminal_as_it_wa
             process, seen = await stack.enter_async_context(a_console(tmp_path))
             await seen.wait_for(b"registry")
             seen.type(b"D")
-            await seen.wait_for(b"Make no more looks")
+            await seen.wait_for(b"Pause all checks")
             seen.type(b"y")
             await seen.wait_for(b"DRAINED")
             seen.type(b"\r")

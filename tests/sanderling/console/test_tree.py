@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from sanderling.console import rows
-from sanderling.console.acts import possible
-from sanderling.console.fold import Fold
-from sanderling.console.rates import Rates
+from sanderling.console.figures import Rates
+from sanderling.console.parts import possible
+from sanderling.console.rows import Fold
 from tests.sanderling.console.fake_service import NOW, FakeService, source_id
 from tests.sanderling.console.terminal import Terminal, on_terminal
 

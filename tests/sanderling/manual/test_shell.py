@@ -12,9 +12,8 @@ import pytest
 
 from sanderling import cli
 from sanderling.exits import Exit
-from sanderling.manual.completion import script
-from sanderling.manual.man import ENDS, man_page
 from sanderling.manual.references import tree
+from sanderling.manual.shell import ENDS, man_page, script
 from tests.rules.source_files import ROOT
 
 SHELLS = ("bash", "zsh", "fish")

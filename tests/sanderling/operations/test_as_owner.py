@@ -16,9 +16,9 @@ import pytest
 from actors.settings import Settings
 from sanderling import keyring
 from sanderling.exits import CommandFailed
-from sanderling.operations.backup import migrating
+from sanderling.operations.backup import upkeep
 from sanderling.operations.backup.making import make_backup
-from sanderling.operations.backup.sizes import sizes
+from sanderling.operations.backup.upkeep import sizes
 from storage.sqlite.engine.folder import DATABASE, LOCK, MARK
 from storage.sqlite.ownership import as_owner, as_root
 from tests.sanderling.operations.backup.test_backup import MASTER, back, filled, opened
@@ -155,7 +155,7 @@ async def test_s6_every_command_works_as_the_owner_and_reads_what_root_has_named
         assert DATABASE in tar.getnames()
     back(backup, folder, replace=True)
     assert keyring.every(settings)
-    migrating.need(folder)
+    upkeep.need(folder)
     sizes(folder)
     assert owners(folder) == {(OTHER, OTHER)}
     assert (os.geteuid(), os.getegid()) == (0, 0)

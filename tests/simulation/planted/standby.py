@@ -11,8 +11,8 @@ from msgspec.structs import replace
 
 from actors.replica.parts import ReadChange
 from actors.replica.shipper import Shipper
-from sanderling.operations.standby import copy as copying
-from sanderling.operations.standby.copy import StandbyCopy
+from sanderling.operations.standby import following as copying
+from sanderling.operations.standby.following import StandbyCopy
 from storage.objects import ObjectsAway
 from storage.shipping import Origin
 

@@ -17,8 +17,8 @@ import trio
 from msgspec.structs import replace
 
 from actors.settings import Settings
+from sanderling.data_folder import find_master_key, named_vault
 from sanderling.exits import CommandFailed, Exit
-from sanderling.master_key import find_master_key, named_vault
 from sanderling.operations.backup import archive, making
 from sanderling.operations.backup.archive import DATABASE as FIRST
 from sanderling.operations.backup.archive import Manifest, Member, Piece, read_manifest, verify, write_archive

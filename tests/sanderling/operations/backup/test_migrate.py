@@ -43,7 +43,7 @@ def test_it_brings_the_data_up_once_and_keeps_a_copy(tmp_path: Path, capsys: pyt
     assert schema(path) == len(STEPS)
     assert [copy.name for copy in upgrade.kept(tmp_path)] == ["before-upgrade-from-schema-1.db"]
     assert run(tmp_path) == Exit.WELL
-    assert "nothing is to be done" in capsys.readouterr().err
+    assert "nothing to do" in capsys.readouterr().err
 
 
 def test_what_can_not_be_migrated_is_told_with_the_way_out(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

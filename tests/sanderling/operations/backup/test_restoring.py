@@ -13,8 +13,8 @@ import msgspec
 import pytest
 
 from actors.settings import Settings
+from sanderling.data_folder import find_master_key
 from sanderling.exits import CommandFailed, Exit
-from sanderling.master_key import find_master_key
 from sanderling.operations.backup.archive import Piece, member, unpack, verify, write_archive
 from sanderling.operations.backup.making import make_backup
 from sanderling.operations.backup.restoring import restore, taken_over

@@ -19,15 +19,14 @@ from actors.replica.parts import CURRENT, OWNER, Current, Owner, written_record
 from actors.settings import Settings
 from actors.world import ResolveFailed
 from sanderling.exits import Exit
-from sanderling.operations.backup.finding import Finding
-from sanderling.operations.doctor import browser, database, folder, machine, master_key, names, network, replica
 from sanderling.operations.doctor import checks as rounds
+from sanderling.operations.doctor import database, machine, network
 from sanderling.operations.doctor.checks import QUESTIONS, findings
-from sanderling.operations.doctor.context import DoctorContext
-from sanderling.operations.doctor.expiry import ends_at
+from sanderling.operations.doctor.network import ends_at
+from sanderling.operations.findings import DoctorContext, Finding
 from sanderling.operations.import_stage import STAGE
 from sanderling.operations.installing.layout import SYSTEM
-from sanderling.operations.installing.unit import unit_text
+from sanderling.operations.installing.units import unit_text
 from sanderling.real_world import real_browser
 from storage.errors import Corrupt, DiskFull
 from storage.objects import FolderObjects
@@ -68,45 +67,45 @@ def test_s5_a_kernel_that_does_not_hold_the_workers_is_said_and_fails_where_it_i
     lacks = "no Landlock (Function not implemented)"
     wanted, demanded = machine.jail(lacks, demanded=False), machine.jail(lacks, demanded=True)
     assert (wanted.level, demanded.level) == ("warn", "fail")
-    assert lacks in wanted.says and "5.13" in wanted.do and "nothing starts" in demanded.says
+    assert lacks in wanted.says and "5.13" in wanted.do and "does not start" in demanded.says
 
 
 async def test_where_no_page_can_be_rendered_it_is_said_why_and_is_no_trouble(patient: DoctorContext) -> None:
     for setting, why in (("off", "browser is off"), ("/nowhere/chromium", "no program")):
-        found = [each async for each in browser.browser(with_settings(patient, browser=setting))]
+        found = [each async for each in machine.browser(with_settings(patient, browser=setting))]
         assert [each.level for each in found] == ["ok"] and why in found[0].says
 
 
 async def test_a_browser_that_does_not_start_is_found(patient: DoctorContext) -> None:
-    found = [each async for each in browser.browser(with_settings(patient, browser="/bin/true"))]
+    found = [each async for each in machine.browser(with_settings(patient, browser="/bin/true"))]
     assert found[-1].level == "warn" and "rendered-pages.md" in found[-1].do
 
 
 def test_what_holds_a_browser_is_said_and_what_is_in_its_way() -> None:
-    assert browser.held("Chrome/1", Walls(namespace=False, sandbox=True)).level == "ok"
-    bare = browser.held("Chrome/1", Walls(namespace=True, sandbox=False))
+    assert machine.held("Chrome/1", Walls(namespace=False, sandbox=True)).level == "ok"
+    bare = machine.held("Chrome/1", Walls(namespace=True, sandbox=False))
     assert bare.level == "warn" and "without its own sandbox" in bare.says
-    remote = browser.held("Chrome/1", Walls(namespace=False, sandbox=False, remote=True))
+    remote = machine.held("Chrome/1", Walls(namespace=False, sandbox=False, remote=True))
     assert remote.level == "ok" and "remote: the proxy of each page's context alone" in remote.says
-    tight = browser.walls_of(unit_text(SYSTEM))
-    assert tight == browser.TIGHT and "MemoryDenyWriteExecute" in browser.from_unit(tight).says
+    tight = machine.walls_of(unit_text(SYSTEM))
+    assert tight == machine.TIGHT and "MemoryDenyWriteExecute" in machine.from_unit(tight).says
 
 
 def test_a_healthy_folder_is_well(patient: DoctorContext) -> None:
-    for question in (folder.permissions, folder.room, folder.speed, database.database, network.guard, network.tls):
+    for question in (machine.permissions, machine.room, machine.speed, database.database, network.guard, network.tls):
         assert {finding.level for finding in question(patient)} <= {"ok"}, question
     assert not [name for name in os.listdir(patient.folder) if name.startswith(".doctor")]
 
 
 def test_x20_what_others_may_read_is_found(patient: DoctorContext) -> None:
     (patient.folder / DATABASE).chmod(0o640)
-    finding = worst(list(folder.permissions(patient)))
+    finding = worst(list(machine.permissions(patient)))
     assert finding.level == "fail" and "0640" in finding.says and finding.do.startswith("chmod go-rwx")
 
 
 async def test_the_replica_is_looked_at_where_one_is_kept(patient: DoctorContext, tmp_path: Path) -> None:
     async def asked(place: str) -> list[Finding]:
-        return [finding async for finding in replica.replica(with_settings(patient, replica=place))]
+        return [finding async for finding in database.replica(with_settings(patient, replica=place))]
 
     assert await asked("") == [] and await asked("s3://tides") == [], "it is offline"
     (finding,) = await asked(str(tmp_path / "unmounted"))
@@ -127,35 +126,35 @@ async def test_the_replica_is_looked_at_where_one_is_kept(patient: DoctorContext
 
 
 def test_an_import_that_was_cut_off_is_told_and_otherwise_nothing_is_said(patient: DoctorContext) -> None:
-    assert list(folder.half_an_import(patient)) == []
+    assert list(machine.half_an_import(patient)) == []
     (patient.folder / STAGE).mkdir()
     (patient.folder / STAGE / DATABASE).touch()
-    (finding,) = folder.half_an_import(patient)
+    (finding,) = machine.half_an_import(patient)
     assert finding.level == "fail" and "sanderling import" in finding.do
 
 
 def test_x20_the_master_key_is_tried_on_what_it_seals(patient: DoctorContext) -> None:
     """Nothing sealed yet; then with the folder's own key and another one named; then without the key."""
     named = replace(patient, variables={"SANDERLING_MASTER_KEY": written(b"n" * 32)})
-    (finding,) = master_key.master_key(patient)
+    (finding,) = database.master_key(patient)
     assert finding.level == "warn" and "backups" in finding.says
-    (finding,) = master_key.master_key(named)
+    (finding,) = database.master_key(named)
     assert finding.level == "ok" and "opens" not in finding.says
     with open_keys(patient.folder) as keys:
         keys.add_signing(a_signing_key("k"))
-    (finding,) = master_key.master_key(patient)
+    (finding,) = database.master_key(patient)
     assert finding.level == "warn" and "the folder's own opens them" in finding.says
-    (finding,) = master_key.master_key(named)
+    (finding,) = database.master_key(named)
     assert finding.level == "warn" and "rotate-master --to" in finding.do
     (patient.folder / OWN).rename(patient.folder / "elsewhere")
     for each in (patient, named):
-        (finding,) = master_key.master_key(each)
+        (finding,) = database.master_key(each)
         assert finding.level == "fail" and "SANDERLING_MASTER_KEY_FILE" in finding.do
     (patient.folder / "elsewhere").rename(patient.folder / OWN)
     with closing(sqlite3.connect(patient.folder / DATABASE)) as connection:
         connection.execute("UPDATE signing_key SET seed=x'01'")
         connection.commit()
-    (finding,) = master_key.master_key(patient)
+    (finding,) = database.master_key(patient)
     assert finding.level == "fail" and "restore" in finding.do
 
 
@@ -163,7 +162,7 @@ def test_x20_the_master_key_is_tried_on_what_it_seals(patient: DoctorContext) ->
 def test_a_database_or_a_key_that_others_may_read_is_a_failure(name: str, patient: DoctorContext) -> None:
     (patient.folder / name).touch()
     (patient.folder / name).chmod(0o644)
-    assert worst(list(folder.permissions(patient))).level == "fail"
+    assert worst(list(machine.permissions(patient))).level == "fail"
 
 
 def test_a_damaged_database_is_named_with_the_way_out(patient: DoctorContext) -> None:
@@ -290,7 +289,7 @@ class Answers:
 async def test_only_names_of_ones_own_sources_are_asked_for(
     hosts: tuple[str, ...], broken: bool, level: str, words: str
 ) -> None:
-    finding = await names.answered(hosts, Answers(broken=broken))
+    finding = await network.answered(hosts, Answers(broken=broken))
     assert (finding.level, finding.what) == (level, "names") and words in finding.says
 
 
@@ -300,8 +299,8 @@ def test_hosts_are_those_of_sources_that_have_a_name(patient: DoctorContext) -> 
         for number, url in enumerate(urls):
             connection.execute("INSERT INTO source_key VALUES(?, ?)", (number, str(number)))
             connection.execute("INSERT INTO source(key, url, body) VALUES(?, ?, x'00')", (number, url))
-    assert names.watched_hosts(patient) == ["a.test", "b.test"]
-    assert names.watched_hosts(replace(patient, folder=patient.folder / "none")) == ()
+    assert network.watched_hosts(patient) == ["a.test", "b.test"]
+    assert network.watched_hosts(replace(patient, folder=patient.folder / "none")) == ()
 
 
 async def test_the_clock_is_steady_here(patient: DoctorContext) -> None:
@@ -311,7 +310,7 @@ async def test_the_clock_is_steady_here(patient: DoctorContext) -> None:
 async def test_a_folder_on_which_nothing_is_right_is_looked_over_to_the_end(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(browser, "real_browser", lambda settings: real_browser(replace(settings, browser="off")))
+    monkeypatch.setattr(machine, "real_browser", lambda settings: real_browser(replace(settings, browser="off")))
     (tmp_path / "sanderling.toml").write_text("= =")
     (tmp_path / DATABASE).write_text("this is no database at all, is it?")
     found = await findings({"data": str(tmp_path)}, {"SANDERLING_MASTER_KEY": "nonsense"}, None, True)
@@ -330,8 +329,8 @@ async def test_beside_a_running_service(tmp_path: Path) -> None:
         report = json.loads(done.stdout)
         assert done.returncode == Exit.WELL, report
         says = {finding["what"]: finding["says"] for finding in report["findings"]}
-        assert says["service"] == "ready" and "this shell has otherwise: port" in says["settings"]
-        assert f"port {port} is in use, as it should be" in says["port"]
+        assert says["service"] == "ready" and "this shell differs in: port" in says["settings"]
+        assert f"port {port} is in use by the running service" in says["port"]
         shown = await run_command("settings", "--data", str(tmp_path), "--port", "1", **NO_BROWSER)
         assert f"  port = {port}".encode() in shown.stderr.splitlines()
         assert await service.end() == Exit.WELL

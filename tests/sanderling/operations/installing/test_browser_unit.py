@@ -12,7 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sanderling.operations.installing.browser_unit import (
+from sanderling.operations.installing.layout import SYSTEM
+from sanderling.operations.installing.units import (
     ADDRESS,
     LINE,
     browser_in,
@@ -20,7 +21,6 @@ from sanderling.operations.installing.browser_unit import (
     with_browser,
     without_browser,
 )
-from sanderling.operations.installing.layout import SYSTEM
 from tests.rules.source_files import ROOT
 
 SHELL = "/usr/bin/chromium-headless-shell"

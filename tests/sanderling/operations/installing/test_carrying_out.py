@@ -13,8 +13,7 @@ import pytest
 from sanderling import program
 from sanderling.cli import run
 from sanderling.exits import CommandFailed, Exit
-from sanderling.operations.installing.carrying_out import Hand, look
-from sanderling.operations.installing.launcher import cut
+from sanderling.operations.installing.carrying_out import Hand, cut, look
 from sanderling.operations.installing.layout import SYSTEM
 from sanderling.operations.installing.plan import Amend, FoundInstallation, Note, Run, Write
 
@@ -182,7 +181,7 @@ def test_a_full_disk_is_told_in_one_line_and_nothing_half_is_left(
     root = tmp_path / "root"
     assert run(["install", "--prefix", str(root)]) == Exit.FAILED
     told = capsys.readouterr().err
-    assert "No space left on device. Mend that" in told and len(told) < 200
+    assert "No space left on device. Fix that" in told and len(told) < 200
     assert list((root / "opt/sanderling").iterdir()) == []
 
 

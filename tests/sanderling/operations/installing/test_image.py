@@ -13,7 +13,7 @@ import yaml
 from actors.settings import Settings
 from sanderling.environment import BESIDE
 from sanderling.operations.installing.layout import SYSTEM
-from sanderling.operations.installing.unit import unit_text
+from sanderling.operations.installing.units import unit_text
 from tests.e2e.fronts import CADDY
 from tests.rules.source_files import ROOT
 

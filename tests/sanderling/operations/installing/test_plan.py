@@ -8,7 +8,6 @@ from pathlib import PurePosixPath as Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sanderling.operations.installing.browser_unit import LINE, browser_units
 from sanderling.operations.installing.layout import BESIDE_PACKAGE, SYSTEM, of_user
 from sanderling.operations.installing.plan import (
     Act,
@@ -27,7 +26,7 @@ from sanderling.operations.installing.plan import (
     letting_go,
     removing,
 )
-from sanderling.operations.installing.unit import is_unedited, sealed, unit_text
+from sanderling.operations.installing.units import LINE, browser_units, is_unedited, sealed, unit_text
 
 VERSION = "1.2.3-abc"
 UNIT = sealed(unit_text(SYSTEM))

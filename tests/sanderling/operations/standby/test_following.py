@@ -13,9 +13,8 @@ import pytest
 
 from actors.replica.parts import CURRENT, Whole, read_current, read_whole, whole_name, written_record
 from sanderling.exits import CommandFailed
-from sanderling.operations.standby import copy as module
-from sanderling.operations.standby.copy import StandbyCopy
-from sanderling.operations.standby.follower import Follower
+from sanderling.operations.standby import following as module
+from sanderling.operations.standby.following import Follower, StandbyCopy
 from storage.errors import Corrupt
 from storage.records.identity import Millis
 from storage.sqlite.engine.migrations import STEPS

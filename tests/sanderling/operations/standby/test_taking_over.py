@@ -14,10 +14,8 @@ import trio
 from actors.replica.parts import CURRENT, OWNER, Owner, read_owner, written_record
 from sanderling.exits import CommandFailed
 from sanderling.operations.standby import taking_over as module
-from sanderling.operations.standby.copy import FOLDER, StandbyCopy
-from sanderling.operations.standby.follower import Follower
-from sanderling.operations.standby.running import _held, sentences
-from sanderling.operations.standby.taking_over import MARGIN, TakenOver, take_over
+from sanderling.operations.standby.following import FOLDER, Follower, StandbyCopy
+from sanderling.operations.standby.taking_over import MARGIN, TakenOver, _held, sentences, take_over
 from storage.records.identity import Millis, seq_at
 from storage.records.key import ApiKey
 from storage.sqlite import open_keys

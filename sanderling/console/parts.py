@@ -1,15 +1,40 @@
-"""All details of one part as lines: identity, health, reasons, recent activity. Pure."""
+"""One part of the tree: the actions on it, all its details, and why a source reported something, or nothing."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from textwrap import wrap
-from typing import Any
+from typing import Any, ClassVar, Final
 
-from sanderling.console.event_lines import event_line
-from sanderling.console.text import Line, fit, safe
+from textual.binding import BindingType
+
+from sanderling.client.why import lines
+from sanderling.console.events import event_line
+from sanderling.console.lines import key
+from sanderling.console.lists import LogScreen
+from sanderling.console.text import Line, fit, line_of, safe
+from sanderling.console.view import BACK, COPY_KEYS, ReadingView, View
 from sanderling.console.words import BAD, FAINT, POOR, STYLES, VERDICTS, ago, apart, clock, short, state_of, until
 
+ACTS: Final[Mapping[str, tuple[str, str]]] = {
+    "check": ("Check it now", "check requested"),
+    "restart": ("Restart it", "it was restarted"),
+    "release": ("Let it try again at once", "released"),
+    "disable": ("Pause it", "paused"),
+    "enable": ("Resume it", "resumed"),
+}
+"""The question, and the message afterwards."""
+OF_A_PART: Final = "Restart it, and all that was started after it"
+ACT_KEYS: list[BindingType] = [
+    key("r", "act('restart')", "restart", "restart it"),
+    key("c", "act('check')", "check", "check a source now, as far as politeness allows"),
+    key("u", "act('release')", "release", "end a quarantine, or the wait after a crash"),
+    key("e", "act('disable')", "pause", "pause a source"),
+    key("e", "act('enable')", "resume", "resume a source"),
+    key("x", "why", "why", "why a source reported something, or nothing"),
+    *COPY_KEYS,
+]
+EVENTS = 5
 LABEL = 13
 LOOKS = 20
 """Checks shown as marks."""
@@ -18,6 +43,115 @@ _OF_THE_SOURCE = ("failing", "resting", "throttled", "overdue", "new")
 """States of the source. `since` belongs to its actor, whose state did not change."""
 CAUSES = {"reach": "answers", "yield": "brings news", "partial": "readable", "stuck": "can recover"}
 """The parts of a score, worded as on the dashboard."""
+
+
+def is_source(row: Mapping[str, Any]) -> bool:
+    return str(row["path"]).startswith("sources/")
+
+
+def possible(row: Mapping[str, Any] | None) -> Collection[str]:
+    """Return the actions that a row allows now.
+
+    >>> possible({"path": "sources/1", "state": "paused"}), sorted(possible({"path": "log", "state": "backoff"}))
+    (['enable'], ['release', 'restart'])
+    """
+    if row is None or row["state"] == "gone":
+        return []
+    found = ["restart"] if row["state"] not in ("paused", "ended") else []
+    if row["state"] in ("quarantined", "backoff"):
+        found.append("release")
+    if is_source(row):
+        found += ["enable"] if row["state"] == "paused" else ["check", "disable"]
+    return found
+
+
+class ActingView(View):
+    """A screen with a part of the tree to act on."""
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Enable an action only if it is possible now."""
+        row = self.subject()
+        if action == "act":
+            return parameters[0] in possible(row)
+        return row is not None and is_source(row) if action == "why" else super().check_action(action, parameters)
+
+    def action_act(self, name: str) -> None:
+        """Run one of ACTS on the subject after confirmation."""
+        row = self.subject()
+        if row is not None:
+            question, done = ACTS[name]
+            if name == "restart" and row["kind"] == "part":
+                question = OF_A_PART
+            who = row.get("title") or row["name"] or row["path"]
+            self.send(f"{question}?  {who}", f"/v1/admin/tree/{row['path']}/{name}", f"{who}: {done}")
+
+    def action_why(self) -> None:
+        row = self.subject()
+        if row is not None:
+            self.app.push_screen(WhyScreen(row))
+
+
+class PartScreen(ActingView, ReadingView):
+    """A part of the tree: identity, health, reasons, recent activity."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [*ACT_KEYS, key("L", "log", "log", "its log lines"), BACK]
+    EVERY = 2
+
+    def __init__(self, path: str) -> None:
+        super().__init__()
+        self.path = path
+        self.part: Mapping[str, Any] | None = None
+        self.events: Sequence[Mapping[str, Any]] = ()
+
+    def change(self, path: str) -> None:
+        """Refresh at the next beat if it is this part."""
+        if path == self.path:
+            self._beats = 0
+
+    async def read(self) -> None:
+        link = self.console_app.link
+        self.part = await link.get(f"/v1/admin/tree/{self.path}")
+        self.redraw()
+        source = self.part["source"]
+        if source is not None:
+            self.events = (await link.get("/v1/events", source=source["id"], order="desc", limit=EVENTS))["events"]
+            self.redraw()
+
+    def whole(self, width: int) -> Sequence[Line]:
+        if self.part is None:
+            return [line_of(f"{self.path} …", width, "dim")]
+        return list(part_lines(self.part, self.events, self.now, width))
+
+    def subject(self) -> Mapping[str, Any] | None:
+        return None if self.part is None else self.part["row"]
+
+    def action_log(self) -> None:
+        self.app.push_screen(LogScreen(self.path))
+
+
+class WhyScreen(ReadingView):
+    """The answer of `sanderling why`. row: the source's row in the tree."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [BACK]
+
+    def __init__(self, row: Mapping[str, Any]) -> None:
+        super().__init__()
+        self._row = row
+        self.answer: Mapping[str, Any] | None = None
+
+    async def read(self) -> None:
+        self.answer = await self.console_app.link.get(f"/v1/sources/{self._row['path'].partition('/')[2]}/why")
+        self.redraw()
+
+    def whole(self, width: int) -> Sequence[Line]:
+        if self.answer is None:
+            return [line_of(f"{self._row['name']} …", width, "dim")]
+        first, *rest = lines(self.answer, asked=False)
+        found = [line_of(first, width, "bold")]
+        for text in rest:
+            indent = " " * (len(text) - len(text.lstrip()))
+            found += [line_of(indent + part, width) for part in wrap(text.strip(), max(20, width - len(indent) - 1))]
+        return found
 
 
 def part_lines(part: Mapping[str, Any], events: Sequence[Mapping[str, Any]], now: str, width: int) -> Iterator[Line]:
@@ -45,7 +179,7 @@ def part_lines(part: Mapping[str, Any], events: Sequence[Mapping[str, Any]], now
         yield from _title("last events", width)
         yield from (event_line(event, width) for event in events)
         if not events:
-            yield [(fit(" none in the history that is kept", width), FAINT)]
+            yield line_of("none in the history that is kept", width, FAINT)
 
 
 def _field(label: str, text: str, width: int, style: str = "", *, mark: str = "") -> Iterator[Line]:
@@ -129,7 +263,7 @@ def _exchange(source: Mapping[str, Any], now: str) -> str:
 def _task(part: Mapping[str, Any], now: str, width: int) -> Iterator[Line]:
     yield from _title("actor", width)
     if part["task"] is None:
-        yield [(fit(" nothing of it runs", width), FAINT)]
+        yield line_of("no task is running", width, FAINT)
         return
     note = f": {part['note']}" if part["note"] else ""
     yield from _field("task", f"{part['task']}{note}", width)

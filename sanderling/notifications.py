@@ -1,20 +1,52 @@
-"""Sending mail: the server, the password (read again for each mail), and the default language."""
+"""Parts of notifications that come from the settings: mail, languages, templates and messengers."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import TypeVar
 
 import trio
 
+from actors.catalogue.catalogue import Catalogue, Named
 from actors.destination_kinds.email.kind import Mail
 from actors.destination_kinds.email.session import Login, server_of
+from actors.destination_kinds.messengers import messenger as messengers
+from actors.destination_kinds.messengers.messenger import Messenger
 from actors.egress.failures import Blame, LookFailed
 from actors.notification.speech import Speech
 from actors.settings import Settings
+from actors.templates import catalogue as templates
+from actors.templates.template import Template
 from api.dashboard.language.messages import speech_of
 from sanderling.exits import CommandFailed, Exit
 
 LARGEST = 16 << 10
+
+
+N = TypeVar("N", bound=Named)
+
+
+def templates_of(folder: str) -> Catalogue[Template]:
+    """Raises CommandFailed (BAD_SETTING)."""
+    return _catalogue(folder, "templates", templates.built_in, templates.with_folder)
+
+
+def messengers_of(folder: str) -> Catalogue[Messenger]:
+    """Raises CommandFailed (BAD_SETTING)."""
+    return _catalogue(folder, "kinds of destinations", messengers.built_in, messengers.with_folder)
+
+
+def _catalogue(
+    folder: str, what: str, built_in: Callable[[], Catalogue[N]], with_folder: Callable[[Path], Catalogue[N]]
+) -> Catalogue[N]:
+    if not folder:
+        return built_in()
+    try:
+        return with_folder(Path(folder))
+    except OSError as error:
+        says = f"{folder} can't be read as a folder of {what}: {error.strerror or error}."
+        raise CommandFailed(says, Exit.BAD_SETTING) from None
 
 
 def mail_of(settings: Settings) -> Mail:
@@ -29,7 +61,7 @@ def mail_of(settings: Settings) -> Mail:
     async def login() -> Login | None:
         if not settings.mail_user:
             return None
-        password = await trio.to_thread.run_sync(_read, settings.mail_password_file, limiter=limiter)
+        password = await trio.to_thread.run_sync(_first_line, settings.mail_password_file, limiter=limiter)
         return Login(settings.mail_user, password, settings.mail_login == "token")
 
     return Mail(server, login, settings.public_url())
@@ -44,8 +76,8 @@ def speech_for(settings: Settings) -> Speech:
     return speech
 
 
-def _read(file: str) -> str:
-    """Return the first line of a file. Raises LookFailed: the fault is ours and may pass."""
+def _first_line(file: str) -> str:
+    """Raises LookFailed: the fault is ours and may pass."""
     if not file:
         return ""
     try:

@@ -11,18 +11,19 @@ from typing import Any, ClassVar
 
 from textual import events
 from textual.binding import BindingType
+from textual.screen import Screen
 from textual.widget import Widget
 
 from sanderling.console import rows
-from sanderling.console.event_lines import event_line
-from sanderling.console.filtering import filters, places
-from sanderling.console.fold import Fold
+from sanderling.console.deliveries import DeliveriesScreen
+from sanderling.console.events import EventScreen, event_line
+from sanderling.console.figures import Rates
 from sanderling.console.lines import Lines, Picks, key
-from sanderling.console.prompts import Ask
-from sanderling.console.rates import Rates
-from sanderling.console.row_cache import SIZE, Row, RowCache
+from sanderling.console.lists import AlertsScreen, KeysScreen, LogScreen, StreamsScreen
+from sanderling.console.parts import ACT_KEYS, ActingView, PartScreen
+from sanderling.console.prompts import Ask, filters, places
+from sanderling.console.rows import SIZE, Fold, Row, RowCache
 from sanderling.console.text import Line, between
-from sanderling.console.view import ACT_KEYS, View
 from sanderling.exits import CommandFailed
 from storage.records.tiers import TIERS
 
@@ -34,32 +35,32 @@ _LOW, _HIGH = 18, 34
 """Minimum screen heights for a small and a large tail."""
 
 
-class TreeScreen(View):
+class TreeScreen(ActingView):
     """The supervision tree or list, above the event tail."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        key("slash", "filter", "filter", "only rows with these words, or state: host: tag: kind:; tab completes"),
+        key("slash", "filter", "filter", "show rows with these words, or state: host: tag: kind:; tab completes"),
         key("colon", "jump", "go", "to a row by its number, into a part by its path, id or URL, to alerts, log, ..."),
         key("t", "shape", "list", "the list, worst first; again: the tree"),
-        key("s", "sort", "sort", "make the order anew"),
+        key("s", "sort", "sort", "sort the rows again"),
         key("S", "order", "by", "sort by the next column", foot=False),
-        key("v", "reverse", "reverse", "the other way round", foot=False),
+        key("v", "reverse", "reverse", "reverse the order", foot=False),
         key("enter", "enter", "detail", "details", shown="⏎"),
-        key("right,l", "unfold", "unfold", "show what is not well in this part, then all; else details", foot=False),
+        key("right,l", "unfold", "unfold", "show the unhealthy rows of this part, then all; else details", foot=False),
         key("left,h", "fold", "fold", "show less of this part; from below it: go to it", foot=False),
         key("z", "fold_all", "fold", "fold everything, or open everything", foot=False),
         *ACT_KEYS[:2],
         key("d", "deliveries", "deliveries", "destinations and attempts"),
         *ACT_KEYS[2:],
         key("L", "log", "log", "the log lines of the service"),
-        key("D", "drain", "drain", "pause or resume all looks", foot=False),
-        key("space", "freeze", "freeze", "hold the picture, or let it go on", foot=False),
+        key("D", "drain", "drain", "pause or resume all checks", foot=False),
+        key("space", "freeze", "freeze", "freeze or resume the display", foot=False),
         key("tab", "other", "events", "between the rows and the events", foot=False, shown="Tab"),
-        key("p", "pause", "hold", "hold the event tail", foot=False),
-        key("f", "follow", "follow", "let the event tail go on", foot=False),
-        key("0", "preset('')", "all", "all rows", foot=False),
-        key("1", f"preset('{TROUBLE}')", "trouble", "only what is not well", foot=False),
-        key("2", "preset('kind:part')", "system", "only the fixed parts", foot=False),
+        key("p", "hold(True)", "hold", "hold the event tail", foot=False),
+        key("f", "hold(False)", "follow", "resume the event tail", foot=False),
+        key("0", "filtered('')", "all", "all rows", foot=False),
+        key("1", f"filtered('{TROUBLE}')", "trouble", "only unhealthy rows", foot=False),
+        key("2", "filtered('kind:part')", "system", "only the fixed parts", foot=False),
         key("escape", "back", "back", "all rows again", foot=False, shown="esc"),
     ]
 
@@ -82,7 +83,6 @@ class TreeScreen(View):
         )
 
     def on_mount(self) -> None:
-        self.picks.focus()
         self.call_after_refresh(self.told)
 
     def on_resize(self, event: events.Resize) -> None:
@@ -119,7 +119,7 @@ class TreeScreen(View):
     def _empty(self) -> str:
         if self.book.stale:
             return "…"
-        return "Nothing is like that; esc shows all." if self.words else "There is nothing yet."
+        return "No row matches; esc shows all." if self.words else "There is nothing yet."
 
     def _tail_title(self, width: int, height: int) -> Sequence[Line]:
         tail = self.console_app.tail
@@ -257,7 +257,7 @@ class TreeScreen(View):
         before = self.words
 
         def answered(words: str | None) -> None:
-            self._filtered(before if words is None else words)
+            self.action_filtered(before if words is None else words)
 
         self.console_app.ask(Ask(" /", before, hint, answered, changed=self._typed, complete=filters))
 
@@ -267,24 +267,21 @@ class TreeScreen(View):
         def ripe() -> None:
             asked = self.console_app.question is not None and self._typing == words
             if asked:
-                self._filtered(words)
+                self.action_filtered(words)
 
         self.set_timer(TYPING, ripe)
 
-    def _filtered(self, words: str) -> None:
+    def action_filtered(self, words: str) -> None:
         if words != self.words:
             self.words = words
             self.action_sort()
-
-    def action_preset(self, words: str) -> None:
-        self._filtered(words)
 
     def action_back(self) -> None:
         """Leave the events, or remove the filter."""
         if self.tail_picks.has_focus:
             self.action_other()
         else:
-            self._filtered("")
+            self.action_filtered("")
 
     def action_other(self) -> None:
         """Switch focus between rows and events; events are held while focused."""
@@ -300,15 +297,15 @@ class TreeScreen(View):
 
     def _jumped(self, words: str | None) -> None:
         to: Mapping[str | None, Callable[[], None]] = {
-            "alerts": self.console_app.show_alerts,
-            "destinations": self.console_app.show_deliveries,
+            "alerts": lambda: self._go(AlertsScreen()),
+            "destinations": self.action_deliveries,
             "log": self.action_log,
-            "streams": self.console_app.show_streams,
-            "keys": self.console_app.show_keys,
-            "sources": lambda: self._filtered(" ".join(f"kind:{tier}" for tier in TIERS)),
-            "parts": lambda: self._filtered("kind:part"),
-            "trouble": lambda: self._filtered(TROUBLE),
-            "all": lambda: self._filtered(""),
+            "streams": lambda: self._go(StreamsScreen()),
+            "keys": lambda: self._go(KeysScreen()),
+            "sources": lambda: self.action_filtered(" ".join(f"kind:{tier}" for tier in TIERS)),
+            "parts": lambda: self.action_filtered("kind:part"),
+            "trouble": lambda: self.action_filtered(TROUBLE),
+            "all": lambda: self.action_filtered(""),
         }
         if words in to:
             to[words]()
@@ -324,48 +321,41 @@ class TreeScreen(View):
         if not hits:
             self.notice(f"Nothing has {words} in its path, name, URL or error.")
         else:
-            self.console_app.show_part(hits[0]["path"])
+            self._go(PartScreen(hits[0]["path"]))
+
+    def _go(self, screen: Screen[None]) -> None:
+        self.app.push_screen(screen)
 
     def action_enter(self) -> None:
         """Show the part, or the event, under the cursor."""
         shown = self.console_app.tail.shown
         if not self.tail_picks.has_focus:
             if self._here():
-                self.console_app.show_part(self._here())
+                self._go(PartScreen(self._here()))
         elif self.tail_picks.cursor < len(shown) and "id" in (event := shown[self.tail_picks.cursor]):
-            self.console_app.show_event(event)
+            self._go(EventScreen(event))
 
     def action_deliveries(self) -> None:
-        self.console_app.show_deliveries()
+        self._go(DeliveriesScreen())
 
     def action_log(self) -> None:
-        self.console_app.show_log("")
+        self._go(LogScreen())
 
     def action_drain(self) -> None:
         """Drain or resume the service, after confirmation."""
         figures = self.console_app.figures.now
         on = figures is None or not figures["draining"]
-        question = "Make no more looks until told otherwise?" if on else "Make looks again?"
-
-        async def run() -> str:
-            await self.console_app.link.post(f"/v1/admin/{'drain' if on else 'resume'}")
-            return "No more looks are made; D lets them go on." if on else "Looks are made again."
-
-        self.confirmed(question, run)
+        question = "Pause all checks?" if on else "Resume all checks?"
+        done = "All checks are paused; D resumes them." if on else "Checks are resumed."
+        self.send(question, f"/v1/admin/{'drain' if on else 'resume'}", done)
 
     def action_freeze(self) -> None:
         self.console_app.freeze()
         self.redraw()
         self.beat()
 
-    def action_pause(self) -> None:
-        """Hold the event tail."""
-        self.console_app.tail.pause(True)
-        self.told()
-        self.redraw()
-
-    def action_follow(self) -> None:
-        """Resume the event tail."""
-        self.console_app.tail.pause(False)
+    def action_hold(self, on: bool) -> None:
+        """Hold or resume the event tail."""
+        self.console_app.tail.pause(on)
         self.told()
         self.redraw()

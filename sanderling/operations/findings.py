@@ -1,13 +1,16 @@
-"""The result of one check on a build or an installation: fine, a warning, or a failure."""
+"""The result of one check on a build or an installation, and the context of a check."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal
 
 import click
 from msgspec import Struct, to_builtins
 
+from actors.settings import Settings
 from sanderling.environment import hinted
 from sanderling.exits import Exit
 from sanderling.json_lines import print_json
@@ -37,3 +40,14 @@ def tell(findings: Sequence[Finding], *, as_json: bool) -> Exit:
             if finding.do:
                 click.echo(f"{'':<6}{'':<{width}}  -> {plain(hinted(finding.do))}")
     return Exit.FAILED if failed else Exit.WELL
+
+
+@dataclass(frozen=True, slots=True)
+class DoctorContext:
+    """running: a service answers on the folder's admin socket. offline: send nothing to the network."""
+
+    settings: Settings
+    folder: Path
+    variables: Mapping[str, str]
+    running: bool
+    offline: bool

@@ -1,0 +1,263 @@
+"""The lists behind a jump: alerts, open streams, API keys, and the log. One row each, with an action on it."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
+
+from textual.binding import BindingType
+from textual.widget import Widget
+
+from sanderling.client.alerts import alert_page
+from sanderling.console.lines import Lines, key
+from sanderling.console.text import Column, Line, Piece, Table, between, line_of
+from sanderling.console.view import BACK, ListView, ReadingView
+from sanderling.console.words import BAD, FAINT, POOR, STYLES, age, ago, clock, named, short
+from storage.records.states import ALERTS
+
+STREAMS, KEYS = "/v1/admin/streams", "/v1/admin/keys"
+MOST_ALERTS, MOST_STREAMS = 100, 500
+LATE, TOO_LATE = 10, 300
+"""Seconds behind the newest event until a reader is drawn as slow, and as far behind."""
+LOG_KEPT, LOG_AT_ONCE = 2_000, 500
+_LEVELS = {"error": ("error", BAD), "warning": ("warn", POOR), "debug": ("debug", FAINT), "critical": ("crit", BAD)}
+
+
+def _alert_state(alert: Mapping[str, Any], _now: str) -> Piece:
+    state = ALERTS["active" if alert["enabled"] else "paused"]
+    return state.short, STYLES[state.mood]
+
+
+def _alert_name(alert: Mapping[str, Any], _now: str) -> str:
+    query = "" if alert["name"] == alert["filter_query"] else f"  {alert['filter_query'] or 'everything'}"
+    return f"{alert['name']}{query}"
+
+
+class AlertsScreen(ListView):
+    """One row per alert, oldest first."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        key("enter,l,right", "enter", "detail", "its query and its destinations", shown="⏎"),
+        key("e", "switch(False)", "pause", "pause an alert"),
+        key("e", "switch(True)", "resume", "resume an alert"),
+        BACK,
+    ]
+    NONE = "There is no alert yet."
+    TABLE = Table(
+        Column("state", 5, _alert_state),
+        Column("met", 9, lambda alert, _: format(alert["match_count"], ","), right=True),
+        Column("last", 9, lambda alert, now: ago(alert["last_match_at"], now) if now else ""),
+        Column("name and query", 0, _alert_name),
+    )
+
+    def headline(self) -> str:
+        return "alerts"
+
+    async def read(self) -> None:
+        self.show(await self.console_app.link.get("/v1/alerts", limit=MOST_ALERTS))
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Offer pause for active alerts, resume for paused ones."""
+        if action != "switch":
+            return True
+        alert = self.here()
+        return alert is not None and alert["enabled"] is not parameters[0]
+
+    def action_enter(self) -> None:
+        alert = self.here()
+        if alert is not None:
+            self.app.push_screen(AlertScreen(alert))
+
+    def action_switch(self, on: bool) -> None:
+        """Pause or resume the alert under the cursor."""
+        alert = self.here()
+        if alert is not None:
+            question = f"{'Resume' if on else 'Pause'} it?  {alert['name']}"
+            done = f"{alert['name']}: {'resumed' if on else 'paused'}"
+            self.send(question, f"/v1/alerts/{alert['id']}", done, {"enabled": on}, method="PATCH")
+
+
+class AlertScreen(ReadingView):
+    """One alert: query, sources, matches, destinations."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [BACK]
+
+    def __init__(self, alert: Mapping[str, Any]) -> None:
+        super().__init__()
+        self._alert = alert
+        self._destinations: Sequence[Mapping[str, Any]] = ()
+
+    async def read(self) -> None:
+        path = f"/v1/alerts/{self._alert['id']}/destinations"
+        self._destinations = await self.console_app.link.get(path, limit=MOST_ALERTS)
+        self.redraw()
+
+    def whole(self, width: int) -> Sequence[Line]:
+        return [line_of(line, width) for line in alert_page(self._alert, self._destinations)]
+
+
+class _Ended(ListView):
+    """A list of open things, read anew every second. `e` ends the one under the cursor."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [BACK]
+    EVERY = 1
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Offer `end` only with a row under the cursor."""
+        return self.here() is not None if action == "end" else True
+
+
+def _behind(stream: Mapping[str, Any], _now: str) -> Piece:
+    late = stream["behind_s"]
+    return short(late) if late >= 1 else "-", BAD if late >= TOO_LATE else POOR if late >= LATE else ""
+
+
+class StreamsScreen(_Ended):
+    """One row per stream, the furthest behind first."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [key("e", "end", "close", "close a stream; its client may come back")]
+    NONE = "No stream is open at this node."
+    TABLE = Table(
+        Column("key", 16, lambda stream, _: stream["name"] or stream["prefix"]),
+        Column("behind", 7, _behind, right=True),
+        Column("open", 7, lambda stream, now: age(stream["since"], now), right=True),
+        Column("sent", 7, lambda stream, _: _size(stream["bytes"]), right=True),
+        Column("from", 16, lambda stream, _: stream["address"] or "socket"),
+        Column("asked", 0, lambda stream, _: stream["asked"]),
+    )
+    node = ""
+
+    def headline(self) -> str:
+        return f"streams of {self.node} alone: open the console at another node for its own" if self.node else "streams"
+
+    async def read(self) -> None:
+        found = await self.console_app.link.get(STREAMS, limit=MOST_STREAMS)
+        self.node = found.get("node") or ""
+        self.show(found["streams"])
+
+    def action_end(self) -> None:
+        """Close the stream under the cursor."""
+        if (row := self.here()) is not None:
+            done = f"The stream of {row['name']} is closed. Its client may come back."
+            self.send(f"Close it?  {row['name']}: {row['asked']}", f"{STREAMS}/{row['number']}/close", done)
+
+
+def _faint_unused(text: Any) -> Any:
+    """Draw the cells of a key that was never used faintly."""
+    return lambda row, now: (text(row, now), "" if row["last_used_at"] else FAINT)
+
+
+class KeysScreen(_Ended):
+    """One row per key, newest first; never the key itself."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [key("e", "end", "revoke", "delete a key for good")]
+    NONE = "There is no key yet: sanderling keys create NAME SCOPE."
+    TABLE = Table(
+        Column("name", 16, _faint_unused(lambda row, _: row["name"])),
+        Column("begins", 12, _faint_unused(lambda row, _: row["prefix"])),
+        Column("made", 7, _faint_unused(lambda row, now: age(row["created_at"], now)), right=True),
+        Column(
+            "used",
+            7,
+            _faint_unused(lambda row, now: age(row["last_used_at"], now) if row["last_used_at"] else "never"),
+            right=True,
+        ),
+        Column("open", 4, _faint_unused(lambda row, _: str(row["streams"] or "-")), right=True),
+        Column(" may", 0, _faint_unused(lambda row, _: f" {', '.join(row['scopes'])}")),
+    )
+
+    def headline(self) -> str:
+        return "API keys"
+
+    async def read(self) -> None:
+        self.show((await self.console_app.link.get(KEYS))["keys"])
+
+    def action_end(self) -> None:
+        """Delete the key under the cursor."""
+        if (row := self.here()) is not None:
+            done = f"The key {row['name']} is deleted. The next request with it gets 401."
+            self.send(f"Delete it for good?  {row['name']} ({row['prefix']}…)", f"{KEYS}/{row['id']}/revoke", done)
+
+
+def _size(count: int) -> str:
+    """Return a byte count in at most seven cells.
+
+    >>> _size(0), _size(950), _size(48_210), _size(5 << 20)
+    ('-', '950 B', '47 K', '5 M')
+    """
+    if not count:
+        return "-"
+    for size, unit in ((1 << 30, "G"), (1 << 20, "M"), (1 << 10, "K")):
+        if count >= size:
+            return f"{count // size} {unit}"
+    return f"{count} B"
+
+
+def _log_text(line: Mapping[str, Any], _now: str) -> Piece:
+    actor = named(str(line["actor"])) + "  " if line["actor"] else ""
+    return actor + "  ".join(f"{name}={value}" for name, value in line["fields"].items()), FAINT
+
+
+LOG = Table(
+    Column("time", 8, lambda line, _: (clock(str(line["ts"])), FAINT)),
+    Column("level", 5, lambda line, _: _LEVELS.get(str(line["level"]), (str(line["level"])[:5], ""))),
+    Column("event", 22, lambda line, _: str(line["event"])),
+    Column("fields", 0, _log_text),
+)
+
+
+class LogScreen(ListView):
+    """The log of the service, or of one part, live; it follows while the cursor is on the last line.
+
+    path: empty for the whole log.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        key("f", "follow", "follow", "go to the newest line and follow"),
+        BACK,
+    ]
+    EVERY = 1
+    TABLE = LOG
+    NONE = f"No lines are kept: the service keeps its newest {LOG_KEPT:,} lines in memory."
+
+    def __init__(self, path: str = "") -> None:
+        super().__init__()
+        self.path = path
+        self.lines: deque[Mapping[str, Any]] = deque(maxlen=LOG_KEPT)
+        self._after = 0
+        self.rows = ()
+
+    def connected(self) -> None:
+        """Start over: a restarted service numbers its lines from the beginning."""
+        self._after = 0
+        self.lines.clear()
+        super().connected()
+
+    async def read(self) -> None:
+        query = {"actor": self.path, "after": self._after, "limit": LOG_AT_ONCE}
+        found = await self.console_app.link.get("/v1/admin/log", **query)
+        new = [line for line in found["lines"] if line["number"] > self._after]
+        self._after = max(self._after, found["last"])
+        if new:
+            following = self.picks.cursor >= self.picks.count - 1
+            dropped = max(0, len(self.lines) + len(new) - LOG_KEPT)
+            self.lines.extend(new)
+            self.picks.cursor = max(0, self.picks.cursor - dropped)
+            self.show(self.lines)
+            if following:
+                self.action_follow()
+
+    def middle(self) -> Sequence[Widget]:
+        return (Lines(self._title, id="title"), self.picks)
+
+    def _title(self, width: int, height: int) -> Sequence[Line]:
+        return [[(between(f" log of {self.path}" if self.path else " log", self.place(), width), "bold")]]
+
+    def place(self) -> str:
+        told = "following" if self.picks.cursor >= self.picks.count - 1 else "f follow"
+        return f"lines {len(self.lines):,}, {told} "
+
+    def action_follow(self) -> None:
+        self.picks.go(len(self.lines) - 1)
+        self.redraw()

@@ -1,0 +1,136 @@
+"""Upkeep of a data folder: `sanderling migrate` and `sanderling sources sizes`."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import Final
+
+import click
+from msgspec import Struct, to_builtins
+
+from sanderling.client.listing import Cell, for_a_person, print_list
+from sanderling.data_folder import named_vault, working_in
+from sanderling.environment import environ
+from sanderling.exits import CommandFailed, Exit
+from sanderling.json_lines import print_json
+from storage.records.secrecy import plain
+from storage.sqlite.engine.connection import COMMAND, READER, WRITER, connect, gives_back, room_of, translated
+from storage.sqlite.engine.folder import DATABASE, FolderLock, opening
+from storage.sqlite.engine.migrations import STEPS, version_of
+from storage.sqlite.master_key import unlock
+from storage.sqlite.upkeep.upgrade import SPARE, copy_name, rebuild, scrub, upgrade
+
+# SQLite takes the lengths from row headers, without reading the bodies.
+_BY_SOURCE = """SELECT k.id, s.url, count(*), sum(length(l.body)) FROM log l
+    JOIN source_key k ON k.key=l.source LEFT JOIN source s ON s.key=l.source GROUP BY l.source ORDER BY 4 DESC, 1"""
+HEADS: Final = ("size", "share", "events", "source")
+
+
+class Need(Struct, frozen=True):
+    """The difference between a database's schema and this program's. copied: it must be copied to be able to shrink.
+    needed, free: bytes of disk space.
+    """
+
+    schema: int
+    newest: int
+    copied: bool
+    needed: int
+    free: int
+
+    @property
+    def nothing(self) -> bool:
+        """Whether the database is up to date."""
+        return self.schema == self.newest and not self.copied
+
+
+def need(folder: Path) -> Need:
+    """Inspect a database, possibly in use, without changes. Raises CommandFailed."""
+    database = folder / DATABASE
+    if not database.is_file() or not database.stat().st_size:
+        raise CommandFailed(
+            f"{folder}: there is no database of Sanderling; name its folder with --data.", Exit.BAD_DATA
+        )
+    with working_in(folder), closing(connect(database, COMMAND)) as connection, translated():
+        schema, copied, room = version_of(connection), not gives_back(connection), room_of(connection)
+    behind = schema < len(STEPS)
+    needed = (room.used + SPARE) if copied or behind else 0
+    return Need(schema, len(STEPS), copied, needed, shutil.disk_usage(folder).free)
+
+
+def sentences(found: Need) -> Iterator[str]:
+    """Yield the planned steps in order."""
+    if found.nothing:
+        yield f"Schema {found.schema} is up to date: nothing to do."
+        return
+    if found.copied:
+        yield "The database is copied to a new file, which can return space to the disk."
+    if found.schema < found.newest:
+        yield f"A copy is kept: {copy_name(found.schema)}."
+        yield f"Schema {found.schema} becomes {found.newest}, step by step; each step succeeds or changes nothing."
+    yield f"This needs {found.needed >> 20} MiB temporarily; {found.free >> 20} MiB are free."
+
+
+def migrate(folder: Path) -> Need:
+    """Upgrade a folder without a running service; return the steps taken. Raises CommandFailed."""
+    found, database = need(folder), folder / DATABASE
+    if found.nothing:
+        return found
+    lock, named = FolderLock(folder), named_vault(environ())
+    with working_in(folder), opening(folder):
+        lock.acquire()
+        try:
+            if found.copied and not rebuild(database):
+                raise CommandFailed(
+                    f"{database} could not be copied: {found.needed >> 20} MiB are needed and {found.free >> 20} free, "
+                    "and nobody may read it meanwhile. Nothing has changed; try again.",
+                    Exit.TRY_AGAIN,
+                )
+            with closing(connect(database, WRITER)) as connection, translated():
+                upgrade(connection, database, unlock(connection, folder, named).vault)
+                scrub(connection)
+        finally:
+            lock.release()
+    return found
+
+
+class Size(Struct, frozen=True):
+    """A source's share of the log. url: None for deleted sources and the service's notices."""
+
+    source_id: str
+    url: str | None
+    events: int
+    bytes: int
+
+
+def sizes(folder: Path) -> Sequence[Size]:
+    """Return each source's share of the log, largest first. Raises CommandFailed."""
+    database = folder / DATABASE
+    if not database.is_file():
+        raise CommandFailed(f"{folder}: there is no data folder of Sanderling; name it with --data.", Exit.BAD_DATA)
+    with working_in(folder), closing(connect(database, READER)) as connection, translated():
+        return [Size(*row) for row in connection.execute(_BY_SOURCE).fetchall()]
+
+
+def tell(found: Sequence[Size], limit: int, *, as_json: bool) -> Exit:
+    """Print the largest sources and the total."""
+    whole = sum(size.bytes for size in found)
+    rows = []
+    for size in found[:limit]:
+        if as_json:
+            print_json(to_builtins(size))
+            continue
+        share = f"{100 * size.bytes / max(whole, 1):3.0f} %"
+        where = plain(size.url or f"{size.source_id}, deleted or the service's own")
+        rows.append((f"{size.bytes / (1 << 20):10.2f} MiB", share, f"{size.events:9,}", where))
+    if for_a_person():
+        print_list(HEADS, [(*(Cell(text.strip(), right=True) for text in row[:3]), row[3]) for row in rows])
+    else:
+        for weight, share, count, where in rows:
+            click.echo(f"{weight}  {share}  {count} events  {where}")
+    if not as_json:
+        events = sum(size.events for size in found)
+        click.echo(f"{whole / (1 << 20):10.2f} MiB in {events:,} events of {len(found)} sources")
+    return Exit.WELL
