@@ -7,12 +7,17 @@ import of one that it does not use. A row therefore has all that the product sho
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from click import Command
+
+    from api.route import Route
+    from sanderling.client.api import Client
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,17 +30,35 @@ class Extra:
 
     commands: Callable[[], Sequence[Command]] = tuple
     """Commands of the program."""
+    routes: Callable[[], Mapping[str, Sequence[Route]]] = dict
+    """Routes of the API by their noun."""
+    documents: Callable[[], Callable[[bytes], Any]] | None = None
+    """A reader of files: it returns their `Document`, or None if it can't read them."""
+    as_files: Callable[[Client, Path, str], int] | None = None
+    """Writes a service's configuration as files of a workspace into a folder, and returns an exit code."""
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
     """An extra as the product knows it before it imports it."""
 
-    commands: Mapping[str, str]
+    commands: Mapping[str, str] = field(default_factory=dict)
     """name: the first sentence of its help."""
+    always: bool = False
+    """It takes part in the service, and no setting switches it off."""
 
 
 TABLE: Mapping[str, Row] = {
+    "extras.agents": Row(
+        commands={"mcp": "Serve the Model Context Protocol on standard input and output, for agents."},
+        always=True,
+    ),
+    "extras.apply": Row(
+        commands={
+            "apply": "Make the service as the TOML files in DIR say: sources, alerts, destinations, tags, "
+            "publications, by name.",
+        },
+    ),
     "extras.migrate": Row(
         commands={
             "export": "Write a whole instance to FILE as documented JSON, one object a line; - is the standard output.",
@@ -43,6 +66,7 @@ TABLE: Mapping[str, Row] = {
             "input.",
         },
     ),
+    "extras.office": Row(always=True),
     "extras.receiver": Row(
         commands={
             "listen": "Receive deliveries, print each, and say whether its two signatures verify, and if not, "
@@ -61,3 +85,8 @@ def extra(module: str) -> Extra:
     found = import_module(module).EXTRA
     assert isinstance(found, Extra)
     return found
+
+
+def always_on() -> Sequence[Extra]:
+    """Import the extras that no setting switches off."""
+    return [extra(module) for module, row in TABLE.items() if row.always]

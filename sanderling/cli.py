@@ -14,9 +14,7 @@ import click
 from actors.extras import TABLE, extra
 from actors.settings import Settings
 from sanderling.commands import (
-    agents,
     alerts,
-    applying,
     backup,
     bins,
     console,
@@ -218,14 +216,12 @@ def tail(service: str | None, key_file: str | None, **asked: Any) -> int:
 
 
 main.add_command(console.console)
-main.add_command(agents.mcp)
 main.add_command(sources.add)
 main.add_command(sources.sources)
 main.add_command(sources.coverage)
 main.add_command(tags.tags)
 main.add_command(alerts.alerts)
 main.add_command(publications.publications)
-main.add_command(applying.apply_folder)
 main.add_command(bins.bins)
 main.add_command(operating.status)
 main.add_command(operating.health)

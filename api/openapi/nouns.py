@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
+from actors.extras import always_on
 from api import wellknown
-from api.mcp import endpoint
 from api.openapi.operation import Operation
 from api.openapi.texts import (
     admin as about_admin,
@@ -85,6 +85,10 @@ class Noun(NamedTuple):
     operations: Mapping[str, Operation] = MappingProxyType({})
 
 
+def _of_extras(noun: str) -> tuple[Route, ...]:
+    return tuple(route for extra in always_on() for route in extra.routes().get(noun, ()))
+
+
 NOUNS: Final = (
     Noun("Sources", "What is watched.", sources.ROUTES, about_sources.OPERATIONS),
     Noun(
@@ -135,7 +139,9 @@ NOUNS: Final = (
         secrets.ROUTES,
         about_secrets.OPERATIONS,
     ),
-    Noun("Agents", "The service as tools, by the Model Context Protocol.", endpoint.ROUTES, about_agents.OPERATIONS),
+    Noun(
+        "Agents", "The service as tools, by the Model Context Protocol.", _of_extras("agents"), about_agents.OPERATIONS
+    ),
     Noun(
         "Practice",
         "Sources of the service's own that change when you ask for it, to see an event come of it.",

@@ -7,6 +7,7 @@ from typing import cast
 
 import click
 
+from actors.extras import TABLE, extra
 from extras.migrate.kinds import KINDS, Kind
 from sanderling.environment import environ
 from sanderling.exits import CommandFailed, Exit
@@ -118,13 +119,15 @@ def move_out(
         click.echo(as_text(), nl=False)
         return Exit.WELL
     if as_config is not None:
-        from sanderling.applying.exporting import export_files
         from sanderling.client.running import client_of
 
+        as_files = next((found for module in TABLE if (found := extra(module).as_files) is not None), None)
         if file is not None or no_events or since is not None:
             raise CommandFailed("--as-config stands without FILE, --no-events and --since.", Exit.USAGE)
+        if as_files is None:
+            raise CommandFailed("--as-config needs an extra that this program lacks, extras/apply.", Exit.USAGE)
         client = client_of(loaded(config, flags).settings.data, service, key_file, environ())
-        return export_files(client, Path(as_config), workspace)
+        return as_files(client, Path(as_config), workspace)
     if file is None:
         raise CommandFailed("Name the file to write, or - for the standard output.", Exit.USAGE)
     if no_events and since is not None:

@@ -10,14 +10,14 @@ from pathlib import Path
 import pytest
 import trio
 
-from sanderling.applying.reading import TABLES, read_folder
-from sanderling.applying.showing import NOTHING, lines_of
-from sanderling.applying.sides import BadFiles
+from extras.apply.reading import TABLES, read_folder
+from extras.apply.showing import NOTHING, lines_of
+from extras.apply.sides import BadFiles
 from sanderling.exits import Exit
 from tests.api.house import make_house, on_loopback, running
 from tests.docs.blocks import of, the
+from tests.extras.apply.folder import Service, files, store_what_is_registered
 from tests.rules.source_files import ROOT
-from tests.sanderling.applying.folder import Service, files, store_what_is_registered
 from tests.support.waiting import HANG
 
 PAGE = (ROOT / "docs/configuration.md").read_text("utf-8")

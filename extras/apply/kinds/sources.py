@@ -1,0 +1,216 @@
+"""Sources in files, identified by URL: the service watches each URL once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import Any, Literal
+
+from msgspec import UNSET, Struct, UnsetType
+
+from actors.egress.url import parse_url
+from actors.errors import UrlRefused
+from actors.messages.requests import (
+    Bar,
+    FollowHosts,
+    Follows,
+    HeadersFor,
+    Hours,
+    Ignore,
+    OwnOnly,
+    PushFilter,
+    RenderWish,
+    Replies,
+    Schedule,
+    Screenshots,
+    Selector,
+    Subprotocols,
+    Tags,
+    Title,
+    Url,
+    WaitFor,
+    as_typed,
+)
+from actors.sources.following.hosts import read_hosts
+from actors.sources.lending import read_places
+from extras.apply.kinds.kind import Ids, Kind, Names, There, Values
+from extras.apply.references import Reference
+from storage.records.identity import Managed
+from storage.records.source import OWN_NAMESPACES, Follow, Inheritable, Render, tag_of
+from storage.records.tiers import SourceType
+from storage.records.times import interval_text, seconds_of
+
+SOURCES = "sources"
+
+
+class SourceTable(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """A URL that is watched. What is left out is as of a new source."""
+
+    url: Url
+    type: SourceType | UnsetType = UNSET
+    title: Title | UnsetType = UNSET
+    tags: Tags | UnsetType = UNSET
+    selector: Selector | UnsetType = UNSET
+    ignore: Ignore | UnsetType = UNSET
+    schedule: Schedule | UnsetType = UNSET
+    hours: Hours | UnsetType = UNSET
+    filter: PushFilter | UnsetType = UNSET
+    bar: Bar | UnsetType = UNSET
+    subprotocols: Subprotocols | UnsetType = UNSET
+    hello: Reference | UnsetType = UNSET
+    replies: Replies | UnsetType = UNSET
+    headers: Reference | UnsetType = UNSET
+    headers_for: HeadersFor | UnsetType = UNSET
+    follow: Follows | UnsetType = UNSET
+    follow_hosts: FollowHosts | UnsetType = UNSET
+    own_only: OwnOnly | UnsetType = UNSET
+    render: RenderWish | UnsetType = UNSET
+    wait_for: WaitFor | UnsetType = UNSET
+    screenshots: Screenshots | UnsetType = UNSET
+    enabled: bool | UnsetType = UNSET
+    backfill: int | UnsetType = UNSET
+    verify: Literal["now", "later"] | UnsetType = UNSET
+
+
+class DetectionSeen(Struct, frozen=True):
+    """The fields read from a detection. forced: the owner chose the type."""
+
+    forced: bool = False
+
+
+class SourceSeen(Struct):
+    """The fields read from a source's record."""
+
+    id: str
+    url: str
+    title: str
+    type: SourceType
+    enabled: bool
+    tags: tuple[str, ...]
+    selector: str | None
+    ignore: tuple[str, ...]
+    filter: str | None
+    subprotocols: tuple[str, ...]
+    has_hello: bool
+    has_headers: bool
+    render: Render
+    wait_for: str | None
+    schedule: str | None
+    hours: str | None
+    bar: float | None
+    follow: Follow
+    created_at: str
+    updated_at: str
+    revision: str
+    headers_for: tuple[str, ...] = ()
+    follow_hosts: tuple[str, ...] = ()
+    replies: tuple[str, ...] = ()
+    own_only: tuple[Inheritable, ...] = ()
+    screenshots: bool = False
+    detection: DetectionSeen = DetectionSeen()
+    updated_by: str = ""
+    managed: Managed | None = None
+
+
+DEFAULTS: Values = {
+    "title": "",
+    "tags": (),
+    "selector": None,
+    "ignore": (),
+    "schedule": None,
+    "hours": None,
+    "filter": None,
+    "bar": None,
+    "subprotocols": (),
+    "replies": (),
+    "headers_for": (),
+    "follow": "none",
+    "follow_hosts": (),
+    "own_only": (),
+    "wait_for": None,
+    "screenshots": False,
+    "enabled": True,
+}
+_COMPARED = (*DEFAULTS, "url", "type", "render")
+
+
+def url_of(text: str) -> str:
+    """Normalize a URL; return an invalid one unchanged, for the service to refuse.
+
+    >>> url_of("HTTPS://Example.org"), url_of("example.org"), url_of("not a url")
+    ('https://example.org/', 'https://example.org/', 'not a url')
+    """
+    with suppress(UrlRefused, ValueError):
+        return parse_url(as_typed(text)).text
+    return text
+
+
+def tags_of(tags: tuple[str, ...]) -> tuple[str, ...]:
+    """Normalize and sort tags as stored.
+
+    >>> tags_of(("topic:ai", " shop", "label:shop"))
+    ('label:shop', 'topic:ai')
+    """
+    return tuple(sorted({tag_of(tag.strip()) for tag in tags}))
+
+
+def spelt(values: dict[str, Any]) -> dict[str, Any]:
+    """Normalize a source's values for comparison."""
+    if "url" in values:
+        values["url"] = url_of(values["url"])
+    values["tags"], values["ignore"] = tags_of(values["tags"]), tuple(sorted(values["ignore"]))
+    values["own_only"] = tuple(sorted({*values["own_only"]}))
+    values["title"] = " ".join(values["title"].split())
+    with suppress(UrlRefused):  # the service reports the fault
+        values["headers_for"] = read_places(values["headers_for"])
+    with suppress(UrlRefused):
+        values["follow_hosts"] = read_hosts(values["follow_hosts"])
+    if values["schedule"] is not None:
+        values["schedule"] = interval_text(seconds_of(values["schedule"]))
+    return values
+
+
+def _there(record: SourceSeen, names: Names) -> There:
+    """Return a record as values. The service normalizes them already, which matters for many thousands."""
+    values = {name: getattr(record, name) for name in _COMPARED}
+    values["tags"] = tuple(sorted(tag for tag in record.tags if tag.partition(":")[0] not in OWN_NAMESPACES))
+    values["ignore"], values["own_only"] = tuple(sorted(record.ignore)), tuple(sorted({*record.own_only}))
+    sealed = (("hello", record.has_hello), ("headers", record.has_headers))
+    return There(record, values, frozenset(name for name, has in sealed if has))
+
+
+def _body(values: Values, secrets: Mapping[str, str | None], _ids: Ids) -> dict[str, Any]:
+    return {**values, **secrets}
+
+
+def _trimmed(record: SourceSeen, values: Values) -> frozenset[str]:
+    """Return the fields that the service chose and would choose again."""
+    chosen = set() if record.detection.forced else {"type"}
+    return frozenset(chosen | ({"render"} if record.type != "html" or values["render"] == "auto" else set()))
+
+
+KIND = Kind(
+    id=SOURCES,
+    noun="source",
+    table=SourceTable,
+    path="/v1/sources",
+    record=SourceSeen,
+    defaults=DEFAULTS,
+    spelt=spelt,
+    there=_there,
+    natural=lambda _name, values: values["url"],
+    alike=lambda _name, values: values["url"],
+    body=_body,
+    make=lambda _values, _ids: "/v1/sources",
+    called=lambda values: values["title"] or values["url"].partition("://")[2],
+    file="sources.toml",
+    query={"sort": "-added"},
+    new=frozenset(("backfill", "verify")),
+    secrets=("hello", "headers"),
+    fixed=("url",),
+    making={"verify": "later"},  # the page may not answer today
+    unique=True,
+    twins="has the URL of {}: the service watches it once",
+    trimmed=_trimmed,
+    batch=20,
+)

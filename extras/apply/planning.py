@@ -1,0 +1,372 @@
+"""The plan: everything to do until a service matches the files, decided from two sets of values. Pure.
+
+A record with our mark is ours, whatever its name. A record without a mark stays unchanged unless it may be adopted; one
+with another workspace's mark belongs to that workspace.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, Literal, NamedTuple
+
+from extras.apply.groups import Attachment
+from extras.apply.kinds.destinations import DESTINATIONS
+from extras.apply.kinds.kind import PART, Kind, Names, There, Values, Wanted, digest_of
+from extras.apply.kinds.sources import SOURCES, url_of
+from extras.apply.kinds.table import KINDS
+from extras.apply.references import Secret
+from extras.apply.sides import Group, State, Wish
+
+Verb = Literal["make", "change", "take over", "delete", "keep"]
+Cause = Literal["files", "service", "both"]
+MOST_APPLIED = 2000
+"""Maximum characters of the applied digests that the service stores."""
+SOME = 3
+"""So many deletions are always allowed, unless they are everything managed."""
+TOO_MANY = 0.25
+"""A larger share of deletions among managed records needs explicit consent."""
+
+
+class Change(NamedTuple):
+    """A field to change. cause: whether the files changed since the last apply, or the service. secret: hide its
+    values.
+    """
+
+    field: str
+    before: Any
+    after: Any
+    cause: Cause = "files"
+    secret: bool = False
+
+
+class Act(NamedTuple):
+    """One action on one record. wanted: None to delete; there: None to create.
+
+    was: the previous name. replaces: the deleted predecessor, because a fixed value changed.
+    """
+
+    verb: Verb
+    kind: str
+    name: str
+    wanted: Wanted | None = None
+    there: There | None = None
+    changes: Sequence[Change] = ()
+    was: str = ""
+    replaces: str = ""
+
+
+class Doubt(NamedTuple):
+    """A secret that only the service can compare."""
+
+    kind: str
+    id: str
+    field: str
+    value: str
+
+    def __repr__(self) -> str:
+        return f"Doubt({self.kind!r}, {self.id!r}, {self.field!r})"
+
+
+class Plan(NamedTuple):
+    """The acts in order. notes: remarks for the user. faults: why it cannot run. managed: how many records the files
+    manage now. names: of all existing records. doubts: secrets that the service must compare. attach: groups whose
+    sources lack the template's tag or are yet to be created.
+    """
+
+    workspace: str
+    acts: Sequence[Act]
+    notes: Sequence[str]
+    faults: Sequence[str]
+    managed: int
+    names: Names
+    doubts: Sequence[Doubt] = ()
+    attach: Sequence[Attachment] = ()
+
+    def of(self, *verbs: Verb) -> list[Act]:
+        return [act for act in self.acts if act.verb in verbs]
+
+    @property
+    def empty(self) -> bool:
+        """Whether there is nothing to do."""
+        return not self.attach and not [act for act in self.acts if act.verb != "keep"]
+
+
+class Options(NamedTuple):
+    """The permissions of the user. adopt: take over unmanaged records. delete: remove records that no file names."""
+
+    adopt: bool = False
+    delete: bool = True
+
+
+def plan_of(wish: Wish, state: State, options: Options, other: frozenset[Doubt] = frozenset()) -> Plan:
+    """Return the plan. other: secrets known to differ at the service.
+
+    A plan with `doubts` assumes that they match; after asking the service, plan again.
+    """
+    planner = _Planner(wish, state, options, other)
+    planner.run()
+    deletions = [act for act in planner.acts if act.verb in ("delete", "keep")][::-1]
+    acts = [act for act in planner.acts if act.verb not in ("delete", "keep")] + deletions
+    found = (planner.notes, planner.faults, planner.managed, planner.names)
+    return Plan(wish.workspace, acts, *found, planner.doubts, planner.attach)
+
+
+def too_many(plan: Plan) -> str:
+    """Return why a plan deletes too much without consent; "" if it does not."""
+    gone = sum(act.verb == "delete" and not act.replaces for act in plan.acts)
+    if not gone or (gone < plan.managed and (gone <= SOME or gone <= TOO_MANY * plan.managed)):
+        return ""
+    what = "all" if gone == plan.managed else f"{gone:,} of the {plan.managed:,}"
+    return f"{what} things that these files manage would be deleted"
+
+
+def applied_of(kind: Kind, wanted: Wanted) -> str:
+    """Return the applied values for the mark: a digest of each value that is not the default."""
+    defaults = kind.defaults
+    said = (
+        f"{name}={digest_of(value)}"
+        for name, value in sorted(wanted.values.items())
+        if name not in defaults or value != defaults[name]
+    )
+    return " ".join(said)[:MOST_APPLIED]
+
+
+class Matches:
+    """Matches the files' records to the service's. left: ours that no file describes any more."""
+
+    def __init__(self, kind: Kind, wanted: Sequence[Wanted], there: Sequence[There], workspace: str) -> None:
+        self._kind = kind
+        self.ours = [one for one in there if one.mark is not None and one.mark.workspace == workspace]
+        self.found: dict[str, There] = {}
+        if kind.unique:
+            self._take(wanted, _by(there, lambda one: kind.natural("", one.values)), self._natural)
+        else:
+            self._take(wanted, _by(self.ours, lambda one: (one.known_as, self._fixed(one.values))), self._named)
+            free = self._free(self.ours)
+            self._take(wanted, _by(free, lambda one: kind.natural(one.known_as, one.values)), self._natural)
+            self._take(wanted, _by(self._free(free), lambda one: kind.alike("", one.values)), self._alike)
+            nobodys = [one for one in there if one.mark is None]
+            self._take(wanted, _by(nobodys, lambda one: kind.alike("", one.values)), self._alike)
+        self.left = self._free(self.ours)
+
+    def _take(
+        self, wanted: Iterable[Wanted], there: Mapping[object, list[There]], key: Callable[[Wanted], object]
+    ) -> None:
+        for one in wanted:
+            if one.name not in self.found and (some := there.get(key(one))):
+                self.found[one.name] = some.pop(0)
+
+    def _free(self, there: Iterable[There]) -> list[There]:
+        taken = {one.record.id for one in self.found.values()}
+        return [one for one in there if one.record.id not in taken]
+
+    def _named(self, one: Wanted) -> object:
+        return one.name, self._fixed(one.values)
+
+    def _natural(self, one: Wanted) -> object:
+        return self._kind.natural(one.name, one.values)
+
+    def _alike(self, one: Wanted) -> object:
+        return self._kind.alike(one.name, one.values)
+
+    def _fixed(self, values: Values) -> tuple[object, ...]:
+        return tuple(values.get(name) for name in self._kind.fixed)
+
+
+def _by(there: Sequence[There], key: Callable[[There], object]) -> Mapping[object, list[There]]:
+    """Group records by key, the oldest first."""
+    found = defaultdict[object, list[There]](list)
+    for one in sorted(there, key=lambda one: (one.record.created_at, one.record.id)):
+        found[key(one)].append(one)
+    return found
+
+
+def changes_of(kind: Kind, wanted: Wanted, there: There, names: Names) -> Iterator[Change]:
+    """Yield the fields that differ, except secrets."""
+    before = _applied(there)
+    options = {name: None for name in there.values if PART in name}
+    for name, value in {**options, **wanted.values}.items():
+        if name in wanted.secrets or (name not in there.values and PART not in name):
+            continue
+        now = there.values.get(name)
+        if now != value:
+            yield Change(name, now, value, _cause(kind, before, name, _as_before(kind, name, now, names), value))
+
+
+def _as_before(kind: Kind, field: str, value: Any, names: Names) -> Any:
+    """Return a value with the names of the last apply."""
+    of = kind.refers.get(field)
+    if of is None:
+        return value
+    if isinstance(value, str):
+        return names.before(of, value)
+    return tuple(sorted(names.before(of, name) for name in value))
+
+
+def _applied(there: There) -> Mapping[str, str] | None:
+    """Return the digests of the last apply; None without one."""
+    if there.mark is None or not there.mark.applied:
+        return None
+    return dict(part.split("=", 1) for part in there.mark.applied.split(" ") if "=" in part)
+
+
+def _cause(kind: Kind, applied: Mapping[str, str] | None, name: str, now: object, wanted: object) -> Cause:
+    if applied is None:
+        return "files"
+    before = applied.get(name) or digest_of(kind.defaults.get(name))
+    by_files, by_service = before != digest_of(wanted), before != digest_of(now)
+    return "both" if by_files and by_service else "service" if by_service else "files"
+
+
+def _attachment(group: Group, found: Mapping[str, There]) -> Attachment:
+    tag = f"template:{group.table.template}"
+    tags: dict[str, Sequence[str]] = {name: getattr(there.record, "tags", ()) for name, there in found.items()}
+    lacking = [name for name, _ in group.members if tag not in tags.get(name, ())]
+    return Attachment(group.name, group.table.template, group.table.params, group.members, len(lacking))
+
+
+class _Planner:
+    """Goes through the kinds in order and collects the plan."""
+
+    def __init__(self, wish: Wish, state: State, options: Options, other: frozenset[Doubt]) -> None:
+        self._wish, self._state, self._options, self._other = wish, state, options, other
+        self.names = Names()
+        self.acts: list[Act] = []
+        self.notes: list[str] = []
+        self.faults: list[str] = []
+        self.doubts: list[Doubt] = []
+        self.managed = 0
+        self.attach: list[Attachment] = []
+        self._by_url: dict[str, str] = {}
+
+    def run(self) -> None:
+        for kind in KINDS.values():
+            self._kind(kind)
+
+    def _kind(self, kind: Kind) -> None:
+        there = [kind.there(record, self.names) for record in self._state.records[kind.id]]
+        wanted = [self._settled(kind, one) for one in self._wish.wanted[kind.id]]
+        self._refuse_twins(kind, wanted)
+        matches = Matches(kind, wanted, there, self._wish.workspace)
+        self.managed += len(matches.ours)
+        left = {one.known_as: one for one in matches.left}
+        for one in wanted:
+            found = matches.found.get(one.name)
+            if found is None:
+                self._make(kind, one, left.get(one.name))
+            else:
+                kind.put(self.names, found.record.id, one.name, found.known_as)
+                self._found(kind, one, found)
+        names = {one.name for one in wanted}
+        for gone in matches.left:
+            self.names.put(kind.id, gone.record.id, gone.record.id, kind.known(gone.known_as))
+            replaced = gone.known_as if gone.known_as in names else ""
+            verb: Verb = "delete" if self._options.delete or replaced else "keep"
+            self.acts.append(Act(verb, kind.id, gone.known_as, there=gone, replaces=replaced))
+        if kind.id == SOURCES:
+            groups = [_attachment(group, matches.found) for group in self._wish.groups]
+            self.attach = [group for group in groups if group.lacking]
+        if kind.id == SOURCES:  # sources outside these files may be named by URL
+            known = {found.record.id for found in matches.found.values()}
+            gone_ids = {gone.record.id for gone in matches.left}
+            for one_there in there:
+                if one_there.record.id not in known:
+                    before = one_there.known_as if one_there.record.id in gone_ids else ""
+                    self.names.put(kind.id, one_there.record.id, one_there.values["url"], before)
+
+    def _settled(self, kind: Kind, wanted: Wanted) -> Wanted:
+        """Normalize a wanted record, and separate its secrets."""
+        if not kind.refers:
+            return wanted  # normalized on reading
+        values = dict(wanted.values)
+        for field, of in kind.refers.items():
+            if of == SOURCES:
+                values[field] = tuple(self._source_named(kind, wanted, name) for name in values[field])
+        values, secrets = kind.spelt(values), dict(wanted.secrets)
+        private = self._state.private.get(str(values.get("kind")), frozenset()) if kind.id == DESTINATIONS else ()
+        for name in private:
+            if values.get(name):
+                secrets[name] = Secret(str(values[name]), "the file itself")
+                says = f"{wanted.place.table}.{name} lets somebody in, and is written in {wanted.place.file}"
+                self.notes.append(f'{says}: better say where it is, as {{ env = "NAME" }}')
+            values.pop(name, None)
+        return wanted._replace(values=values, secrets=secrets)
+
+    def _source_named(self, kind: Kind, wanted: Wanted, name: str) -> str:
+        """Resolve a source given by URL to its name."""
+        if "://" not in name:
+            return name
+        if not self._by_url:
+            self._by_url = {one.values["url"]: one.name for one in self._wish.wanted[SOURCES]}
+        url = url_of(name)
+        if url in self._by_url:
+            return self._by_url[url]
+        if (SOURCES, url) not in self.names:
+            self._fault(kind, wanted.name, f"no source watches {name}: add it to these files, or take it out")
+        return url
+
+    def _refuse_twins(self, kind: Kind, wanted: Sequence[Wanted]) -> None:
+        seen = dict[object, str]()
+        for one in wanted if kind.unique else ():
+            key = kind.natural(one.name, one.values)
+            if key in seen:
+                self._fault(kind, one.name, kind.twins.format(seen[key]))
+            seen[key] = one.name
+
+    def _make(self, kind: Kind, wanted: Wanted, old: There | None) -> None:
+        for name, secret in wanted.secrets.items():
+            if secret.value is None:
+                self._fault(kind, wanted.name, f"{name}: {secret.says} is not there, and it can't be made without")
+        self.acts.append(Act("make", kind.id, wanted.name, wanted, replaces="" if old is None else old.known_as))
+
+    def _found(self, kind: Kind, wanted: Wanted, there: There) -> None:
+        mark = there.mark
+        changes = [*changes_of(kind, wanted, there, self.names), *self._secrets(kind, wanted, there)]
+        if wanted.values.get("enabled") and "enabled" not in there.values:  # the service holds it back
+            if any(one.secret for one in changes):
+                changes.append(Change("enabled", False, True))
+            else:
+                says = "nothing is sent to it yet: it needs a secret, or who is told has not agreed"
+                self.notes.append(f"{kind.id}.{wanted.name}: {says}")
+        if mark is None:
+            if not self._options.adopt:
+                what = kind.natural("", there.values) if kind.unique else f"one that is like it ({there.record.id})"
+                self._fault(
+                    kind, wanted.name, f"{what} is there already, and no files manage it: --adopt takes it over"
+                )
+            self.acts.append(Act("take over", kind.id, wanted.name, wanted, there, changes))
+        elif mark.workspace != self._wish.workspace:
+            says = f"is there already, and the files of {mark.workspace} manage it as {mark.name}"
+            self._fault(kind, wanted.name, says)
+        elif changes or mark.name != wanted.name:
+            was = mark.name if mark.name != wanted.name else ""
+            self.acts.append(Act("change", kind.id, wanted.name, wanted, there, changes, was))
+
+    def _secrets(self, kind: Kind, wanted: Wanted, there: There) -> Iterator[Change]:
+        """Yield the secrets to change, never their values."""
+        for name, secret in wanted.secrets.items():
+            has = name in there.sealed or name in there.values or name == "secret"
+            if secret.value is None and has:
+                says = f"{kind.id}.{wanted.name}: {name} is not compared, as {secret.says} is not there"
+                self.notes.append(says)
+            elif secret.value is None:
+                self._fault(kind, wanted.name, f"{name}: {secret.says} is not there, nor is it at the service")
+            elif self._is_other(kind, wanted, there, name, secret.value):
+                yield Change(name, None, None, secret=True)
+        for name in sorted(there.sealed - wanted.secrets.keys() - {"url"}):
+            yield Change(name, "a secret", None, secret=True)
+
+    def _is_other(self, kind: Kind, wanted: Wanted, there: There, name: str, value: str) -> bool:
+        """Return whether a secret differs from the service's; only the service can compare sealed ones."""
+        if name in there.values and name not in self._state.private.get(str(wanted.values.get("kind")), ()):
+            spelt = kind.spelt({**wanted.values, name: value})
+            return bool(spelt.get(name) != there.values[name])
+        if name not in there.sealed and name != "secret":
+            return True
+        doubt = Doubt(kind.id, there.record.id, name, value)
+        self.doubts.append(doubt)
+        return doubt in self._other
+
+    def _fault(self, kind: Kind, name: str, says: str) -> None:
+        self.faults.append(f"{kind.id}.{name}: {says}")

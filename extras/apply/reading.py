@@ -1,0 +1,344 @@
+"""Read a folder of files: the wanted records, and all errors in all files. Reads no clock."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any, Literal, get_args, get_origin, get_type_hints
+
+import msgspec
+from msgspec import Struct
+
+from actors.catalogue.reading import Flaw, syntax_flaw
+from actors.settings import Settings
+from extras.apply import groups
+from extras.apply.kinds.destinations import BETWEEN, DESTINATIONS
+from extras.apply.kinds.kind import PART, Kind, Place, Wanted
+from extras.apply.kinds.sources import SOURCES
+from extras.apply.kinds.table import KINDS
+from extras.apply.places import line_of
+from extras.apply.references import Reference, Secret, flaw_of
+from extras.apply.secret_places import looked_up
+from extras.apply.sides import BadFiles, Group, Wish
+from storage.records.identity import Workspace
+
+LARGEST = 32 << 20
+"""Maximum bytes per file."""
+MOST_FILES = 1000
+MOST_FLAWS = 100
+"""Maximum flaws listed; the rest is only counted."""
+WORKSPACE = "workspace"
+TABLES: Mapping[str, Kind | groups.Kind] = {**KINDS, groups.TEMPLATES: groups.KIND}
+SETTING = (
+    "is a setting of the service, which reads it at its start: set it there (docs/settings.md), and start it again; "
+    "files describe what can be changed while it runs"
+)
+_UNKNOWN = "there is no such key"
+_AT = re.compile(r"(?P<says>.*?)(?: - at `\$(?P<path>[^`]*)`)?", re.DOTALL)
+
+
+def read_folder(folder: Path, variables: Mapping[str, str], workspace: str | None = None) -> Wish:
+    """Read all *.toml files of a folder, recursively. Raises BadFiles, OSError.
+
+    workspace: the default if no file names one.
+    """
+    paths = [path for path in sorted(folder.rglob("*.toml")) if not _hidden(path.relative_to(folder))]
+    texts, flaws = dict[str, str](), list[Flaw]()
+    for path in paths[:MOST_FILES]:
+        name = path.relative_to(folder).as_posix()
+        try:
+            texts[name] = _text_of(path)
+        except ValueError as error:
+            flaws.append(Flaw(name, 0, str(error)))
+    flaws += [Flaw(path.name, 0, f"not read: at most {MOST_FILES} files") for path in paths[MOST_FILES:]]
+    reader = _Reader(texts, folder, variables, workspace)
+    reader.read()
+    if flaws or reader.flaws:
+        raise BadFiles([*flaws, *reader.flaws])
+    return Wish(reader.workspace, reader.wanted, reader.wanted_groups())
+
+
+def _is_setting(key: str) -> bool:
+    """Return whether a key is a service setting, or the first part of one, as in the table `[retention]`."""
+    names = Settings.__dataclass_fields__
+    return key == "settings" or key in names or any(name.startswith(f"{key}_") for name in names)
+
+
+def _hidden(path: Path) -> bool:
+    return any(part.startswith(".") for part in path.parts)
+
+
+def _text_of(path: Path) -> str:
+    with path.open("rb") as opened:
+        data = opened.read(LARGEST + 1)
+    if len(data) > LARGEST:
+        raise ValueError(f"larger than {LARGEST >> 20} MiB: cut it into several files")
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data[: error.start].count(b"\n") + 1
+        raise ValueError(f"line {line} is not UTF-8: save the file as UTF-8") from None
+
+
+class _Reader:
+    """Reads files one after the other and collects flaws."""
+
+    def __init__(self, texts: Mapping[str, str], folder: Path, variables: Mapping[str, str], said: str | None) -> None:
+        self._texts, self._folder, self._variables = texts, folder, variables
+        self.workspace = said or ""
+        self.flaws: list[Flaw] = []
+        self.wanted: dict[str, list[Wanted]] = {kind: [] for kind in KINDS}
+        self._places: dict[tuple[str, str], Place] = {}
+        self._tables: dict[str, dict[str, tuple[Place, Any]]] = {kind: {} for kind in TABLES}
+        self._used = set[str]()
+        self._groups: list[Group] = []
+
+    def read(self) -> None:
+        """Read everything into `wanted` and `flaws`."""
+        for file, text in self._texts.items():
+            try:
+                tree = tomllib.loads(text)
+            except (tomllib.TOMLDecodeError, RecursionError) as error:
+                self.flaws.append(syntax_flaw(str(error), text, file))
+            else:
+                self._file(file, tree)
+        if not (self.workspace or self.flaws):
+            says = f'no file says whose files these are: write `{WORKSPACE} = "NAME"` at the top of one of them'
+            none = "there are no *.toml files in it; if that is meant, name the --workspace that is to be emptied"
+            self.flaws.append(Flaw(next(iter(self._texts), str(self._folder)), 0, says if self._texts else none))
+        for kind in KINDS.values():
+            if kind.id != DESTINATIONS:
+                self.wanted[kind.id] = [
+                    kind.wanted(name, place, table, self._finder(place))
+                    for name, (place, table) in self._tables[kind.id].items()
+                ]
+        self._destinations()
+        self._references()
+        for kind in KINDS.values():
+            for wanted in self.wanted[kind.id]:
+                if says := kind.flaw(wanted.values):
+                    self._flaw(wanted.place, "", says)
+
+    def _file(self, file: str, tree: Mapping[str, Any]) -> None:
+        for key, value in tree.items():
+            if key == WORKSPACE:
+                self._workspace(file, value)
+            elif key not in TABLES and _is_setting(key):
+                self._flaw(Place(file, ""), key, SETTING, table=key)
+            elif key not in TABLES:
+                near = _nearest(key, (*TABLES, WORKSPACE))
+                self._flaw(Place(file, ""), key, f"{_UNKNOWN}{near}", table=key)
+            elif not isinstance(value, dict):
+                self._flaw(Place(file, ""), key, f"write it as tables with names: [{key}.NAME]")
+            else:
+                for name, table in value.items():
+                    self._table(TABLES[key], name, table, Place(file, f"{key}.{name}"))
+
+    def _workspace(self, file: str, value: object) -> None:
+        try:
+            name = msgspec.convert(value, Workspace)
+        except msgspec.ValidationError:
+            says = f"{WORKSPACE}: at most 63 of a-z, 0-9, - and _, with a letter or a digit first"
+            self.flaws.append(Flaw(file, line_of(self._texts[file], "", WORKSPACE), says))
+            return
+        if self.workspace not in ("", name):
+            says = f"{WORKSPACE}: is {name} here and {self.workspace} elsewhere: one folder has one"
+            self.flaws.append(Flaw(file, line_of(self._texts[file], "", WORKSPACE), says))
+        self.workspace = self.workspace or name
+
+    def _table(self, kind: Kind | groups.Kind, name: str, tree: object, place: Place) -> None:
+        if says := kind.flaw_of_name(name):
+            return self._flaw(place, "", says)
+        if not isinstance(tree, dict):
+            return self._flaw(Place(place.file, kind.id), name, f"write it as a table: [{place.table}]")
+        if (kind.id, name) in self._places:
+            other = self._places[kind.id, name]
+            where = f"{other.file}:{line_of(self._texts[other.file], other.table)}"
+            return self._flaw(place, "", f"is in {where} as well: one of the two needs another name")
+        self._places[kind.id, name] = place
+        try:
+            table = msgspec.convert(tree, kind.table)
+        except msgspec.ValidationError:
+            for key, shown, says in _wrong(kind.table, tree):
+                self._flaw(place, key, says, shown=shown)
+        else:
+            self._tables[kind.id][name] = (place, table)
+
+    def _finder(self, place: Place) -> Any:
+        def find(field: str, reference: Reference) -> Secret:
+            says = flaw_of(reference)
+            try:
+                secret = Secret(None, "") if says else looked_up(reference, self._folder, self._variables)
+            except ValueError as error:
+                says = str(error)
+            if says:
+                self._flaw(place, field.partition(PART)[0], says, shown=field)
+                return Secret(None, "")
+            return secret
+
+        return find
+
+    def _destinations(self) -> None:
+        """Create each destination once per alert that names it."""
+        self._groups = [
+            Group(name, place, line_of(self._texts[place.file], place.table), table, self._told(place, table))
+            for name, (place, table) in self._tables[groups.TEMPLATES].items()
+        ]
+        for alert in self.wanted["alerts"]:
+            for made in self._named(alert.place, alert.values.pop(DESTINATIONS, ())):
+                at = f"{alert.name}{BETWEEN}{made.name}"
+                self.wanted[DESTINATIONS].append(made._replace(name=at, values={**made.values, "alert": alert.name}))
+        for name, (place, _) in self._tables[DESTINATIONS].items():
+            if name not in self._used:
+                self._flaw(place, "", "no alert names it: write its name into an alert's `destinations`")
+
+    def wanted_groups(self) -> Sequence[Group]:
+        """Return the groups by template; only the service can expand them."""
+        return self._groups
+
+    def _told(self, place: Place, table: groups.TemplateTable) -> Sequence[Wanted]:
+        if table.destinations and not table.alerts:
+            self._flaw(place, "destinations", "it has no alerts of which they are told: write `alerts = true`")
+        return self._named(place, table.destinations)
+
+    def _named(self, place: Place, names: Iterable[str]) -> Sequence[Wanted]:
+        """Return the destinations of these names, before they belong to an alert."""
+        found = []
+        for name in dict.fromkeys(names):
+            self._used.add(name)
+            if name in self._tables[DESTINATIONS]:
+                at, table = self._tables[DESTINATIONS][name]
+                found.append(KINDS[DESTINATIONS].wanted(name, at, table, self._finder(at)))
+            elif (DESTINATIONS, name) not in self._places:
+                says = f"there is no [destinations.{name}] in these files{self._near(DESTINATIONS, name)}"
+                self._flaw(place, "destinations", says)
+        return found
+
+    def _references(self) -> None:
+        """Reject unknown names of alerts and sources; a URL may belong to an existing source."""
+        for kind in KINDS.values():
+            for wanted in self.wanted[kind.id]:
+                for field, of in kind.refers.items():
+                    for name in _names_in(wanted.values[field]):
+                        if (of, name) not in self._places and not (of == SOURCES and self._means_sources(name)):
+                            url = ", or write the URL of a source that is there" if of == SOURCES else ""
+                            says = f"there is no [{of}.{name}] in these files{self._near(of, name)}{url}"
+                            self._flaw(wanted.place, field, says)
+
+        for name, (place, _) in self._tables[groups.TEMPLATES].items():
+            if (SOURCES, name) in self._places:
+                self._flaw(place, "", f"there is a [sources.{name}] as well: one of the two needs another name")
+
+    def _means_sources(self, name: str) -> bool:
+        """Return whether a name means sources outside the files' tables: a URL, or a group."""
+        return "://" in name or (groups.TEMPLATES, name.partition(groups.OF)[0]) in self._places
+
+    def _near(self, kind: str, name: str) -> str:
+        return _nearest(name, [known for of, known in self._places if of == kind])
+
+    def _flaw(self, place: Place, key: str, says: str, *, table: str = "", shown: str = "") -> None:
+        text = self._texts[place.file]
+        line = line_of(text, place.table, key) or _first_with(text, table)
+        named = ".".join(filter(None, (place.table, shown or key)))
+        self.flaws.append(Flaw(place.file, line, f"{named}: {says}" if named else says))
+
+
+def _names_in(value: object) -> Sequence[str]:
+    return (value,) if isinstance(value, str) else tuple(value)  # type: ignore[arg-type]
+
+
+def _first_with(text: str, table: str) -> int:
+    """Return the first line of a table or one of its subtables."""
+    begins = re.compile(rf"\s*\[+\s*[\"']?{re.escape(table)}[\"']?\s*[.\]]") if table else None
+    for number, line in enumerate(text.splitlines(), 1):
+        if begins is not None and begins.match(line):
+            return number
+    return 0
+
+
+def _nearest(name: str, known: Sequence[str] | Mapping[str, object]) -> str:
+    near = get_close_matches(name, list(known), 1)
+    return f"; did you mean {near[0]}?" if near else ""
+
+
+def _wrong(shape: type[Struct], tree: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
+    """Yield each error in a table: key, place in its value, message."""
+    types = get_type_hints(shape, include_extras=True)
+    for key, value in tree.items():
+        if key not in types:
+            near = _nearest(key, types) or f"; there are: {', '.join(types)}"
+            yield key, key, f"{_UNKNOWN}{near}"
+            continue
+        try:
+            msgspec.convert(value, types[key])
+        except msgspec.ValidationError as error:
+            found = _AT.fullmatch(str(error))
+            assert found is not None  # the expression matches every text
+            path = (found["path"] or "").replace("[...]", "")
+            yield key, f"{key}{path}", _said(found["says"], _type_at(types[key], path))
+    for field in msgspec.structs.fields(shape):
+        if field.required and field.name not in tree:
+            yield field.name, field.name, "is missing: add it"
+
+
+def _said(says: str, type_: object) -> str:
+    """Rewrite msgspec's message for authors of files."""
+    if Reference in _shapes(type_) and "`object`" in says and "got `str`" in says:
+        return 'a secret does not belong into a file: write { env = "NAME" } or { file = "path" }'
+    if unknown := re.search(r"unknown field `([^`]*)`", says):
+        known = ", ".join(field.encode_name for shape in _shapes(type_) for field in _fields(shape))
+        return f"{_UNKNOWN}: {unknown[1]}; there are: {known}"
+    if says.startswith("Invalid enum value"):
+        return f"must be one of: {', '.join(map(str, _choices(type_)))}"
+    form = next((str(meta.extra["form"]) for meta in _metas(type_) if meta.extra and "form" in meta.extra), "")
+    if form and "matching regex" in says:
+        return f"must be {form}"
+    said = re.sub(
+        "`([a-z| ]+)`", lambda found: " or ".join(_WORDS.get(one, one) for one in found[1].split(" | ")), says
+    )
+    return f"{said[:1].lower()}{said[1:]}"
+
+
+def _type_at(type_: object, path: str) -> object:
+    """Return the type at a path of field names inside a type."""
+    for step in re.findall(r"\.([\w-]+)", path):
+        fields = (field for shape in _shapes(type_) for field in _fields(shape))
+        type_ = next((field.type for field in fields if field.encode_name == step), type_)
+    return type_
+
+
+_WORDS: Mapping[str, str] = {
+    "object": "a table",
+    "array": "a list",
+    "str": "a text",
+    "int": "a whole number",
+    "float": "a number",
+    "bool": "true or false",
+}
+
+
+def _inside(type_: object) -> Iterator[object]:
+    """Yield a type and its arguments, without descending into structs."""
+    yield type_
+    for part in getattr(type_, "__args__", ()):
+        yield from _inside(part)
+
+
+def _shapes(type_: object) -> list[type[Struct]]:
+    return [one for one in _inside(type_) if isinstance(one, type) and issubclass(one, Struct)]
+
+
+def _fields(shape: type[Struct]) -> Sequence[msgspec.structs.FieldInfo]:
+    return msgspec.structs.fields(shape)
+
+
+def _choices(type_: object) -> list[object]:
+    return [choice for one in _inside(type_) if get_origin(one) is Literal for choice in get_args(one)]
+
+
+def _metas(type_: object) -> Iterator[msgspec.Meta]:
+    for one in _inside(type_):
+        yield from getattr(one, "__metadata__", ())

@@ -1,1 +1,0 @@
-"""Agents: the service's `/mcp` on stdin and stdout (`sanderling mcp`), for programs that start a command."""

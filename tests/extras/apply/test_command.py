@@ -1,0 +1,130 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from extras.apply import command
+from extras.apply.command import Asked, apply
+from extras.apply.schema import as_text, schema
+from sanderling.cli import run
+from sanderling.client.api import Client
+from sanderling.exits import CommandFailed, Exit
+from tests.extras.apply.folder import files
+from tests.rules.source_files import ROOT
+
+ONE = '[sources.tickets]\nurl = "https://shore.test/tickets"\n'
+
+
+def a_client(asked: list[str], refusing: str = "") -> Client:
+    """Return the client of an empty service that accepts or refuses every change."""
+
+    def handle(request: httpx.Request) -> httpx.Response:
+        asked.append(f"{request.method} {request.url.path}")
+        if request.method == "GET":
+            return httpx.Response(200, json=[])
+        if refusing:
+            return httpx.Response(422, json={"type": "x/unprocessable", "title": "No", "detail": refusing})
+        body = json.loads(request.content)
+        made = {
+            "id": "1",
+            "revision": "r",
+            "created_at": "",
+            "updated_at": "",
+            "has_hello": False,
+            "has_headers": False,
+        }
+        kept = {"type": "feed", "render": "auto"}
+        return httpx.Response(201, json=made | kept | body)
+
+    return Client("http://service.test", "svc_k", httpx.MockTransport(handle))
+
+
+def run_apply(folder: Path, *, refusing: str = "", **asked: Any) -> tuple[int, list[str]]:
+    requests: list[str] = []
+    return apply(a_client(requests, refusing), folder, Asked(**asked)), requests
+
+
+def test_a_plan_asks_nobody_and_does_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, requests = run_apply(files(tmp_path / "f", all=ONE), only_plan=True)
+    assert (code, {one.partition(" ")[0] for one in requests}) == (Exit.WELL, {"GET"})
+    assert capsys.readouterr().out == (
+        "+ sources.tickets\n    url  https://shore.test/tickets\n\n1 to make, 0 to change, 0 to delete.\n"
+    )
+
+
+def test_the_exit_code_of_a_plan_says_whether_there_is_something_to_do(tmp_path: Path) -> None:
+    assert run_apply(files(tmp_path / "f", all=ONE), only_plan=True, exit_code=True)[0] == Exit.DIFFERS == 3
+    assert run_apply(files(tmp_path / "f"), only_plan=True, exit_code=True)[0] == Exit.WELL
+
+
+@pytest.mark.parametrize("answer", [True, False])
+def test_a_person_is_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, answer: bool) -> None:
+    monkeypatch.setattr(command, "on_terminal", lambda stream: True)
+    monkeypatch.setattr("click.confirm", lambda *args, **kwargs: answer)
+    code, requests = run_apply(files(tmp_path / "f", all=ONE))
+    assert (code, "POST /v1/sources" in requests) == (Exit.WELL, answer)
+
+
+def test_where_nobody_can_be_asked_yes_has_to_be_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(command, "on_terminal", lambda stream: False)
+    with pytest.raises(CommandFailed, match="say --yes to do it, or --plan to see it") as caught:
+        run_apply(files(tmp_path / "f", all=ONE))
+    assert caught.value.code is Exit.USAGE
+
+
+def test_what_is_done_is_printed_and_what_was_refused_is_the_exit_code(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run_apply(files(tmp_path / "f", all=ONE), yes=True)[0] == Exit.WELL
+    told = capsys.readouterr()
+    assert told.out.endswith("made       sources.tickets\n") and told.err == "1 made.\n"
+    assert run_apply(files(tmp_path / "f", all=ONE), yes=True, refusing="It is full.")[0] == Exit.FAILED
+    told = capsys.readouterr()
+    assert told.out.endswith("refused    sources.tickets: It is full.\n")
+    assert told.err == "1 refused. Run the same command again to go on: what is done stays done.\n"
+
+
+def test_json_is_the_plan_and_then_each_act(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run_apply(files(tmp_path / "f", all=ONE), yes=True, as_json=True)
+    plan, act = (json.loads(line) for line in capsys.readouterr().out.splitlines())
+    assert (plan["workspace"], plan["sums"]["make"], plan["acts"][0]["name"]) == ("shop", 1, "tickets")
+    assert act == {"became": "made", "kind": "sources", "name": "tickets", "says": None}
+
+
+def test_bad_files_come_before_a_service_that_is_not_there(tmp_path: Path) -> None:
+    def nobody(request: httpx.Request) -> httpx.Response:
+        raise httpx.ConnectError("All connection attempts failed")
+
+    def client() -> Client:
+        return Client("http://service.test", None, httpx.MockTransport(nobody))
+
+    with pytest.raises(CommandFailed, match=r"all.toml:1: sorces: there is no such key; did you mean sources\?"):
+        apply(client(), files(tmp_path / "f", all='[sorces.x]\nurl = ""\n'), Asked())
+    with pytest.raises(CommandFailed, match="nobody answers there"):
+        apply(client(), files(tmp_path / "f", all=ONE), Asked())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        ([], "Name the folder of the files"),
+        (["nowhere"], "nowhere: there is no such folder."),
+        ([".", "--plan", "--yes"], "--plan and --yes exclude each other."),
+        ([".", "--exit-code"], "--exit-code needs --plan."),
+    ],
+)
+def test_flags_that_make_no_sense_are_told(
+    arguments: list[str], says: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert run(["apply", *arguments]) == Exit.USAGE
+    assert says in capsys.readouterr().err
+
+
+def test_the_schema_that_is_shipped_is_that_of_the_tables_that_are_read() -> None:
+    assert (ROOT / "docs/schemas/configuration.json").read_text("utf-8") == as_text()
+    assert {"url", "headers", "schedule"} <= schema()["$defs"]["SourceTable"]["properties"].keys()
