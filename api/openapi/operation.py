@@ -1,32 +1,227 @@
-"""The text of a route, in addition to its `Route`."""
+"""One operation of the description: its parameters, its body, its answers and its problems."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+import re
+from collections.abc import Mapping, Sequence
+from http import HTTPStatus
 from typing import Any
 
+from msgspec import inspect
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Operation:
-    """The text and examples of one route.
+from api.openapi.schemas import COMPONENTS, UUID7, alternatives, components
+from api.openapi.texts import Operation, example_of, examples
+from api.problems import KINDS, MEDIA, Refusal
+from api.route import JSON, PUBLIC, Route
 
-    name: its operationId, which becomes a method of generated clients. tag: of `nouns.NOUNS`.
-    explains: Markdown: paragraphs, `code`, and lists whose lines begin with "- ".
-    asks: examples of the body by title. shows: the answer's example by status (`Several`: one for each variant);
-    without one, that of the answer's type (`examples.py`). An answer that is not JSON: by media type.
-    others: examples of a JSON answer's other media types.
-    leads: names of operations that use a part of the answer, with a JSON Pointer to the value of their `id`.
+ALWAYS = ("X-Request-Id", "RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset", "RateLimit-Policy")
+"""Headers of every route's answers."""
+EVERYWHERE = (
+    *("invalid-request", "unauthorized", "request-timeout", "target-too-long", "headers-too-large"),
+    *("rate-limited", "internal", "unavailable"),
+)
+"""Problems of every route. Public routes too refuse an invalid key, since its sender expects to be identified."""
+WITH_SCOPE = ("forbidden",)
+REPEATABLE = ("conflict", "unprocessable")
+"""Problems of routes with an Idempotency-Key: while the first call runs, and for a different call."""
+WITH_BODY = ("body-too-large", "unsupported-media-type")
+_REPLAYED = ("Idempotency-Replayed",)
+_BY_PROBLEM = {"unauthorized": "WWW-Authenticate", "rate-limited": "Retry-After", "unavailable": "Retry-After"}
+_EVENT = "019db0a4-6a10-7000-8000-0000000000a7"
+_TAG = '"5b0e6a3c9f214d775b0e6a3c"'
+_TAGS = {"type": "string", "format": "entity-tags"}
+_NAME = "0a1f6c2e-5d0b-4a55-9c7e-2f6f3f1d9b11"
+
+
+def operation_of(route: Route, words: Operation, known: Mapping[int, Any]) -> dict[str, Any]:
+    """Return the operation of a route. known: the schema of each type, by the type's identity.
+
+    Raises KeyError for an undescribed path parameter.
     """
+    operation: dict[str, Any] = {
+        "operationId": words.name,
+        "tags": [words.tag],
+        "summary": route.says,
+        "description": f"{words.description}\n\n{_needs(route)}",
+        "parameters": [*_in_path(route), *_in_query(route), *_in_headers(route)],
+        "responses": _answers(route, words, known),
+        "security": _security(route),
+    }
+    if route.body:
+        bodies = {title: {"summary": title, "value": body} for title, body in words.requests.items()}
+        media = {"schema": one_of(route.body, known), "examples": bodies}
+        operation["requestBody"] = {"required": True, "content": {JSON: media}}
+    return operation
 
-    name: str
-    tag: str
-    explains: str
-    asks: Mapping[str, Any] = field(default_factory=dict)
-    shows: Mapping[int, Any] = field(default_factory=dict)
-    others: Mapping[str, str] = field(default_factory=dict)
-    leads: Mapping[str, str] = field(default_factory=dict)
+
+def _needs(route: Route) -> str:
+    if route.scope == PUBLIC:
+        return "No key."
+    needs = " and ".join(f"`{scope}`" for scope in route.scopes)
+    cut = f" Without `{route.unread}`, records are cut down to `id` and `revision`." if _is_cut(route) else ""
+    return f"Scope: {needs}{f', or `{route.narrower}`' if route.narrower else ''}.{cut}"
 
 
-class Several(dict[str, Any]):
-    """Examples of one answer by title."""
+def _is_cut(route: Route) -> bool:
+    """Whether the answer has records that are cut for keys without a further scope."""
+    types = [one for found in route.answers.values() for one in (found if isinstance(found, tuple) else (found,))]
+    return bool(route.unread) and any("revision" in getattr(one, "__struct_fields__", ()) for one in types)
+
+
+def _security(route: Route) -> list[dict[str, list[str]]]:
+    if route.scope == PUBLIC:
+        return []
+    wanted = [list(route.scopes), *([[route.narrower, *route.beside]] if route.narrower else [])]
+    return [{scheme: scopes} for scopes in wanted for scheme in ("bearer", "header")]
+
+
+# --- parameters -------------------------------------------------------------------------------------------------------
+
+
+def _in_path(route: Route) -> list[dict[str, Any]]:
+    found = []
+    for match in re.finditer(r"{(\w+)}", route.path):
+        described = examples("parameters")[route.path[: match.end()]]
+        found.append({"name": match[1], "in": "path", "required": True, **described})
+    return found
+
+
+def _in_query(route: Route) -> list[dict[str, Any]]:
+    info = inspect.type_info(route.query)
+    assert isinstance(info, inspect.StructType)
+    properties = components([route.query])[1][route.query.__name__]["properties"]
+    return [_query(field.encode_name, properties[field.encode_name]) for field in info.fields]
+
+
+def _query(name: str, schema: dict[str, Any]) -> dict[str, Any]:
+    """Return a query parameter, which may be absent but never null."""
+    if "anyOf" in schema:
+        (schema,) = (part for part in schema["anyOf"] if part != {"type": "null"})
+    schema = dict(schema)
+    parameter = {"name": name, "in": "query", "description": schema.pop("description", "")}
+    if shown := schema.pop("examples", None):
+        parameter["example"] = shown[0]
+    return parameter | {"schema": schema}
+
+
+def _in_headers(route: Route) -> list[dict[str, Any]]:
+    found = []
+    if "Sanderling-Replay-From" in route.headers:  # resumable answers name their start
+        says = "The id of the last event that was seen, to go on after it; an empty one is none. Wins over `since`."
+        schema = {"type": "string", "pattern": f"^({UUID7[1:-1]})?$"}
+        found.append(_header("Last-Event-ID", says, schema, _EVENT))
+    if 304 in route.answers:
+        says = "An `ETag` that the client has: 304 while nobody has set anything else. `*`: any."
+        found.append(_header("If-None-Match", says, _TAGS, _TAG))
+    if route.method == "PUT" and "precondition-failed" in route.refuses:
+        says = "With `*`, 412 where something is set already."
+        found.append(_header("If-None-Match", says, {"type": "string", "enum": ["*"]}, "*"))
+    if "precondition-failed" in route.refuses:
+        says = "The `ETag` of what is to be changed: 412 once somebody else has changed it. `*`, like no header: any."
+        found.append(_header("If-Match", says, _TAGS, _TAG))
+    if route.repeatable:
+        says = "A name for this call, such as a UUID: sent again with it within 24 hours, it gets the same answer."
+        found.append(_header("Idempotency-Key", says, {"type": "string", "pattern": "^[!-~]{1,255}$"}, _NAME))
+    if route.path == "/mcp":
+        says = "The session, as the answer to `initialize` named it."
+        named = _header("Mcp-Session-Id", says, {"type": "string", "pattern": "^[!-~]{1,255}$"}, _NAME)
+        found.append(named if route.method == "POST" else named | {"required": True})
+    return found
+
+
+def _header(name: str, says: str, schema: dict[str, Any], example: str) -> dict[str, Any]:
+    return {"name": name, "in": "header", "description": says, "schema": schema, "example": example}
+
+
+# --- answers ----------------------------------------------------------------------------------------------------------
+
+
+def _slugs(route: Route) -> list[str]:
+    """Return a route's problems, in the order of the table of all."""
+    slugs = {*EVERYWHERE, *route.refuses}
+    if route.scope != "public":
+        slugs |= {*WITH_SCOPE}
+    if route.body:
+        slugs |= {*WITH_BODY}
+    if route.repeatable:
+        slugs |= {*REPEATABLE}
+    return [slug for slug in KINDS if slug in slugs]
+
+
+def _problems(route: Route) -> list[tuple[int, str, list[str]]]:
+    """Return the statuses of a route's problems, with the name of their shared answer and their slugs."""
+    by_status: dict[int, list[str]] = {}
+    for slug in _slugs(route):
+        by_status.setdefault(KINDS[slug].status, []).append(slug)
+    return [(status, "-or-".join(slugs), slugs) for status, slugs in sorted(by_status.items())]
+
+
+def _answers(route: Route, words: Operation, known: Mapping[int, Any]) -> dict[str, Any]:
+    found = {str(status): _answer(route, words, status, known) for status in route.answers}
+    shared = {str(status): {"$ref": f"#/components/responses/{name}"} for status, name, _ in _problems(route)}
+    return found | shared
+
+
+def problem_answers(routes: Sequence[Route], base_url: str) -> dict[str, Any]:
+    """Return the answers that the operations share, by name."""
+    shared = {name: slugs for route in routes for _, name, slugs in _problems(route)}
+    return {name: _problem(slugs, base_url) for name, slugs in sorted(shared.items())}
+
+
+def _problem(slugs: Sequence[str], base_url: str) -> dict[str, Any]:
+    examples = {
+        slug: {
+            "summary": KINDS[slug].title,
+            "value": Refusal(slug, KINDS[slug].example or KINDS[slug].says).document(base_url, "/v1/sources"),
+        }
+        for slug in slugs
+    }
+    content = {"schema": {"$ref": COMPONENTS.format(name="Problem")}, "examples": examples}
+    more = tuple(dict.fromkeys(_BY_PROBLEM[slug] for slug in slugs if slug in _BY_PROBLEM))
+    return {
+        "description": " Or: ".join(f"{KINDS[slug].title}. {KINDS[slug].says}" for slug in slugs),
+        "headers": _headers((*ALWAYS[:1], *more)),
+        "content": {MEDIA: content},
+    }
+
+
+def _answer(route: Route, words: Operation, status: int, known: Mapping[int, Any]) -> dict[str, Any]:
+    kind = route.answers[status]
+    answer: dict[str, Any] = {
+        "description": HTTPStatus(status).phrase,
+        "headers": _headers((*ALWAYS, *route.headers, *_REPLAYED * route.repeatable)),
+    }
+    if kind is None:
+        return answer
+    shown = words.answers.get(str(status), {})
+    if route.media.endswith("json"):
+        own = {title: value for title, value in shown.items() if title not in route.also}
+        own = own or {"example": example_of(kind)}
+        media = {"examples": {title: {"value": value} for title, value in own.items() if value is not None}}
+        answer["content"] = {route.media: media | {"schema": one_of(alternatives(kind), known)}}
+    else:
+        answer["content"] = {route.media: _text(shown[route.media])}
+    answer["content"] |= {also: _text(shown[also]) for also in route.also}
+    if words.links:
+        answer["links"] = {
+            name: {"operationId": name, "parameters": {"id": f"$response.body#{pointer}"}}
+            for pointer, names in words.links.items()
+            for name in names
+        }
+    return answer
+
+
+def _text(example: str | list[str]) -> dict[str, Any]:
+    text = example if isinstance(example, str) else "\n".join(example)
+    return {"schema": {"type": "string"}, "examples": {"example": {"value": text}}}
+
+
+def one_of(kinds: Sequence[Any], known: Mapping[int, Any]) -> Any:
+    """Return a schema that one of several types satisfies."""
+    schemas = [known[id(kind)] for kind in kinds]
+    return schemas[0] if len(schemas) == 1 else {"oneOf": schemas}
+
+
+def _headers(names: Sequence[str]) -> dict[str, Any]:
+    """Return a headers object that refers to the shared ones."""
+    return {name: {"$ref": f"#/components/headers/{name}"} for name in names}

@@ -1,22 +1,31 @@
 """JSON Schemas of everything on the wire, for the description's components and for `/schemas/`.
 
 msgspec makes them from the types that validate requests and write answers. This module adds the parts that types lack:
-formats, and descriptions of an event's fields, which storage does not have.
+formats, bounds, and descriptions of an event's fields (`words/types.md`), which storage does not have.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
 from typing import Any, Final, get_args, get_origin
 
 from msgspec import Struct, json
 
-from api.openapi.event_words import SHAPES, WORDS
-from api.openapi.examples import example_of
+from api.openapi.texts import example_of, sections
 from api.problems import Problem
 from api.route import Route
-from storage.records.event import Event
+from storage.records.event import (
+    AVAILABILITIES,
+    LARGEST,
+    MOST_CHANGES,
+    MOST_CONTEXT,
+    MOST_SCALE,
+    MOST_SUMMARY,
+    MOST_VALUE_TEXT,
+    Event,
+)
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 COMPONENTS = "#/components/schemas/{name}"
@@ -26,6 +35,69 @@ IDS: Final = frozenset({"id", "source_id", "alert_id", "destination_id", "event_
 """Properties that hold the id of a record."""
 NO_IDS: Final = frozenset({"CheckedEvent", "TemplateRecord", "TemplateSummary", "TemplateReport", "TemplatePreview"})
 """Types whose ids are words or come from strangers."""
+UUID7 = "^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-7[0-9a-fA-F]{3}-[89abAB][0-9a-fA-F]{3}-[0-9a-fA-F]{12}$"
+EVENT_VERSION = "1.5"
+"""The version of the event's schema: `schema_version`, and a number that rises with each addition.
+
+1.1: `summary`, and in `diff` and `delta` `context` and `spans`. 1.2: `changes`. 1.3: `unread`. 1.4: `heartbeat`. 1.5:
+`story`.
+"""
+_URI, _TIME, _UUID7 = {"format": "uri"}, {"format": "date-time"}, {"format": "uuid", "pattern": UUID7}
+_AT_LEAST_0, _AT_LEAST_1 = {"minimum": 0}, {"minimum": 1}
+_LABEL, _VALUE_TEXT = {"maxLength": MOST_CONTEXT}, {"maxLength": MOST_VALUE_TEXT}
+_FIRST = {"description": ""}
+"""Keeps the place of the description in front of the bounds."""
+BOUNDS: Final[dict[str, dict[str, dict[str, Any]]]] = {
+    "Event": {
+        "$schema": _URI,
+        "id": _UUID7,
+        "source_id": {"format": "uuid"},
+        "summary": _FIRST | {"minLength": 1, "maxLength": MOST_SUMMARY},
+        "content_hash": {"pattern": "^sha256:[0-9a-f]{64}$"},
+        "simhash": _FIRST | _AT_LEAST_0,
+        "fetched_at": _TIME,
+        "emitted_at": _TIME,
+        "changes": _FIRST | {"maxItems": MOST_CHANGES},
+        "story": _UUID7,
+        "signed_at": _TIME,
+    },
+    "Heartbeat": {
+        "number": _AT_LEAST_1,
+        "every_seconds": _AT_LEAST_1,
+        "due_at": _TIME,
+        "before": {"pattern": UUID7},
+        "head": {"pattern": UUID7},
+        "running_since": _TIME,
+        "looks": _AT_LEAST_0,
+        "looks_since": _TIME,
+        "watched": _AT_LEAST_0,
+        "failing": _AT_LEAST_0,
+        "paused": _AT_LEAST_0,
+    },
+    "Context": {"heading": _LABEL, "row": _LABEL, "column": _LABEL},
+    "TypedChange": {"label": _VALUE_TEXT, "lowest_since": _TIME, "highest_since": _TIME},
+    "Value": {
+        "text": _VALUE_TEXT,
+        "number": {"minimum": -LARGEST, "maximum": LARGEST},
+        "scale": {"minimum": 0, "maximum": MOST_SCALE},
+    },
+    "Problem": {"$schema": _URI, "type": _URI},
+}
+"""Formats and bounds of fields of types that storage declares, by type and field."""
+_NO_TEXT = {"type": ["string", "null"], "maxLength": 0}
+"""Null, for fields whose text is never empty. Client generators reject a bare `null` type."""
+_TEXTS = {"type": "array", "items": {"type": "string"}}
+_NO_TEXTS = {"type": ["array", "null"], "items": {"type": "string"}, "maxItems": 0}
+SHAPES: Final[dict[str, dict[str, Any]]] = {
+    "Event": {"x-version": EVENT_VERSION},
+    "ReplayRequest": {
+        "oneOf": [
+            {"required": ["since"], "properties": {"since": {"type": "string"}, "ids": _NO_TEXTS}},
+            {"required": ["ids"], "properties": {"ids": _TEXTS, "since": _NO_TEXT, "until": _NO_TEXT}},
+        ]
+    },
+}
+"""Type name to additions that concern several fields."""
 _ONLY_NULL = {"type": ["string", "null"], "enum": [None]}
 _LOOKAHEAD = r"$(?!\n)"
 
@@ -94,6 +166,23 @@ def components(kinds: Sequence[Any], template: str = COMPONENTS) -> tuple[Sequen
     return [portable(top) for top in tops], {name: portable(part) for name, part in sorted(parts.items())}
 
 
+def named_in(schemas: Sequence[Any], parts: Mapping[str, Any]) -> set[str]:
+    """Return the names of all parts that schemas refer to, also through other parts."""
+    found: set[str] = set()
+    waiting = list(schemas)
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, dict):
+            name = str(one.get("$ref", "")).removeprefix(COMPONENTS.format(name=""))
+            if name in parts and name not in found:
+                found.add(name)
+                waiting.append(parts[name])
+            waiting += one.values()
+        elif isinstance(one, list):
+            waiting += one
+    return found
+
+
 def portable(schema: Any) -> Any:
     """Return a schema that every reader understands.
 
@@ -130,10 +219,18 @@ def _nulls(schema: dict[str, Any]) -> dict[str, Any]:
     return schema | {"properties": said}
 
 
+@cache
+def _fields() -> dict[str, dict[str, str]]:
+    """Return the descriptions of fields of types that storage declares, by type and field."""
+    rows = {name: re.findall("^- `(.+?)`: (.+)$", text, re.M) for name, text in sections("types")[2].items()}
+    known = ", ".join(AVAILABILITIES)
+    return {name: {field: says.replace("{availabilities}", known) for field, says in row} for name, row in rows.items()}
+
+
 def _overlay(name: str, schema: dict[str, Any]) -> None:
     for field, property in schema.get("properties", {}).items():
         if field in IDS and name not in NO_IDS:
             _string_in(property)["format"] = "uuid"
-    for field, more in WORDS.get(name, {}).items():
-        schema["properties"][field].update(more)
+    for field, says in _fields().get(name, {}).items():
+        schema["properties"][field] |= BOUNDS.get(name, {}).get(field, {}) | {"description": says}
     schema.update(SHAPES.get(name, {}))

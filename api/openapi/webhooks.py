@@ -9,56 +9,32 @@ import msgspec
 from msgspec import Struct
 
 from actors.destination_kinds.webhook import MEDIA, enveloped
-from api.openapi.examples import example_of
+from api.openapi.texts import example_of, examples, sections
 from api.schemas.alerts import Digest
 from storage.records.event import Event
 
 KINDS_SENT: tuple[type[Struct], ...] = (Event, Digest)
 _STRING = {"type": "string"}
-_HEADERS: dict[str, tuple[str, Any, Any]] = {
-    "webhook-id": (
-        "The event's `id`, or the digest's own: the same at every attempt, so what you know a repetition by.",
-        _STRING | {"format": "uuid"},
-        "019db0a4-6a10-7000-8000-0000000000a7",
-    ),
-    "webhook-timestamp": ("When this attempt was signed, in Unix seconds.", {"type": "integer"}, 1777284000),
-    "webhook-signature": (
-        "Tokens `v1,<base64>`, separated by spaces: HMAC-SHA256 over `<webhook-id>.<webhook-timestamp>.<raw body>` "
-        "(Standard Webhooks). One of them must be yours.",
-        _STRING,
-        "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=",
-    ),
-}
-_MORE = "What to check, and receivers in four languages: `docs/receivers.md`."
+_HEADERS = ("webhook-id", "webhook-timestamp", "webhook-signature")
 
 
 def webhooks(known: Mapping[int, Any]) -> dict[str, Any]:
     """Return the webhooks object. known: the schema of each type, by the type's identity."""
     return {
-        "event": {"post": _post("receiveEvent", "Receive an event.", "With `delivery_mode` instant.", Event, known)},
-        "digest": {
-            "post": _post("receiveDigest", "Receive a digest.", "With a digest's `delivery_mode`.", Digest, known)
-        },
+        "event": {"post": _post("receiveEvent", "Receive an event.", Event, known)},
+        "digest": {"post": _post("receiveDigest", "Receive a digest.", Digest, known)},
     }
 
 
-def _post(name: str, says: str, when: str, kind: type[Struct], known: Mapping[int, Any]) -> dict[str, Any]:
+def _post(name: str, says: str, kind: type[Struct], known: Mapping[int, Any]) -> dict[str, Any]:
     media = {"schema": known[id(kind)], "examples": {"example": {"value": example_of(kind)}}}
     return {
         "operationId": name,
         "tags": ["Deliveries"],
         "summary": says,
-        "description": f"{when} At least once: it may come again with the same `webhook-id`. {_MORE}",
+        "description": sections("deliveries")[2][name],
         "parameters": [
-            {
-                "name": header,
-                "in": "header",
-                "required": True,
-                "description": words,
-                "schema": schema,
-                "example": example,
-            }
-            for header, (words, schema, example) in _HEADERS.items()
+            {"name": header, "in": "header", "required": True, **examples("parameters")[header]} for header in _HEADERS
         ],
         "requestBody": {"required": True, "content": {"application/json": media, MEDIA: _enveloped(kind, known)}},
         "security": [],

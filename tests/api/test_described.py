@@ -14,6 +14,7 @@ from msgspec import Struct
 from msgspec.structs import fields
 
 from actors.delivery import digest
+from api.docs.page import reference
 from api.openapi.nouns import ROUTES
 from api.openapi.schemas import published
 from api.openapi.webhooks import KINDS_SENT
@@ -186,6 +187,22 @@ async def test_the_reference_has_an_anchor_and_a_command_for_every_operation(hou
     assert names <= set(page.ids)
     assert text.count("<code>curl ") == len(names)
     assert set(description["components"]["schemas"]) <= {id.removeprefix("schema-") for id in page.ids}
+
+
+async def test_no_text_of_the_description_becomes_markup(house: House) -> None:
+    def spoiled(value: Any) -> Any:
+        if isinstance(value, list):
+            return [spoiled(one) for one in value]
+        if isinstance(value, dict):
+            return {
+                name: f"<script>{one}" if name in ("summary", "description", "title") and isinstance(one, str) else one
+                for name, one in ((name, spoiled(one)) for name, one in value.items())
+            }
+        return value
+
+    async with house.stranger() as client:
+        page = reference(spoiled((await client.get("/openapi.json")).json()), "/docs/style.css").decode()
+    assert page.count("&lt;script&gt;") > 1_000 and "script" not in Outline(page).names
 
 
 async def test_a_problem_page_explains_and_shows_one(house: House) -> None:

@@ -15,18 +15,19 @@ from referencing.jsonschema import DRAFT202012
 
 from api.describing import described
 from api.openapi.document import document
-from api.openapi.nouns import OPERATIONS, ROUTES
+from api.openapi.nouns import ROUTES
+from api.openapi.nouns import operations as words
 from api.route import JSON, SCOPES
 from api.validation import read_body, read_query
 
 BASE_URL = "http://sanderling.test"
 EVERY = described(ROUTES, BASE_URL)
-HOW = "give it an entry in api/openapi/texts/ (and its path parameters one in api/openapi/parameters.py)"
+HOW = "give it a heading in api/openapi/words/<noun>.md, and its path parameters an entry in <noun>.json"
 
 
 def test_every_route_has_its_words_and_nothing_else_has() -> None:
-    assert [route.label for route in EVERY if route.label not in OPERATIONS] == [], HOW
-    assert set(OPERATIONS) - {route.label for route in EVERY} == set(), "words about no route"
+    assert [route.label for route in EVERY if route.label not in words()] == [], HOW
+    assert set(words()) - {route.label for route in EVERY} == set(), "words about no route"
 
 
 @pytest.fixture(scope="module")
@@ -60,8 +61,8 @@ def test_it_is_valid_openapi(description: dict[str, Any]) -> None:
 def test_the_examples_of_bodies_are_accepted_as_they_are(subtests: pytest.Subtests) -> None:
     for route in [route for route in EVERY if route.body]:
         with subtests.test(route.label):
-            asks = OPERATIONS[route.label].asks
-            assert asks, f"{route.label}: show at least one body (asks)"
+            asks = words()[route.label].requests
+            assert asks, f"{route.label}: show at least one body (requests)"
             for body in asks.values():
                 read_body(json.dumps(body).encode(), JSON, route.body)
             assert len({json.dumps(body) for body in asks.values()}) == len(asks)

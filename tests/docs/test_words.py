@@ -109,7 +109,7 @@ USERS_TEXTS = [
     ROOT / "README.md",
     *sorted((ROOT / "api/dashboard/templates").rglob("*.html")),
     *sorted((ROOT / "sanderling/console").glob("*.py")),
-    *sorted((ROOT / "api/openapi/texts").glob("*.py")),
+    *sorted((ROOT / "api/openapi/words").glob("*.md")),
 ]
 
 

@@ -9,7 +9,7 @@ BUDGET = {
     "supervision": (2_523, 19),
     "storage": (12_919, 84),
     "actors": (55_695, 327),
-    "api": (30_960, 263),
+    "api": (28_110, 224),
     "sanderling": (15_366, 109),
     "extras/migrate": (4_942, 44),
     "extras/receiver": (1_676, 11),

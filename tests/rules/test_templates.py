@@ -1,4 +1,4 @@
-"""No template of the dashboard, and no code, can turn data into markup."""
+"""No template, and no code of the dashboard, can turn data into markup."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import re
 from api.dashboard.assets import asset
 from tests.rules.source_files import ROOT, modules, name_of, names_used, tree_of
 
-TEMPLATES = sorted((ROOT / "api" / "dashboard" / "templates").rglob("*.html"))
+TEMPLATES = sorted(path for room in ("dashboard", "docs") for path in (ROOT / "api" / room).rglob("*.html"))
 UNSAFE = re.compile(r"\|\s*safe\b|\bautoescape\b|\bMarkup\b|\|\s*xmlattr\b|\|\s*tojson\b|\|\s*urlize\b")
 INLINE = re.compile(
     r"<script(?![^>]*\ssrc=)|<style|\sstyle=|\son[a-z]+=|javascript:|<(iframe|object|embed|base)\b", re.I

@@ -16,7 +16,6 @@ LISTED = {
     "actors/sources/tiers.py": "what each does",
     "actors/content/messages/readings.py": "what a body can be found to be",
     "actors/sources/polling/type_drift.py": "a page that became a feed, and back",
-    "api/openapi/example_previews.py": "fields of a preview on the wire",
 }
 
 

@@ -845,7 +845,7 @@ export interface Feedback {
   verdict: "noise" | "real";
 }
 
-/** One place that is wrong: where, why, and what was there. */
+/** One place that is wrong: place, reason and found value. */
 export interface FieldError {
   /** Where: `body.tags[1]`, `query.limit`, `header.Last-Event-ID`, or a part's name. */
   location: string;

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 import httpx
 import msgspec
 
-from api.openapi.examples import example_of
+from api.openapi.texts import example_of
 from api.schemas.alerts import AlertRecord, DestinationRecord
 from api.schemas.sources import SourceRecord
 from sanderling.client.api import Client

@@ -4,20 +4,26 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 import httpx
 import msgspec
 
-from api.openapi.examples import example_of
 from api.openapi.nouns import ROUTES
+from api.openapi.texts import example_of
 from api.route import Route
 from sanderling.client.api import Client
 
+T = TypeVar("T")
 _PATHS = [
     (route, re.compile(re.sub(r"\{[a-z_]+\}", "[^/]+", re.sub(r"\{(path|tag)\}", ".+", route.path))))
     for route in ROUTES
 ]
+
+
+def record_of(kind: type[T]) -> T:
+    """Return the documented example of a type."""
+    return msgspec.convert(example_of(kind), kind)
 
 
 def routed(method: str, path: str) -> Route:

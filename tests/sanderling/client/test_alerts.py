@@ -6,16 +6,17 @@ from typing import Any, get_args
 import click
 import pytest
 
-from api.openapi.example_records import SOURCE
-from api.openapi.examples import example_of
+from api.openapi.texts import example_of
 from api.schemas.alerts import AlertRecord
+from api.schemas.sources import SourceRecord
 from sanderling.client import alerts
 from sanderling.commands import alerts as commands
 from sanderling.commands import sources as source_commands
 from sanderling.exits import CommandFailed, Exit
 from storage.records.alert import Matching
-from tests.sanderling.client.documented import client
+from tests.sanderling.client.documented import client, record_of
 
+SOURCE = record_of(SourceRecord)
 ALERT = example_of(AlertRecord)
 ID = ALERT["id"]
 PATH = f"/v1/alerts/{ID}"

@@ -7,12 +7,13 @@ import httpx
 import pytest
 from msgspec import to_builtins
 
-from api.openapi.example_bins import BIN, CAPTURE
+from api.schemas.bins import BinRecord, CaptureRecord
 from sanderling.client import bins
 from sanderling.client.api import Client
 from sanderling.exits import CommandFailed, Exit
-from tests.sanderling.client.documented import client
+from tests.sanderling.client.documented import client, record_of
 
+BIN, CAPTURE = record_of(BinRecord), record_of(CaptureRecord)
 SEEN = to_builtins(CAPTURE)
 
 

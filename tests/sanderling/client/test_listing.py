@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from api.openapi.example_records import SOURCE
+from api.schemas.sources import SourceRecord
 from sanderling import cli, flags
 from sanderling.client import alerts, bins, listing, publications, terminal
 from sanderling.client.listing import LEAST, Cell, ago, short_ids, table, within
@@ -21,9 +21,10 @@ from sanderling.commands.keys import key_rows
 from sanderling.operations.backup import upkeep as weighing
 from storage.records.identity import Millis
 from storage.records.key import ApiKey
-from tests.sanderling.client.documented import client
+from tests.sanderling.client.documented import client, record_of
 from tests.sanderling.test_json_everywhere import walked
 
+SOURCE = record_of(SourceRecord)
 NOW = datetime.fromisoformat("2026-04-21T13:10:00Z")
 LISTS = {
     "sources": lambda: terminal.list_sources(client([]), as_json=False),

@@ -5,11 +5,12 @@ from typing import Any
 import pytest
 from msgspec import to_builtins
 
-from api.openapi.example_publications import PUBLICATION
+from api.schemas.publications import PublicationRecord
 from sanderling.client import publications
 from sanderling.client.publications import publication_page
-from tests.sanderling.client.documented import client
+from tests.sanderling.client.documented import client, record_of
 
+PUBLICATION = record_of(PublicationRecord)
 RECORD = to_builtins(PUBLICATION)
 
 

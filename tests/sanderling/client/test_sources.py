@@ -6,14 +6,15 @@ import httpx
 import msgspec
 import pytest
 
-from api.openapi.example_records import SOURCE, STATUS
+from api.schemas.sources import SourceRecord, SourceStatus
 from sanderling.client import sources, terminal
 from sanderling.client.api import Client
 from sanderling.client.naming import called
 from sanderling.commands.sources import changes_of
 from sanderling.exits import CommandFailed, Exit
-from tests.sanderling.client.documented import client
+from tests.sanderling.client.documented import client, record_of
 
+SOURCE, STATUS = record_of(SourceRecord), record_of(SourceStatus)
 PLAIN: dict[str, Any] = {"kind": None, "tags": (), "query": None, "backfill": None}
 PATH = f"/v1/sources/{SOURCE.id}"
 

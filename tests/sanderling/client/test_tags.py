@@ -6,14 +6,15 @@ import pytest
 from msgspec import to_builtins
 from msgspec.structs import replace
 
-from api.openapi.example_tags import TAG
 from api.route import Route
+from api.schemas.sources import TagRecord
 from sanderling.client import tags
 from sanderling.client.tags import tag_page
 from sanderling.commands.tags import SETTINGS, changes_of
 from sanderling.exits import CommandFailed
-from tests.sanderling.client.documented import client
+from tests.sanderling.client.documented import client, record_of
 
+TAG = record_of(TagRecord)
 RECORD = to_builtins(TAG)
 
 

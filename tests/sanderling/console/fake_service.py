@@ -10,7 +10,7 @@ from urllib.parse import unquote
 
 import httpx
 
-from api.openapi.examples import example_of
+from api.openapi.texts import example_of
 from api.schemas import admin
 from api.schemas.admin import KeySeen, StreamSeen
 from api.schemas.alerts import AlertRecord

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from api.openapi.examples import example_of
+from api.openapi.texts import example_of
 from sanderling.console.events import EventScreen, event_page
 from sanderling.console.figures import EventTail
 from sanderling.console.view import has_browser

@@ -852,7 +852,7 @@ class Feedback(Struct, frozen=True, kw_only=True):
 
 
 class FieldError(Struct, frozen=True, kw_only=True):
-    """One place that is wrong: where, why, and what was there."""
+    """One place that is wrong: place, reason and found value."""
 
     location: str
     """Where: `body.tags[1]`, `query.limit`, `header.Last-Event-ID`, or a part's name."""
