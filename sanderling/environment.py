@@ -10,17 +10,13 @@ from __future__ import annotations
 import os
 import re
 import sys
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import Field, dataclass, fields
-from difflib import get_close_matches
 from math import isfinite
 from pathlib import Path
 from shlex import quote
 from shutil import which
 from typing import Any
-
-from platformdirs import user_data_path
 
 from actors.settings import Settings
 from sanderling import __version__
@@ -135,6 +131,8 @@ def load(flags: Mapping[str, str], variables: Mapping[str, str], config: str | N
         found = _from_file(Path(named), retired) | found
     else:
         if "data" not in found and installed_by_pip():
+            from platformdirs import user_data_path  # slow, and most runs name a folder
+
             found["data"] = user_data_path("sanderling", appauthor=False).as_posix(), "this system's folder for data"
         folder = str(found["data"][0] if "data" in found else _FIELDS["data"].default)
         path = Path(folder) / FILE_NAME
@@ -183,12 +181,16 @@ def _refuse_unknown_variables(variables: Mapping[str, str]) -> None:
 
 
 def _nearest(name: str, known: Sequence[str]) -> str:
+    from difflib import get_close_matches
+
     close = get_close_matches(name, known, 1, 0.5)
     return f"Did you mean {close[0]}?" if close else "`sanderling settings` lists them all."
 
 
 def _from_file(path: Path, retired: list[str], *, in_data_folder: bool = False) -> dict[str, tuple[Any, str]]:
     """Read a settings file and append a message to `retired` for each retired one. Raises CommandFailed."""
+    import tomllib
+
     try:
         table = tomllib.loads(path.read_text("utf-8"))
     except OSError as error:
