@@ -7,7 +7,6 @@ import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import fields
-from typing import Any
 
 import click
 
@@ -17,24 +16,19 @@ from sanderling.commands import (
     alerts,
     backup,
     bins,
-    console,
-    installing,
-    kinds,
-    licences,
-    manual,
+    catalogues,
+    history,
+    keys,
     operating,
+    program,
     publications,
-    releases,
-    signing,
     sources,
-    standby,
     tags,
-    templates,
 )
-from sanderling.commands import keys as api_keys
-from sanderling.environment import environ, hinted, program
+from sanderling.environment import environ, hinted
+from sanderling.environment import program as program_name
 from sanderling.exits import CommandFailed, Exit
-from sanderling.flags import client_flags, json_flag, loaded, settings_flags
+from sanderling.flags import json_flag, loaded, settings_flags
 from sanderling.manual import VARIABLE
 
 INTERRUPTED = 130
@@ -46,7 +40,7 @@ EVERYDAY = ("host", "port", "data", "base_url", "allow_networks", "log_level")
 def run(arguments: Sequence[str]) -> int:
     """Run one command line, report failures on stderr, and return the exit code."""
     try:
-        return main.main(list(arguments), prog_name=program(), complete_var=VARIABLE, standalone_mode=False) or 0
+        return main.main(list(arguments), prog_name=program_name(), complete_var=VARIABLE, standalone_mode=False) or 0
     except BaseException as error:
         return _told(_innermost(error))
 
@@ -77,7 +71,7 @@ def _unwritable(error: OSError) -> int:
     """Report that stdout is not writable, and close it so that Python does not flush it again at exit."""
     with suppress(OSError):
         sys.stdout.close()
-    click.echo(f"sanderling: the output can't be written: {error.strerror}.", err=True)
+    click.echo(f"sanderling: could not write the output: {error.strerror}.", err=True)
     return Exit.TRY_AGAIN
 
 
@@ -155,13 +149,13 @@ def main() -> None:
     \b
     sanderling serve                       the service, on 127.0.0.1:8080
     sanderling add https://example.org/    watch a page, a feed or a WebSocket
-    sanderling tail                        events as they come
+    sanderling tail                        events as they arrive
     """
 
 
 @main.command(cls=Tidy)
 @click.option(
-    "--help-all", is_flag=True, is_eager=True, expose_value=False, callback=_help_all, help="Show every setting, too."
+    "--help-all", is_flag=True, is_eager=True, expose_value=False, callback=_help_all, help="Show every setting."
 )
 @settings_flags(*(item.name for item in fields(Settings)))
 def serve(config: str | None, **flags: str | None) -> int:
@@ -177,91 +171,45 @@ def serve(config: str | None, **flags: str | None) -> int:
     return run_service(found)
 
 
-@main.group()
-def keys() -> None:
-    """Make, list and revoke API keys; rotate the key that signs events, and the one that seals secrets."""
-
-
-keys.add_command(api_keys.create)
-keys.add_command(api_keys.listed)
-keys.add_command(api_keys.revoke)
-keys.add_command(api_keys.delete)
-keys.add_command(signing.listed)
-keys.add_command(signing.rotate)
-keys.add_command(signing.master)
-keys.add_command(signing.rotate_master)
-
-
-@main.command()
-@click.option("--source", multiple=True, help="Only this source: its id, name, URL or a part of these; repeatable.")
-@click.option("--source-type", multiple=True, help="Only this tier: push, feed or html; repeatable.")
-@click.option("--tag", multiple=True, help="Only events with this tag; repeatable.")
-@click.option("--keyword", multiple=True, help="Only events whose title or content has this; repeatable.")
-@click.option("--since", help="Replay what came after this event id first; earliest: all that is kept.")
-@click.option("--channel", help="Read this channel instead of the whole stream.")
-@click.option("--json", "as_json", is_flag=True, help="The events as they are, one a line.")
-@click.option("--count", type=click.IntRange(1), help="Stop after this many events.")
-@client_flags
-def tail(service: str | None, key_file: str | None, **asked: Any) -> int:
-    """Print events as they come, until Ctrl-C. After a cut it goes on where it was.
-
-    \b
-    sanderling tail --source-type feed --keyword release
-    sanderling tail --json --since 019a... | jq .title
-    """
-    from sanderling.client import terminal
-    from sanderling.client.running import client_here
-
-    return terminal.tail(client_here(service, key_file), environ(), **asked)
-
-
-main.add_command(console.console)
-main.add_command(sources.add)
-main.add_command(sources.sources)
-main.add_command(sources.coverage)
-main.add_command(tags.tags)
-main.add_command(alerts.alerts)
-main.add_command(publications.publications)
-main.add_command(bins.bins)
-main.add_command(operating.status)
-main.add_command(operating.health)
-main.add_command(backup.backup)
-main.add_command(backup.restore)
-main.add_command(standby.standby)
-main.add_command(backup.migrate)
-main.add_command(backup.check)
-main.add_command(installing.install)
-main.add_command(installing.uninstall)
-main.add_command(backup.doctor)
-main.add_command(templates.templates)
-main.add_command(kinds.kinds)
-
-
-@main.command()
-@click.argument("source")
-@click.argument("text", default="")
-@click.option("--look", is_flag=True, help="Look at it now, too, if politeness allows (needs sources:write).")
-@click.option("--json", "as_json", is_flag=True, help="The service's own answer.")
-@client_flags
-def why(source: str, text: str, service: str | None, key_file: str | None, **asked: Any) -> int:
-    """Ask why TEXT was not told of a SOURCE, named by its id, a name, its URL or a part of these.
-
-    Without TEXT: how the last looks went, and what is in the way.
-
-    \b
-    sanderling why example.org/prices "29 euros"
-    sanderling why example.org/news --look "Sunday opening"
-    """
-    from sanderling.client.running import client_here
-    from sanderling.client.why import why as ask_why
-
-    return ask_why(client_here(service, key_file), source, text, **asked)
+for command in (
+    alerts.alerts,
+    backup.backup,
+    backup.check,
+    backup.doctor,
+    backup.migrate,
+    backup.restore,
+    backup.standby,
+    bins.bins,
+    catalogues.kinds,
+    catalogues.templates,
+    history.coverage,
+    history.why,
+    keys.keys,
+    operating.console,
+    operating.health,
+    operating.status,
+    operating.tail,
+    program.completion,
+    program.help_page,
+    program.install,
+    program.licences,
+    program.uninstall,
+    program.verify_release,
+    publications.publications,
+    sources.add,
+    sources.sources,
+    tags.tags,
+):
+    main.add_command(command)
+for _module, _row in TABLE.items():
+    for _name, _says in _row.commands.items():
+        main.add_command(OfAnExtra(_name, _says, _module))
 
 
 @main.command("try")
-@click.option("--keep", is_flag=True, help="Keep the service running until Ctrl-C, and its folder for good.")
+@click.option("--keep", is_flag=True, help="Keep the service running until Ctrl-C, and keep its folder.")
 def try_it(keep: bool) -> int:
-    """See one change noticed, signed, explained and delivered, in under a minute. Needs no internet, leaves nothing."""
+    """See one change detected, signed, explained and delivered, in under a minute, offline and without a trace."""
     from sanderling.walkthrough.tour import tour
 
     return tour(environ(), keep=keep)
@@ -272,12 +220,12 @@ def try_it(keep: bool) -> int:
 @click.option("--markdown", "as_markdown", is_flag=True, help="The reference page of all settings.")
 @settings_flags(*(item.name for item in fields(Settings)))
 def settings(config: str | None, as_json: bool, as_markdown: bool, **flags: str | None) -> int:
-    """Show each setting's value and where it came from, as this shell has it; and what a running service has otherwise.
+    """Show each setting's value and origin in this shell, and the values that differ in a running service.
 
     \b
     sanderling settings --data /var/lib/sanderling
     """
-    from sanderling.client.running import settings_at
+    from sanderling.client.admin_socket import settings_at
     from sanderling.manual import references as settings_page
 
     if as_markdown:
@@ -296,13 +244,13 @@ def settings(config: str | None, as_json: bool, as_markdown: bool, **flags: str 
 @json_flag
 @settings_flags("host", "port", "data", "base_url", "tls_cert", "tls_key")
 def setup_link(config: str | None, *, as_json: bool, **flags: str | None) -> int:
-    """Make a link that sets the dashboard's password, once; also beside a running service, and when it is forgotten.
+    """Make a link that sets the dashboard's password once, also for a running service, and if you forgot it.
 
-    Whoever opens it can do everything. It is good for an hour. Using it signs everybody out. A newer link takes the
-    place of an older one. It leads to where the running service says that it is, unless a flag says where.
+    Anyone who opens it gets full access. It expires after an hour. Using it signs everyone out. A newer link replaces
+    an older one. It leads to the running service's own address, unless a flag gives another.
     """
     from sanderling import keyring
-    from sanderling.client.running import running_at
+    from sanderling.client.admin_socket import running_at
 
     settings = loaded(config, flags).settings
     told = any(text is not None for name, text in flags.items() if name != "data")
@@ -316,15 +264,6 @@ def setup_link(config: str | None, *, as_json: bool, **flags: str | None) -> int
     click.echo("Open this within an hour, in a browser that reaches the service:", err=True)
     click.echo(link)
     return Exit.WELL
-
-
-for _module, _row in TABLE.items():
-    for _name, _says in _row.commands.items():
-        main.add_command(OfAnExtra(_name, _says, _module))
-main.add_command(manual.help_page)
-main.add_command(manual.completion)
-main.add_command(licences.licences)
-main.add_command(releases.verify_release)
 
 
 @main.command()

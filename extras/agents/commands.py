@@ -22,7 +22,7 @@ def mcp(service: str | None, key_file: str | None) -> int:
     import trio
 
     from extras.agents.stdio import Bridge, on_standard_streams
-    from sanderling.client.running import client_here
+    from sanderling.client.api import client_here
 
     client = client_here(service, key_file)
 

@@ -17,8 +17,7 @@ from typing import Any, Final
 import trio
 from httpx_sse import ServerSentEvent
 
-from sanderling.client.api import Client, Cursor
-from sanderling.client.refusals import ServiceRefused
+from sanderling.client.api import Client, Cursor, ServiceRefused
 from sanderling.exits import CommandFailed
 
 AT_ONCE = 4

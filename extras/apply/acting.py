@@ -23,8 +23,7 @@ from extras.apply.kinds.sources import SOURCES
 from extras.apply.kinds.table import KINDS
 from extras.apply.planning import Act, Doubt, Plan, applied_of, changes_of
 from extras.apply.state import state_of
-from sanderling.client.refusals import ServiceRefused
-from sanderling.client.waiting_client import WaitingClient, why_refused
+from sanderling.client.api import ServiceRefused, WaitingClient, why_refused
 from sanderling.exits import CommandFailed, Exit
 from storage.records.identity import Managed
 

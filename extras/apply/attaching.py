@@ -12,8 +12,7 @@ from actors.catalogue.reading import Flaw
 from extras.apply.groups import Attachment, Making, SourceSeen, TemplateSeen, flaw_in
 from extras.apply.kinds.sources import SOURCES
 from extras.apply.sides import BadFiles, Group, State, Wish
-from sanderling.client.refusals import ServiceRefused
-from sanderling.client.waiting_client import WaitingClient
+from sanderling.client.api import ServiceRefused, WaitingClient
 
 ATTACH_WITHIN: Final = 60.0
 """Timeout of an instantiation in seconds; the service answers within 30."""

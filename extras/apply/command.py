@@ -17,8 +17,7 @@ from extras.apply.planning import Options, Plan, plan_of, too_many
 from extras.apply.reading import MOST_FLAWS, read_folder
 from extras.apply.sides import BadFiles, State, Wish
 from extras.apply.state import state_of
-from sanderling.client.api import Client
-from sanderling.client.waiting_client import WaitingClient
+from sanderling.client.api import Client, WaitingClient
 from sanderling.environment import environ, on_terminal, wants_colour
 from sanderling.exits import CommandFailed, Exit
 from sanderling.json_lines import print_json

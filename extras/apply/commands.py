@@ -49,7 +49,7 @@ def apply_folder(
     sanderling export --as-config watch/
     """
     from extras.apply.command import Asked, apply
-    from sanderling.client.running import client_here
+    from sanderling.client.api import client_here
 
     if schema:
         from extras.apply.schema import as_text

@@ -13,8 +13,7 @@ from extras.apply.reading import TABLES
 from extras.apply.sides import State
 from extras.apply.state import state_of
 from extras.apply.writing import write, written
-from sanderling.client.api import Client
-from sanderling.client.waiting_client import WaitingClient
+from sanderling.client.api import Client, WaitingClient
 from sanderling.exits import CommandFailed, Exit
 from storage.records.identity import Workspace
 

@@ -13,7 +13,7 @@ from extras.apply.kinds.destinations import DESTINATIONS, OPTIONS
 from extras.apply.kinds.kind import Kind, Private
 from extras.apply.kinds.table import KINDS
 from extras.apply.sides import State
-from sanderling.client.waiting_client import WaitingClient
+from sanderling.client.api import WaitingClient
 from sanderling.exits import CommandFailed
 
 PAGE = 1000

@@ -17,7 +17,7 @@ import msgspec
 from extras.migrate.outcome import Done, Outcome
 from extras.migrate.plan import AlertBody, DestinationBody, PlannedAlert, wire
 from extras.migrate.telling_apart import Key, key_of
-from sanderling.client.waiting_client import WaitingClient, why_refused
+from sanderling.client.api import WaitingClient, why_refused
 from sanderling.exits import CommandFailed
 from storage.records.alert import MOST_SOURCES
 from storage.records.destination import WEBHOOK

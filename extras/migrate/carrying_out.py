@@ -19,8 +19,7 @@ from actors.messages.requests import NewSource
 from extras.migrate.alerting import Alerting
 from extras.migrate.outcome import Done, Outcome
 from extras.migrate.plan import Plan, PlannedSource, wire
-from sanderling.client.api import Client
-from sanderling.client.waiting_client import WaitingClient, too_large, why_refused
+from sanderling.client.api import Client, WaitingClient, too_large, why_refused
 from sanderling.exits import CommandFailed
 
 BATCH: Final = 20

@@ -51,7 +51,7 @@ def move_in(
     """
     from extras.migrate import moving_in
     from extras.migrate.whole.taking_over import take_over, whole_instance
-    from sanderling.client.running import client_here
+    from sanderling.client.api import client_here
 
     if dry_run and yes:
         raise CommandFailed("--dry-run and --yes exclude each other.", Exit.USAGE)
@@ -119,7 +119,7 @@ def move_out(
         click.echo(as_text(), nl=False)
         return Exit.WELL
     if as_config is not None:
-        from sanderling.client.running import client_of
+        from sanderling.client.api import client_of
 
         as_files = next((found for module in TABLE if (found := extra(module).as_files) is not None), None)
         if file is not None or no_events or since is not None:

@@ -19,7 +19,7 @@ from actors.signatures.coverage import is_receipt
 from actors.signatures.receipt import Receipt, ReceivedEvent
 from actors.signatures.verdict import Verdict
 from extras.receiver.capture import Capture
-from sanderling.client.rendering import fit
+from sanderling.client.lines import fit
 from storage.records.identity import Millis
 from storage.records.secrecy import plain
 from storage.records.times import rfc3339

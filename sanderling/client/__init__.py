@@ -1,5 +1,5 @@
-"""The commands' client of a running service: one service, one key (`api.py`).
+"""The client of a running service, for commands, the console and extras.
 
-`naming.py` resolves names, `speaking.py` sends requests and asks for confirmation, `terminal.py` prints live events,
-`status.py` the whole service. Each other file is a group of commands. Nothing here knows the service's internals.
+`api.py` sends requests with one key, or none over the admin socket. `admin_socket.py` needs only the standard library.
+`lines.py` lays records out, `terminal.py` prints them. Nothing here knows the service's internals.
 """

@@ -6,25 +6,46 @@ The key comes from a file or variable, never from a flag: everyone can see the f
 from __future__ import annotations
 
 import errno
+import os
 import re
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from stat import S_ISSOCK
+from typing import Any, Final
 
 import httpx
 import trio
 from httpx_sse import EventSource, ServerSentEvent
 
-from sanderling.client.refusals import NO_KEY, refused
-from sanderling.environment import typed
+from api.refusal_words import field_of, in_words, plainly, sentence
+from sanderling import ADMIN_SOCKET
+from sanderling.client.admin_socket import running_at
+from sanderling.environment import environ, hinted, typed
 from sanderling.exits import CommandFailed, Exit
+from sanderling.flags import loaded, told_folder
+from storage.records.secrecy import plain
 
 DEFAULT_URL = "http://127.0.0.1:8080"
 PATIENCE = httpx.Timeout(60.0, connect=10.0)
 """A stream without a byte for so many seconds counts as cut; the service sends a comment every 15."""
 LONGEST_WAIT = 30.0
+GIVES_UP: Final = 120.0
+"""Seconds without a response until a retrying client gives up."""
+LONGEST_RETRY: Final = 15.0
+"""Maximum seconds between two tries of a retrying client."""
+AGAIN: Final = (429, 502, 503, 504)
+"""Temporary statuses."""
+NO_KEY: Final = "That service needs an API key: set SANDERLING_KEY, or name the key's file with --key-file."
+ADVICE: Final[Mapping[str, str]] = {
+    "unauthorized": "Make a key where the service runs: `sanderling keys create --name me --scope ...`.",
+    "forbidden": "`sanderling keys list` shows the scopes of each key.",
+    "cursor-expired": "Leave out --since to begin now, or give --since earliest.",
+    "library-full": "Delete a source, or raise the setting max_sources.",
+    "body-too-large": "The setting request_limit raises it.",
+}
+"""Advice by problem type, appended to the service's message."""
 
 
 class Client:
@@ -55,7 +76,7 @@ class Client:
                 transport=transport,
             )
         except (httpx.InvalidURL, UnicodeError) as error:
-            raise CommandFailed(f"The service's address or the key can't be used: {error}.", Exit.USAGE) from None
+            raise CommandFailed(f"The service's address or the key is invalid: {error}.", Exit.USAGE) from None
 
     @classmethod
     def named(cls, url: str | None, key_file: str | None, variables: Mapping[str, str]) -> Client:
@@ -147,7 +168,7 @@ class Client:
             except httpx.HTTPError as error:
                 why = str(error) or type(error).__name__
             wait = min(LONGEST_WAIT, max(wait * 2, hint))
-            tell(f"cut off ({why}); trying again in {wait:.0f} s")
+            tell(f"disconnected ({why}); trying again in {wait:.0f} s")
             await trio.sleep(wait)
 
     @asynccontextmanager
@@ -206,8 +227,8 @@ async def _streams(answer: httpx.Response, called: str) -> None:
     kind = answer.headers.get("Content-Type", "").partition(";")[0].strip()
     if kind != "text/event-stream":
         raise CommandFailed(
-            f"{called} answers {answer.status_code} with {kind or 'nothing'}, and not with a stream of events: "
-            "is the address that of the service itself?",
+            f"{called} answered {answer.status_code} with {kind or 'nothing'} instead of an event stream. "
+            "Is that the service's own address?",
             Exit.FAILED,
         )
 
@@ -219,14 +240,65 @@ class Cursor:
     id: str = ""
 
 
+def client_here(url: str | None, key_file: str | None) -> Client:
+    """Return a client for the service in flags and variables, else for this machine's service, without a key.
+
+    With a key but no address, use this machine's service by its address. Raises CommandFailed.
+    """
+    variables = environ()
+    keyed = key_file or (variables.get("SANDERLING_KEY") and told_folder() is None)
+    if keyed and not (url or variables.get("SANDERLING_URL")):
+        running = running_at(folder_here())
+        url = None if running is None else running.local_url
+        return Client.named(url, key_file, variables)
+    return client_of(folder_here(), url, key_file, variables)
+
+
+def folder_here(config: str | None = None) -> str:
+    """Return the data folder of the flag, else of the settings. Raises CommandFailed."""
+    told = told_folder()
+    return loaded(config, {"data": told}).settings.data
+
+
+def client_of(data: str, url: str | None, key_file: str | None, variables: Mapping[str, str]) -> Client:
+    """Return a client for a URL with a key, or for a data folder's admin socket without one.
+
+    A folder given by flag overrides SANDERLING_URL. Raises CommandFailed.
+    """
+    if url or (variables.get("SANDERLING_URL") and told_folder() is None):
+        return Client.named(url, key_file, variables)
+    return client_at(Path(data))
+
+
+def client_at(folder: Path) -> Client:
+    """Return a client for the service on a data folder. Raises CommandFailed if the socket is not ours."""
+    path = folder / ADMIN_SOCKET
+    _refuse_strangers(path)
+    absent = f"No service runs on the data folder {folder}. Start it: {typed('serve', str(folder))}"
+    socket = httpx.AsyncHTTPTransport(uds=str(path), verify=False)  # no TLS here: reading certificates takes 100 ms
+    return Client("http://localhost", None, socket, called=str(path), absent=absent)
+
+
+def _refuse_strangers(path: Path) -> None:
+    """Raise CommandFailed if the socket is not ours: requests may contain secrets."""
+    try:
+        found, folder = path.lstat(), path.parent.stat()
+    except OSError:
+        return  # missing or not accessible: connecting reports it
+    if not S_ISSOCK(found.st_mode) or found.st_uid not in (0, os.geteuid(), folder.st_uid):
+        raise CommandFailed(
+            f"{path}: this is not the socket of your service. Delete it, and start the service again.", Exit.BAD_DATA
+        )
+
+
 def _key(key_file: str | None, variables: Mapping[str, str]) -> str:
     if key_file:
         try:
             words = Path(key_file).read_text("utf-8").split()
         except OSError as error:
-            raise CommandFailed(f"{key_file}: cannot be read: {error.strerror}.", Exit.USAGE) from None
+            raise CommandFailed(f"Could not read {key_file}: {error.strerror}.", Exit.USAGE) from None
         except UnicodeDecodeError:
-            raise CommandFailed(f"{key_file}: this is no file with a key: it is not text.", Exit.USAGE) from None
+            raise CommandFailed(f"{key_file} contains no key: it is not a text file.", Exit.USAGE) from None
     else:
         words = variables.get("SANDERLING_KEY", "").split()
     if not words:
@@ -234,3 +306,89 @@ def _key(key_file: str | None, variables: Mapping[str, str]) -> str:
             f"{NO_KEY} Where it runs, `{typed('keys create --name me --scope ...')}` makes one.", Exit.USAGE
         )
     return words[-1]
+
+
+class ServiceRefused(CommandFailed):
+    """The service answered with this error status."""
+
+    def __init__(self, message: str, status: int) -> None:
+        super().__init__(message, Exit.TRY_AGAIN if status in AGAIN else Exit.FAILED)
+        self.status = status
+
+
+def refused(answer: httpx.Response, called: str) -> ServiceRefused:
+    """called: the service's name in errors."""
+    status = answer.status_code
+    try:
+        problem = answer.json()
+        slug = str(problem.get("type") or "").rpartition("/")[2]
+        words = _faults(problem) or in_words(str(problem.get("detail") or problem.get("title") or ""))
+    except (ValueError, AttributeError, TypeError):
+        reason = f"{status} {answer.reason_phrase}".strip()
+        return ServiceRefused(f"{called} answered {reason}, unlike Sanderling. Check the address.", status)
+    advice = _advice(slug, words, answer)
+    return ServiceRefused(" ".join(part for part in (plain(words), advice) if part), status)
+
+
+def _faults(problem: Mapping[str, Any]) -> str:
+    """Return the messages for invalid fields, each once; "" if the problem is about no field."""
+    said = []
+    for fault in problem.get("errors") or ():
+        message = in_words(plainly(str(fault["message"])))
+        field = field_of(str(fault["location"]))
+        whole = field in ("", "url") or message == in_words(str(problem.get("detail")))
+        said.append(message if whole else f"{sentence(field)[:-1]}: {message[:1].lower()}{message[1:]}")
+    return " ".join(dict.fromkeys(said))
+
+
+def _advice(slug: str, words: str, answer: httpx.Response) -> str:
+    match slug:
+        case "not-found":
+            return "Is the address that of the service itself?" if words == "There is nothing at this path." else ""
+        case "rate-limited" | "unavailable":
+            seconds = answer.headers.get("Retry-After", "")
+            return f"Try again in {seconds} s." if seconds.isdecimal() and "again in" not in words else ""
+        case "internal":
+            id = answer.headers.get("X-Request-Id", "")
+            return f"The service's log says more, at request_id {plain(id)}." if id else ""
+    return hinted(ADVICE.get(slug, ""))
+
+
+def why_refused(error: CommandFailed) -> str:
+    """Return the reason of a single refusal. Raises the error if it affects all requests: the key, or no service."""
+    if error.code is not Exit.FAILED or _status(error) in (401, 403):
+        raise error
+    return error.message
+
+
+def too_large(error: CommandFailed) -> bool:
+    """Return whether the request body was too large for the service."""
+    return _status(error) == 413
+
+
+def _status(error: CommandFailed) -> int:
+    return error.status if isinstance(error, ServiceRefused) else 0
+
+
+class WaitingClient:
+    """A client that retries. It fails at once if it never connected: the address is probably wrong."""
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+        self._met = False
+
+    async def ask(self, method: str, path: str, **request: Any) -> httpx.Response:
+        """Retry until there is a response. Raises CommandFailed for a refusal, or after GIVES_UP seconds."""
+        wait, until = 1.0, trio.current_time() + GIVES_UP
+        while True:
+            try:
+                answer = await self._client.ask(method, path, **request)
+            except CommandFailed as error:
+                passing = error.code is Exit.TRY_AGAIN or (error.code is Exit.UNREACHABLE and self._met)
+                if not passing or trio.current_time() + wait > until:
+                    raise
+            else:
+                self._met = True
+                return answer
+            await trio.sleep(wait)
+            wait = min(LONGEST_RETRY, wait * 2)

@@ -1,38 +1,102 @@
-"""`sanderling tail`, and adding and listing sources."""
+"""Print records: lists, pages, live events. A terminal gets tables; pipes and files get whole ids and times.
+
+It imports nothing slow: `sanderling --help` loads it.
+"""
 
 from __future__ import annotations
 
-import re
 import shutil
-from collections.abc import Mapping, Sequence
-from typing import Any
-from urllib.parse import quote
+from collections.abc import AsyncIterable, Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 import click
 import msgspec
-import trio
-from httpx_sse import ServerSentEvent
 
-from sanderling.client.api import Client
-from sanderling.client.listing import Cell, for_a_person, print_list, short_ids
-from sanderling.client.naming import SOURCES as SOURCE
-from sanderling.client.naming import called, id_of
-from sanderling.client.rendering import Renderer, fit, pad
-from sanderling.environment import hinted, wants_colour
-from sanderling.exits import CommandFailed, Exit
+from sanderling.client.lines import Cell, Renderer, alert_lines, moment, table
+from sanderling.environment import environ, hinted, on_terminal, wants_colour
 from sanderling.json_lines import echo_json, print_json
 from storage.records.secrecy import plain
-from storage.records.states import SOURCES
-from storage.records.tiers import TIERS
+from storage.records.states import DESTINATIONS
 
-_SCHEME = re.compile(r"[a-z][a-z0-9+.-]*:(?!\d)", re.I)
-FILTERS = ("source", "source_type", "tag", "keyword")
+if TYPE_CHECKING:
+    from httpx_sse import ServerSentEvent
+
+T = TypeVar("T")
+
+
+def for_a_person() -> bool:
+    """Return whether stdout is a terminal."""
+    return on_terminal(1)
+
+
+def print_list(heads: Sequence[str], rows: Sequence[Sequence[Cell | str]]) -> None:
+    """Print a list to the terminal; nothing without rows."""
+    width = shutil.get_terminal_size((100, 24)).columns
+    for line in table(heads, rows, width, colour=wants_colour(environ())) if rows else ():
+        click.echo(line)
+
+
+class Listing(NamedTuple, Generic[T]):
+    """How a list is printed: a table for a person, a line for each record in a pipe.
+
+    none: the hint on stderr if there is nothing to list. record: the JSON of an item that is not JSON itself.
+    """
+
+    heads: Sequence[str]
+    rows: Callable[[Sequence[T]], Sequence[Sequence[Cell | str]]]
+    line: Callable[[T], str]
+    none: str = ""
+    record: Callable[[T], object] = lambda one: one
+
+    def show(self, found: Sequence[T], *, as_json: bool) -> None:
+        kept = list[T]()
+        for one in found:
+            self._take(one, kept, as_json=as_json)
+        self._end(kept, some=as_json or bool(found))
+
+    async def show_each(self, found: AsyncIterable[T], *, as_json: bool) -> None:
+        """Print each record as it arrives, but a table once all are there."""
+        some, kept = as_json, list[T]()
+        async for one in found:
+            some = True
+            self._take(one, kept, as_json=as_json)
+        self._end(kept, some=some)
+
+    def _take(self, one: T, kept: list[T], *, as_json: bool) -> None:
+        if as_json:
+            print_json(self.record(one))
+        elif for_a_person():
+            kept.append(one)
+        else:
+            click.echo(self.line(one))
+
+    def _end(self, kept: Sequence[T], *, some: bool) -> None:
+        if self.none and not some:
+            click.echo(hinted(self.none), err=True)
+        print_list(self.heads, self.rows(kept))
+
+
+def print_page(
+    one: T, page: Callable[[T], Iterable[str]], *, as_json: bool, record: Callable[[T], object] = lambda one: one
+) -> None:
+    """Print one item as JSON, or as the lines of its page. record: the JSON of an item that is not JSON itself."""
+    if as_json:
+        print_json(record(one))
+    else:
+        click.echo("\n".join(page(one)))
+
+
+def notify(words: str) -> None:
+    """Print a message for the user on stderr."""
+    click.echo(f"sanderling: {words}", err=True)
 
 
 class Audience:
     """Prints events for people or as JSON lines; cancels its scope after `wanted` events (None: never)."""
 
     def __init__(self, variables: Mapping[str, str], wanted: int | None, *, as_json: bool = False) -> None:
+        import trio
+
         self.scope = trio.CancelScope()
         self._left = wanted
         self._as_json = as_json
@@ -51,169 +115,20 @@ class Audience:
         if self._as_json:
             echo_json(event.data)
         else:
-            for line in self._renderer.lines(msgspec.json.decode(event.data)):
-                click.echo(line)
+            click.echo("\n".join(self._renderer.lines(msgspec.json.decode(event.data))))
         if self._left is not None:
             self._left -= 1
             if self._left == 0:
                 self.scope.cancel()
 
 
-def tail(
-    client: Client,
-    variables: Mapping[str, str],
-    *,
-    since: str | None,
-    channel: str | None,
-    as_json: bool,
-    count: int | None,
-    **filters: tuple[str, ...],
-) -> int:
-    """Print events live, until interrupted or after `count`."""
-    since_then = [("since", since)] if since else []
-    path = f"/v1/streams/{quote(channel, safe='')}" if channel else "/v1/stream"
-    audience = Audience(variables, count, as_json=as_json)
-
-    async def run() -> None:
-        with audience.scope:
-            async with client:
-                named = filters | {"source": tuple([await _meant(client, name) for name in filters["source"]])}
-                query = [(name, value) for name in FILTERS for value in named[name]]
-                await client.follow(path, query + since_then, audience.take, tell=_tell)
-
-    trio.run(run)
-    return Exit.WELL
-
-
-async def _meant(client: Client, name: str) -> str:
-    """Return a named source's id; full ids and patterns pass unchanged and need no read scope."""
-    return name if name.endswith(".*") else await id_of(client, SOURCE, name)
-
-
-def _tell(words: str) -> None:
-    click.echo(f"sanderling: {words}", err=True)
-
-
-def completed(typed: str) -> str:
-    """Add https:// to a URL without a scheme, like a browser."""
-    url = typed.strip()
-    return f"https://{url}" if url and not _SCHEME.match(url) else url
-
-
-def add_sources(
-    client: Client,
-    urls: Sequence[str],
-    *,
-    kind: str | None,
-    tags: tuple[str, ...],
-    query: str | None,
-    backfill: int | None,
-    selector: str | None = None,
-    ignore: tuple[str, ...] = (),
-    headers: str | None = None,
-    hours: str | None = None,
-    follow: bool = False,
-    follow_hosts: tuple[str, ...] = (),
-    headers_for: tuple[str, ...] = (),
-    own_only: tuple[str, ...] = (),
-    render: str | None = None,
-    wait_for: str | None = None,
-    later: bool = False,
-    as_json: bool = False,
-) -> int:
-    """Add URLs and print their detected types. With several, a refusal does not stop the others."""
-    body: dict[str, Any] = {"type": kind} if kind else {}
-    body |= {"tags": list(tags)} if tags else {}
-    body |= {"filter": query} if query is not None else {}
-    body |= {"backfill": backfill} if backfill is not None else {}
-    body |= {"selector": selector} if selector else {}
-    body |= {"ignore": list(ignore)} if ignore else {}
-    body |= {"headers": headers.strip()} if headers and headers.strip() else {}
-    body |= {"hours": hours} if hours else {}
-    body |= {"follow": "new_links"} if follow else {}
-    body |= {"follow_hosts": list(follow_hosts)} if follow_hosts else {}
-    body |= {"headers_for": list(headers_for)} if headers_for else {}
-    body |= {"own_only": list(own_only)} if own_only else {}
-    body |= {"render": render} if render else {}
-    body |= {"wait_for": wait_for} if wait_for else {}
-    body |= {"verify": "later"} if later else {}
-    refused = list[str]()
-
-    async def run() -> None:
-        async with client:
-            for url in urls:
-                try:
-                    answer = await client.ask("POST", "/v1/sources", json={"url": completed(url)} | body)
-                except CommandFailed as error:
-                    if len(urls) == 1 or error.code is not Exit.FAILED:
-                        raise
-                    refused.append(url)
-                    _tell(error.message if error.message.startswith(url) else f"{plain(url)}: {error.message}")
-                else:
-                    _show_added(answer.json(), created=answer.status_code == 201, as_json=as_json)
-
-    trio.run(run)
-    return Exit.FAILED if refused else Exit.WELL
-
-
-def _show_added(source: Mapping[str, Any], *, created: bool, as_json: bool) -> None:
-    if as_json:
-        print_json(source)
-        return
-    click.echo("Added." if created else "It is watched already.", err=True)
-    if "url" not in source:  # the key may not read sources
-        click.echo(source["id"])
-        return
-    click.echo(f"{source['id']}  {source['type']}  {plain(source['url'])}")
-    click.echo(f"  {plain(source['detection']['evidence'])}", err=True)
-
-
-def list_sources(client: Client, *, as_json: bool) -> int:
-    """Print all sources, worst health first."""
-
-    kept: list[dict[str, Any]] | None = [] if for_a_person() and not as_json else None
-
-    async def run() -> None:
-        any_yet = as_json
-        async with client:
-            async for source in client.every("/v1/sources"):
-                any_yet = True
-                if kept is not None:
-                    kept.append(source)
-                else:
-                    print_json(source) if as_json else click.echo(source_line(source))
-        if not any_yet:
-            click.echo(hinted("Nothing is watched yet: `sanderling add URL`."), err=True)
-
-    trio.run(run)
-    print_list(SOURCE_HEADS, source_rows(kept or ()))
-    return Exit.WELL
-
-
-SOURCE_HEADS = ("state", "health", "type", "id", "source", "why")
-
-
-def source_rows(found: Sequence[Mapping[str, Any]]) -> list[Sequence[Cell | str]]:
-    ids = short_ids([source["id"] for source in found])
-    rows: list[Sequence[Cell | str]] = []
-    for source in found:
-        state, health = SOURCES[source["state"]], source["health"]
-        bare = str(source["url"]).removeprefix("https://").removeprefix("http://")
-        name = f"{called(source)}  {bare}" if called(source) else bare
-        why = str(health["reason"]) if _to_be_said(source) else ""
-        cells = Cell(state.word, state.mood), Cell(f"{health['score']:.2f}", right=True)
-        rows.append((*cells, TIERS[source["type"]].noun, ids[source["id"]], name, why))
-    return rows
-
-
-def _to_be_said(source: Mapping[str, Any]) -> bool:
-    return SOURCES[source["state"]].mood in ("bad", "warn") or source["health"]["flag"] != "ok"
-
-
-def source_line(source: Mapping[str, Any]) -> str:
-    """Return a source as one line: state, score, tier, id, URL, name, and the reason if it has a problem."""
-    health, state = source["health"], SOURCES[source["state"]]
-    why = "  " + fit(str(health["reason"]), 120) if _to_be_said(source) else ""
-    name = f"  ({fit(called(source), 60)})" if called(source) else ""
-    stands = f"{pad(state.word, 13)} {health['score']:4.2f}  {source['type']:<4}"
-    return f"{stands}  {source['id']}  {plain(source['url'])}{name}{why}"
+def alert_page(alert: Mapping[str, Any], destinations: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """Yield an alert as lines: query, sources, matches, destinations."""
+    yield from alert_lines(alert)
+    last = f", the last one {moment(alert['last_match_at'])}" if alert["last_match_at"] else ""
+    yield f"  met       {alert['match_count']:,} events{last}"
+    for one in destinations:
+        state = DESTINATIONS[one["state"] if one["enabled"] else "paused"].word
+        yield f"  sends to  {one['id']}  {state:<8}  {one['delivery_mode']:<7}  {plain(one['url'])}"
+    if not destinations:
+        yield hinted("  sends to  nobody; `sanderling alerts deliver` names a URL")

@@ -1,65 +1,102 @@
-"""`sanderling alerts`: queries and the destinations of their matches, through the running service."""
+"""`sanderling alerts`: queries, and the destinations of their matches."""
 
 from __future__ import annotations
 
-from typing import Any
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from sanderling.client.lines import MATCHED, Cell, ago, alert_lines, fit, moment, short_ids, state_of
+from sanderling.client.terminal import Listing, alert_page, print_page
+from sanderling.commands.service import ALERTS, SOURCES, agree, record_flag, records_flag, sent, with_client, yes_flag
+from sanderling.environment import hinted
 from sanderling.exits import CommandFailed, Exit
-from sanderling.flags import answer_to_old_names, client_flags
+from sanderling.flags import answer_to_old_names
+from sanderling.json_lines import print_json
+from storage.records.secrecy import plain
 
-JSON_HELP = "The service's own records, one a line."
-LANGUAGE_HELP = "Of the query: a code such as en or sv, or simple."
-MATCH = click.Choice(["change", "added", "removed", "page"])
-MATCH_HELP = "Of a watched page: what came and went, what came, what went, or the whole page."
+if TYPE_CHECKING:
+    from sanderling.client.api import Client
+
+WIDTH: Final = 120
+LANGUAGE_HELP = "The query's language: a code such as en or sv, or simple."
+MATCH = click.Choice(list(MATCHED))
+MATCH_HELP = "Which text of a page to match: both sides of a change, added or removed text only, or the whole page."
 SOURCES_HELP = "This source: its id, a name, its URL or a part of these; repeatable. Without any source or tag: all."
-TAGS_HELP = "Sources with this tag, also those that get it later; repeatable, and beside --source."
+TAGS_HELP = "All sources with this tag, now and later; repeatable, and can be combined with --source."
 PRIVATE = click.option(
     "--private",
     multiple=True,
-    help="This private source, too: one that is checked with headers, or in an opened network; repeatable.",
+    help="Include this private source: one that is checked with headers, or in an opened network; repeatable.",
 )
 ONCE = click.option(
     "--once-per-story/--every-event",
     default=None,
-    help="Of sources that bring the same, only the first, or all. A new alert over several sources: the first.",
+    help="If several sources report the same story: only the first, or all. A new alert over several: the first.",
 )
 
 
 @click.group()
 def alerts() -> None:
-    """List, show, try, make, change, pause and delete alerts, and send their matches, through the running service.
+    """List, show, preview, create, edit, pause and delete alerts, and deliver their matches.
 
     NAME is an alert's id, its name or a part of its name.
     """
 
 
 @alerts.command("list")
-@click.option("--json", "as_json", is_flag=True, help=JSON_HELP)
-@client_flags
-def listed(service: str | None, key_file: str | None, *, as_json: bool) -> int:
-    """List the alerts, oldest first: its state, how many events it has met, its id, name and query."""
-    from sanderling.client import alerts as acts
-    from sanderling.client.running import client_here
+@records_flag
+@with_client
+async def listed(client: Client, *, as_json: bool) -> None:
+    """List the alerts, oldest first: state, number of matches, id, name and query."""
+    await ALERT_LIST.show_each(client.every(ALERTS.path), as_json=as_json)
 
-    return acts.list_alerts(client_here(service, key_file), as_json=as_json)
+
+def alert_rows(found: Sequence[Mapping[str, Any]]) -> list[Sequence[Cell | str]]:
+    from sanderling.real_world import wall
+
+    now, ids = datetime.fromtimestamp(wall(), UTC), short_ids([alert["id"] for alert in found])
+    rows: list[Sequence[Cell | str]] = []
+    for alert in found:
+        state = state_of(alert)
+        query = "" if alert["name"] == alert["filter_query"] else alert["filter_query"] or "everything"
+        count = Cell(f"{alert['match_count']:,}", right=True)
+        last = ago(alert["last_match_at"], now)
+        rows.append((Cell(state.word, state.mood), count, last, ids[alert["id"]], alert["name"], query))
+    return rows
+
+
+def alert_line(alert: Mapping[str, Any]) -> str:
+    """Return an alert as one line: state, match count, id, name, and the query if it differs from the name."""
+    query = "" if alert["name"] == alert["filter_query"] else f"  {fit(alert['filter_query'], WIDTH)}"
+    return f"{state_of(alert).word:<6}  {alert['match_count']:>7,}  {alert['id']}  {plain(alert['name'])}{query}"
+
+
+ALERT_LIST = Listing(
+    ("state", "matches", "last", "id", "name", "query"),
+    alert_rows,
+    alert_line,
+    "There is no alert yet: `sanderling alerts create QUERY`.",
+)
 
 
 @alerts.command("show")
 @click.argument("name")
 @click.option("--json", "as_json", is_flag=True, help="The alert with its destinations, as one object.")
-@client_flags
-def show(name: str, service: str | None, key_file: str | None, *, as_json: bool) -> int:
-    """Show one alert: what it asks, what it met, and how its destinations stand.
+@with_client
+async def show(client: Client, *, name: str, as_json: bool) -> None:
+    """Show one alert: its query, its matches, and the state of its destinations.
 
     \b
     sanderling alerts show prices
     """
-    from sanderling.client import alerts as acts
-    from sanderling.client.running import client_here
-
-    return acts.show_alert(client_here(service, key_file), name, as_json=as_json)
+    alert = await ALERTS.record_of(client, name)
+    destinations = [one async for one in client.every(f"{ALERTS.path}/{alert['id']}/destinations")]
+    print_page(alert | {"destinations": destinations}, lambda alert: alert_page(alert, destinations), as_json=as_json)
 
 
 @alerts.command("preview")
@@ -68,101 +105,150 @@ def show(name: str, service: str | None, key_file: str | None, *, as_json: bool)
 @click.option("--match", type=MATCH, default="change", show_default=True, help=MATCH_HELP)
 @click.option("--source", "sources", multiple=True, help=SOURCES_HELP)
 @click.option("--tag", "tags", multiple=True, help=TAGS_HELP)
-@click.option("--last", type=click.IntRange(1, 2000), help="How many of the newest events to look at; else 2000.")
+@click.option("--last", type=click.IntRange(1, 2000), help="How many of the newest events to search; else 2000.")
 @click.option("--limit", type=click.IntRange(0, 100), default=10, show_default=True, help="How many matches to show.")
 @click.option("--json", "as_json", is_flag=True, help="The service's own answer.")
-@client_flags
-def preview(service: str | None, key_file: str | None, **asked: Any) -> int:
-    """Try a QUERY on the newest events: how it is understood, what it would have told, how much a day.
+@with_client
+async def preview(
+    client: Client,
+    *,
+    query: str,
+    sources: Sequence[str],
+    tags: Sequence[str],
+    last: int | None,
+    as_json: bool,
+    **fields: Any,
+) -> None:
+    """Try a QUERY on the newest events: its parsed form, its matches, how many events a day.
 
     \b
     sanderling alerts preview 'price OR "new plan" -careers'
     """
-    from sanderling.client import alerts as acts
-    from sanderling.client.running import client_here
+    body = {"filter_query": query, "source_ids": await SOURCES.ids_of(client, sources)} | fields
+    body |= ({"tags": list(tags)} if tags else {}) | ({"last": last} if last else {})
+    print_page(await sent(client, "POST", f"{ALERTS.path}/preview", json=body), preview_page, as_json=as_json)
 
-    return acts.preview(client_here(service, key_file), **asked)
+
+def preview_page(found: Mapping[str, Any]) -> Iterator[str]:
+    """Yield a preview as lines: the parsed query, warnings, counts, terms, events."""
+    yield f"{plain(found['query']) or 'everything'}  ({found['language']})"
+    for warning in found["warnings"]:
+        yield f"  ! {plain(warning)}"
+    since = f" since {moment(found['looked_from'])}" if found["looked_from"] else ""
+    yield f"  {found['matches_found']:,} of the newest {found['looked_at']:,} events{since}" + (
+        "" if found["per_day"] is None else f"; about {found['per_day']:g} a day"
+    )
+    for term in found["terms"]:
+        yield f"  {term['events']:>7,}  {plain(term['text'])}"
+    for match in found["matches"]:
+        yield f"{moment(match['emitted_at'])}  {fit(match['title'] or match['url'], WIDTH)}"
 
 
 @alerts.command("create")
 @click.argument("query")
-@click.option("--name", help="What it is called; else its query.")
+@click.option("--name", help="The alert's name; else its query.")
 @click.option("--language", default="en", show_default=True, help=LANGUAGE_HELP)
 @click.option("--match", type=MATCH, default="change", show_default=True, help=MATCH_HELP)
 @click.option("--source", "sources", multiple=True, help=SOURCES_HELP)
 @click.option("--tag", "tags", multiple=True, help=TAGS_HELP)
 @PRIVATE
-@click.option("--channel", help="Its matches are a stream of this name, too: sanderling tail --channel.")
+@click.option("--channel", help="Publish the matches as a stream of this name: sanderling tail --channel.")
 @ONCE
-@click.option("--json", "as_json", is_flag=True, help="The service's own record.")
-@client_flags
-def create(service: str | None, key_file: str | None, **asked: Any) -> int:
-    """Make an alert of a QUERY; an empty one ('') matches everything. The last line of the output is its id.
+@record_flag
+@with_client
+async def create(
+    client: Client,
+    *,
+    query: str,
+    sources: Sequence[str],
+    tags: Sequence[str],
+    private: Sequence[str],
+    as_json: bool,
+    **fields: Any,
+) -> None:
+    """Create an alert from a QUERY; an empty one ('') matches everything. The last line of output is its id.
 
     \b
     sanderling alerts create 'price OR plan -careers' --name prices
     sanderling alerts create '"sold out"' --match added --tag shops
     sanderling alerts deliver prices https://hooks.example.org/in
     """
-    from sanderling.client import alerts as acts
-    from sanderling.client.running import client_here
-
-    return acts.create(client_here(service, key_file), **asked)
+    body = {"filter_query": query, "source_ids": await SOURCES.ids_of(client, sources)}
+    body |= {name: value for name, value in fields.items() if value not in (None, "")}
+    body |= {"tags": list(tags)} if tags else {}
+    body |= {"private_source_ids": await SOURCES.ids_of(client, private)} if private else {}
+    made = await sent(client, "POST", ALERTS.path, json=body)
+    inherited = (await client.ask("GET", f"{ALERTS.path}/{made['id']}/destinations")).json() if tags else ()
+    if as_json:
+        print_json(made)
+        return
+    labels = plain(", ".join(one["label"] for one in inherited))
+    to = f"It delivers to {labels}, from its tags." if labels else "It has no destination: `sanderling alerts deliver`."
+    click.echo(hinted(f"Created {plain(made['name'])}. {to}"), err=True)
+    click.echo(made["id"])
 
 
 @alerts.command("edit")
-@click.argument("name")
-@click.option("--name", "called", help="What it is called.")
-@click.option("--query", help="What it asks; '' matches everything.")
+@click.argument("alert", metavar="NAME")
+@click.option("--name", help="Its new name.")
+@click.option("--query", "filter_query", help="Its new query; '' matches everything.")
 @click.option("--language", help=LANGUAGE_HELP)
 @click.option("--match", type=MATCH, help=MATCH_HELP)
 @click.option("--source", "sources", multiple=True, help="These sources, and no others; repeatable.")
-@click.option(
-    "--tag", "tags", multiple=True, help="Sources with this tag, and no others; repeatable, and beside --source."
-)
-@click.option("--all-sources", "everywhere", is_flag=True, help="All sources there are and will be.")
+@click.option("--tag", "tags", multiple=True, help="These tags, and no others; repeatable.")
+@click.option("--all-sources", "everywhere", is_flag=True, help="All sources, now and later.")
 @PRIVATE
-@click.option("--channel", help="Its matches are a stream of this name, too; '' takes that away.")
+@click.option("--channel", help="Publish the matches as a stream of this name; '' stops that.")
 @ONCE
-@click.option("--active/--paused", default=None, help="Whether it matches what comes.")
+@click.option("--active/--paused", default=None, help="Whether it matches new events.")
 @click.option("--enabled/--disabled", default=None, hidden=True)
-@click.option("--json", "as_json", is_flag=True, help="The service's own record.")
-@client_flags
-def edit(name: str, service: str | None, key_file: str | None, *, as_json: bool, **given: Any) -> int:
-    """Change an alert: only what is named here, and at once. Prints what it is then.
+@record_flag
+@with_client
+async def edit(
+    client: Client,
+    *,
+    alert: str,
+    sources: Sequence[str],
+    tags: Sequence[str],
+    private: Sequence[str],
+    everywhere: bool,
+    as_json: bool,
+    **given: Any,
+) -> None:
+    """Change an alert: only the named options, and at once. Prints the result.
 
     \b
     sanderling alerts edit prices --query 'price OR plan' --match added
     sanderling alerts edit prices --name "Prices and plans" --source example.org/shop
     """
-    from sanderling.client import alerts as acts
-    from sanderling.client.running import client_here
-
-    over = {option: given.pop(option) for option in ("sources", "tags", "private", "everywhere")}
-    if (over["sources"] or over["tags"]) and over["everywhere"]:
-        raise CommandFailed("--all-sources can't stand beside --source or --tag.", Exit.USAGE)
-    active, enabled = given.pop("active"), given.pop("enabled")
-    given["enabled"] = active if enabled is None else enabled
-    fields = {"called": "name", "query": "filter_query"}
-    changes = {fields.get(option, option): value for option, value in given.items() if value is not None}
-    if "channel" in changes:
-        changes["channel"] = changes["channel"] or None
-    if not (changes or any(over.values())):
-        raise CommandFailed("Nothing is named that is to change; --help shows what can be.", Exit.USAGE)
-    return acts.edit(client_here(service, key_file), name, changes=changes, **over, as_json=as_json)
+    if (sources or tags) and everywhere:
+        raise CommandFailed("--all-sources excludes --source and --tag.", Exit.USAGE)
+    active = given.pop("active")
+    given["enabled"] = active if given["enabled"] is None else given["enabled"]
+    body = {field: value for field, value in given.items() if value is not None}
+    if body.get("channel") == "":
+        body["channel"] = None
+    if not (body or sources or tags or private or everywhere):
+        raise CommandFailed("Name at least one option to change; --help lists them.", Exit.USAGE)
+    if sources or tags or everywhere:
+        body |= {"source_ids": await SOURCES.ids_of(client, sources), "tags": list(tags)}
+    if private:
+        body["private_source_ids"] = await SOURCES.ids_of(client, private)
+    changed = await sent(client, "PATCH", await ALERTS.path_of(client, alert), json=body)
+    print_page(changed, alert_lines, as_json=as_json)
 
 
 @alerts.command("deliver")
 @click.argument("name")
 @click.argument("target", metavar="[URL]", default="")
-@click.option("--kind", default="webhook", show_default=True, help="How: `sanderling kinds list` shows them.")
-@click.option("--option", "options", multiple=True, metavar="NAME=VALUE", help="What the kind asks for; repeatable.")
+@click.option("--kind", default="webhook", show_default=True, help="How: `sanderling kinds list` lists the kinds.")
+@click.option("--option", "options", multiple=True, metavar="NAME=VALUE", help="A value for the kind; repeatable.")
 @click.option(
     "--mode",
     type=click.Choice(["instant", "15min", "hourly", "daily"]),
     default="instant",
     show_default=True,
-    help="Each match at once, or those of a while together.",
+    help="Each match at once, or the matches of a period together.",
 )
 @click.option(
     "--format",
@@ -172,55 +258,81 @@ def edit(name: str, service: str | None, key_file: str | None, *, as_json: bool,
     help="The event itself, or in an envelope of CloudEvents 1.0.2.",
 )
 @click.option("--json", "as_json", is_flag=True, help="The service's own record, with the secret.")
-@client_flags
-def deliver(name: str, service: str | None, key_file: str | None, *, as_json: bool, **wish: Any) -> int:
-    """Send the matches of an alert to a URL, as signed POSTs, or to a chat or a phone. A signing secret is shown once:
-    the last line. A value @FILE is read from a file, @- from the standard input, so that no history keeps it.
+@with_client
+async def deliver(
+    client: Client, *, name: str, target: str, kind: str, options: Sequence[str], mode: str, format: str, as_json: bool
+) -> None:
+    """Deliver an alert's matches to a URL, as signed POSTs, or to a chat or a phone. A signing secret is shown once:
+    the last line. To keep a value out of the shell history, read it from a file (@FILE) or standard input (@-).
 
     \b
     sanderling alerts deliver prices https://hooks.example.org/in --mode hourly
     sanderling alerts deliver prices "$(sanderling bins create)"
     sanderling alerts deliver prices --kind ntfy --option topic=prices-k3f9x2
     """
-    from sanderling.client import alerts as acts
-    from sanderling.client.running import client_here
+    values = values_of(options)
+    body: dict[str, Any] = {"delivery_mode": mode} | ({"url": target} if target else {})
+    body |= {"kind": kind, "options": values} if kind != "webhook" or values else {}
+    body |= {"format": format} if format != "event" else {}
+    made = await sent(client, "POST", f"{await ALERTS.path_of(client, name)}/destinations", json=body)
+    if as_json:
+        print_json(made)
+        return
+    where = f"Matches now go to {plain(made['label'])}, {plain(made['url'])} ({made['id']})."
+    click.echo(f"{where} The signing secret, shown only now:" if made.get("secret") else where, err=True)
+    if made.get("secret"):
+        click.echo(made["secret"])
 
-    wanted = acts.Wish(**wish | {"options": acts.values_of(wish["options"])})
-    return acts.deliver(client_here(service, key_file), name, wanted, as_json=as_json)
+
+def values_of(options: Sequence[str]) -> dict[str, str]:
+    """Parse NAME=VALUE options; the value @FILE reads the file, @- reads stdin. Raises CommandFailed."""
+    found = {}
+    for option in options:
+        name, equals, value = option.partition("=")
+        if not name or not equals:
+            raise CommandFailed(f"{plain(option)}: write NAME=VALUE.", Exit.USAGE)
+        try:
+            if value == "@-":
+                value = sys.stdin.read().rstrip("\n")
+            elif value.startswith("@"):
+                value = Path(value[1:]).read_text("utf-8").rstrip("\n")
+        except (OSError, UnicodeDecodeError) as error:
+            raise CommandFailed(f"Could not read the value of {plain(name)}: {error}.", Exit.USAGE) from None
+        found[name] = value
+    return found
 
 
 @alerts.command("resume")
 @click.argument("name")
-@client_flags
-def resume(name: str, service: str | None, key_file: str | None) -> int:
-    """Resume an alert: it matches what comes from now on."""
-    from sanderling.client import alerts as acts
-    from sanderling.client.running import client_here
-
-    return acts.switch(client_here(service, key_file), name, on=True)
+@with_client
+async def resume(client: Client, *, name: str) -> None:
+    """Resume an alert: it matches new events again."""
+    await _switch(client, name, on=True)
 
 
 @alerts.command("pause")
 @click.argument("name")
-@client_flags
-def pause(name: str, service: str | None, key_file: str | None) -> int:
-    """Pause an alert, and keep it with its destinations: it matches nothing until it is resumed."""
-    from sanderling.client import alerts as acts
-    from sanderling.client.running import client_here
+@with_client
+async def pause(client: Client, *, name: str) -> None:
+    """Pause an alert, and keep it with its destinations: it matches nothing until you resume it."""
+    await _switch(client, name, on=False)
 
-    return acts.switch(client_here(service, key_file), name, on=False)
+
+async def _switch(client: Client, name: str, *, on: bool) -> None:
+    alert = await sent(client, "PATCH", await ALERTS.path_of(client, name), json={"enabled": on})
+    click.echo(f"{plain(alert['name'])} is {'active' if on else 'paused'}.", err=True)
 
 
 @alerts.command("delete")
 @click.argument("name")
-@click.option("--yes", is_flag=True, help="Don't ask.")
-@client_flags
-def delete(name: str, service: str | None, key_file: str | None, *, yes: bool) -> int:
-    """Delete an alert with its destinations and what waits for them."""
-    from sanderling.client import alerts as acts
-    from sanderling.client.running import client_here
-
-    return acts.delete(client_here(service, key_file), name, sure=yes)
+@yes_flag
+@with_client
+async def delete(client: Client, *, name: str, sure: bool) -> None:
+    """Delete an alert with its destinations and their pending deliveries."""
+    alert = await ALERTS.record_of(client, name)
+    agree(f"Delete the alert {plain(alert['name'])} with its destinations?", sure=sure)
+    await client.ask("DELETE", f"{ALERTS.path}/{alert['id']}")
+    click.echo(f"Deleted {plain(alert['name'])}.", err=True)
 
 
 answer_to_old_names(alerts, {"enable": resume, "disable": pause})

@@ -1,4 +1,4 @@
-"""`sanderling backup`, `restore`, `migrate`, `check` and `doctor`: maintain an instance."""
+"""Maintain an instance: `sanderling backup`, `restore`, `migrate`, `check`, `doctor`, `standby`, `sources sizes`."""
 
 from __future__ import annotations
 
@@ -7,17 +7,16 @@ from pathlib import Path
 import click
 
 from sanderling.environment import environ, typed
-from sanderling.exits import Exit
+from sanderling.exits import CommandFailed, Exit
 from sanderling.flags import loaded, settings_flags
+from sanderling.json_lines import print_json
 
 
 @click.command()
 @click.argument("file", type=click.Path(path_type=Path))
-@click.option(
-    "--verify", "only_verify", is_flag=True, help="Make none: read this one through, and say whether it is whole."
-)
+@click.option("--verify", "only_verify", is_flag=True, help="Write nothing; check that this backup is whole.")
 @click.option("--without-secrets", is_flag=True, help="Leave out signing keys, webhook secrets and the password.")
-@click.option("--json", "as_json", is_flag=True, help="What is in it, as JSON.")
+@click.option("--json", "as_json", is_flag=True, help="Its content, as JSON.")
 @settings_flags("data", "templates")
 def backup(
     config: str | None, file: Path, *, only_verify: bool, without_secrets: bool, as_json: bool, **flags: str | None
@@ -25,7 +24,7 @@ def backup(
     """Write everything of this instance to one FILE: database, signing keys, settings, templates.
 
     The service may run. Secrets are sealed with the master key (SANDERLING_MASTER_KEY_FILE); `sanderling keys master`
-    makes one. An older backup of the same name is replaced once the new one is whole.
+    makes one. A complete new backup replaces an older one of the same name.
 
     \b
     sanderling backup /mnt/backups/sanderling.tar
@@ -44,8 +43,6 @@ def backup(
         manifest = make_backup(settings, file, environ(), secrets=not without_secrets)
     standing = manifest.standing(find_master_key(environ()))
     if as_json:
-        from sanderling.json_lines import print_json
-
         print_json({**archive.summary(manifest), "mac": standing})
     else:
         kept = "secrets sealed" if manifest.secrets == "sealed" else "without secrets"
@@ -61,64 +58,53 @@ def backup(
 
 @click.command()
 @click.argument("file", type=click.Path(path_type=Path))
-@click.option("--replace", is_flag=True, help="Put what is in the data folder aside, and restore into it.")
-@click.option("--with-settings", is_flag=True, help="Take over the settings (sanderling.toml) that are in it, too.")
-@click.option("--unverified", is_flag=True, help="Take one without a MAC although a master key is named.")
+@click.option("--replace", is_flag=True, help="Put the data folder's content aside, and restore into it.")
+@click.option("--with-settings", "settings", is_flag=True, help="Restore its settings (sanderling.toml), too.")
+@click.option("--unverified", is_flag=True, help="Accept a backup without a MAC although a master key is set.")
 @click.option("--data", metavar="FOLDER", help="The data folder.  [SANDERLING_DATA; default: data]")
-def restore(file: Path, data: str | None, *, replace: bool, with_settings: bool, unverified: bool) -> int:
-    """Restore a backup FILE, or a database that an upgrade has kept, into the data folder.
+def restore(file: Path, data: str | None, *, replace: bool, settings: bool, unverified: bool) -> int:
+    """Restore a backup FILE, or a database that an upgrade kept, into the data folder.
 
-    The service must be stopped. Nothing is changed before the whole backup has been read and checked.
+    The service must be stopped. Nothing changes before the whole backup has been read and checked.
 
     \b
     sanderling restore /mnt/backups/sanderling.tar --data /var/lib/sanderling
     """
     from actors.settings import Settings
-    from sanderling.operations.backup.restoring import restore as put_back
-    from sanderling.operations.backup.restoring import taken_over
+    from sanderling.operations.backup import restoring
     from sanderling.real_world import entropy, now
 
     variables = environ()
     folder = Path(data or variables.get("SANDERLING_DATA") or Settings().data)
-    done = put_back(
-        file,
-        folder,
-        variables,
-        replace=replace,
-        at=now(),
-        entropy=entropy,
-        settings=with_settings,
-        unverified=unverified,
-    )
-    click.echo(f"{folder}: restored: {done.content.events} events, schema {done.content.schema}.", err=True)
-    for sentence in taken_over(done):
-        click.echo(sentence, err=True)
+    how = {"replace": replace, "settings": settings, "unverified": unverified}
+    done = restoring.restore(file, folder, variables, at=now(), entropy=entropy, **how)
+    sentences = [f"{folder}: restored: {done.content.events} events, schema {done.content.schema}."]
+    sentences += restoring.taken_over(done)
     if done.aside is not None:
-        click.echo(f"What was there is in {done.aside}; delete it when all is well.", err=True)
+        sentences.append(f"Its earlier content is in {done.aside}; delete it when all is well.")
     if done.templates is not None:
-        click.echo(f"Templates are in {done.templates}: set `templates` to it, or move them.", err=True)
+        sentences.append(f"Templates are in {done.templates}: set `templates` to it, or move them.")
     if done.lost.destinations:
-        click.echo(
-            f"{done.lost.destinations} destinations have no secret any more, and are paused: rotate each one's "
-            "secret, give it to its receiver, resume it. Events are signed with a new key.",
-            err=True,
+        sentences.append(
+            f"{done.lost.destinations} destinations have lost their secrets, and are paused: rotate each one's "
+            "secret, give it to its receiver, resume it. A new key signs events."
         )
     if done.lost.sources:
-        click.echo(f"{done.lost.sources} sources do not know what to say any more, and are paused.", err=True)
+        sentences.append(f"{done.lost.sources} sources have lost their request headers, and are paused.")
     if done.named:
-        click.echo("The service needs the master key that you have named here, too.", err=True)
-    click.echo(f"Start it: {typed('serve', str(folder))}", err=True)
+        sentences.append("The service needs the master key that you named here, too.")
+    click.echo("\n".join([*sentences, f"Start it: {typed('serve', str(folder))}"]), err=True)
     return Exit.WELL
 
 
 @click.command()
-@click.option("--dry-run", is_flag=True, help="Only say what would be done; the service may run.")
-@click.option("--json", "as_json", is_flag=True, help="As JSON: what the database lacks, or had lacked.")
+@click.option("--dry-run", is_flag=True, help="Only show what would change; the service may run.")
+@click.option("--json", "as_json", is_flag=True, help="As JSON: what the database lacks, or lacked.")
 @settings_flags("data")
 def migrate(config: str | None, *, dry_run: bool, as_json: bool, **flags: str | None) -> int:
-    """Bring the data to this program's schema without serving; the first start would do the same.
+    """Upgrade the data to this program's schema without serving; the first start would do the same.
 
-    The service must be stopped. A copy of the database as it was is kept. Exit code: 0 done, or nothing to do.
+    The service must be stopped. A copy of the old database is kept. Exit code: 0 done, or nothing to do.
 
     \b
     sanderling migrate --dry-run
@@ -129,12 +115,10 @@ def migrate(config: str | None, *, dry_run: bool, as_json: bool, **flags: str | 
     from sanderling.operations.backup import upkeep as migrating
 
     settings = loaded(config, flags).settings
-    refuse_postgres(settings, "The first start of a newer program brings the tables up to date.")
+    refuse_postgres(settings, "The first start of a newer program upgrades the tables.")
     folder = Path(settings.data)
     found = migrating.need(folder) if dry_run else migrating.migrate(folder)
     if as_json:
-        from sanderling.json_lines import print_json
-
         print_json(to_builtins(found))
         return Exit.WELL
     for sentence in migrating.sentences(found):
@@ -151,36 +135,36 @@ def check(*, as_json: bool) -> int:
 
     Needs no network, no data folder and no settings. Exit code: 0 complete, 1 not.
     """
-    from sanderling.operations.self_test import check as look
+    from sanderling.operations import self_test
 
-    return look(environ(), as_json=as_json)
+    return self_test.check(environ(), as_json=as_json)
 
 
 @click.command()
-@click.option("--offline", is_flag=True, help="Ask nothing of the network.")
+@click.option("--offline", is_flag=True, help="Make no network requests.")
 @click.option("--json", "as_json", is_flag=True, help="The findings as one JSON object.")
 @settings_flags("host", "port", "data", "base_url", "tls_cert", "tls_key")
 def doctor(config: str | None, *, offline: bool, as_json: bool, **flags: str | None) -> int:
-    """Look over this installation, and say what to do: settings, folder, disk, database, clock, worker, network, TLS.
+    """Check this installation, and say what to do: settings, folder, disk, database, clock, worker, network, TLS.
 
-    Changes nothing; works beside a running service, whose settings it asks for, and on a broken folder. Run it as the
-    service's user. Exit code: 0 well or only warnings, 1 something must be mended.
+    Changes nothing. It works while the service runs, with its settings, and on a broken folder. Run it as the service's
+    user. Exit code: 0 well or only warnings, 1 something needs repair.
 
     \b
     sanderling doctor --data /var/lib/sanderling
     """
-    from sanderling.operations.doctor.checks import doctor as look
+    from sanderling.operations.doctor import checks
 
     named = {name: text for name, text in flags.items() if text is not None}
-    return look(named, environ(), config, offline=offline, as_json=as_json)
+    return checks.doctor(named, environ(), config, offline=offline, as_json=as_json)
 
 
 @click.command("sizes")
-@click.option("--limit", type=click.IntRange(1), default=20, show_default=True, help="How many, the heaviest first.")
+@click.option("--limit", type=click.IntRange(1), default=20, show_default=True, help="How many, the largest first.")
 @click.option("--json", "as_json", is_flag=True, help="One object a line.")
 @settings_flags("data")
 def sizes(config: str | None, *, limit: int, as_json: bool, **flags: str | None) -> int:
-    """Show what each source's events weigh in the log, the heaviest first. Reads the data folder; needs no key.
+    """Show the size of each source's events in the log, the largest first. Reads the data folder; needs no key.
 
     \b
     sanderling sources sizes --limit 5
@@ -189,6 +173,51 @@ def sizes(config: str | None, *, limit: int, as_json: bool, **flags: str | None)
     from sanderling.operations.backup import upkeep as weighing
 
     settings = loaded(config, flags).settings
-    refuse_postgres(settings, "GET /v1/sources/{id}/status says what each source's events weigh.")
-    found = weighing.sizes(Path(settings.data))
-    return weighing.tell(found, limit, as_json=as_json)
+    refuse_postgres(settings, "GET /v1/sources/{id}/status has the size of each source's events.")
+    return weighing.tell(weighing.sizes(Path(settings.data)), limit, as_json=as_json)
+
+
+@click.command()
+@click.option("--from", "replica", metavar="PLACE", help="The replica, unless the setting `replica` names it.")
+@click.option("--once", is_flag=True, help="Catch up once, print how far it is, and end: exit code 0 when up to date.")
+@click.option("--take-over", "now_take_over", is_flag=True, help="Become the service: the other one is told to stop.")
+@click.option("--unreachable", is_flag=True, help="Take over without telling the other: be sure that it does not run.")
+@settings_flags("data", "replica_endpoint", "replica_region", "replica_credentials")
+def standby(
+    config: str | None, replica: str | None, *, once: bool, now_take_over: bool, unreachable: bool, **flags: str | None
+) -> int:
+    """Keep a copy of another machine's service in a data folder, and take over on request.
+
+    The other service writes its database to a place that both reach (its setting `replica`): a folder, or a bucket.
+    The copy has no master key: put the same one here, or a take-over is refused. See docs/standby.md.
+
+    \b
+    sanderling standby --from /mnt/standby --data /var/lib/sanderling
+    sanderling standby --from /mnt/standby --data /var/lib/sanderling --take-over
+    """
+    import trio
+
+    from sanderling.operations.standby.taking_over import follow, take_over_now
+    from sanderling.real_world import now, wall
+    from sanderling.replica_place import replica_of
+
+    settings = loaded(config, flags | {"replica": replica}).settings
+    if not settings.replica:
+        raise CommandFailed("Name the replica: --from FOLDER, or the setting `replica`.", Exit.USAGE)
+    if unreachable and not now_take_over:
+        raise CommandFailed("--unreachable needs --take-over.", Exit.USAGE)
+
+    def tell(says: str) -> None:
+        click.echo(says, err=True)
+
+    async def run() -> int:
+        objects, data, variables = replica_of(settings, wall), Path(settings.data), environ()
+        try:
+            if now_take_over:
+                return await take_over_now(objects, data, variables, now=now, tell=tell, unreachable=unreachable)
+            return await follow(objects, data, variables, now=now, tell=tell, once=once)
+        finally:
+            with trio.move_on_after(5, shield=True):
+                await objects.aclose()
+
+    return trio.run(run)

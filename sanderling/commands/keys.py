@@ -1,43 +1,53 @@
-"""`sanderling keys create`, `list` and `revoke`: API keys, made and ended on the machine itself.
+"""`sanderling keys`: API keys, signing keys and the master key, on the machine itself.
 
 The API cannot make keys: the holder of one could then make another that outlives it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from copy import copy
 from datetime import UTC, datetime
+from pathlib import Path
 
 import click
 
+from sanderling.client.lines import Cell, ago, short_ids
+from sanderling.client.terminal import for_a_person, print_list
 from sanderling.environment import hinted
 from sanderling.exits import Exit
-from sanderling.flags import loaded, settings_flags
+from sanderling.flags import json_flag, loaded, settings_flags
+from sanderling.json_lines import print_json
 from storage.records.key import ApiKey
+from storage.records.states import Mood
 from storage.records.times import rfc3339
 
-JSON_HELP = "As JSON, for programs."
+json_option = click.option("--json", "as_json", is_flag=True, help="As JSON, for programs.")
 
 
-@click.command("create")
+@click.group()
+def keys() -> None:
+    """Create, list and revoke API keys; rotate the key that signs events, and the key that seals secrets."""
+
+
+@keys.command("create")
 @click.option("--name", required=True, help="What will use the key.")
 @click.option("--scope", "scopes", required=True, multiple=True, help="What it may do; repeatable.")
 @click.option("--rate", type=int, default=600, show_default=True, help="Requests a minute.")
 @click.option("--burst", type=int, default=100, show_default=True, help="Requests at once.")
-@click.option("--json", "as_json", is_flag=True, help=JSON_HELP)
+@json_option
 @settings_flags("data")
 def create(
     config: str | None, *, name: str, scopes: tuple[str, ...], rate: int, burst: int, as_json: bool, **flags: str | None
 ) -> int:
-    """Make a key. It is shown once: the last line of the output is the key alone.
+    """Create a key. It is shown once: the last line of the output is the key alone.
 
     Scopes: sources:read, sources:write, stream:read, stream:read:CHANNEL, alerts:read, alerts:write, bins:read,
     bins:write, publications:read, publications:write, admin.
 
-    What lets texts out wants the scope that reads them too. To add or change an alert or a destination, to replay, or
-    to use a template takes alerts:write and stream:read (a template sources:write besides); to try a query on past
-    events takes alerts:read and stream:read; to preview a watched page takes sources:write and sources:read;
+    A request that sends texts out also needs the scope that reads them. To add or change an alert or a destination, to
+    replay, or to use a template takes alerts:write and stream:read (a template also sources:write); to try a query on
+    past events takes alerts:read and stream:read; to preview a watched page takes sources:write and sources:read;
     to rotate a signing secret takes alerts:write and alerts:read;
     to try a template takes alerts:read and sources:read; to publish events takes publications:write and stream:read.
 
@@ -60,26 +70,28 @@ def create(
     return Exit.WELL
 
 
-@click.command("list")
-@click.option("--json", "as_json", is_flag=True, help=JSON_HELP)
+@keys.command("list")
+@json_option
 @settings_flags("data")
 def listed(config: str | None, as_json: bool, **flags: str | None) -> int:
     """List all keys: their beginnings, names, scopes, rates and last use."""
     from sanderling import keyring
-    from sanderling.client.listing import for_a_person, print_list
+    from sanderling.client.terminal import for_a_person, print_list
     from sanderling.json_lines import print_json
     from sanderling.keyring import key_document, key_lines
     from sanderling.real_world import wall
 
     found = keyring.every(loaded(config, flags).settings)
-    for key in found if as_json else ():
-        print_json(key_document(key))
-    if for_a_person() and not as_json:
+    if as_json:
+        for key in found:
+            print_json(key_document(key))
+    elif not found:
+        click.echo(hinted("There is no key yet: `sanderling keys create --name me --scope stream:read`."), err=True)
+    elif for_a_person():
         print_list(HEADS, key_rows(found, datetime.fromtimestamp(wall(), UTC)))
-        return Exit.WELL if found else _none()
-    for line in () if as_json else key_lines(found):
-        click.echo(line)
-    return Exit.WELL if found or as_json else _none()
+    else:
+        click.echo("\n".join(key_lines(found)))
+    return Exit.WELL
 
 
 HEADS = ("key", "id", "name", "a minute", "made", "used", "scopes")
@@ -87,8 +99,6 @@ HEADS = ("key", "id", "name", "a minute", "made", "used", "scopes")
 
 def key_rows(keys: Sequence[ApiKey], now: datetime) -> list[Sequence[str]]:
     """Return keys for a terminal: shortened ids, ages."""
-    from sanderling.client.listing import ago, short_ids
-
     ids = short_ids([key.id for key in keys])
     return [
         (
@@ -104,19 +114,14 @@ def key_rows(keys: Sequence[ApiKey], now: datetime) -> list[Sequence[str]]:
     ]
 
 
-def _none() -> int:
-    click.echo(hinted("There is no key yet: `sanderling keys create --name me --scope stream:read`."), err=True)
-    return Exit.WELL
-
-
-@click.command("revoke")
+@keys.command("revoke")
 @click.argument("key")
-@click.option("--json", "as_json", is_flag=True, help=JSON_HELP)
+@json_option
 @settings_flags("data")
 def revoke(config: str | None, key: str, as_json: bool, **flags: str | None) -> int:
     """Revoke a KEY, named by its id, its name or its beginning.
 
-    The very next request with it gets 401, and its open streams end within a second.
+    The next request with it gets 401, and its open streams end within a second.
     """
     from sanderling import keyring
     from sanderling.json_lines import print_json
@@ -133,3 +138,118 @@ def revoke(config: str | None, key: str, as_json: bool, **flags: str | None) -> 
 delete = copy(revoke)
 """Hidden synonym, named like the command of all other nouns."""
 delete.name, delete.hidden = "delete", True
+keys.add_command(delete)
+
+
+@keys.command("signing")
+@click.option("--jwks", "as_jwks", is_flag=True, help="Their public halves, as in /.well-known/jwks.json.")
+@click.option("--forget", metavar="KEY_ID", help="Stop publishing this key of another instance.")
+@json_flag
+@settings_flags("data")
+def signing(config: str | None, as_jwks: bool, forget: str | None, *, as_json: bool, **flags: str | None) -> int:
+    """List the keys that sign events, the active one first. Retired ones stay published.
+
+    Keys of other instances that came with an import are published, too, until you forget them: this service can then
+    no longer verify their signatures.
+
+    \b
+    sanderling keys signing --jwks > jwks.json
+    """
+    from sanderling import keyring
+    from sanderling.keyring import signing_lines, signing_records
+    from sanderling.real_world import wall
+
+    settings = loaded(config, flags).settings
+    if forget is not None:
+        keyring.forget_signing(settings, forget)
+        click.echo(f"{forget}: no longer published.", err=True)
+        return Exit.WELL
+    if as_jwks and not as_json:
+        click.echo(keyring.published(settings).decode())
+        return Exit.WELL
+    own, foreign = keyring.signing(settings), keyring.foreign(settings)
+    if as_json:
+        for record in signing_records(own, foreign):
+            print_json(record)
+    elif for_a_person():
+        records = signing_records(own, foreign)
+        print_list(("key", "state", "made"), signing_rows(records, datetime.fromtimestamp(wall(), UTC)))
+    else:
+        for line in signing_lines(own, foreign):
+            click.echo(line)
+    return Exit.WELL
+
+
+def signing_rows(records: Sequence[Mapping[str, str]], now: datetime) -> list[Sequence[Cell | str]]:
+    """Return signing keys for a terminal. Ids are complete, as in events."""
+    moods: dict[str, Mood] = {"active": "good", "foreign": "calm"}
+    return [
+        (one["key_id"], Cell(one["state"], moods.get(one["state"])), ago(one["created_at"], now)) for one in records
+    ]
+
+
+@keys.command("rotate-signing")
+@settings_flags("data")
+def rotate(config: str | None, **flags: str | None) -> int:
+    """Make a new key that signs all events from now on, also in a running service.
+
+    The old key stays published, so that its signatures still verify. A receiver that keeps a copy of the key set must
+    fetch it again when it meets an unknown key_id.
+    """
+    from sanderling import keyring
+
+    key = keyring.rotate_signing(loaded(config, flags).settings)
+    click.echo("This key signs all events from now on:", err=True)
+    click.echo(key.key_id)
+    return Exit.WELL
+
+
+@keys.command("master")
+def master() -> int:
+    """Make a master key, for SANDERLING_MASTER_KEY_FILE: it seals the secrets in the database and in backups.
+
+    Nothing keeps a copy of it: store it yourself.
+
+    \b
+    (umask 077; sanderling keys master > master.key)
+    """
+    from sanderling.real_world import entropy
+    from storage.secrets.vault import written
+
+    click.echo(written(entropy(32)))
+    return Exit.WELL
+
+
+@keys.command("rotate-master")
+@click.option(
+    "--to", type=click.Path(path_type=Path), help="A file with the new key.  [default: a new one in the folder]"
+)
+@click.option("--lost", is_flag=True, help="The old key is lost: give up the secrets it sealed.")
+@settings_flags("data")
+def rotate_master(config: str | None, to: Path | None, *, lost: bool, **flags: str | None) -> int:
+    """Seal all secrets of the data folder with another master key. The service must be stopped.
+
+    With --to, the new key is in your file, which you must give the service from then on. Without it, a new key is kept
+    in the data folder. The old key is found as the service finds it. The change is one transaction: if it is
+    interrupted, either the old key or the new one opens everything.
+
+    \b
+    sanderling keys rotate-master --to /etc/sanderling/master.key
+    """
+    from sanderling import keyring
+
+    done = keyring.rotate_master(loaded(config, flags).settings, to, lost=lost)
+    if done.lost is None:
+        click.echo(f"{done.boxes} secrets are sealed with the new master key.", err=True)
+    else:
+        click.echo(
+            f"Given up: {done.lost.keys} signing keys, and the secrets of {done.lost.destinations} destinations and "
+            f"{done.lost.sources} sources, which are paused: give each a new one, and resume it. A new key will sign "
+            "events.",
+            err=True,
+        )
+    if not done.scrubbed:
+        click.echo("There was no room to rewrite the database; the next start tries again.", err=True)
+    if to is not None:
+        click.echo(f"Name {to} in SANDERLING_MASTER_KEY_FILE, or as the unit's credential, from now on.", err=True)
+    return Exit.WELL

@@ -1,20 +1,49 @@
-"""`sanderling status` and `sanderling health`: the state of the service, for people and scripts."""
+"""Watch a running service: `sanderling status`, `health`, `tail` and `console`."""
 
 from __future__ import annotations
 
+import shutil
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import datetime
+from functools import partial
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import quote
+
 import click
 
-from sanderling.environment import environ
+from sanderling.client.lines import by_state, fit, pad, span
+from sanderling.client.terminal import Audience, notify
+from sanderling.commands.service import SOURCES, with_client
+from sanderling.environment import environ, on_terminal
+from sanderling.exits import CommandFailed, Exit
 from sanderling.flags import client_flags, json_flag, loaded, settings_flags
+from sanderling.json_lines import print_json
+from storage.records.states import PARTS
+
+if TYPE_CHECKING:
+    from sanderling.client.api import Client
+
+EVERY: Final = 2.0
+TROUBLED: Final = ("quarantined", "backoff", "failing", "resting", "stopping", "ended", "starting")
+HOME: Final = "\x1b[H\x1b[J"
+"""Move the cursor to the top and clear below."""
+WORST: Final = 10
+PATH, STATE, HEALTH = 24, 12, 5
+TOTALS: Final = ("looks", "events", "matches", "attempts", "http_requests")
+WORDS: Final = {"http_requests": "API requests"}
+"""Labels that replace API names. Checks are requests too, but outgoing ones."""
+FILTERS: Final = ("source", "source_type", "tag", "keyword")
 
 
 @click.command()
-@click.option("--json", "as_json", is_flag=True, help="The figures and the worst parts as one JSON object.")
-@click.option("--watch", is_flag=True, help="Again every 2 s, until Ctrl-C.")
+@click.option("--json", "as_json", is_flag=True, help="The totals and the worst parts as one JSON object.")
+@click.option("--watch", is_flag=True, help="Repeat every 2 s, until Ctrl-C.")
 @settings_flags()
 @client_flags
 def status(config: str | None, service: str | None, key_file: str | None, *, as_json: bool, watch: bool) -> int:
-    """Show the running service on one screen: figures, and what is worst.
+    """Show the running service on one screen: totals, and the worst parts.
 
     It asks the admin socket in the data folder, or with --url a service elsewhere, with a key of the scope admin.
     Exit code: 0 ready, 1 not ready, 69 not reachable.
@@ -23,11 +52,135 @@ def status(config: str | None, service: str | None, key_file: str | None, *, as_
     sanderling status
     sanderling status --json | jq .sources.overdue
     """
-    from sanderling.client.running import client_of, folder_here
-    from sanderling.client.status import status as show
+    import trio
+
+    from sanderling.client.api import client_of, folder_here
 
     folder = folder_here(config)
-    return show(lambda: client_of(folder, service, key_file, environ()), as_json=as_json, watch=watch)
+    make = partial(client_of, folder, service, key_file, environ())
+    return trio.run(partial(show, make, as_json=as_json, watch=watch))
+
+
+async def show(make: Callable[[], Client], *, as_json: bool, watch: bool, rounds: int | None = None) -> int:
+    """Show the service; return 0 if it was last ready, else 1. rounds: ends a watch."""
+    import trio
+
+    shown, code = 0, Exit.WELL
+    while True:
+        try:
+            async with make() as client:
+                code = _print(await _read(client), as_json=as_json, watch=watch)
+        except CommandFailed as error:
+            if not watch or error.code not in (Exit.UNREACHABLE, Exit.TRY_AGAIN):
+                raise
+            click.echo(f"{error.message.partition('. ')[0]}; trying again", err=True)
+        shown += 1
+        if not watch or shown == rounds:
+            return code
+        await trio.sleep(EVERY)
+
+
+async def _read(client: Client) -> dict[str, Any]:
+    overview = (await client.ask("GET", "/v1/admin/overview")).json()
+    tree = (await client.ask("GET", "/v1/admin/tree", params={"limit": WORST})).json()
+    return {**overview, "worst": [row for row in tree["rows"] if _troubled(row)]}
+
+
+def _troubled(row: Mapping[str, Any]) -> bool:
+    return row["state"] in TROUBLED or (row["state"] == "ok" and row["flag"] in ("rotten", "degraded"))
+
+
+def _print(found: Mapping[str, Any], *, as_json: bool, watch: bool) -> Exit:
+    if as_json:
+        print_json(found)
+    else:
+        width, height = shutil.get_terminal_size((100, 24))
+        lines = list(screen(found, found["worst"], width))
+        if watch and on_terminal(1):
+            click.echo(HOME + "\n".join(lines[: height - 1]))
+        else:
+            click.echo("\n".join(lines) + ("\n" if watch else ""))
+    return Exit.WELL if found["ready"] else Exit.FAILED
+
+
+def seconds_between(earlier: str, later: str) -> float:
+    """Both moments are RFC 3339."""
+    return (datetime.fromisoformat(later) - datetime.fromisoformat(earlier)).total_seconds()
+
+
+def screen(overview: Mapping[str, Any], worst: Sequence[Mapping[str, Any]], width: int) -> Iterator[str]:
+    at, ready = overview["at"], "ready" if overview["ready"] else "NOT READY"
+    drained = ", drained" if overview["draining"] else ""
+    yield f"Sanderling {overview['version']}  {ready}{drained}  up {span(seconds_between(overview['started_at'], at))}"
+    yield ""
+    sources = overview["sources"]
+    yield f"{'sources':<13} total {sources['total']:,}  {by_state(sources)}"
+    yield _line("health", sources, ("ok", "degraded", "rotten"))
+    yield _line("actors", sources, ("running", "backoff", "quarantined"))
+    yield _line("destinations", overview["destinations"])
+    yield from _lines("since start", overview["totals"], width, TOTALS)
+    yield from _lines("waiting", overview["queues"], width)
+    yield f"{'live':<13} {overview['streams']:,} streams  loop {overview['loop_lag_s'] * 1000:.0f} ms late"
+    for node in overview.get("nodes", ()):
+        yield _node(node)[:width]
+        if gone := node.get("missing"):
+            says = f"events from {gone['after']} to {gone['until']} were seen and are gone by a failover"
+            yield fit(f"! {node['name'].rpartition('-')[0]}: {says}", width)
+    if replica := overview.get("replica"):
+        yield _replica(replica, at)[:width]
+    if late := overview.get("matching", {}).get("says"):
+        yield fit(f"! matching: {late}", width)
+    for part, says in overview["failing"].items():
+        yield fit(f"! {part}: {says}", width)
+    if passed := overview.get("looks", {}).get("says"):
+        yield fit(f"! looks: {passed}", width)
+    if worst:
+        yield ""
+        yield f"{'worst':<{PATH}} {'state':<{STATE}} {'hlth':<{HEALTH}} error"[:width]
+    for row in worst:
+        yield _row(row, width)
+
+
+def _replica(replica: Mapping[str, Any], at: str) -> str:
+    told = replica["told_at"]
+    far = "nothing is in it yet" if told is None else f"{span(seconds_between(told, at))} behind"
+    return f"{'! replica:' if replica['says'] else 'replica':<13} {far}  {replica['says'] or replica['place']}"
+
+
+def _node(node: Mapping[str, Any]) -> str:
+    name = node["name"].rpartition("-")[0] + (" (this)" if node["this"] else "")
+    if not node["inside"]:
+        return f"{'node':<13} {name}  not inside"
+    if node.get("role") == "web":
+        return f"{'node':<13} {name}  web only  streams {node['streams']:,}"
+    return f"{'node':<13} {name}  sources {node['sources']:,}  overdue {node['overdue']:,}  streams {node['streams']:,}"
+
+
+def _line(name: str, figures: Mapping[str, int], wanted: Sequence[str] = ()) -> str:
+    shown = {key: figures[key] for key in wanted or figures if key in figures}
+    return f"{name:<13} " + "  ".join(f"{key.replace('_', ' ')} {value:,}" for key, value in shown.items())
+
+
+def _lines(name: str, figures: Mapping[str, int], width: int, wanted: Sequence[str] = ()) -> Iterator[str]:
+    """Yield figures, wrapped into as many lines as needed."""
+    line = f"{name:<13}"
+    for key in [key for key in wanted or figures if key in figures]:
+        part = f"  {WORDS.get(key, key.replace('_', ' '))} {figures[key]:,}"
+        if len(line) > 13 and len(line) + len(part) - 1 > width:
+            yield line
+            line = " " * 13
+        line += part[1:] if len(line) == 13 else part
+    yield line
+
+
+def _row(row: Mapping[str, Any], width: int) -> str:
+    kind, _, id = str(row["path"]).partition("/")
+    path = f"{kind}/…{id[-6:]}" if id else kind
+    health = "" if row["health"] is None else f"{row['health']:.2f}"
+    says = "  ".join(part for part in (row.get("title") or row["name"], row["error"]) if part)
+    left = width - PATH - STATE - HEALTH - 3
+    state = PARTS[row["state"]].word
+    return f"{pad(fit(path, PATH), PATH)} {state:<{STATE}} {health:<{HEALTH}} {fit(says, left)}".rstrip()
 
 
 @click.command()
@@ -35,12 +188,79 @@ def status(config: str | None, service: str | None, key_file: str | None, *, as_
 @click.option("--url", metavar="URL", help="The service's address, instead of its admin socket.")
 @json_flag
 def health(config: str | None, data: str | None, url: str | None, *, as_json: bool) -> int:
-    """Ask whether the service is ready: one line, exit code 0 or 1. For health checks; needs no key.
+    """Check whether the service is ready: one line, exit code 0 or 1. For health checks; needs no key.
 
     \b
     sanderling health
     sanderling health --url http://127.0.0.1:8080
     """
-    from sanderling.client.health import health as ask
+    import json
 
-    return ask(loaded(config, {"data": data}).settings.data, url, as_json=as_json)
+    from sanderling.client.admin_socket import health as ask
+
+    well, line = ask(loaded(config, {"data": data}).settings.data, url)
+    click.echo(json.dumps({"ready": well, "says": line}) if as_json else line)  # ASCII: nothing in it moves a cursor
+    return Exit.WELL if well else Exit.FAILED
+
+
+@click.command()
+@click.option("--source", multiple=True, help="Only this source: its id, name, URL or a part of these; repeatable.")
+@click.option("--source-type", multiple=True, help="Only this tier: push, feed or html; repeatable.")
+@click.option("--tag", multiple=True, help="Only events with this tag; repeatable.")
+@click.option("--keyword", multiple=True, help="Only events whose title or content has this word; repeatable.")
+@click.option("--since", help="First replay the events after this event id; earliest: all stored events.")
+@click.option("--channel", help="Read this channel instead of the whole stream.")
+@click.option("--json", "as_json", is_flag=True, help="The events in full, one a line.")
+@click.option("--count", type=click.IntRange(1), help="Stop after this many events.")
+@with_client
+async def tail(
+    client: Client, *, since: str | None, channel: str | None, as_json: bool, count: int | None, **asked: Sequence[str]
+) -> None:
+    """Print events as they arrive, until Ctrl-C. After a disconnect it resumes where it was.
+
+    \b
+    sanderling tail --source-type feed --keyword release
+    sanderling tail --json --since 019a... | jq .title
+    """
+    path = f"/v1/streams/{quote(channel, safe='')}" if channel else "/v1/stream"
+    audience = Audience(environ(), count, as_json=as_json)
+    with audience.scope:
+        # Patterns pass unchanged, like full ids: they need no read scope.
+        named = [name if name.endswith(".*") else await SOURCES.id_of(client, name) for name in asked["source"]]
+        query = [(name, value) for name in FILTERS for value in (named if name == "source" else asked[name])]
+        await client.follow(path, query + ([("since", since)] if since else []), audience.take, tell=notify)
+
+
+@click.command()
+@click.option("--flat", is_flag=True, help="Begin with the list, worst first, instead of the tree.")
+@settings_flags()
+@client_flags
+def console(config: str | None, service: str | None, key_file: str | None, *, flat: bool) -> int:
+    """Watch and operate the running service on the whole terminal: `?` shows the keys.
+
+    It asks the admin socket in the data folder, or with --url a service elsewhere, with a key of the scope admin
+    (and stream:read, alerts:read and alerts:write for events and deliveries).
+
+    \b
+    sanderling console
+    sanderling console --url https://sanderling.example.org --key-file ~/.sanderling.key
+    """
+    if find_spec("textual") is None:
+        raise CommandFailed("The console needs Textual: pip install textual==8.2.8", Exit.USAGE)
+    if not (on_terminal(0) and on_terminal(1)):
+        raise CommandFailed("The console needs a terminal; scripts can use `sanderling status`.", Exit.USAGE)
+    import trio
+
+    from sanderling import ADMIN_SOCKET
+    from sanderling.client.api import client_of, folder_here
+    from sanderling.console.app import run
+
+    folder, variables = folder_here(config), environ()
+    where = service or variables.get("SANDERLING_URL") or str(Path(folder) / ADMIN_SOCKET)
+
+    async def ask_once() -> None:  # report a wrong address before taking over the screen
+        async with client_of(folder, service, key_file, variables) as first:
+            await first.ask("GET", "/healthz")
+
+    trio.run(ask_once)
+    return run(client_of(folder, service, key_file, variables), where, flat=flat)

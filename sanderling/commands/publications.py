@@ -1,17 +1,37 @@
-"""`sanderling publications`: events without a key at a secret address, through the running service."""
+"""`sanderling publications`: events without a key, at a secret address."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from sanderling.flags import client_flags
+from sanderling.client.lines import short_ids
+from sanderling.client.terminal import Listing, print_page
+from sanderling.commands.service import (
+    ALERTS,
+    PUBLICATIONS,
+    SOURCES,
+    agree,
+    record_flag,
+    records_flag,
+    sent,
+    with_client,
+    yes_flag,
+)
+from sanderling.environment import hinted
+from storage.records.secrecy import plain
+
+if TYPE_CHECKING:
+    from sanderling.client.api import Client
+
+LOST: Final = "not known to this service any more; `sanderling publications readdress` makes another"
 
 
 @click.group()
 def publications() -> None:
-    """Publish events: as Atom, RSS and JSON Feed, and as a page, at addresses that nobody can guess.
+    """Publish events as Atom, RSS and JSON Feed, and as a page, at addresses that cannot be guessed.
 
     PUBLICATION is its id, its title or a part of that, or a part of its address.
     """
@@ -21,12 +41,12 @@ def publications() -> None:
 @click.argument("title")
 @click.option("--source", "sources", multiple=True, help="Events of this watched URL; repeatable.")
 @click.option("--tag", "tags", multiple=True, help="Events with this tag; repeatable.")
-@click.option("--alert", "alerts", multiple=True, help="What this alert matches; repeatable.")
-@click.option("--channel", help="What a stream of this name carries.")
-@click.option("--private", "private", multiple=True, help="Show this private source, too; repeatable.")
-@click.option("--json", "as_json", is_flag=True, help="The service's own record.")
-@client_flags
-def create(title: str, service: str | None, key_file: str | None, **shown: Any) -> int:
+@click.option("--alert", "alerts", multiple=True, help="Matches of this alert; repeatable.")
+@click.option("--channel", help="Events of the stream with this name.")
+@click.option("--private", multiple=True, help="Include this private source; repeatable.")
+@record_flag
+@with_client
+async def create(client: Client, *, title: str, channel: str | None, as_json: bool, **shown: Sequence[str]) -> None:
     """Publish events under a TITLE, and print the addresses. Without options it shows all sources but private ones:
     those that are checked with headers, or in an opened network.
 
@@ -34,54 +54,89 @@ def create(title: str, service: str | None, key_file: str | None, **shown: Any) 
     sanderling publications create Prices --tag prices
     sanderling publications create "The ferry" --source ferry --alert prices
     """
-    from sanderling.client import publications as acts
-    from sanderling.client.running import client_here
-
-    return acts.create(client_here(service, key_file), title, **shown)
+    body = {
+        "title": title,
+        "tags": list(shown["tags"]),
+        "channel": channel,
+        "source_ids": await SOURCES.ids_of(client, shown["sources"]),
+        "alert_ids": await ALERTS.ids_of(client, shown["alerts"]),
+        "private_source_ids": await SOURCES.ids_of(client, shown["private"]),
+    }
+    print_page(await sent(client, "POST", PUBLICATIONS.path, json=body), publication_page, as_json=as_json)
 
 
 @publications.command("list")
-@click.option("--json", "as_json", is_flag=True, help="The service's own records, one a line.")
-@client_flags
-def listed(service: str | None, key_file: str | None, *, as_json: bool) -> int:
+@records_flag
+@with_client
+async def listed(client: Client, *, as_json: bool) -> None:
     """List the publications, oldest first: id, title, address of the page."""
-    from sanderling.client import publications as acts
-    from sanderling.client.running import client_here
+    await PUBLICATION_LIST.show_each(client.every(PUBLICATIONS.path), as_json=as_json)
 
-    return acts.list_publications(client_here(service, key_file), as_json=as_json)
+
+def publication_rows(found: Sequence[Mapping[str, Any]]) -> Sequence[Sequence[str]]:
+    ids = short_ids([one["id"] for one in found])
+    return [(ids[one["id"]], one["title"], _address(one)) for one in found]
+
+
+def publication_line(one: Mapping[str, Any]) -> str:
+    return f"{one['id']}  {plain(one['title'])}  {plain(_address(one))}"
+
+
+def _address(one: Mapping[str, Any]) -> str:
+    return one["url"] or hinted(LOST)
+
+
+PUBLICATION_LIST = Listing(
+    ("id", "title", "address"),
+    publication_rows,
+    publication_line,
+    "Nothing is published yet: `sanderling publications create TITLE`.",
+)
 
 
 @publications.command("show")
 @click.argument("name", metavar="PUBLICATION")
-@click.option("--json", "as_json", is_flag=True, help="The service's own record.")
-@client_flags
-def show(name: str, service: str | None, key_file: str | None, *, as_json: bool) -> int:
-    """Show what a publication shows, and its addresses."""
-    from sanderling.client import publications as acts
-    from sanderling.client.running import client_here
+@record_flag
+@with_client
+async def show(client: Client, *, name: str, as_json: bool) -> None:
+    """Show a publication's content and its addresses."""
+    print_page(await PUBLICATIONS.record_of(client, name), publication_page, as_json=as_json)
 
-    return acts.show(client_here(service, key_file), name, as_json=as_json)
+
+def publication_page(one: Mapping[str, Any]) -> Iterator[str]:
+    """Yield a publication as lines: content and addresses."""
+    yield f"{plain(one['title'])}  {one['id']}"
+    for label, values in (("sources", one["source_ids"]), ("tags", one["tags"]), ("alerts", one["alert_ids"])):
+        if values:
+            yield f"  {label:<8}  {plain(', '.join(values))}"
+    if one["channel"]:
+        yield f"  channel   {plain(one['channel'])}"
+    if one["private_source_ids"]:
+        yield f"  private   {plain(', '.join(one['private_source_ids']))}: whoever has an address sees what they report"
+    yield f"  page      {plain(_address(one))}"
+    for label, address in (one["feeds"] or {}).items():
+        yield f"  {label:<8}  {plain(address)}"
 
 
 @publications.command("readdress")
 @click.argument("name", metavar="PUBLICATION")
-@click.option("--yes", is_flag=True, help="Don't ask.")
-@client_flags
-def readdress(name: str, service: str | None, key_file: str | None, *, yes: bool) -> int:
-    """Give a publication another address. The old ones answer 404 from then on, for everybody."""
-    from sanderling.client import publications as acts
-    from sanderling.client.running import client_here
-
-    return acts.readdress(client_here(service, key_file), name, sure=yes)
+@yes_flag
+@with_client
+async def readdress(client: Client, *, name: str, sure: bool) -> None:
+    """Give a publication new addresses. The old ones then answer 404."""
+    one = await PUBLICATIONS.record_of(client, name)
+    agree(f"Give {plain(one['title'])} new addresses? The present ones will answer 404.", sure=sure)
+    made = await sent(client, "POST", f"{PUBLICATIONS.path}/{one['id']}/address")
+    print_page(made, publication_page, as_json=False)
 
 
 @publications.command("delete")
 @click.argument("name", metavar="PUBLICATION")
-@click.option("--yes", is_flag=True, help="Don't ask.")
-@client_flags
-def delete(name: str, service: str | None, key_file: str | None, *, yes: bool) -> int:
+@yes_flag
+@with_client
+async def delete(client: Client, *, name: str, sure: bool) -> None:
     """Delete a publication: its addresses answer 404. The events stay."""
-    from sanderling.client import publications as acts
-    from sanderling.client.running import client_here
-
-    return acts.delete(client_here(service, key_file), name, sure=yes)
+    one = await PUBLICATIONS.record_of(client, name)
+    agree(f"Delete the publication {plain(one['title'])}? Its addresses will answer 404.", sure=sure)
+    await client.ask("DELETE", f"{PUBLICATIONS.path}/{one['id']}")
+    click.echo(f"Deleted {one['id']}.", err=True)

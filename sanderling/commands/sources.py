@@ -1,18 +1,120 @@
-"""`sanderling sources`: the watched URLs, through the running service."""
+"""`sanderling sources`: add, list, show, edit, tag, pause, delete and restore watched URLs."""
 
 from __future__ import annotations
 
+import re
 import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import tzinfo
 from pathlib import Path
-from typing import Any, get_args
+from typing import TYPE_CHECKING, Any, Final, get_args
+from uuid import UUID
 
 import click
 
+from sanderling.client.lines import Cell, fit, moment, pad, short_ids
+from sanderling.client.terminal import Listing, notify, print_page
+from sanderling.commands import history
 from sanderling.commands.backup import sizes
+from sanderling.commands.service import (
+    SOURCES,
+    agree,
+    called,
+    given,
+    record_flag,
+    records_flag,
+    sent,
+    with_client,
+    yes_flag,
+)
+from sanderling.environment import hinted
 from sanderling.exits import CommandFailed, Exit
-from sanderling.flags import answer_to_old_names, client_flags, json_flag
-from storage.records.source import Inheritable, Render
+from sanderling.flags import answer_to_old_names
+from sanderling.json_lines import print_json
+from storage.records.secrecy import plain
+from storage.records.source import Inheritable, Render, tag_of
+from storage.records.states import SOURCES as STATES
 from storage.records.tiers import TIERS
+
+if TYPE_CHECKING:
+    from sanderling.client.api import Client
+
+_SCHEME: Final = re.compile(r"[a-z][a-z0-9+.-]*:(?!\d)", re.I)
+EMPTY: Final = ("filter", "backfill")
+"""Options of `add` with a meaning when empty: all frames, no entries."""
+HOURS_HELP = "When to check it, for example 'weekdays 08-18 Europe/Stockholm'"
+FOLLOW_HELP = "Report each new item or entry with the text of the page it links to."
+headers_file = click.option(
+    "--headers-file",
+    "headers",
+    metavar="FILE",
+    help="A file with request headers for a page behind a login, `Name: value` a line; - reads standard input. With a "
+    "first line POST, the text after an empty line is posted. An empty file removes them.",
+)
+
+
+def own_only(choices: Sequence[str], says: str) -> Callable[[Any], Any]:
+    return click.option("--own-only", multiple=True, type=click.Choice(choices), help=says)
+
+
+render_option = click.option(
+    "--render",
+    type=click.Choice(get_args(Render)),
+    help="Whether a browser renders the page before it is read: auto (the default) only if the page is empty without "
+    "its scripts. A rendered check costs as much as 100 plain ones.",
+)
+
+
+@click.group()
+def sources() -> None:
+    """Add, list, show, edit, tag, pause and delete watched URLs, through the running service."""
+
+
+@sources.command("add")
+@click.argument("urls", metavar="URL...", nargs=-1, required=True)
+@click.option("--type", type=click.Choice(list(TIERS)), help="Overrides detection.")
+@click.option("--tag", "tags", multiple=True, help="A tag for its events; repeatable.")
+@click.option("--selector", help="The part to watch: CSS, XPath (//h2), JSONPath ($.plans[*].price), or a path.")
+@click.option("--ignore", multiple=True, help="A part to leave out, written as a selector; repeatable.")
+@click.option("--hours", help=f"{HOURS_HELP}.")
+@render_option
+@click.option("--wait-for", help="A CSS selector that must appear before a rendered page is read.")
+@click.option("--filter", help="For a WebSocket: which frames become events; '' means all.")
+@click.option("--backfill", type=click.IntRange(0, 50), help="Emit the newest N existing entries.")
+@click.option("--follow", is_flag=True, help=FOLLOW_HELP)
+@click.option("--follow-host", "follow_hosts", multiple=True, help="Also fetch pages of this host ('*': all).")
+@headers_file
+@click.option("--headers-for", multiple=True, help="Send the headers for other sources at this host, too; repeatable.")
+@own_only(get_args(Inheritable), "Don't inherit this setting from tags; repeatable.")
+@click.option("--later", is_flag=True, help="Add it even if it can't be reached now.")
+@records_flag
+@with_client
+async def add(client: Client, *, urls: Sequence[str], as_json: bool, **options: Any) -> int:
+    """Watch a URL, or several. Prints each one's detected type, and the evidence. `sanderling add` is short for it.
+
+    Exit code: 0 all are watched, 1 at least one is not.
+
+    \b
+    sanderling add https://example.org/news
+    sanderling add example.org/prices example.org/terms --tag shop
+    """
+    headers, later, follow = headers_in(options.pop("headers")), options.pop("later"), options.pop("follow")
+    body = {name: list(value) if isinstance(value, tuple) else value for name, value in options.items()}
+    body |= {"headers": headers and headers.strip()}
+    body |= {"follow": "new_links" if follow else None, "verify": "later" if later else None}
+    body = {name: value for name, value in body.items() if value or (name in EMPTY and value is not None)}
+    refused = list[str]()
+    for url in urls:
+        try:
+            answer = await client.ask("POST", "/v1/sources", json={"url": completed(url)} | body)
+        except CommandFailed as error:
+            if len(urls) == 1 or error.code is not Exit.FAILED:
+                raise
+            refused.append(url)
+            notify(error.message if error.message.startswith(url) else f"{plain(url)}: {error.message}")
+        else:
+            _show_added(answer.json(), created=answer.status_code == 201, as_json=as_json)
+    return Exit.FAILED if refused else Exit.WELL
 
 
 def headers_in(file: str | None) -> str | None:
@@ -25,352 +127,275 @@ def headers_in(file: str | None) -> str | None:
         raise CommandFailed(f"--headers-file {file}: {error}", Exit.USAGE) from None
 
 
-headers_file = click.option(
-    "--headers-file",
-    metavar="FILE",
-    help="A file with headers for a page that asks who you are, `Name: value` a line; - reads them from here. With a "
-    "first line POST, what follows an empty line is posted. An empty file forgets them.",
-)
-
-render_option = click.option(
-    "--render",
-    type=click.Choice(get_args(Render)),
-    help="Whether a browser shows a page before it is read: auto (as a new source has it) only where it is empty "
-    "without its scripts. A rendered look costs 100 plain ones.",
-)
+def completed(typed: str) -> str:
+    """Add https:// to a URL without a scheme, like a browser."""
+    url = typed.strip()
+    return f"https://{url}" if url and not _SCHEME.match(url) else url
 
 
-@click.group()
-def sources() -> None:
-    """Add, list, show, edit, tag, pause and delete watched URLs, through the running service."""
-
-
-@sources.command("add")
-@click.argument("urls", metavar="URL...", nargs=-1, required=True)
-@click.option("--type", "kind", type=click.Choice(list(TIERS)), help="Overrides detection.")
-@click.option("--tag", "tags", multiple=True, help="A tag for its events; repeatable.")
-@click.option("--selector", help="The part that is watched: CSS, XPath (//h2), JSONPath ($.plans[*].price), or a path.")
-@click.option("--ignore", multiple=True, help="A part that is left out, written as a selector; repeatable.")
-@click.option("--hours", help="When it is looked at, as 'weekdays 08-18 Europe/Stockholm'.")
-@render_option
-@click.option("--wait-for", help="A CSS selector that must be there before a rendered page is read.")
-@click.option("--filter", "query", help="For a WebSocket: which frames become events; '' lets all pass.")
-@click.option("--backfill", type=click.IntRange(0, 50), help="Emit the newest N entries that are there already.")
-@click.option("--follow", is_flag=True, help="Tell each new item of its list, or entry, with the text of its page.")
-@click.option(
-    "--follow-host", "follow_hosts", multiple=True, help="Also fetch pages of this host ('*': all); repeatable."
-)
-@headers_file
-@click.option("--headers-for", multiple=True, help="Send the headers for other sources at this host, too; repeatable.")
-@click.option(
-    "--own-only",
-    multiple=True,
-    type=click.Choice(get_args(Inheritable)),
-    help="This setting follows no tag: without a value of its own the source has none; repeatable.",
-)
-@click.option("--later", is_flag=True, help="Add it also when it can't be reached now.")
-@click.option("--json", "as_json", is_flag=True, help="The service's own records, one a line.")
-@client_flags
-def add(urls: tuple[str, ...], service: str | None, key_file: str | None, **asked: Any) -> int:
-    """Watch a URL, or several. The type of each is detected, and the evidence shown. `sanderling add` is short for it.
-
-    Exit code: 0 all are watched, 1 at least one is not.
-
-    \b
-    sanderling add https://example.org/news
-    sanderling add example.org/prices example.org/terms --tag shop
-    """
-    from sanderling.client import terminal
-    from sanderling.client.running import client_here
-
-    headers = headers_in(asked.pop("headers_file"))
-    return terminal.add_sources(client_here(service, key_file), urls, headers=headers, **asked)
+def _show_added(source: Mapping[str, Any], *, created: bool, as_json: bool) -> None:
+    if as_json:
+        print_json(source)
+        return
+    click.echo("Added." if created else "It is already watched.", err=True)
+    if "url" not in source:  # the key may not read sources
+        click.echo(source["id"])
+        return
+    click.echo(f"{source['id']}  {source['type']}  {plain(source['url'])}")
+    click.echo(f"  {plain(source['detection']['evidence'])}", err=True)
 
 
 @sources.command("list")
-@click.option("--json", "as_json", is_flag=True, help="The service's own records, one a line.")
-@client_flags
-def sources_list(service: str | None, key_file: str | None, as_json: bool) -> int:
-    """List the watched URLs, worst health first. On a terminal with heads and ends of ids, elsewhere with whole ids."""
-    from sanderling.client import terminal
-    from sanderling.client.running import client_here
-
-    return terminal.list_sources(client_here(service, key_file), as_json=as_json)
+@records_flag
+@with_client
+async def listed(client: Client, *, as_json: bool) -> None:
+    """List the watched URLs, worst health first. A terminal gets headings and the ends of ids, a pipe whole ids."""
+    await SOURCE_LIST.show_each(client.every(SOURCES.path), as_json=as_json)
 
 
-sources.add_command(sizes)
+def source_rows(found: Sequence[Mapping[str, Any]]) -> list[Sequence[Cell | str]]:
+    ids = short_ids([source["id"] for source in found])
+    rows: list[Sequence[Cell | str]] = []
+    for source in found:
+        state, health = STATES[source["state"]], source["health"]
+        bare = str(source["url"]).removeprefix("https://").removeprefix("http://")
+        name = f"{called(source)}  {bare}" if called(source) else bare
+        cells = Cell(state.word, state.mood), Cell(f"{health['score']:.2f}", right=True)
+        rows.append((*cells, TIERS[source["type"]].noun, ids[source["id"]], name, _problem(source)))
+    return rows
+
+
+def _problem(source: Mapping[str, Any]) -> str:
+    troubled = STATES[source["state"]].mood in ("bad", "warn") or source["health"]["flag"] != "ok"
+    return str(source["health"]["reason"]) if troubled else ""
+
+
+def source_line(source: Mapping[str, Any]) -> str:
+    """Return a source as one line: state, score, tier, id, URL, name, and the reason if it has a problem."""
+    reason = _problem(source)
+    why = f"  {fit(reason, 120)}" if reason else ""
+    name = f"  ({fit(called(source), 60)})" if called(source) else ""
+    stands = f"{pad(STATES[source['state']].word, 13)} {source['health']['score']:4.2f}  {source['type']:<4}"
+    return f"{stands}  {source['id']}  {plain(source['url'])}{name}{why}"
+
+
+SOURCE_LIST = Listing(
+    ("state", "health", "type", "id", "source", "why"),
+    source_rows,
+    source_line,
+    "Nothing is watched yet: `sanderling add URL`.",
+)
 
 
 @sources.command("show")
 @click.argument("name", metavar="SOURCE")
 @click.option("--json", "as_json", is_flag=True, help="The service's own record, with its status.")
-@client_flags
-def show(name: str, service: str | None, key_file: str | None, *, as_json: bool) -> int:
-    """Show one source: what it is, how it does and why, when it is looked at. By id, a name, URL or a part of these.
+@with_client
+async def show(client: Client, *, name: str, as_json: bool) -> None:
+    """Show one source: type, health and its reason, schedule. SOURCE is its id, a name, its URL or a part of these.
 
     \b
     sanderling sources show example.org/news
     """
-    from sanderling.client import sources as acts
-    from sanderling.client.running import client_here
-
-    return acts.show(client_here(service, key_file), name, as_json=as_json)
-
-
-@sources.command("values")
-@click.argument("name", metavar="SOURCE")
-@click.option("--csv", "as_csv", is_flag=True, help="Every value on a line of its own, for a spreadsheet.")
-@click.option("--json", "as_json", is_flag=True, help="The service's own answer, with all values.")
-@client_flags
-def values(name: str, service: str | None, key_file: str | None, *, as_csv: bool, as_json: bool) -> int:
-    """Show what a source's page says now, in values, and what they were over time.
-
-    \b
-    sanderling sources values example.org/shop
-    sanderling sources values example.org/shop --csv > prices.csv
-    """
-    from sanderling.client import values as acts
-    from sanderling.client.running import client_here
-
-    if as_csv and as_json:
-        raise click.UsageError("--csv and --json are two forms of the same: choose one")
-    return acts.show(client_here(service, key_file), name, form="csv" if as_csv else "json" if as_json else "lines")
+    source = await SOURCES.record_of(client, name)
+    status = await sent(client, "GET", f"{SOURCES.path}/{source['id']}/status")
+    print_page(source | {"status": status}, lambda source: source_page(source, status), as_json=as_json)
 
 
-@click.command()
-@click.argument("name", metavar="SOURCE")
-@click.option("--since", default="7d", show_default=True, help="From when on: so long ago, as 12h or 7d, or a time.")
-@click.option("--until", help="Until when, written as --since.  [default: now]")
-@click.option("--json", "as_json", is_flag=True, help="The signed receipt, which `sanderling verify` checks.")
-@client_flags
-def coverage(name: str, service: str | None, key_file: str | None, *, as_json: bool, **time: Any) -> int:
-    """Say how often a source was looked at, the longest time without a look, and of which time nothing is known.
+def source_page(source: Mapping[str, Any], status: Mapping[str, Any], zone: tzinfo | None = None) -> Iterator[str]:
+    """Yield a source as lines: identity, evidence, health, schedule, last check, totals."""
 
-    Looks are counted by the hour: the time is widened to whole hours.
+    def when(text: str | None) -> str:
+        return moment(text, zone) if text else "never"
 
-    \b
-    sanderling coverage example.org/news
-    sanderling coverage example.org/news --since 2026-04-01T00:00:00Z --json > receipt.json
-    sanderling verify receipt.json --jwks http://127.0.0.1:8080
-    """
-    from sanderling.client import coverage as acts
-    from sanderling.client.running import client_here
-    from sanderling.real_world import now
-
-    client = client_here(service, key_file)
-    return acts.show(client, name, **time, now=now(), as_json=as_json)
+    yield f"{source['type']}  {plain(source['url'])}  {source['id']}"
+    if name := called(source):
+        yield f"  called      {plain(name)}"
+    yield f"  found out   {plain(source['detection']['evidence'])}"
+    health = source["health"]
+    yield f"  health      {health['flag']} {health['score']:.2f}: {plain(health['reason'])}"
+    if source["rendered"] or source["render"] == "always":
+        yield f"  rendered    {source['render']}: a browser shows it, and a look costs 100 plain ones"
+    if source["tags"]:
+        yield f"  tags        {plain(', '.join(source['tags']))}"
+    for setting, tags in source["inherited"].items():
+        value = source["effective"][setting]
+        shown = ", ".join(value) if isinstance(value, list) else value
+        yield f"  {setting:<10}  {plain(str(shown))}, from the tag {plain(', '.join(tags))}"
+    if source["own_only"]:
+        yield f"  own only    {', '.join(source['own_only'])}: of these it has nothing of its tags"
+    if status["state"] == "disabled":
+        yield hinted("  state       paused; `sanderling sources resume` watches it again")
+    else:
+        yield f"  next look   {when(status['next_fetch_at'])}, every {status['interval_s']:,.0f} s at its present pace"
+    yield f"  last look   {when(status['last_fetch_at'])}; well {when(status['last_success_at'])}"
+    if status["last_error"]:
+        yield f"  last error  {plain(status['last_error'])}"
+    since = f", the last {status['unchanged']:,} without news" if status["unchanged"] else ""
+    told = f"{status['looks']:,} looks{since}; {status['events']:,} events"
+    held = status["held"]
+    yield f"  in the log  {held['events']:,} events, about {held['bytes'] / 1024:,.1f} KiB"
+    yield f"  so far      {told}, the newest {when(status['last_event_at'])}"
 
 
 @sources.command("check")
 @click.argument("name", metavar="SOURCE")
-@client_flags
-def check(name: str, service: str | None, key_file: str | None) -> int:
-    """Look at a source now, within what politeness allows."""
-    from sanderling.client import sources as acts
-    from sanderling.client.running import client_here
-
-    return acts.check(client_here(service, key_file), name)
+@with_client
+async def check(client: Client, *, name: str) -> None:
+    """Check a source now, as soon as its host's rate limit allows."""
+    answer = await sent(client, "POST", f"{await SOURCES.path_of(client, name)}/check")
+    click.echo(f"The next check is due {moment(answer['next_fetch_at'])}.", err=True)
 
 
 @sources.command("edit")
 @click.argument("name", metavar="SOURCE")
-@click.option("--title", help="What you call it; '' leaves it to the source.")
-@click.option("--schedule", help="How often it is looked at, as 10m or 1d; '' lets its pace decide.")
-@click.option("--hours", help="When it is looked at, as 'weekdays 08-18 Europe/Stockholm'; '' for always.")
-@click.option("--selector", help="The part that is watched: CSS, XPath, JSONPath or a path; '' for all.")
-@click.option("--ignore", multiple=True, help="A part that is left out, written as a selector; repeatable.")
+@click.option("--title", help="Your name for it; '' restores its own title.")
+@click.option("--schedule", help="How often to check it, for example 10m or 1d; '' adapts to how often it changes.")
+@click.option("--hours", help=f"{HOURS_HELP}; '' means always.")
+@click.option("--selector", help="The part to watch: CSS, XPath, JSONPath or a path; '' means everything.")
+@click.option("--ignore", multiple=True, help="A part to leave out, written as a selector; repeatable.")
 @render_option
-@click.option("--wait-for", help="A CSS selector that must be there before a rendered page is read; '' for none.")
-@click.option("--bar", help="For a page: how heavy a change must be to be told, from 0 to 1; '' as the service has it.")
-@click.option("--follow/--no-follow", default=None, help="Tell each new item of its list with the text of its page.")
+@click.option("--wait-for", help="A CSS selector that must appear before a rendered page is read; '' for none.")
+@click.option(
+    "--bar", help="For a page: how large a change must be to be reported, 0 to 1; '' for the service's default."
+)
+@click.option("--follow/--no-follow", default=None, help=FOLLOW_HELP)
 @click.option("--follow-host", "follow_hosts", multiple=True, help="Also fetch pages of this host; '' for no other.")
 @headers_file
 @click.option("--headers-for", multiple=True, help="Send the headers for other sources at this host; '' for none.")
-@click.option(
-    "--own-only",
-    multiple=True,
-    type=click.Choice((*get_args(Inheritable), "")),
-    help="This setting follows no tag; '' lets all follow; repeatable.",
-)
-@click.option("--json", "as_json", is_flag=True, help="The service's own record.")
-@client_flags
-def edit(name: str, service: str | None, key_file: str | None, *, as_json: bool, **asked: Any) -> int:
-    """Change how a source is watched. What is not named stays.
+@own_only((*get_args(Inheritable), ""), "Don't inherit this setting from tags; '' inherits all; repeatable.")
+@record_flag
+@with_client
+async def edit(client: Client, *, name: str, as_json: bool, **options: Any) -> None:
+    """Change how a source is watched. Options that you leave out stay as they are.
 
     \b
     sanderling sources edit example.org/news --schedule 10m
     """
-    from sanderling.client import sources as acts
-    from sanderling.client.running import client_here
-
-    headers = headers_in(asked.pop("headers_file"))
-    changes = changes_of(**asked, headers=headers)
-    return acts.edit(client_here(service, key_file), name, changes, as_json=as_json)
+    await _edit(client, name, changes_of(**options), as_json=as_json)
 
 
-def changes_of(
-    *,
-    title: str | None,
-    schedule: str | None,
-    hours: str | None,
-    selector: str | None,
-    ignore: tuple[str, ...],
-    bar: str | None,
-    headers: str | None,
-    follow: bool | None = None,
-    follow_hosts: tuple[str, ...] = (),
-    headers_for: tuple[str, ...] = (),
-    own_only: tuple[str, ...] = (),
-    render: str | None = None,
-    wait_for: str | None = None,
-) -> dict[str, Any]:
-    """Return the body for PATCH from the given options; empty text clears a field. Raises CommandFailed."""
-    found: dict[str, Any] = {"title": title} if title is not None else {}
-    found |= {"render": render} if render is not None else {}
-    empties = {"schedule": schedule, "hours": hours, "selector": selector, "wait_for": wait_for}
-    empties["headers"] = headers if headers is None else headers.strip()
-    found |= {name: text or None for name, text in empties.items() if text is not None}
-    if follow is not None:
-        found["follow"] = "new_links" if follow else "none"
-    lists = {"follow_hosts": follow_hosts, "headers_for": headers_for, "own_only": own_only}
-    found |= {name: [each for each in given if each] for name, given in lists.items() if given}
-    if ignore:
-        found["ignore"] = [part for part in ignore if part]
-    if bar is not None:
-        try:
-            found["bar"] = float(bar) if bar else None
-        except ValueError:
-            raise CommandFailed(f"--bar = {bar!r}: must be a number from 0 to 1.", Exit.USAGE) from None
-    return found
+def changes_of(*, title: str | None, follow: bool | None, headers: str | None, **options: Any) -> dict[str, Any]:
+    """Return the body of a PATCH from the given options; only a title may be empty text. Raises CommandFailed."""
+    text = headers_in(headers)
+    body = given(options | {"headers": None if text is None else text.strip()}, bar="from 0 to 1")
+    body |= {} if title is None else {"title": title}
+    return body | ({} if follow is None else {"follow": "new_links" if follow else "none"})
+
+
+async def _edit(client: Client, name: str, body: Mapping[str, Any], *, as_json: bool) -> None:
+    if not body:
+        raise CommandFailed("Name something to change: --title, --schedule, --selector, --ignore or --bar.", Exit.USAGE)
+    source = await sent(client, "PATCH", await SOURCES.path_of(client, name), json=dict(body))
+    if as_json:
+        print_json(source)
+    else:
+        click.echo(f"Changed {plain(called(source) or source['url'])}.", err=True)
 
 
 @sources.command("rename")
 @click.argument("name", metavar="SOURCE")
 @click.argument("title")
-@client_flags
-def rename(name: str, title: str, service: str | None, key_file: str | None) -> int:
-    """Call a source by a name of yours; '' leaves it to the source.
+@with_client
+async def rename(client: Client, *, name: str, title: str) -> None:
+    """Give a source a name of your own; '' restores its own title.
 
     \b
     sanderling sources rename example.org/news "Our news"
     """
-    from sanderling.client import sources as acts
-    from sanderling.client.running import client_here
-
-    return acts.edit(client_here(service, key_file), name, {"title": title}, as_json=False)
+    await _edit(client, name, {"title": title}, as_json=False)
 
 
 @sources.command("tag")
 @click.argument("tag")
 @click.argument("names", metavar="SOURCE...", nargs=-1, required=True)
-@client_flags
-def tag(tag: str, names: tuple[str, ...], service: str | None, key_file: str | None) -> int:
-    """Give sources a tag; a bare word is a label. Exit code: 0 all have it, 1 at least one has not.
+@with_client
+async def tag(client: Client, *, tag: str, names: Sequence[str]) -> int:
+    """Add a tag to sources; a bare word is a label. Exit code: 0 all have it, 1 at least one does not.
 
     \b
     sanderling sources tag shop example.org/prices example.org/terms
     """
-    from sanderling.client import sources as acts
-    from sanderling.client.running import client_here
-
-    return acts.mark(client_here(service, key_file), names, tag, on=True)
+    return await _tag_all(client, names, tag_of(tag), on=True)
 
 
 @sources.command("untag")
 @click.argument("tag")
 @click.argument("names", metavar="SOURCE...", nargs=-1, required=True)
-@client_flags
-def untag(tag: str, names: tuple[str, ...], service: str | None, key_file: str | None) -> int:
-    """Take a tag from sources."""
-    from sanderling.client import sources as acts
-    from sanderling.client.running import client_here
+@with_client
+async def untag(client: Client, *, tag: str, names: Sequence[str]) -> int:
+    """Remove a tag from sources."""
+    return await _tag_all(client, names, tag_of(tag), on=False)
 
-    return acts.mark(client_here(service, key_file), names, tag, on=False)
+
+async def _tag_all(client: Client, names: Sequence[str], tag: str, *, on: bool) -> int:
+    """Add or remove a tag. With several sources, a refusal does not stop the others."""
+    refused = list[str]()
+    for name in names:
+        try:
+            await _tag(client, name, tag, on=on)
+        except CommandFailed as error:
+            if len(names) == 1 or error.code in (Exit.UNREACHABLE, Exit.TRY_AGAIN):
+                raise
+            refused.append(name)
+            notify(hinted(f"{plain(name)}: {error.message}"))
+    return Exit.FAILED if refused else Exit.WELL
+
+
+async def _tag(client: Client, name: str, tag: str, *, on: bool) -> None:
+    source = await SOURCES.record_of(client, name)
+    if on == (tag in source["tags"]):
+        click.echo(f"{plain(source['url'])} already has {'' if on else 'no '}{plain(tag)}.", err=True)
+        return
+    tags = [each for each in source["tags"] if each != tag] + [tag] * on
+    await client.ask("PATCH", f"{SOURCES.path}/{source['id']}", json={"tags": tags})
+    click.echo(f"{plain(source['url'])} {'now has' if on else 'no longer has'} {plain(tag)}.", err=True)
 
 
 @sources.command("resume")
 @click.argument("name", metavar="SOURCE")
-@client_flags
-def resume(name: str, service: str | None, key_file: str | None) -> int:
+@with_client
+async def resume(client: Client, *, name: str) -> None:
     """Resume a source: it is watched again."""
-    from sanderling.client import sources as acts
-    from sanderling.client.running import client_here
-
-    return acts.switch(client_here(service, key_file), name, on=True)
+    source = await sent(client, "POST", f"{await SOURCES.path_of(client, name)}/enable")
+    click.echo(f"{plain(source['url'])} is watched.", err=True)
 
 
 @sources.command("pause")
 @click.argument("name", metavar="SOURCE")
-@client_flags
-def pause(name: str, service: str | None, key_file: str | None) -> int:
-    """Pause a source: it is kept, and not watched until it is resumed."""
-    from sanderling.client import sources as acts
-    from sanderling.client.running import client_here
-
-    return acts.switch(client_here(service, key_file), name, on=False)
+@with_client
+async def pause(client: Client, *, name: str) -> None:
+    """Pause a source: it is kept, and not checked until you resume it."""
+    source = await sent(client, "POST", f"{await SOURCES.path_of(client, name)}/disable")
+    click.echo(f"{plain(source['url'])} is paused.", err=True)
 
 
 @sources.command("delete")
 @click.argument("name", metavar="SOURCE")
-@click.option("--yes", is_flag=True, help="Don't ask.")
-@client_flags
-def delete(name: str, service: str | None, key_file: str | None, *, yes: bool) -> int:
-    """Forget a source; its events stay in the log."""
-    from sanderling.client import sources as acts
-    from sanderling.client.running import client_here
-
-    return acts.delete(client_here(service, key_file), name, sure=yes)
+@yes_flag
+@with_client
+async def delete(client: Client, *, name: str, sure: bool) -> None:
+    """Delete a source; its events stay in the log."""
+    source = await SOURCES.record_of(client, name)
+    agree(f"Delete {plain(source['url'])}? Its events stay.", sure=sure)
+    await client.ask("DELETE", f"{SOURCES.path}/{source['id']}")
+    click.echo(f"Deleted {plain(source['url'])}.", err=True)
+    click.echo(hinted(f"Undo it within ten minutes: `sanderling sources restore {source['id']}`."), err=True)
 
 
 @sources.command("restore")
 @click.argument("id", metavar="ID")
-@client_flags
-def restore(id: str, service: str | None, key_file: str | None) -> int:
-    """Have a deleted source back, within ten minutes, with all that was learned about it. `delete` prints its ID."""
-    from sanderling.client import sources as acts
-    from sanderling.client.running import client_here
-
-    return acts.restore(client_here(service, key_file), id)
-
-
-@sources.command("versions")
-@click.argument("name", metavar="SOURCE")
-@json_flag
-@client_flags
-def versions(name: str, service: str | None, key_file: str | None, *, as_json: bool) -> int:
-    """List the versions of a page that are kept, the newest first.
-
-    \b
-    sanderling sources versions example.org/pricing
-    """
-    from sanderling.client import versions as acts
-    from sanderling.client.running import client_here
-
-    return acts.list_versions(client_here(service, key_file), name, as_json=as_json)
+@with_client
+async def restore(client: Client, *, id: str) -> None:
+    """Restore a deleted source with its whole state, within ten minutes. `delete` prints its ID."""
+    try:
+        known = UUID(id)  # no list shows a deleted source, so a part of its id finds nothing
+    except ValueError:
+        raise CommandFailed("Give its whole id, as `sanderling sources delete` printed it.", Exit.USAGE) from None
+    source = await sent(client, "POST", f"{SOURCES.path}/{known}/restore")
+    click.echo(f"Restored {plain(called(source) or source['url'])}.", err=True)
 
 
-@sources.command("compare")
-@click.argument("name", metavar="SOURCE")
-@click.argument("earlier", metavar="[VERSION]", default="")
-@click.argument("later", metavar="[VERSION]", default="")
-@click.option("--text", "whole", is_flag=True, help="The whole text with the changes in it, not only the changes.")
-@json_flag
-@client_flags
-def compare(
-    name: str, earlier: str, later: str, service: str | None, key_file: str | None, *, whole: bool, as_json: bool
-) -> int:
-    """Show what differs between two versions of a page: the newest two, one and the newest, or any two.
-
-    A version is named by its id, the end of it, `start` or `now`, as `versions` shows them.
-
-    \b
-    sanderling sources compare example.org/pricing
-    sanderling sources compare example.org/pricing start 000000a7
-    """
-    from sanderling.client import versions as acts
-    from sanderling.client.running import client_here
-
-    return acts.compare(client_here(service, key_file), name, earlier, later, whole=whole, as_json=as_json)
-
-
+for command in (sizes, history.values, history.versions, history.compare):
+    sources.add_command(command)
 answer_to_old_names(sources, {"enable": resume, "disable": pause})

@@ -1,104 +1,156 @@
-"""`sanderling tags`: defaults for all sources with a tag, through the running service."""
+"""`sanderling tags`: defaults that all sources with a tag inherit."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import quote
 
 import click
 
+from sanderling.client.lines import Cell
+from sanderling.client.terminal import Listing, print_page
+from sanderling.commands.service import given, record_flag, records_flag, sent, with_client
+from sanderling.environment import hinted
 from sanderling.exits import CommandFailed, Exit
-from sanderling.flags import client_flags
+from storage.records.secrecy import plain
+from storage.records.source import tag_of
 
-SETTINGS = ("schedule", "hours", "bar", "selector", "ignore", "destinations")
+if TYPE_CHECKING:
+    from sanderling.client.api import Client
+
+PATH: Final = "/v1/tags"
+SETTINGS: Final = ("schedule", "hours", "bar", "selector", "ignore", "destinations")
 
 
 @click.group()
 def tags() -> None:
-    """Set once how all sources with a tag are watched. A source's own settings go first.
+    """Set how all sources with a tag are watched. A source's own settings take precedence.
 
     TAG is <namespace>:<word>; a bare word is a label. To tag a source: `sanderling sources tag`.
     """
 
 
 @tags.command("list")
-@click.option("--json", "as_json", is_flag=True, help="The service's own records, one a line.")
-@client_flags
-def listed(service: str | None, key_file: str | None, *, as_json: bool) -> int:
-    """List the tags by name: how many sources have each, and what these inherit."""
-    from sanderling.client import tags as acts
-    from sanderling.client.running import client_here
+@records_flag
+@with_client
+async def listed(client: Client, *, as_json: bool) -> None:
+    """List the tags by name: how many sources have each, and the defaults that they inherit."""
+    await TAG_LIST.show_each(client.every(PATH), as_json=as_json)
 
-    return acts.list_tags(client_here(service, key_file), as_json=as_json)
+
+def tag_rows(found: Sequence[Mapping[str, Any]]) -> Sequence[Sequence[Cell | str]]:
+    return [(Cell(f"{one['sources']:,}", right=True), one["tag"], _in_short(one)) for one in found]
+
+
+def tag_line(one: Mapping[str, Any]) -> str:
+    return f"{one['sources']}  {plain(one['tag'])}  {plain(_in_short(one))}".rstrip()
+
+
+TAG_LIST = Listing(
+    ("sources", "tag", "defaults"),
+    tag_rows,
+    tag_line,
+    "No source has a tag: `sanderling sources tag TAG SOURCE` adds one.",
+)
 
 
 @tags.command("show")
 @click.argument("tag")
-@click.option("--json", "as_json", is_flag=True, help="The service's own record.")
-@client_flags
-def show(tag: str, service: str | None, key_file: str | None, *, as_json: bool) -> int:
-    """Show how many sources have a tag, and what they inherit."""
-    from sanderling.client import tags as acts
-    from sanderling.client.running import client_here
+@record_flag
+@with_client
+async def show(client: Client, *, tag: str, as_json: bool) -> None:
+    """Show how many sources have a tag, and the defaults that they inherit."""
+    print_page(await sent(client, "GET", _path(tag)), tag_page, as_json=as_json)
 
-    return acts.show(client_here(service, key_file), tag, as_json=as_json)
+
+def tag_page(one: Mapping[str, Any]) -> Iterator[str]:
+    """Yield a tag as lines: source count and defaults."""
+    more = one["sources_below"] - one["sources"]
+    yield f"{plain(one['tag'])}  {one['sources']:,} sources" + (f", and {more:,} below it" if more else "")
+    if one["defaults"] is None:
+        yield hinted(f"  no defaults; `sanderling tags set {plain(one['tag'])} --schedule 15m` sets one")
+        return
+    for name, value in _set(one["defaults"]):
+        yield f"  {name:<12}  {plain(value)}"
+
+
+def _in_short(one: Mapping[str, Any]) -> str:
+    return ", ".join(f"{name} {value}" for name, value in _set(one["defaults"] or {}))
+
+
+def _set(defaults: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    for name in SETTINGS:
+        value = defaults.get(name)
+        if value not in (None, []):
+            yield name, ", ".join(value) if isinstance(value, list) else str(value)
 
 
 @tags.command("set")
 @click.argument("tag")
-@click.option("--schedule", help="How often they are looked at, as 15m or 1d.")
-@click.option("--hours", help="When they are looked at, as 'weekdays 08-18 Europe/Stockholm'.")
-@click.option("--bar", help="For pages: how heavy a change must be to be told, from 0.2 to 0.9.")
-@click.option("--selector", help="The part of pages that is watched: CSS, XPath, JSONPath or a path.")
-@click.option("--ignore", multiple=True, help="A part that is left out, written as a selector; repeatable.")
+@click.option("--schedule", help="How often to check them, for example 15m or 1d.")
+@click.option("--hours", help="When to check them, for example 'weekdays 08-18 Europe/Stockholm'.")
+@click.option("--bar", help="For pages: how large a change must be to be reported, 0.2 to 0.9.")
+@click.option("--selector", help="The part of pages to watch: CSS, XPath, JSONPath or a path.")
+@click.option("--ignore", multiple=True, help="A part to leave out, written as a selector; repeatable.")
 @click.option(
     "--destination",
     "destinations",
     multiple=True,
     metavar="ID",
-    help="A destination of some alert, of which each new alert over the tag gets a copy; repeatable.",
+    help="A destination of some alert; each new alert over the tag gets a copy of it; repeatable.",
 )
-@click.option("--json", "as_json", is_flag=True, help="The service's own record.")
-@client_flags
-def put(tag: str, service: str | None, key_file: str | None, *, as_json: bool, **asked: Any) -> int:
-    """Set defaults of a tag. What is not named stays; '' takes it away.
+@record_flag
+@with_client
+async def put(client: Client, *, tag: str, as_json: bool, **options: Any) -> None:
+    """Set defaults of a tag. Options that you leave out stay as they are; '' removes a default.
 
     \b
     sanderling tags set prices --schedule 15m --hours "weekdays 08-18 Europe/Stockholm" --bar 0.4
     """
-    from sanderling.client import tags as acts
-    from sanderling.client.running import client_here
-
-    return acts.put(client_here(service, key_file), tag, changes_of(**asked), as_json=as_json)
-
-
-def changes_of(bar: str | None, **asked: Any) -> dict[str, Any]:
-    """Return the given options; empty text becomes None. Raises CommandFailed."""
-    found: dict[str, Any] = {}
-    for name, value in asked.items():
-        if isinstance(value, tuple):
-            found |= {name: [each for each in value if each]} if value else {}
-        elif value is not None:
-            found[name] = value or None
-    if bar is not None:
-        try:
-            found["bar"] = float(bar) if bar else None
-        except ValueError:
-            raise CommandFailed(f"--bar = {bar!r}: must be a number from 0.2 to 0.9.", Exit.USAGE) from None
-    return found
+    changes = given(options, bar="from 0.2 to 0.9")
+    if not changes:
+        names = "--schedule, --hours, --bar, --selector, --ignore or --destination"
+        raise CommandFailed(f"Name something to set: {names}.", Exit.USAGE)
+    print_page(await _put(client, tag, changes), tag_page, as_json=as_json)
 
 
 @tags.command("unset")
 @click.argument("tag")
 @click.argument("names", metavar="[SETTING]...", nargs=-1, type=click.Choice(SETTINGS))
 @click.option("--json", "as_json", is_flag=True, help="The service's own record, if defaults are left.")
-@client_flags
-def unset(tag: str, names: tuple[str, ...], service: str | None, key_file: str | None, *, as_json: bool) -> int:
-    """Take defaults of a tag away: those that are named, else all. The sources keep the tag.
+@with_client
+async def unset(client: Client, *, tag: str, names: Sequence[str], as_json: bool) -> None:
+    """Remove the named defaults of a tag, or all of them. The sources keep the tag.
 
     \b
     sanderling tags unset prices selector ignore
     """
-    from sanderling.client import tags as acts
-    from sanderling.client.running import client_here
+    kept, _ = await _kept(client, tag)
+    if names and any(value for name, value in kept.items() if name not in names):
+        print_page(await _put(client, tag, dict.fromkeys(names)), tag_page, as_json=as_json)
+        return
+    await client.ask("DELETE", _path(tag))
+    click.echo(f"{plain(tag_of(tag))} has no defaults any more; its sources keep the tag.", err=True)
 
-    return acts.unset(client_here(service, key_file), tag, names, as_json=as_json)
+
+async def _put(client: Client, tag: str, changes: Mapping[str, Any]) -> dict[str, Any]:
+    kept, revision = await _kept(client, tag)
+    body = {name: value for name, value in (kept | dict(changes)).items() if value not in (None, [])}
+    return await sent(client, "PUT", _path(tag), json=body, headers={"If-Match": revision} if revision else {})
+
+
+async def _kept(client: Client, tag: str) -> tuple[dict[str, Any], str]:
+    """Return a tag's defaults and their revision; empty if it has none."""
+    wanted = tag_of(tag)
+    if not any([one["defaults"] async for one in client.every(PATH) if one["tag"] == wanted]):
+        return {}, ""
+    answer = await client.ask("GET", _path(tag))
+    defaults = answer.json()["defaults"] or {}
+    return {name: defaults[name] for name in SETTINGS if name in defaults}, answer.headers.get("ETag", "")
+
+
+def _path(tag: str) -> str:
+    if not tag.strip():
+        raise CommandFailed("Which tag? `sanderling tags list` lists them all.", Exit.USAGE)
+    return f"{PATH}/{quote(tag.strip(), safe='')}"

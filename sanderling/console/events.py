@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 from textual.binding import BindingType
 
 from actors.notification.reading import lines_of, listed
-from sanderling.client.rendering import SIGNS, changes_of, undirected
+from sanderling.client.lines import SIGNS, changes_of, undirected
 from sanderling.console.text import Column, Line, Piece, Table, line_of, safe
 from sanderling.console.view import BACK, COPY_KEYS, ReadingView
 from sanderling.console.words import BAD, FAINT, GOOD, clock, day_and_clock

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
-from sanderling.client.status_screen import by_state, span
+from sanderling.client.lines import by_state, span
 from sanderling.console.text import Line, between, fit, line_of
 from sanderling.console.words import BAD, POOR, apart, short
 

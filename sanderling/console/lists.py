@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from textual.binding import BindingType
 from textual.widget import Widget
 
-from sanderling.client.alerts import alert_page
+from sanderling.client.terminal import alert_page
 from sanderling.console.lines import Lines, key
 from sanderling.console.text import Column, Line, Piece, Table, between, line_of
 from sanderling.console.view import BACK, ListView, ReadingView

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Final
 
 from textual.binding import BindingType
 
-from sanderling.client.why import lines
+from sanderling.client.lines import why_lines
 from sanderling.console.events import event_line
 from sanderling.console.lines import key
 from sanderling.console.lists import LogScreen
@@ -146,7 +146,7 @@ class WhyScreen(ReadingView):
     def whole(self, width: int) -> Sequence[Line]:
         if self.answer is None:
             return [line_of(f"{self._row['name']} …", width, "dim")]
-        first, *rest = lines(self.answer, asked=False)
+        first, *rest = why_lines(self.answer, asked=False)
         found = [line_of(first, width, "bold")]
         for text in rest:
             indent = " " * (len(text) - len(text.lstrip()))

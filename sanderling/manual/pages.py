@@ -16,7 +16,7 @@ from pathlib import Path
 
 import click
 
-from sanderling.client.rendering import fit
+from sanderling.client.lines import fit
 from sanderling.environment import typed, wants_colour
 from sanderling.exits import CommandFailed, Exit
 from sanderling.manual import references

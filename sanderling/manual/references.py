@@ -166,7 +166,7 @@ def as_text(loaded: Loaded) -> str:
 
 def beside(here: Settings, theirs: Settings) -> Iterator[str]:
     """Yield the settings that differ between the running service and this shell."""
-    from sanderling.client.running import unlike
+    from sanderling.client.admin_socket import unlike
 
     others = [item.name for item in fields(Settings) if item.name in unlike(here, theirs)]
     yield "These are this shell's. The service that runs on the data folder has " + (

@@ -22,7 +22,7 @@ from actors.settings import Settings
 from actors.signatures.event import verify
 from sanderling import keyring
 from sanderling.client.api import Client
-from sanderling.client.rendering import Renderer
+from sanderling.client.lines import Renderer
 from sanderling.environment import typed, wants_colour
 from sanderling.exits import CommandFailed, Exit
 from sanderling.walkthrough.own_service import end_on_signal, own_folder, own_service

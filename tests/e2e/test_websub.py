@@ -14,8 +14,7 @@ import httpx
 import pytest
 import trio
 
-from sanderling.client.api import Client
-from sanderling.client.refusals import ServiceRefused
+from sanderling.client.api import Client, ServiceRefused
 from tests.e2e.origin import Origin
 from tests.e2e.service import a_key, a_service, add
 from tests.support.node import modules

@@ -10,11 +10,11 @@ BUDGET = {
     "storage": (12_919, 84),
     "actors": (55_695, 327),
     "api": (28_110, 224),
-    "sanderling": (15_366, 109),
-    "extras/migrate": (4_942, 44),
+    "sanderling": (14_485, 85),
+    "extras/migrate": (4_941, 44),
     "extras/receiver": (1_676, 11),
-    "extras/agents": (1_106, 7),
-    "extras/apply": (3_444, 27),
+    "extras/agents": (1_105, 7),
+    "extras/apply": (3_440, 27),
     "extras/office": (634, 6),
 }
 """room or extra: lines and modules at most."""

@@ -25,7 +25,7 @@ ALLOWED = {
         r"time\.time|time\.monotonic|random\.SystemRandom|os\.urandom|socket\.\w+",
         "the one maker of the real World",
     ),
-    "sanderling/client/health.py": (r"socket\.\w+", "a command as quick as may be, outside of any World"),
+    "sanderling/client/admin_socket.py": (r"socket\.\w+", "a command as quick as may be, outside of any World"),
     "sanderling/notify.py": (r"socket\.socket", "one datagram to the service manager, outside of any World"),
     "actors/jail/parent.py": (r"socket\.\w+", "its end of a pair of sockets, in a process that no World reaches"),
     "actors/browser/holder.py": (r"socket\.\w+", "its end of a pair of sockets, in a process that no World reaches"),

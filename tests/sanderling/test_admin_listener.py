@@ -16,7 +16,7 @@ import pytest
 import trio
 
 from sanderling import ADMIN_SOCKET
-from sanderling.client.running import client_at
+from sanderling.client.api import client_at
 from sanderling.exits import CommandFailed, Exit
 from sanderling.listeners import OwnerListener, account_of, is_owner, open_admin_socket
 from tests.support.waiting import HANG

@@ -18,7 +18,7 @@ from actors.settings import Settings
 from api.route import PUBLIC
 from api.route import SCOPES as ROUTE_SCOPES
 from sanderling import cli, flags
-from sanderling.client.terminal import completed
+from sanderling.commands.sources import completed
 from sanderling.environment import flag
 from sanderling.exits import CommandFailed, Exit
 from tests.rules.source_files import ROOT
@@ -139,7 +139,7 @@ def test_output_that_nobody_takes_ends_in_no_traceback(error: int, code: Exit) -
     os.close(writer)
     assert done.returncode == code
     assert done.stderr.decode() == (
-        "" if code == Exit.WELL else f"sanderling: the output can't be written: {os.strerror(error)}.\n"
+        "" if code == Exit.WELL else f"sanderling: could not write the output: {os.strerror(error)}.\n"
     )
 
 

@@ -11,7 +11,8 @@ from typing import Final
 import click
 from msgspec import Struct, to_builtins
 
-from sanderling.client.listing import Cell, for_a_person, print_list
+from sanderling.client.lines import Cell
+from sanderling.client.terminal import for_a_person, print_list
 from sanderling.data_folder import named_vault, working_in
 from sanderling.environment import environ
 from sanderling.exits import CommandFailed, Exit

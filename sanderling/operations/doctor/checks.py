@@ -11,8 +11,7 @@ from urllib.parse import urlsplit
 import trio
 
 from actors.settings import Settings
-from sanderling.client.health import at_socket
-from sanderling.client.running import running_at, settings_at, unlike
+from sanderling.client.admin_socket import at_socket, running_at, settings_at, unlike
 from sanderling.environment import FILE_NAME, Loaded, load, typed
 from sanderling.exits import CommandFailed, Exit
 from sanderling.operations.doctor import database, machine, network

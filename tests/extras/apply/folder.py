@@ -13,8 +13,7 @@ from extras.apply.attaching import expanded
 from extras.apply.planning import Options, Plan, plan_of
 from extras.apply.reading import read_folder
 from extras.apply.state import state_of
-from sanderling.client.api import Client
-from sanderling.client.waiting_client import WaitingClient
+from sanderling.client.api import Client, WaitingClient
 from storage.records.identity import SourceId
 from storage.records.source import WatchedSource
 from tests.api.house import BASE_URL, House

@@ -12,8 +12,8 @@ import pytest
 
 from extras.migrate import moving_in
 from sanderling import cli
-from sanderling.client import running
 from sanderling.exits import Exit
+from storage.records.tally import running
 from tests.extras.migrate import samples
 from tests.extras.migrate.service import FakeService
 

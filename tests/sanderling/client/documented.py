@@ -6,12 +6,15 @@ import re
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+import click
 import httpx
 import msgspec
+import pytest
 
 from api.openapi.nouns import ROUTES
 from api.openapi.texts import example_of
 from api.route import Route
+from sanderling.client import api
 from sanderling.client.api import Client
 
 T = TypeVar("T")
@@ -57,3 +60,10 @@ def client(asked: list[tuple[str, Any]], answers: Callable[[Route], Any] | None 
         return httpx.Response(status, json=example_of(kind) if answers is None else answers(route) or example_of(kind))
 
     return Client("http://service.test", "svc_k", httpx.MockTransport(handle))
+
+
+def run(command: click.Command, service: Client, *line: str) -> int:
+    """Run a command line with a client of this service."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(api, "client_here", lambda *_: service)
+        return int(command.main(list(line), standalone_mode=False) or 0)

@@ -104,7 +104,7 @@ async def test_an_answer_that_is_no_stream_ends_it_with_a_sentence(
 ) -> None:
     _, cursors, ended = await follow([*before, httpx.Response(200, html="<title>Welcome</title>")])
     assert (len(cursors), ended.code) == (len(before) + 1, Exit.FAILED)
-    assert "answers 200 with text/html, and not with a stream of events" in ended.message
+    assert "answered 200 with text/html instead of an event stream" in ended.message
 
 
 async def test_a_hint_below_zero_is_no_hint(autojump_clock: object) -> None:
@@ -181,7 +181,7 @@ NO_PAGE = "it can't be watched now: answered 404 Not Found"
         (
             {"type": "internal", "detail": "It broke."},
             500,
-            "It broke. The log of the service says more, at request_id ab12.",
+            "It broke. The service's log says more, at request_id ab12.",
         ),
         (
             {"type": "not-found", "detail": "There is nothing at this path."},
@@ -189,7 +189,7 @@ NO_PAGE = "it can't be watched now: answered 404 Not Found"
             "There is nothing at this path. Is the",
         ),
         ({"detail": "a \x1b[31m red one"}, 422, "A \\x1b[31m red one."),
-        (None, 502, "http://service.test answers 502 Bad Gateway, and not as Sanderling does: is the address right?"),
+        (None, 502, "http://service.test answered 502 Bad Gateway, unlike Sanderling. Check the address."),
     ],
 )
 async def test_a_refusal_is_told_once_in_words(problem: dict[str, Any] | None, status: int, says: str) -> None:
@@ -213,7 +213,7 @@ def test_the_key_comes_from_a_file_or_a_variable(tmp_path: Path) -> None:
     file.write_text("Key made.\nsvc_from_file\n")
     with pytest.raises(CommandFailed, match="keys create"):
         Client.named(None, None, {})
-    with pytest.raises(CommandFailed, match="cannot be read"):
+    with pytest.raises(CommandFailed, match="Could not read"):
         Client.named(None, str(tmp_path / "absent"), {"SANDERLING_KEY": "x"})
     assert Client.named(None, str(file), {}).url == DEFAULT_URL
     assert (

@@ -17,7 +17,7 @@ def test_nothing_but_the_console_imports_textual() -> None:
 def test_without_textual_it_says_how_to_get_it(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("sanderling.commands.console.find_spec", lambda name: None)
+    monkeypatch.setattr("sanderling.commands.operating.find_spec", lambda name: None)
     assert run(["console"]) == 2
     assert "pip install textual==8.2.8" in capsys.readouterr().err
 
@@ -28,7 +28,7 @@ def test_without_a_terminal_it_says_what_to_use_instead(capsys: pytest.CaptureFi
 
 
 def test_a_remote_service_needs_a_key(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    monkeypatch.setattr("sanderling.commands.console.on_terminal", lambda stream: True)
+    monkeypatch.setattr("sanderling.commands.operating.on_terminal", lambda stream: True)
     monkeypatch.delenv("SANDERLING_KEY", raising=False)
     assert run(["console", "--url", "http://elsewhere.test"]) == 2
-    assert "asks for an API key" in capsys.readouterr().err
+    assert "needs an API key" in capsys.readouterr().err

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from sanderling.client.rendering import cells
+from sanderling.client.lines import cells
 from sanderling.manual.layout import Look, lines, title_of
 from sanderling.manual.pages import contents, page
 

@@ -14,8 +14,7 @@ from extras.apply.showing import lines_of
 from extras.apply.sides import BadFiles
 from extras.apply.state import state_of
 from extras.apply.writing import written
-from sanderling.client.api import Client
-from sanderling.client.waiting_client import WaitingClient
+from sanderling.client.api import Client, WaitingClient
 from tests.api.house import BASE_URL
 from tests.extras.apply.folder import Service, files
 

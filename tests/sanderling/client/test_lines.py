@@ -8,7 +8,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sanderling.client.rendering import Renderer, cells, fit
+from sanderling.client.lines import Renderer, cells, fit
 
 
 def an_event(**fields: Any) -> dict[str, Any]:

@@ -6,9 +6,9 @@ import pytest
 from msgspec import to_builtins
 
 from api.schemas.publications import PublicationRecord
-from sanderling.client import publications
-from sanderling.client.publications import publication_page
-from tests.sanderling.client.documented import client, record_of
+from sanderling.commands import publications
+from sanderling.commands.publications import publication_page
+from tests.sanderling.client.documented import client, record_of, run
 
 PUBLICATION = record_of(PublicationRecord)
 RECORD = to_builtins(PUBLICATION)
@@ -17,8 +17,8 @@ RECORD = to_builtins(PUBLICATION)
 def test_what_is_shown_is_named_as_people_do_and_the_addresses_are_printed(capsys: pytest.CaptureFixture[str]) -> None:
     asked: list[tuple[str, Any]] = []
     source, alert = "019db0a4-7c18-7000-8000-00000000aaaa", "019db0a4-7c18-7000-8000-00000000bbbb"
-    shown = {"sources": (source,), "tags": ("prices",), "alerts": (alert,)}
-    publications.create(client(asked), "Prices", **shown, as_json=False)
+    shown = ["--source", source, "--tag", "prices", "--alert", alert]
+    run(publications.create, client(asked), "Prices", *shown)
     label, body = asked[-1]
     assert label == "POST /v1/publications"
     assert body == {
@@ -37,10 +37,10 @@ def test_what_is_shown_is_named_as_people_do_and_the_addresses_are_printed(capsy
 
 def test_one_is_named_by_its_title_listed_moved_and_deleted(capsys: pytest.CaptureFixture[str]) -> None:
     asked: list[tuple[str, Any]] = []
-    publications.list_publications(client(asked), as_json=False)
-    publications.show(client(asked), "Prices", as_json=True)
-    publications.readdress(client(asked), "Price", sure=True)
-    publications.delete(client(asked), RECORD["id"], sure=True)
+    run(publications.listed, client(asked))
+    run(publications.show, client(asked), "Prices", "--json")
+    run(publications.readdress, client(asked), "Price", "--yes")
+    run(publications.delete, client(asked), RECORD["id"], "--yes")
     labels = [label for label, _ in asked]
     assert f"POST /v1/publications/{RECORD['id']}/address" in labels
     assert labels[-1] == f"DELETE /v1/publications/{RECORD['id']}"

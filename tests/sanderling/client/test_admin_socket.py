@@ -4,7 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from actors.settings import Settings
-from sanderling.client.running import settings_at, unlike
+from sanderling.client.admin_socket import settings_at, unlike
 from sanderling.manual.references import beside
 
 HERE = Settings()

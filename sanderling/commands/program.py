@@ -1,9 +1,10 @@
-"""`sanderling install` and `sanderling uninstall`."""
+"""The program itself: `sanderling install`, `uninstall`, `help`, `completion`, `licences` and `verify-release`."""
 
 from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from shutil import which
@@ -12,6 +13,7 @@ import click
 
 from sanderling.environment import environ
 from sanderling.exits import CommandFailed, Exit
+from sanderling.flags import json_flag
 from sanderling.operations.installing.layout import (
     BESIDE_PACKAGE,
     BROWSER_SOCKET,
@@ -29,21 +31,21 @@ RUNNING_SYSTEMD = Path("/run/systemd/system")
 
 @click.command()
 @click.option("--user", "for_user", is_flag=True, help="For yourself only, without root: below ~/.local.")
-@click.option("--dry-run", is_flag=True, help="Print what would be done, and do nothing.")
-@click.option("--no-start", is_flag=True, help="Lay everything out, but neither enable nor start the service.")
+@click.option("--dry-run", is_flag=True, help="Print the steps, and do nothing.")
+@click.option("--no-start", is_flag=True, help="Install everything, but neither enable nor start the service.")
 @click.option(
     "--browser",
     metavar="[PATH]",
     is_flag=False,
     flag_value=FIRST,
-    help="Beside the service, hold a browser that shows pages: the one at PATH, else the first that is found.",
+    help="Also run a browser that renders pages: the one at PATH, else the first one found.",
 )
 @click.option("--prefix", metavar="FOLDER", default="/", help="Below this folder instead of /: an image's root.")
 def install(*, for_user: bool, dry_run: bool, no_start: bool, browser: str | None, prefix: str) -> int:
     """Install this program as a service that starts with the machine.
 
-    Again is an upgrade, or nothing. What you have edited is never overwritten. Of a package, which has installed the
-    service already, only --browser is left to do.
+    Run it again to upgrade. It never overwrites files that you have edited. A package has already installed the
+    service, so that only --browser is left to do.
 
     \b
     sudo ./sanderling install
@@ -56,7 +58,7 @@ def install(*, for_user: bool, dry_run: bool, no_start: bool, browser: str | Non
     packaged, live = _is_packaged(), prefix == "/"
     held = "" if browser is None else _browser(browser, for_user, Path(prefix))
     if packaged and not held:
-        raise CommandFailed("This program came as a package, which has installed it already.", Exit.USAGE)
+        raise CommandFailed("This program came as a package, which has already installed it.", Exit.USAGE)
     layout, version = BESIDE_PACKAGE if packaged else _layout(for_user), _version()
     managed = live and (for_user or RUNNING_SYSTEMD.is_dir())
     found, start = look(layout, Path(prefix)), managed and not no_start
@@ -83,19 +85,19 @@ def install(*, for_user: bool, dry_run: bool, no_start: bool, browser: str | Non
 
 
 @click.command()
-@click.option("--user", "for_user", is_flag=True, help="What `install --user` has made.")
-@click.option("--purge", is_flag=True, help="The data, the settings and the account too. There is no way back.")
-@click.option("--browser", is_flag=True, help="Only what `install --browser` has made; the service stays.")
-@click.option("--dry-run", is_flag=True, help="Print what would be done, and do nothing.")
+@click.option("--user", "for_user", is_flag=True, help="Remove an `install --user`.")
+@click.option("--purge", is_flag=True, help="Also delete the data, the settings and the account, for good.")
+@click.option("--browser", is_flag=True, help="Remove only an `install --browser`; the service stays.")
+@click.option("--dry-run", is_flag=True, help="Print the steps, and do nothing.")
 @click.option("--prefix", metavar="FOLDER", default="/", help="Below this folder instead of /.")
 def uninstall(*, for_user: bool, purge: bool, browser: bool, dry_run: bool, prefix: str) -> int:
-    """Stop and remove what `install` has made; the data stay unless you say --purge."""
+    """Stop and remove the installed service. The data stay, unless you add --purge."""
     from sanderling.operations.installing.carrying_out import Hand, look
     from sanderling.operations.installing.plan import letting_go, removing
 
     layout, live = _layout(for_user), prefix == "/"
     if browser and purge:
-        raise CommandFailed("--browser leaves the service and its data; --purge removes them. Say one.", Exit.USAGE)
+        raise CommandFailed("--browser keeps the service and its data; --purge removes them. Choose one.", Exit.USAGE)
     found = look(layout, Path(prefix))
     plan = letting_go(layout, found, live=live) if browser else removing(layout, found, purge=purge, live=live)
     _tell([act.says for act in plan] or ["nothing: it is not installed"], dry_run=dry_run)
@@ -127,13 +129,13 @@ def _browser(named: str, for_user: bool, prefix: Path) -> str:
 
     if for_user:
         raise CommandFailed(
-            "--browser is for the system's service: not every user's manager may make what holds a browser.", Exit.USAGE
+            "--browser needs the system's service: a user's service manager may lack the rights for it.", Exit.USAGE
         )
     if named == OFF or named.startswith(SOCKET):
-        raise CommandFailed(f"--browser {named}: write the path of a program, or nothing behind it.", Exit.USAGE)
+        raise CommandFailed(f"--browser {named}: give the path of a program, or no value.", Exit.USAGE)
     found = find_browser(named, partial(_program_below, prefix))
     if not found.path:
-        raise CommandFailed(f"Nothing has been done: {found.absent}.", Exit.BAD_SETTING)
+        raise CommandFailed(f"Nothing was installed: {found.absent}.", Exit.BAD_SETTING)
     return found.path
 
 
@@ -146,7 +148,7 @@ def _program_below(root: Path, name: str) -> str | None:
 
 def _refuse_without_rights(for_user: bool, live: bool) -> None:
     if live and not for_user and os.geteuid() != 0:
-        raise CommandFailed("This needs root: say sudo, or --user to do it for yourself only.", Exit.USAGE)
+        raise CommandFailed("This needs root: use sudo, or --user to install for yourself only.", Exit.USAGE)
 
 
 def _way_back(layout: Layout, prefix: Path, version: str) -> str:
@@ -180,3 +182,89 @@ def _tell_next(layout: Layout, link: str) -> None:
     click.echo(f"  edit {layout.settings}, then: {manager} restart sanderling")
     if not layout.account:
         click.echo("  loginctl enable-linger    keeps it running while you are not signed in")
+
+
+def _topics(context: click.Context, parameter: click.Parameter, typed: str) -> list[str]:
+    from sanderling.manual.pages import contents
+
+    return [name for names in contents().values() for name in names if name.startswith(typed)]
+
+
+@click.command("help")
+@click.argument("topic", required=False, shell_complete=_topics)
+@click.option("--markdown", "as_markdown", is_flag=True, help="The page's Markdown source.")
+def help_page(topic: str | None, *, as_markdown: bool) -> int:
+    """Show a page of the manual; without a TOPIC, list the pages.
+
+    \b
+    sanderling help
+    sanderling help alerts
+    """
+    from sanderling.manual.pages import show_help
+
+    return show_help(topic, environ(), as_markdown=as_markdown)
+
+
+@click.command()
+@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
+def completion(shell: str) -> int:
+    """Print the script that makes a SHELL complete commands, flags and pages. Packages install it.
+
+    \b
+    sanderling completion bash > ~/.local/share/bash-completion/completions/sanderling
+    sanderling completion zsh > ~/.zfunc/_sanderling
+    sanderling completion fish > ~/.config/fish/completions/sanderling.fish
+    """
+    from sanderling.manual.shell import script
+
+    click.echo(script(shell), nl=False)
+    return Exit.WELL
+
+
+def _bundled(context: click.Context, parameter: click.Parameter, typed: str) -> list[str]:
+    from sanderling.licences import names
+
+    return names(typed)
+
+
+@click.command()
+@click.argument("name", required=False, shell_complete=_bundled)
+@click.option("--all", "whole", is_flag=True, help="All texts, one after another.")
+@json_flag
+def licences(name: str | None, *, whole: bool, as_json: bool) -> int:
+    """List the bundled software: version, licence (SPDX), place of its text. With a NAME, print the text.
+
+    \b
+    sanderling licences
+    sanderling licences libxml2
+    """
+    from sanderling.json_lines import print_json
+    from sanderling.licences import records, show
+
+    if as_json:
+        for record in records(name):
+            print_json(record)
+    else:
+        click.echo(show(name, whole=whole))
+    return Exit.WELL
+
+
+@click.command("verify-release")
+@click.argument("paths", metavar="FOLDER|FILES...", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option(
+    "--key", required=True, metavar="PUBLIC.pem", type=click.Path(path_type=Path), help="The publisher's public key."
+)
+@click.option("--json", "as_json", is_flag=True, help="One line of JSON a file.")
+def verify_release(paths: Sequence[Path], *, key: Path, as_json: bool) -> int:
+    """Check the files of a release: the signature of SHA256SUMS, then each file's SHA-256.
+
+    SHA256SUMS and SHA256SUMS.sig must be in the same folder. In a FOLDER, a missing or unlisted file is an error; of
+    FILES only these are checked. Get the key from another place than the files. The exit code is 0 if all are valid.
+
+    \b
+    sanderling verify-release ~/Downloads/sanderling-0.1.0 --key publisher.pem
+    sanderling verify-release sanderling_0.1.0-1_amd64.deb --key publisher.pem
+    """
+    from sanderling.releases import verify_release as run
+
+    return run(paths, key, json=as_json)

@@ -16,10 +16,9 @@ import trio
 from api.server.listeners import admin_socket
 from sanderling import ADMIN_SOCKET
 from sanderling.cli import run
-from sanderling.client.health import health
-from sanderling.client.running import client_of
-from sanderling.client.status import status
-from sanderling.client.status_screen import screen, span
+from sanderling.client.api import client_of
+from sanderling.client.lines import span
+from sanderling.commands.operating import screen
 from sanderling.exits import CommandFailed, Exit
 from sanderling.listeners import open_admin_socket
 from storage.records.health import Health
@@ -151,7 +150,7 @@ async def test_health_is_one_line_and_an_exit_code(tmp_path: Path, capsys: pytes
     house = make_house()
 
     async def asked() -> tuple[int, str]:
-        code = await trio.to_thread.run_sync(health, str(tmp_path), None)
+        code = await trio.to_thread.run_sync(run, ["health", "--data", str(tmp_path)])
         return code, capsys.readouterr().out
 
     code, line = await asked()
@@ -170,15 +169,14 @@ async def test_status_shows_the_worst_and_exits_by_readiness(
     watch(house, 1, health=Health(0.1, "rotten"), last_error="503")
     watch(house, 2)
 
-    def shown(**asked: Any) -> tuple[int, str]:
-        make = lambda: client_of(str(tmp_path), None, None, {})  # noqa: E731  # as the command does
-        return status(make, **{"as_json": False, "watch": False, **asked}), capsys.readouterr().out
+    def shown(*flags: str) -> tuple[int, str]:
+        return run(["status", "--data", str(tmp_path), *flags]), capsys.readouterr().out
 
     async with behind_a_socket(tmp_path, house):
         code, text = await trio.to_thread.run_sync(shown)
         assert code == 0 and "ready" in text and "ok 1" in text and "rotten 1" in text
         house.readiness["watching"] = "stalled"
-        code, text = await trio.to_thread.run_sync(lambda: shown(as_json=True))
+        code, text = await trio.to_thread.run_sync(lambda: shown("--json"))
         found = json.loads(text)
         assert code == 1 and found["failing"] == {"watching": "stalled"} and found["sources"]["total"] == 2
 

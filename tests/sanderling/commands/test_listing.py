@@ -13,39 +13,38 @@ from hypothesis import strategies as st
 
 from api.schemas.sources import SourceRecord
 from sanderling import cli, flags
-from sanderling.client import alerts, bins, listing, publications, terminal
-from sanderling.client.listing import LEAST, Cell, ago, short_ids, table, within
-from sanderling.client.naming import SOURCES, id_of
-from sanderling.client.rendering import cells
+from sanderling.client import terminal
+from sanderling.client.lines import LEAST, Cell, ago, cells, short_ids, table, within
+from sanderling.commands import alerts, bins, keys, publications, sources
 from sanderling.commands.keys import key_rows
+from sanderling.commands.service import SOURCES
 from sanderling.operations.backup import upkeep as weighing
 from storage.records.identity import Millis
 from storage.records.key import ApiKey
-from tests.sanderling.client.documented import client, record_of
+from tests.sanderling.client.documented import client, record_of, run
 from tests.sanderling.test_json_everywhere import walked
 
 SOURCE = record_of(SourceRecord)
 NOW = datetime.fromisoformat("2026-04-21T13:10:00Z")
 LISTS = {
-    "sources": lambda: terminal.list_sources(client([]), as_json=False),
-    "alerts": lambda: alerts.list_alerts(client([]), as_json=False),
-    "bins": lambda: bins.list_bins(client([]), as_json=False),
-    "publications": lambda: publications.list_publications(client([]), as_json=False),
+    "sources": sources.listed,
+    "alerts": alerts.listed,
+    "bins": bins.listed,
+    "publications": publications.listed,
 }
 WHOLE_ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}")
 
 
 @pytest.fixture
 def at_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
-    for where in (listing, terminal, alerts, bins, publications):
-        monkeypatch.setattr(where, "for_a_person", lambda: True)
+    monkeypatch.setattr(terminal, "for_a_person", lambda: True)
 
 
 @pytest.mark.parametrize("name", list(LISTS))
 def test_on_a_terminal_a_list_has_heads_and_ends_of_ids(
     name: str, at_terminal: None, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    LISTS[name]()
+    run(LISTS[name], client([]))
     head, first, *_ = capsys.readouterr().out.splitlines()
     assert "id" in head.split() and not WHOLE_ID.search(first.partition("http")[0])
 
@@ -73,7 +72,7 @@ def test_a_list_that_needs_no_service_has_heads_on_a_terminal_and_none_elsewhere
     capsys.readouterr()
     assert cli.run(line.split()) == 0
     assert not capsys.readouterr().out.startswith(COLUMNS[line])
-    for module in (listing, weighing):
+    for module in (terminal, keys, weighing):
         monkeypatch.setattr(module, "for_a_person", lambda: True)
     monkeypatch.setattr(weighing, "sizes", lambda folder: [weighing.Size("a", "https://a.test/", 3, 9_000)])
     assert cli.run(line.split()) == 0
@@ -87,7 +86,7 @@ def test_every_command_that_lists_is_one_of_these() -> None:
 
 @pytest.mark.parametrize("name", list(LISTS))
 def test_elsewhere_a_list_has_whole_ids_and_no_heads(name: str, capsys: pytest.CaptureFixture[str]) -> None:
-    LISTS[name]()
+    run(LISTS[name], client([]))
     assert WHOLE_ID.search(capsys.readouterr().out.splitlines()[0])
 
 
@@ -101,10 +100,10 @@ def test_a_source_is_named_before_its_url_and_its_state_has_a_colour() -> None:
         "url": "https://shop.test/p",
         "health": {"score": 0.5, "flag": "degraded", "reason": "404"},
     }
-    lines = list(table(terminal.SOURCE_HEADS, terminal.source_rows([record]), 100, colour=True))
+    lines = list(table(sources.SOURCE_LIST.heads, sources.source_rows([record]), 100, colour=True))
     assert "Prices https://" not in lines[1] and "Prices shop.test/p" in lines[1] and "page" in lines[1]
     assert "\x1b[31mfailing" in lines[1] and lines[0].startswith("\x1b[1mstate")
-    assert "\x1b" not in "".join(table(terminal.SOURCE_HEADS, terminal.source_rows([record]), 100, colour=False))
+    assert "\x1b" not in "".join(table(sources.SOURCE_LIST.heads, sources.source_rows([record]), 100, colour=False))
 
 
 @given(st.lists(st.tuples(st.text(max_size=60), st.text(max_size=200)), min_size=1, max_size=5), st.integers(60, 160))
@@ -117,7 +116,7 @@ def test_no_line_is_wider_than_the_terminal_whatever_a_page_says(rows: list[tupl
 
 @pytest.mark.parametrize("word", [SOURCE.id[:10], SOURCE.id[-6:], SOURCE.id])
 async def test_an_id_is_named_by_its_beginning_or_its_end(word: str) -> None:
-    assert await id_of(client([]), SOURCES, word) == SOURCE.id
+    assert await SOURCES.id_of(client([]), word) == SOURCE.id
 
 
 @given(st.lists(st.uuids().map(str), unique=True, max_size=40))

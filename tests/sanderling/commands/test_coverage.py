@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from sanderling.client.coverage import _moment, lines
+from sanderling.commands.history import moment_of, receipt_lines
 from sanderling.exits import CommandFailed
 from storage.records.identity import Millis
 
@@ -24,7 +24,7 @@ RECEIPT: dict[str, Any] = {
 
 
 def test_a_receipt_is_told_in_lines_and_nothing_that_a_page_wrote_reaches_the_terminal() -> None:
-    found = list(lines(RECEIPT, UTC))
+    found = list(receipt_lines(RECEIPT, UTC))
     assert "\x1b" not in "".join(found)
     assert found[1:] == [
         "  from 21 May 2026 20:00 to 28 May 2026 20:26",
@@ -37,12 +37,12 @@ def test_a_receipt_is_told_in_lines_and_nothing_that_a_page_wrote_reaches_the_te
 
 def test_where_nothing_is_known_nothing_else_is_said() -> None:
     nothing = RECEIPT | {"outcomes": {"unchanged": 0}, "longest_gap": None, "unknown": []}
-    assert len(list(lines(nothing, UTC))) == 3
+    assert len(list(receipt_lines(nothing, UTC))) == 3
 
 
 def test_a_time_is_so_long_ago_or_written_out() -> None:
-    assert _moment("--since", "1h", NOW) == "2026-05-28T19:26:40.000Z"
-    assert _moment("--since", "2026-05-28T22:00:00+02:00", NOW) == "2026-05-28T20:00:00.000Z"
+    assert moment_of("--since", "1h", NOW) == "2026-05-28T19:26:40.000Z"
+    assert moment_of("--since", "2026-05-28T22:00:00+02:00", NOW) == "2026-05-28T20:00:00.000Z"
     for wrong in ("", "d", "7", "1.5d", "yesterday"):
         with pytest.raises(CommandFailed, match="--since"):
-            _moment("--since", wrong, NOW)
+            moment_of("--since", wrong, NOW)

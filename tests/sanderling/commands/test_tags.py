@@ -2,30 +2,32 @@ from __future__ import annotations
 
 from typing import Any
 
+import click
 import pytest
 from msgspec import to_builtins
 from msgspec.structs import replace
 
 from api.route import Route
 from api.schemas.sources import TagRecord
-from sanderling.client import tags
-from sanderling.client.tags import tag_page
-from sanderling.commands.tags import SETTINGS, changes_of
+from sanderling.client import terminal
+from sanderling.commands import tags
+from sanderling.commands.service import given
+from sanderling.commands.tags import SETTINGS, tag_page
 from sanderling.exits import CommandFailed
-from tests.sanderling.client.documented import client, record_of
+from tests.sanderling.client.documented import client, record_of, run
 
 TAG = record_of(TagRecord)
 RECORD = to_builtins(TAG)
 
 
-def asked_of(act: Any, answers: Any = None) -> list[tuple[str, Any]]:
+def asked_of(command: click.Command, *line: str, answers: Any = None) -> list[tuple[str, Any]]:
     asked: list[tuple[str, Any]] = []
-    act(client(asked, answers))
+    run(command, client(asked, answers), *line)
     return asked
 
 
 def test_what_is_named_is_set_and_the_rest_stays() -> None:
-    asked = asked_of(lambda service: tags.put(service, "prices", {"bar": 0.6, "hours": None}, as_json=False))
+    asked = asked_of(tags.put, "prices", "--bar", "0.6", "--hours", "")
     assert asked[-1] == (
         "PUT /v1/tags/prices",
         {"schedule": "15m", "bar": 0.6, "ignore": ["nav", ".visitors-online"]},
@@ -36,7 +38,7 @@ def test_a_tag_without_defaults_gets_what_is_named_alone() -> None:
     def none(route: Route) -> Any:
         return [RECORD | {"defaults": None}] if route.label == "GET /v1/tags" else None
 
-    asked = asked_of(lambda service: tags.put(service, "label:prices", {"bar": 0.6}, as_json=False), none)
+    asked = asked_of(tags.put, "label:prices", "--bar", "0.6", answers=none)
     assert asked == [("GET /v1/tags", None), ("PUT /v1/tags/label:prices", {"bar": 0.6})]
 
 
@@ -49,20 +51,20 @@ def test_a_tag_without_defaults_gets_what_is_named_alone() -> None:
     ],
 )
 def test_what_is_named_is_taken_away_and_all_of_it_if_nothing_is(names: Any, last: Any) -> None:
-    assert asked_of(lambda service: tags.unset(service, "prices", names, as_json=False))[-1] == last
+    assert asked_of(tags.unset, "prices", *names)[-1] == last
 
 
 def test_a_tag_is_listed_and_shown_with_what_its_sources_inherit(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    tags.list_tags(client([]), as_json=False)
-    tags.show(client([]), "label:prices", as_json=False)
+    run(tags.listed, client([]))
+    run(tags.show, client([]), "label:prices")
     line, head, *rest = capsys.readouterr().out.splitlines()
     assert line.startswith("500  label:prices  schedule 15m, hours weekdays 08-18")
     assert head == "label:prices  500 sources, and 12 below it"
     assert rest[0].split() == ["schedule", "15m"] and rest[-1].split() == ["ignore", "nav,", ".visitors-online"]
-    monkeypatch.setattr(tags, "for_a_person", lambda: True)
-    tags.list_tags(client([]), as_json=False)
+    monkeypatch.setattr(terminal, "for_a_person", lambda: True)
+    run(tags.listed, client([]))
     assert capsys.readouterr().out.splitlines()[0].split() == ["sources", "tag", "defaults"]
 
 
@@ -72,11 +74,12 @@ def test_a_tag_reaches_the_terminal_escaped() -> None:
 
 
 def test_empty_text_takes_a_setting_away_and_rubbish_is_refused_before_anybody_is_asked() -> None:
-    found = changes_of(bar="", schedule="", hours=None, selector=None, ignore=("",), destinations=())
+    options = {"bar": "", "schedule": "", "hours": None, "selector": None, "ignore": ("",), "destinations": ()}
+    found = given(options, bar="")
     assert found == {"bar": None, "schedule": None, "ignore": []}
     with pytest.raises(CommandFailed, match="a number from"):
-        changes_of(bar="high")
-    with pytest.raises(CommandFailed, match="Say what to set"):
-        tags.put(client([]), "prices", {}, as_json=False)
+        run(tags.put, client([]), "prices", "--bar", "high")
+    with pytest.raises(CommandFailed, match="Name something to set"):
+        run(tags.put, client([]), "prices")
     with pytest.raises(CommandFailed, match="Which tag"):
-        tags.show(client([]), " ", as_json=False)
+        run(tags.show, client([]), " ")

@@ -10,10 +10,11 @@ import httpx
 import pytest
 
 from api.schemas.versions import VersionComparison, Versions
-from sanderling.client import sources, versions
+from sanderling.client import terminal
 from sanderling.client.api import Client
+from sanderling.commands import history, sources
 from sanderling.exits import CommandFailed, Exit
-from tests.sanderling.client.documented import as_documented
+from tests.sanderling.client.documented import as_documented, run
 from tests.support.build import a_source_id
 
 SOURCE = str(a_source_id(1))
@@ -57,7 +58,7 @@ def _json(method: str, path: str, body: Mapping[str, Any], kind: type) -> httpx.
 
 
 def test_versions_are_listed_for_programs_with_whole_ids(capsys: pytest.CaptureFixture[str]) -> None:
-    assert versions.list_versions(client([]), SOURCE, as_json=False) == Exit.WELL
+    assert run(history.versions, client([]), SOURCE) == Exit.WELL
     first, _, last = capsys.readouterr().out.splitlines()
     assert first.startswith(f"{NEW}  2026-05-02T10:00:00.000Z  whole  Team: 10 → 12") and "\x1b" not in first
     assert last.startswith("start  -")
@@ -66,23 +67,23 @@ def test_versions_are_listed_for_programs_with_whole_ids(capsys: pytest.CaptureF
 def test_versions_are_listed_for_a_person_with_ends_of_ids_and_heads(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(versions, "for_a_person", lambda: True)
-    versions.list_versions(client([]), SOURCE, as_json=False)
+    monkeypatch.setattr(terminal, "for_a_person", lambda: True)
+    run(history.versions, client([]), SOURCE)
     head, first, *_ = capsys.readouterr().out.splitlines()
     assert head.split() == ["version", "at", "kept", "what", "changed"] and first.startswith("000000a8")
 
 
 def test_two_versions_are_compared_by_the_ends_of_their_ids() -> None:
     asked: list[httpx.Request] = []
-    versions.compare(client(asked), SOURCE, "start", "000000a8", whole=False, as_json=False)
+    run(history.compare, client(asked), SOURCE, "start", "000000a8")
     assert dict(asked[-1].url.params) == {"show": "changes", "from": "start", "to": NEW}
-    versions.compare(client(asked), SOURCE, "", "", whole=True, as_json=False)
+    run(history.compare, client(asked), SOURCE, "--text")
     assert dict(asked[-1].url.params) == {"show": "text"} and len(asked) == 3, "the service knows the newest two"
 
 
 def test_what_differs_has_its_place_and_a_sign() -> None:
     comparison = {"from": VERSIONS[2], "to": VERSIONS[0], "partial": True, "truncated": True, "steps": STEPS}
-    assert list(versions.lines(comparison, zone=UTC)) == [
+    assert list(history.comparison_lines(comparison, zone=UTC)) == [
         "start (-) → 000000a8 (2 May 2026 10:00)",
         "(of the main text only: more is not kept of one of them)",
         "- Plans › Team · Seats: 10",
@@ -91,14 +92,14 @@ def test_what_differs_has_its_place_and_a_sign() -> None:
         "  Prices",
         "… and more: --json has as much as the service gives",
     ]
-    coloured = list(versions.lines(comparison, colour=True, zone=UTC))
+    coloured = list(history.comparison_lines(comparison, colour=True, zone=UTC))
     assert coloured[2] == "\x1b[31m- Plans › Team · Seats: 10\x1b[0m" and coloured[5] == "  Prices"
 
 
 @pytest.mark.parametrize("word", ["00a", "zzzz", "0000"])
 def test_a_version_that_is_not_there_or_not_clear_is_said(word: str) -> None:
     with pytest.raises(CommandFailed, match="sources versions"):
-        versions.compare(client([]), SOURCE, word, "", whole=False, as_json=False)
+        run(history.compare, client([]), SOURCE, word)
 
 
 def test_a_deleted_source_is_had_back_by_its_whole_id(capsys: pytest.CaptureFixture[str]) -> None:
@@ -109,7 +110,7 @@ def test_a_deleted_source_is_had_back_by_its_whole_id(capsys: pytest.CaptureFixt
         return httpx.Response(200, json={"url": "https://a.test/", "title": "Prices", "found_title": ""})
 
     there = Client("http://service.test", "svc_k", httpx.MockTransport(handle))
-    assert sources.restore(there, SOURCE) == Exit.WELL
-    assert asked[0].url.path == f"/v1/sources/{SOURCE}/restore" and "Prices is back." in capsys.readouterr().err
+    assert run(sources.restore, there, SOURCE) == Exit.WELL
+    assert asked[0].url.path == f"/v1/sources/{SOURCE}/restore" and "Restored Prices." in capsys.readouterr().err
     with pytest.raises(CommandFailed, match="whole id"):
-        sources.restore(client([]), "0000a7")
+        run(sources.restore, client([]), "0000a7")

@@ -10,8 +10,10 @@ import httpx
 import pytest
 
 from sanderling.client.api import Client
-from sanderling.client.why import lines, why
+from sanderling.client.lines import why_lines
+from sanderling.commands.history import why
 from sanderling.exits import CommandFailed, Exit
+from tests.sanderling.client.documented import run
 from tests.support.build import a_source_id
 
 SOURCES = [
@@ -52,7 +54,7 @@ def client(asked: list[httpx.Request]) -> Client:
 )
 def test_a_source_is_named_by_its_id_its_names_its_url_or_a_part_of_these(named: str, number: int) -> None:
     asked: list[httpx.Request] = []
-    assert why(client(asked), named, "a b", look=True, as_json=False) == Exit.WELL
+    assert run(why, client(asked), named, "a b", "--look") == Exit.WELL
     assert asked[-1].url.path == f"/v1/sources/{a_source_id(number)}/why"
     assert dict(asked[-1].url.params) == {"text": "a b", "look": "true"}
 
@@ -60,21 +62,21 @@ def test_a_source_is_named_by_its_id_its_names_its_url_or_a_part_of_these(named:
 @pytest.mark.parametrize(("named", "words"), [("a.test", "2 watched URLs"), ("c.test", "No watched URL")])
 def test_a_name_that_is_not_clear_is_refused(named: str, words: str) -> None:
     with pytest.raises(CommandFailed, match=words):
-        why(client([]), named, "", look=False, as_json=False)
+        run(why, client([]), named)
 
 
 def test_times_are_local_and_nothing_of_a_page_reaches_the_terminal_raw() -> None:
     zone = timezone(timedelta(hours=2))
-    shown = list(lines(ANSWER, asked=True, zone=zone))
+    shown = list(why_lines(ANSWER, asked=True, zone=zone))
     assert shown[0] == "html  https://a.test/prices"
-    assert next(lines({**ANSWER, "title": "Prices"}, asked=True)) == "html  https://a.test/prices  (Prices)"
+    assert next(why_lines({**ANSWER, "title": "Prices"}, asked=True)) == "html  https://a.test/prices  (Prices)"
     assert shown[1] == "  Seen on 29 May 2026 01:26."
     assert "\x1b" not in shown[2] and "euros" in shown[2]
     assert shown[3] == "  The last look was on 28 May 2026 22:26."
     assert "--look" in shown[4]
-    assert len(list(lines(ANSWER, asked=True, looked=True))) == 4
+    assert len(list(why_lines(ANSWER, asked=True, looked=True))) == 4
 
 
 def test_json_is_the_services_own_answer(capsys: pytest.CaptureFixture[str]) -> None:
-    why(client([]), "b.test", "", look=False, as_json=True)
+    run(why, client([]), "b.test", "--json")
     assert json.loads(capsys.readouterr().out) == ANSWER

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -7,20 +8,19 @@ import msgspec
 import pytest
 
 from api.schemas.sources import SourceRecord, SourceStatus
-from sanderling.client import sources, terminal
 from sanderling.client.api import Client
-from sanderling.client.naming import called
+from sanderling.commands import sources
+from sanderling.commands.service import called
 from sanderling.commands.sources import changes_of
 from sanderling.exits import CommandFailed, Exit
-from tests.sanderling.client.documented import client, record_of
+from tests.sanderling.client.documented import client, record_of, run
 
 SOURCE, STATUS = record_of(SourceRecord), record_of(SourceStatus)
-PLAIN: dict[str, Any] = {"kind": None, "tags": (), "query": None, "backfill": None}
 PATH = f"/v1/sources/{SOURCE.id}"
 
 
 def test_a_page_tells_by_what_evidence_how_it_does_and_when_it_looks(capsys: pytest.CaptureFixture[str]) -> None:
-    sources.show(client([]), SOURCE.url, as_json=False)
+    run(sources.show, client([]), SOURCE.url)
     told = capsys.readouterr().out
     assert SOURCE.url in told and SOURCE.health.reason in told and SOURCE.detection.evidence in told
     assert "next look" in told and "so far" in told
@@ -34,10 +34,10 @@ def test_a_source_is_called_by_its_users_name_else_by_its_own() -> None:
 
 def test_acts_on_a_source_are_those_of_the_api() -> None:
     asked: list[tuple[str, Any]] = []
-    sources.check(client(asked), SOURCE.id)
-    sources.switch(client(asked), SOURCE.id, on=True)
-    sources.switch(client(asked), SOURCE.id, on=False)
-    sources.delete(client(asked), SOURCE.id, sure=True)
+    run(sources.check, client(asked), SOURCE.id)
+    run(sources.resume, client(asked), SOURCE.id)
+    run(sources.pause, client(asked), SOURCE.id)
+    run(sources.delete, client(asked), SOURCE.id, "--yes")
     acts = ["POST /check", "POST /enable", "POST /disable", "GET ", "DELETE "]
     assert [what.replace(PATH, "") for what, _ in asked] == acts
 
@@ -58,70 +58,71 @@ def test_of_several_urls_one_that_is_refused_hinders_no_other(capsys: pytest.Cap
     no = httpx.Response(422, json={"detail": "it can't be watched now: answered 404"})
     asked: list[Any] = []
     there = several(asked, httpx.Response(201, json=record), no, httpx.Response(200, json=record))
-    code = terminal.add_sources(there, ("a.test/x", "b.test", "ws://c.test"), **PLAIN | {"tags": ("shop",)})
+    code = run(sources.add, there, "a.test/x", "b.test", "ws://c.test", "--tag", "shop")
     told = capsys.readouterr()
     assert asked == [{"url": url, "tags": ["shop"]} for url in ("https://a.test/x", "https://b.test", "ws://c.test")]
     assert (code, told.out.count(SOURCE.id)) == (Exit.FAILED, 2)
     assert "sanderling: b.test: It can't be watched now: answered 404." in told.err
-    assert "Added." in told.err and "It is watched already." in told.err
+    assert "Added." in told.err and "It is already watched." in told.err
 
 
 def test_a_service_that_is_gone_ends_it_at_once() -> None:
     asked: list[Any] = []
     busy = httpx.Response(503, json={"detail": "The service is stopping."})
     with pytest.raises(CommandFailed, match="stopping"):
-        terminal.add_sources(several(asked, busy), ("a.test", "b.test"), **PLAIN)
+        run(sources.add, several(asked, busy), "a.test", "b.test")
     assert len(asked) == 1
 
 
 def test_added_sources_can_be_had_as_json(capsys: pytest.CaptureFixture[str]) -> None:
     record = msgspec.json.decode(msgspec.json.encode(SOURCE))
     there = several([], httpx.Response(201, json=record))
-    assert terminal.add_sources(there, ("a.test",), **PLAIN | {"as_json": True}) == Exit.WELL
+    assert run(sources.add, there, "a.test", "--json") == Exit.WELL
     told = capsys.readouterr()
     assert (msgspec.json.decode(told.out), told.err) == (record, "")
 
 
-def test_what_is_named_is_changed_and_empty_text_empties_it(capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_is_named_is_changed_and_empty_text_empties_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     asked: list[tuple[str, Any]] = []
-    named = {"title": "Mine", "schedule": "", "hours": "", "bar": "0.5", "headers": ""}
-    changes = changes_of(selector=None, ignore=(".ad", ""), **named)
+    empty = tmp_path / "headers"
+    empty.write_text("")
+    named = ["--title", "Mine", "--schedule", "", "--hours", "", "--bar", "0.5", "--headers-file", str(empty)]
     emptied = {"schedule": None, "hours": None, "headers": None}
-    assert changes == {"title": "Mine", "ignore": [".ad"], "bar": 0.5} | emptied
-    assert sources.edit(client(asked), SOURCE.id, changes, as_json=True) == Exit.WELL
+    changes = {"title": "Mine", "ignore": [".ad"], "bar": 0.5} | emptied
+    assert run(sources.edit, client(asked), SOURCE.id, "--ignore", ".ad", "--ignore", "", *named, "--json") == Exit.WELL
     assert asked == [(f"PATCH {PATH}", changes)]
     assert msgspec.json.decode(capsys.readouterr().out)["id"] == SOURCE.id
-    nothing = dict.fromkeys(("title", "schedule", "hours", "selector", "bar", "headers"))
-    assert changes_of(**nothing, ignore=(), follow=True) == {"follow": "new_links"}
-    assert changes_of(**nothing, ignore=(), follow=False) == {"follow": "none"}
+    nothing = dict.fromkeys(("title", "schedule", "hours", "selector", "bar", "headers", "follow"))
+    assert changes_of(**nothing | {"follow": True}, ignore=()) == {"follow": "new_links"}
+    assert changes_of(**nothing | {"follow": False}, ignore=()) == {"follow": "none"}
     assert changes_of(**nothing, ignore=(), follow_hosts=("a.example",)) == {"follow_hosts": ["a.example"]}
     assert changes_of(**nothing, ignore=(), headers_for=("*.a.example",)) == {"headers_for": ["*.a.example"]}
     assert changes_of(**nothing, ignore=(), follow_hosts=("",)) == {"follow_hosts": []}
     assert changes_of(**nothing, ignore=(), own_only=("bar", "hours")) == {"own_only": ["bar", "hours"]}
     assert changes_of(**nothing, ignore=(), own_only=("",)) == {"own_only": []}
     with pytest.raises(CommandFailed, match="--bar"):
-        changes_of(title=None, schedule=None, hours=None, selector=None, ignore=(), bar="much", headers=None)
-    with pytest.raises(CommandFailed, match="Say what to change"):
-        sources.edit(client([]), SOURCE.id, {}, as_json=False)
+        changes_of(**nothing | {"bar": "much"}, ignore=())
+    with pytest.raises(CommandFailed, match="Name something to change"):
+        run(sources.edit, client([]), SOURCE.id)
 
 
 def test_a_tag_is_given_and_taken_and_of_several_one_that_is_refused_hinders_no_other(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     asked: list[tuple[str, Any]] = []
-    assert sources.mark(client(asked), (SOURCE.id,), "shop", on=True) == Exit.WELL
+    assert run(sources.tag, client(asked), "shop", SOURCE.id) == Exit.WELL
     assert asked[-1] == (f"PATCH {PATH}", {"tags": [*SOURCE.tags, "label:shop"]})
-    assert sources.mark(client(asked), (SOURCE.id,), SOURCE.tags[0], on=False) == Exit.WELL
+    assert run(sources.untag, client(asked), SOURCE.tags[0], SOURCE.id) == Exit.WELL
     assert asked[-1] == (f"PATCH {PATH}", {"tags": list(SOURCE.tags[1:])})
     count = len(asked)
-    assert sources.mark(client(asked), (SOURCE.id,), SOURCE.tags[0], on=True) == Exit.WELL
+    assert run(sources.tag, client(asked), SOURCE.tags[0], SOURCE.id) == Exit.WELL
     assert len(asked) == count + 1 and "already" in capsys.readouterr().err
-    assert sources.mark(client(asked), ("nobody.test", SOURCE.id), "shop", on=True) == Exit.FAILED
+    assert run(sources.tag, client(asked), "shop", "nobody.test", SOURCE.id) == Exit.FAILED
     assert asked[-1][0] == f"PATCH {PATH}" and "nobody.test" in capsys.readouterr().err
 
 
 def test_how_a_page_is_shown_is_changed_like_anything_else_of_it() -> None:
-    nothing: dict[str, Any] = dict.fromkeys(("title", "schedule", "hours", "selector", "bar", "headers")) | {
+    nothing: dict[str, Any] = dict.fromkeys(("title", "schedule", "hours", "selector", "bar", "headers", "follow")) | {
         "ignore": ()
     }
     assert changes_of(**nothing, render="always", wait_for="#p") == {"render": "always", "wait_for": "#p"}

@@ -8,10 +8,10 @@ import pytest
 from msgspec import to_builtins
 
 from api.schemas.bins import BinRecord, CaptureRecord
-from sanderling.client import bins
 from sanderling.client.api import Client
+from sanderling.commands import bins
 from sanderling.exits import CommandFailed, Exit
-from tests.sanderling.client.documented import client, record_of
+from tests.sanderling.client.documented import client, record_of, run
 
 BIN, CAPTURE = record_of(BinRecord), record_of(CaptureRecord)
 SEEN = to_builtins(CAPTURE)
@@ -22,13 +22,13 @@ def captured(number: int) -> dict[str, Any]:
 
 
 def test_the_address_of_a_new_bin_is_all_that_goes_to_standard_output(capsys: pytest.CaptureFixture[str]) -> None:
-    bins.create(client([]), as_json=False)
+    run(bins.create, client([]))
     assert capsys.readouterr().out == f"{BIN.url}\n"
 
 
 def test_a_bin_is_named_by_a_part_of_its_address_and_shown_with_the_reasons(capsys: pytest.CaptureFixture[str]) -> None:
     asked: list[tuple[str, Any]] = []
-    bins.show(client(asked), BIN.url[-8:], limit=5, as_json=False)
+    run(bins.show, client(asked), BIN.url[-8:], "--limit", "5")
     assert asked[-1][0] == f"GET /v1/webhook-bins/{BIN.id}/captures"
     told = capsys.readouterr().out
     assert "hmac ok, ed25519 ok" in told and CAPTURE.signature_check.hmac.why in told and str(CAPTURE.body) in told
@@ -37,7 +37,7 @@ def test_a_bin_is_named_by_a_part_of_its_address_and_shown_with_the_reasons(caps
 def test_an_empty_name_names_nothing_though_there_is_only_one_bin() -> None:
     asked: list[tuple[str, Any]] = []
     with pytest.raises(CommandFailed, match="Which bin"):
-        bins.delete(client(asked), " ", sure=True)
+        run(bins.delete, client(asked), " ", "--yes")
     assert asked == []
 
 
@@ -57,12 +57,8 @@ def test_tail_prints_each_capture_once_in_order(
     monkeypatch.setattr(bins, "EVERY", 0.0)
     pages = iter([[captured(1)], [captured(1)], [captured(3), captured(2), captured(1)], [captured(5), captured(4)]])
 
-    bins.tail(
-        client([], lambda route: next(pages) if route.path.endswith("captures") else None),
-        BIN.id,
-        count=4,
-        as_json=True,
-    )
+    service = client([], lambda route: next(pages) if route.path.endswith("captures") else None)
+    run(bins.tail, service, BIN.id, "--count", "4", "--json")
     assert [json.loads(line)["id"] for line in capsys.readouterr().out.splitlines()] == [
         f"id {n}" for n in (2, 3, 4, 5)
     ]
@@ -88,9 +84,8 @@ def test_tail_waits_for_a_service_that_restarts_and_misses_nothing(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(bins, "EVERY", 0.0)
-    bins.tail(
-        failing([captured(1)], [captured(1)], 503, None, [captured(2), captured(1)]), BIN.id, count=1, as_json=True
-    )
+    service = failing([captured(1)], [captured(1)], 503, None, [captured(2), captured(1)])
+    run(bins.tail, service, BIN.id, "--count", "1", "--json")
     out, err = capsys.readouterr()
     assert json.loads(out)["id"] == "id 2"
     assert err.count("trying again") == 2 and err.endswith("connected again\n")
@@ -102,5 +97,5 @@ def test_tail_ends_where_no_service_was_met_or_the_bin_is_gone(
 ) -> None:
     monkeypatch.setattr(bins, "EVERY", 0.0)
     with pytest.raises(CommandFailed) as caught:
-        bins.tail(failing(*answers), BIN.id, count=1, as_json=True)
+        run(bins.tail, failing(*answers), BIN.id, "--count", "1", "--json")
     assert caught.value.code is code

@@ -10,8 +10,9 @@ import httpx
 import pytest
 
 from sanderling.client.api import Client
-from sanderling.client.values import MOST_POINTS, lines, show
+from sanderling.commands.history import MOST_POINTS, value_lines, values
 from sanderling.exits import Exit
+from tests.sanderling.client.documented import run
 from tests.support.build import a_source_id
 
 
@@ -45,7 +46,7 @@ def client(asked: list[httpx.Request]) -> Client:
 
 
 def test_the_newest_values_come_first_and_the_rest_is_counted() -> None:
-    said = list(lines(ANSWER, UTC))
+    said = list(value_lines(ANSWER, UTC))
     assert "\x1b" not in said[0] and said[0].startswith("Team")
     assert said[1] == "  lowest 1 EUR, 1 May 2026 10:00; highest 12 EUR, 12 May 2026 10:00"
     assert said[2] == "  12 May 2026 10:00  12 EUR" and len(said) == 2 + MOST_POINTS + 1
@@ -54,7 +55,7 @@ def test_the_newest_values_come_first_and_the_rest_is_counted() -> None:
 
 def test_where_nothing_has_changed_a_sentence_says_so() -> None:
     unchanged = {**SERIES, "points": POINTS[:1]}
-    (said,) = lines({**ANSWER, "series": [unchanged]}, UTC)
+    (said,) = value_lines({**ANSWER, "series": [unchanged]}, UTC)
     assert said == "No price, number, state, version or date has changed since 1 May 2026 00:00."
 
 
@@ -68,12 +69,12 @@ def test_a_state_is_said_in_the_pages_words_and_what_is_gone_until_when_it_stood
         "until": "2026-05-03T10:00:00Z",
     }
     state = {**SERIES, "type": "availability", "unit": "", "lowest": None, "highest": None, "points": [point, ended]}
-    assert list(lines({**ANSWER, "series": [state]}, UTC))[1:] == [
+    assert list(value_lines({**ANSWER, "series": [state]}, UTC))[1:] == [
         "  2 May 2026 10:00  No, gone since 3 May 2026 10:00",
         "  1 May 2026 10:00  Yes\\x1b",
     ]
     dates = {**state, "type": "date", "points": [ended], "lowest": {**ended, "value": "2026"}, "highest": ended}
-    assert list(lines({**ANSWER, "series": [dates]}, UTC))[1].startswith(
+    assert list(value_lines({**ANSWER, "series": [dates]}, UTC))[1].startswith(
         "  earliest 2026, 2 May 2026 10:00; latest out"
     )
 
@@ -83,7 +84,7 @@ def test_what_the_page_says_now_comes_first_prices_before_all() -> None:
     state = {**CURRENT, **since, "type": "availability", "text": "Sold\x1bout", "value": "out_of_stock", "unit": ""}
     number = {**CURRENT, **since, "type": "number", "label": "", "unit": "GB"}
     now = [number, state, {**CURRENT, **since}]
-    said = list(lines({**ANSWER, "series": [], "current": now, "more": 3}, UTC))
+    said = list(value_lines({**ANSWER, "series": [], "current": now, "more": 3}, UTC))
     assert said[:5] == [
         "What the page says now:",
         "  5 EUR  Team, since 1 May 2026 10:00",
@@ -98,6 +99,6 @@ def test_programs_get_the_services_own_answer(
     form: Any, prints: str, capsysbinary: pytest.CaptureFixture[bytes]
 ) -> None:
     asked: list[httpx.Request] = []
-    assert show(client(asked), "a.test", form=form) == Exit.WELL
+    assert run(values, client(asked), "a.test", f"--{form}") == Exit.WELL
     assert capsysbinary.readouterr().out.decode().replace(" ", "").startswith(prints.replace(" ", ""))
     assert asked[-1].url.path == f"/v1/sources/{a_source_id(1)}/values"

@@ -1,0 +1,267 @@
+"""`sanderling kinds` and `templates`: list and show them, and check your own files of either."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from sanderling.client.lines import MATCHED, Cell
+from sanderling.client.terminal import Listing, notify, print_page
+from sanderling.environment import typed
+from sanderling.exits import CommandFailed, Exit
+from sanderling.flags import json_flag, loaded, settings_flags
+from sanderling.json_lines import print_json
+from storage.records.secrecy import plain
+
+if TYPE_CHECKING:
+    from actors.catalogue.catalogue import Catalogue, Entry
+    from actors.destination_kinds.kind import DestinationKind
+    from actors.destination_kinds.messengers.messenger import Messenger
+    from actors.templates.template import Parameter, Template
+
+
+@click.group()
+def kinds() -> None:
+    """List, show and check kinds of destinations: chats, phones, on-call services, programs."""
+
+
+@kinds.command("list")
+@json_flag
+@settings_flags("kinds")
+def list_kinds(config: str | None, *, as_json: bool, **flags: str | None) -> int:
+    """List the kinds of destinations: built-in ones, and those in your own folder."""
+    found, known = _kinds(config, flags)
+    KIND_LIST.show(list(known.values()), as_json=as_json)
+    return _report_flaws(found)
+
+
+def _kinds(config: str | None, flags: dict[str, str | None]) -> tuple[Catalogue[Messenger], dict[str, DestinationKind]]:
+    from actors.destination_kinds.table import NO_MAIL, kinds_of
+    from sanderling.notifications import messengers_of
+
+    found = messengers_of(loaded(config, flags).settings.kinds)
+    return found, dict(kinds_of(found, NO_MAIL))
+
+
+def _report_flaws(found: Catalogue[Any]) -> int:
+    for flaw in found.flaws:
+        notify(str(flaw))
+    return Exit.WELL
+
+
+def kind_row(kind: DestinationKind) -> Sequence[str]:
+    return kind.id, kind.family, plain(kind.label), ", ".join(field.name for field in kind.fields) or "-"
+
+
+def kind_line(kind: DestinationKind) -> str:
+    id, family, label, asks = kind_row(kind)
+    return f"{id:<16}  {family:<8}  {label:<18}  {asks}"
+
+
+def kind_record(kind: DestinationKind) -> dict[str, Any]:
+    """Return a kind for JSON: its fields, without internals."""
+    names = ("name", "label", "help", "example", "default", "required", "private")
+    return {
+        "id": kind.id,
+        "label": kind.label,
+        "family": kind.family,
+        "where": kind.where,
+        "address": kind.address.label,
+        "fields": [{name: getattr(field, name) for name in names} for field in kind.fields],
+    }
+
+
+KIND_LIST = Listing[Any](
+    ("kind", "for", "name", "asks for"), lambda found: list(map(kind_row, found)), kind_line, record=kind_record
+)
+
+
+@kinds.command("show")
+@click.argument("name", metavar="KIND")
+@json_flag
+@settings_flags("kinds")
+def show_kind(name: str, config: str | None, *, as_json: bool, **flags: str | None) -> int:
+    """Show one kind: where to get its values, and the command that creates such a destination.
+
+    \b
+    sanderling kinds show ntfy
+    """
+    kind = _kinds(config, flags)[1].get(name)
+    if kind is None:
+        raise CommandFailed(f"{name}: there is no such kind; `sanderling kinds list` lists them.", Exit.USAGE)
+    print_page(kind, kind_page, as_json=as_json, record=kind_record)
+    return Exit.WELL
+
+
+def kind_page(kind: DestinationKind) -> Iterator[str]:
+    """Yield a kind as lines: where to get its values, its fields, the command."""
+    yield f"{kind.id}: {plain(kind.label)}"
+    yield plain(kind.where)
+    address = kind.address
+    yield f"\nAddress: {plain(address.label)}"
+    if address.default:
+        yield f"  need not be given: {plain(address.default)}"
+    elif address.example:
+        yield f"  such as {plain(address.example)}"
+    if address.private:
+        yield "  It is sealed; only its host is shown."
+    for field in kind.fields:
+        need = f", else {field.default}" if field.default else "" if field.required else ", optional"
+        yield f"\n--option {field.name}: {plain(field.label)}{need}{', sealed' if field.private else ''}"
+        if field.help:
+            yield f"  {plain(field.help)}"
+        if field.example:
+            yield f"  such as {plain(field.example)}"
+    wanted = [f"--option {field.name}=..." for field in kind.fields if field.required and not field.default]
+    target = [] if address.default else ["URL"]
+    yield "\n" + " ".join([typed("alerts deliver ALERT"), *target, f"--kind {kind.id}", *wanted])
+
+
+@kinds.command("check")
+@click.argument("folder", type=click.Path(path_type=Path))
+@json_flag
+def check_kinds(folder: Path, *, as_json: bool) -> int:
+    """Check the *.toml files of a FOLDER as the service reads them. The exit code is 1 if any is invalid.
+
+    \b
+    sanderling kinds check ./my-kinds
+    """
+    from sanderling.notifications import messengers_of
+
+    return _check(messengers_of(str(folder)), folder, lambda kind: f" ({kind.label})", as_json=as_json)
+
+
+def _check(found: Catalogue[Any], folder: Path, words: Callable[[Any], str], *, as_json: bool) -> int:
+    """Print valid files with their ids, then flaws."""
+    from actors.catalogue.catalogue import BUILT_IN
+
+    mine = [entry for entry in found.entries() if entry.origin != BUILT_IN]
+    for entry in mine:
+        if as_json:
+            print_json({"file": entry.origin, "id": entry.record.id, "well": True})
+        else:
+            click.echo(f"{entry.origin}: {entry.record.id}{words(entry.record)} is well")
+    for flaw in found.flaws:
+        if as_json:
+            print_json({"file": flaw.file, "line": flaw.line, "well": False, "says": flaw.says})
+        else:
+            click.echo(str(flaw))
+    if not (mine or found.flaws or as_json):
+        click.echo(f"There is no *.toml file in {folder}.", err=True)
+    return Exit.FAILED if found.flaws else Exit.WELL
+
+
+@click.group()
+def templates() -> None:
+    """List, show and check templates: groups of sources with suggested alerts, added in one call."""
+
+
+@templates.command("list")
+@json_flag
+@settings_flags("templates")
+def list_templates(config: str | None, *, as_json: bool, **flags: str | None) -> int:
+    """List the built-in templates, and those in your own folder."""
+    from sanderling.notifications import templates_of
+
+    found = templates_of(loaded(config, flags).settings.templates)
+    TEMPLATE_LIST.show(found.entries(), as_json=as_json)
+    return _report_flaws(found)
+
+
+def _takes(template: Template) -> str:
+    return ", ".join(parameter.key for parameter in template.parameters) or "-"
+
+
+def template_row(entry: Entry[Template]) -> Sequence[Cell | str]:
+    template = entry.record
+    return template.id, Cell(str(template.version), right=True), _takes(template), template.name, entry.origin
+
+
+def template_line(entry: Entry[Template]) -> str:
+    """Return a template as one line: id, version, parameters, name, origin."""
+    template, origin = entry.record, plain(entry.origin)
+    return f"{template.id:<24}  v{template.version:<3}  {_takes(template):<12}  {plain(template.name)}  ({origin})"
+
+
+def template_record(entry: Entry[Template]) -> dict[str, Any]:
+    """Return a template for JSON, with its origin."""
+    from msgspec import to_builtins
+
+    return {**to_builtins(entry.record), "origin": entry.origin}
+
+
+TEMPLATE_LIST = Listing[Any](
+    ("template", "version", "takes", "name", "from"),
+    lambda found: list(map(template_row, found)),
+    template_line,
+    record=template_record,
+)
+
+
+@templates.command("show")
+@click.argument("name", metavar="ID")
+@json_flag
+@settings_flags("templates")
+def show_template(name: str, config: str | None, *, as_json: bool, **flags: str | None) -> int:
+    """Show one template: its parameters, its sources, the alerts it suggests.
+
+    \b
+    sanderling templates show gtm-competitor-watch
+    """
+    from sanderling.notifications import templates_of
+
+    found = templates_of(loaded(config, flags).settings.templates)
+    entry = next((entry for entry in found.entries() if entry.record.id == name), None)
+    if entry is None:
+        raise CommandFailed(f"{name}: there is no such template; `sanderling templates list` lists them.", Exit.USAGE)
+    print_page(entry, template_page, as_json=as_json, record=template_record)
+    return Exit.WELL
+
+
+def template_page(entry: Entry[Template]) -> Iterator[str]:
+    """Yield a template as lines: parameters, sources, suggested alerts."""
+    template = entry.record
+    yield f"{template.id}, version {template.version} ({plain(entry.origin)})"
+    yield f"{plain(template.name)}. {plain(template.summary)}"
+    if template.parameters:
+        yield "\nTakes"
+    for parameter in template.parameters:
+        yield f"  {parameter.key}: {_count(parameter)}, such as {plain(parameter.example)}"
+        yield f"    {plain(parameter.description)}"
+    yield "\nAttaches"
+    for pattern in template.sources:
+        yield f"  {pattern.type:<4}  {plain(pattern.url)}"
+    if template.alerts:
+        yield "\nSuggests"
+    for suggestion in template.alerts:
+        yield f"  {plain(suggestion.name)} ({suggestion.language}): {plain(suggestion.query) or 'everything'}"
+        yield f"    of pages: {MATCHED[suggestion.match]}"
+
+
+def _count(parameter: Parameter) -> str:
+    """Return how many values a parameter takes.
+
+    >>> from types import SimpleNamespace
+    >>> _count(SimpleNamespace(type="domain", min=1, max=10))
+    '1 to 10 domains'
+    """
+    if parameter.min == parameter.max == 1:
+        return f"one {parameter.type}"
+    return f"{parameter.min} to {parameter.max} {parameter.type}s"
+
+
+@templates.command("check")
+@click.argument("folder", type=click.Path(path_type=Path))
+@json_flag
+def check_templates(folder: Path, *, as_json: bool) -> int:
+    """Check the *.toml files of a FOLDER as the service reads them. The exit code is 1 if any is invalid.
+
+    \b
+    sanderling templates check ./my-templates
+    """
+    from sanderling.notifications import templates_of
+
+    return _check(templates_of(str(folder)), folder, lambda one: f", version {one.version},", as_json=as_json)
