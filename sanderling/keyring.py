@@ -13,7 +13,7 @@ from typing import Any
 from actors.keys import BURST, RATE, KeyRefused, new_key
 from actors.settings import Settings
 from actors.signatures.event import jwks, new_signing_key
-from api.dashboard.entry import new_link
+from api.dashboard.account.entry import new_link
 from sanderling.data_folder import find_master_key, master_in, working_in
 from sanderling.engines import opened_keys, refuse_postgres
 from sanderling.environment import environ

@@ -32,7 +32,7 @@ from actors.settings import Settings
 from actors.system import Front, Superseded, System, signing_keys
 from actors.templates.template import Template
 from actors.world import Certificate, Renewal, WorkerDied, WorkerTooSlow, World
-from api.dashboard.entry import new_link
+from api.dashboard.account.entry import new_link
 from api.server.listeners import StartupListener, admin_socket, metrics_listener
 from api.server.server import front, tell_renewal
 from sanderling import __version__, engines

@@ -1,30 +1,95 @@
-"""One event: the change, the reason, the recipients, its signature, its JSON as signed."""
+"""Events as list items, and one event: the change, the reason, the recipients, its signature, its JSON as signed."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Final, Literal, NamedTuple
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Annotated, Any, Final, Literal, NamedTuple
 
 import msgspec
-from msgspec import UNSET, Struct
+from msgspec import UNSET, Meta, Struct
 
 from actors.notices import asked_for
+from actors.notification.reading import ListedEvent, host_of
+from actors.notification.reading import lines_of as item_lines
 from actors.query import Texts, told_in
 from actors.signatures import event as signatures
-from api.dashboard.difference import Changed, in_the_text, lines_of
+from api.dashboard.drawing.difference import Changed, in_the_text, lines_of, typed_lines
 from api.dashboard.language.sentences import translated, translated_lines
 from api.dashboard.language.speaking import say
 from api.dashboard.screen import Page, Screen, Shown, Visit
-from api.dashboard.typed_changes import typed_lines
 from api.operations import events, versions
 from api.operations.why import event_why, meets
 from storage.attempts import KEPT_ATTEMPTS
 from storage.records.alert import Alert
-from storage.records.destination import Attempt, Destination
 from storage.records.event import Delta, Diff, Event, Filter, Stored
 from storage.records.identity import Millis, SourceId, millis_of
 from storage.records.picture import Side
 from storage.records.tiers import Kind
+
+MOST_ROWS = 50
+"""Rows per answer to a live list; it keeps no more."""
+_MORE = re.compile(r"\(\+(\d+) more\)$")
+"""The suffix of text that `item_lines` has cut."""
+_decode_listed = msgspec.json.Decoder(ListedEvent).decode
+
+
+class Item(NamedTuple):
+    """A list item. kind: the tier or the notice's type. at: when it was emitted (RFC 3339).
+
+    source: the source's name, else its host. says: as `ItemLines.summary`.
+    """
+
+    id: str
+    title: str
+    kind: str
+    host: str
+    at: str
+    says: str = ""
+    source: str = ""
+
+
+class RowsQuery(Struct, frozen=True, forbid_unknown_fields=True):
+    """ids: of events, separated by commas. read: the newest event that the reader has read."""
+
+    ids: Annotated[str, Meta(max_length=40 * MOST_ROWS)] = ""
+    read: Annotated[str, Meta(max_length=100)] = ""
+
+
+def item_of(body: bytes, name: str = "") -> Item:
+    """Return an event as an item. name: its source's; "" if the reader may not know it."""
+    event = _decode_listed(body)
+    if event.alert_type:  # notices are our own text
+        event.title, event.summary = translated(event.title), translated(event.summary)
+        event.content = translated_lines(event.content)
+    lines = item_lines(event, name)
+    says = _MORE.sub(lambda found: say("(+%(count)s more)", count=int(found[1])), lines.summary)
+    return Item(event.id, lines.title, event.kind, host_of(event.url), event.emitted_at, says, lines.source)
+
+
+async def items_of(visit: Visit, stored: Sequence[Stored]) -> list[Item]:
+    names = await names_of(visit, {one.source for one in stored})
+    return [item_of(one.body, names.get(one.source, "")) for one in stored]
+
+
+async def items_by_id(visit: Visit, ids: Iterable[str]) -> Mapping[str, Item]:
+    found = [one for id in dict.fromkeys(ids) if (one := await visit.context.storage.log.get(id)) is not None]
+    return {item.id: item for item in await items_of(visit, found)}
+
+
+async def names_of(visit: Visit, ids: Iterable[SourceId]) -> dict[SourceId, str]:
+    """Return the names of these sources; deleted and nameless ones are absent."""
+    found = [one.source for id in ids if (one := await visit.context.storage.sources.get(id)) is not None]
+    return {source.id: source.name for source in found if source.name}
+
+
+async def rows(visit: Visit) -> Page:
+    """Show the rows for a live list's new events, in the requested order."""
+    query: RowsQuery = visit.query
+    ids = [id for id in query.ids.split(",") if id][:MOST_ROWS]
+    items = await items_by_id(visit, ids)
+    return Page("rows.html", "Rows", {"items": [items[id] for id in ids if id in items], "read": query.read})
+
 
 MOST_RECIPIENTS: Final = 20
 """Destinations to name; all stored attempts of each are searched."""
@@ -32,7 +97,6 @@ _decode = msgspec.json.Decoder(Event).decode
 
 
 def changed_in(event: Event) -> Changed:
-    """Return the fields of an event that describe the change."""
     diff = event.diff if isinstance(event.diff, Diff) else None
     return Changed(diff, event.delta if isinstance(event.delta, Delta) else None)
 
@@ -48,27 +112,19 @@ def met_by(stored: Stored, alerts: Sequence[Alert], private_since: Callable[[str
     return [alert for alert in on if alert.scope.takes(stored, private_since) and meets(alert, texts)]
 
 
-class Recipient(NamedTuple):
-    """A destination of an alert that matches the event. attempt: the newest with this event, or None.
+async def recipients_of(visit: Visit, stored: Stored, id: str, alerts: Sequence[Alert]) -> list[dict[str, Any]]:
+    """Return up to `MOST_RECIPIENTS` destinations of these alerts, with the event's newest attempt at each, if any.
 
     newer: it was created after the event.
     """
-
-    destination: Destination
-    attempt: Attempt | None
-    newer: bool
-
-
-async def recipients_of(visit: Visit, stored: Stored, id: str, alerts: Sequence[Alert]) -> list[Recipient]:
-    """Return up to `MOST_RECIPIENTS` destinations of these alerts, with the event's newest attempt at each."""
-    storage, found = visit.context.storage, list[Recipient]()
+    storage, found = visit.context.storage, list[dict[str, Any]]()
     for alert in alerts:
         for hook in await storage.alerts.destinations(alert.id):
             if len(found) == MOST_RECIPIENTS:
                 return found
             lines = await storage.outbox.attempts(hook.id, KEPT_ATTEMPTS)
             attempt = next((line for line in lines if line.event_id == id), None)
-            found.append(Recipient(hook, attempt, hook.created_at > millis_of(stored.seq)))
+            found.append({"destination": hook, "attempt": attempt, "newer": hook.created_at > millis_of(stored.seq)})
     return found
 
 
@@ -128,14 +184,8 @@ async def show(visit: Visit) -> Page:
 
 
 def curl(visit: Visit, path: str, *options: str) -> str:
-    """Return the command for the same API request."""
-    words = [
-        "curl",
-        *options,
-        '-H "Authorization: Bearer $SANDERLING_KEY"',
-        f"'{visit.context.settings.public_url()}{path}'",
-    ]
-    return " ".join(words)
+    url = f"'{visit.context.settings.public_url()}{path}'"
+    return " ".join(("curl", *options, '-H "Authorization: Bearer $SANDERLING_KEY"', url))
 
 
 class ScreenshotQuery(Struct, frozen=True, forbid_unknown_fields=True):
@@ -151,7 +201,8 @@ async def screenshot(visit: Visit) -> Shown:
     return Shown(found.body, found.media, versions.headers_of(found, f"{visit.path['id']}-{query.side}"))
 
 
-SCREENS = (
+SCREENS: tuple[Screen, ...] = (
+    Screen(path="/rows", run=rows, query=RowsQuery, live=True),
     Screen(path="/events/{id}", run=show, query=EventQuery),
     Screen(path="/events/{id}/screenshot", run=screenshot, query=ScreenshotQuery),
 )

@@ -15,19 +15,29 @@ import trio
 from quart import Response, g, request
 from werkzeug.exceptions import MethodNotAllowed, RequestEntityTooLarge
 
-from actors.errors import DomainError
+from actors.errors import DomainError, Stale, UrlRefused
 from api.application import Application
-from api.dashboard import assets, rendering
-from api.dashboard.attempts import Attempts
-from api.dashboard.forms import TOKEN, Draft, Given, Wrong, fields_of, read_form, wrong_of
-from api.dashboard.hours import Hours
+from api.dashboard import rendering
+from api.dashboard.drawing.figures import zone_of
+from api.dashboard.forms import TOKEN, Draft, Form, Given, Wrong, fields_of, read_form, wrong_of
+from api.dashboard.language.sentences import translated
 from api.dashboard.language.speaking import say, speak
-from api.dashboard.moments import zone_of
-from api.dashboard.notes import Notes
-from api.dashboard.preferences import NONE, preferences_of, spoken_to
-from api.dashboard.screen import Download, ExportedFile, Go, LiveStream, Page, Reply, Run, Screen, Shown, Visit
-from api.dashboard.sessions import Browser, Sessions, is_foreign
-from api.dashboard.undoing import Undos
+from api.dashboard.screen import (
+    Download,
+    ExportedFile,
+    Go,
+    Hours,
+    LiveStream,
+    Notes,
+    Page,
+    Reply,
+    Run,
+    Screen,
+    Shown,
+    Undos,
+    Visit,
+)
+from api.dashboard.sessions import NONE, Attempts, Browser, Sessions, is_foreign, preferences_of, spoken_to
 from api.etags import fitting
 from api.peers import is_ours
 from api.problems import KINDS, Refusal
@@ -69,7 +79,7 @@ class Dashboard:
         self.limit = max((screen.limit for screen in screens), default=0)
         for screen in screens:
             api.declare(self, screen.label, screen.path, screen.method, _view(self, screen))
-        for section in (assets.FOLDER, *assets.BY_NAME):
+        for section in (rendering.ASSETS, *rendering.BY_NAME):
             api.claim(section.strip("/"), self)
         self.places = rendering.shown_places(frozenset(s.path for s in screens if s.method == "GET"))
         self._queries: dict[Run, Any] = {screen.run: screen.query for screen in screens if screen.method == "GET"}
@@ -86,11 +96,11 @@ class Dashboard:
         _check_host(self)
         g.browser = await self.sessions.of(request.cookies)
         _take_token(self, g.browser)
-        if request.path.startswith(f"{assets.FOLDER}/"):
+        if request.path.startswith(f"{rendering.ASSETS}/"):
             return _asset(request.path)
-        if request.path in assets.BY_NAME:
-            icon = assets.asset(request.path.strip("/"))
-            return Response(icon.body, 200, {"Cache-Control": assets.A_DAY}, content_type=icon.media)
+        if request.path in rendering.BY_NAME:
+            icon = rendering.asset(request.path.strip("/"))
+            return Response(icon.body, 200, {"Cache-Control": rendering.A_DAY}, content_type=icon.media)
         rule = request.url_rule
         screen = None if rule is None or request.scope["path"].startswith("//") else self.screens.get(rule.endpoint)
         if screen is None:
@@ -105,7 +115,6 @@ class Dashboard:
         return None
 
     def refused(self, refusal: Refusal, error: Exception) -> Response:
-        """Return a page with the error."""
         wrong_method = isinstance(error, MethodNotAllowed)
         title = say("This page takes no such request") if wrong_method else KINDS[refusal.slug].title
         shows = {"status": refusal.status, "title": title, "says": refusal.detail, "id": g.request_id}
@@ -117,7 +126,6 @@ class Dashboard:
         )
 
     def sign_off(self, response: Response) -> None:
-        """Restrict the page in the browser."""
         response.headers.setdefault("Content-Security-Policy", POLICY)  # a picture has a stricter one
         response.headers["Referrer-Policy"] = "same-origin"
         response.headers["Cross-Origin-Opener-Policy"] = "same-origin"
@@ -148,7 +156,7 @@ def _take_token(app: Dashboard, browser: Browser) -> None:
     if not verdict.admitted:
         wait = str(verdict.retry_after)
         raise Refusal(
-            "rate-limited", say("Wait %(seconds)s s, then go on.", seconds=wait), headers={"Retry-After": wait}
+            "rate-limited", say("Wait %(seconds)s s, then try again.", seconds=wait), headers={"Retry-After": wait}
         )
 
 
@@ -217,7 +225,7 @@ async def _changed(app: Dashboard, visit: Visit, given: Given) -> Reply:
         visit.form = read_form(given, screen.form)
         return await screen.run(visit)
     except (Wrong, Refusal, DomainError) as error:
-        wrong = _wrong(error)
+        wrong = _wrong(error, screen.form)
         if wrong is None:
             raise
         if screen.again is None:
@@ -232,16 +240,19 @@ async def _changed(app: Dashboard, visit: Visit, given: Given) -> Reply:
         return Page(page.template, page.title, page.shows, 422) if isinstance(page, Page) else page
 
 
-def _wrong(error: Wrong | Refusal | DomainError) -> Wrong | None:
+def _wrong(error: Wrong | Refusal | DomainError, form: type[Form]) -> Wrong | None:
     """Return the error to show on the form itself, or None if another page shows it."""
     if isinstance(error, Wrong):
         return error
+    if isinstance(error, UrlRefused) and "url" in form.__struct_fields__:
+        return Wrong(url=translated(error.detail))
+    if isinstance(error, Stale):
+        return Wrong(say("This was changed in another place after you opened the form. Open the form again."))
     refusal = refusal_of(error, owner=True)
     return wrong_of(refusal) if refusal is not None and refusal.status in _REFUSED_FORM else None
 
 
 def _unshown(wrong: Wrong) -> Refusal:
-    """Return the error of a form that no page shows again."""
     return Refusal("unprocessable", " ".join(dict.fromkeys((wrong.says, *wrong.errors.values()))).strip())
 
 
@@ -314,11 +325,11 @@ def _fed(visit: Visit, source: Reader | Export, media: str, headers: Mapping[str
 
 
 def _asset(path: str) -> Response:
-    found = assets.found(path)
+    found = rendering.asset_at(path)
     if found is None:
         raise Refusal("not-found", say("There is no such file."))
     body, headers = fitting(found.body, request.headers)
-    return Response(body, 200, {"Cache-Control": assets.FOR_EVER} | headers, content_type=found.media)
+    return Response(body, 200, {"Cache-Control": rendering.FOR_EVER} | headers, content_type=found.media)
 
 
 def _target() -> str:

@@ -48,6 +48,13 @@ class Confirm(Form, frozen=True):
         if self.confirm not in {" ".join(one.split()) for one in (word, said or word)}:
             raise Wrong(confirm=say("To confirm, type: %(word)s", word=said or word))
 
+    def check_deletion(self, count: int | None = None) -> None:
+        """Refuse the form unless the reader typed "delete", in any case, and the number of several records."""
+        more = "" if count is None else f" {count}"
+        said = f"{say('delete')}{more}"
+        if self.confirm.casefold() not in (f"delete{more}", said):
+            raise Wrong(confirm=say("To confirm, type: %(word)s", word=said))
+
 
 @dataclass(frozen=True, slots=True)
 class Draft:
@@ -56,6 +63,11 @@ class Draft:
     given: Given = field(default_factory=dict)
     errors: Mapping[str, str] = field(default_factory=dict)
     says: str = ""
+
+    def texts(self, name: str, otherwise: Sequence[str] = ()) -> tuple[str, ...]:
+        """Return the texts of a field with several: as typed, else the existing ones."""
+        values = self.given.get(name, ()) if self.given else otherwise
+        return tuple(value for value in values if isinstance(value, str))
 
     def value(self, name: str, otherwise: object = "") -> str:
         """Return a field's text: as typed, else the existing value."""

@@ -1,4 +1,4 @@
-"""The choice of sources for an alert or a publication: one by one, or by a shared tag."""
+"""Sources to choose from: for an alert or a publication, and by typed names."""
 
 from __future__ import annotations
 
@@ -6,18 +6,21 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import NamedTuple
+from uuid import UUID
 
 import trio
 
+from actors.errors import DomainError
 from actors.messages.sources import ListSources
 from actors.messages.views import SourcePage
 from actors.selecting import text_of
-from actors.selection import SourceSelection
+from actors.selection import ALL, SourceSelection
 from api.dashboard.screen import Visit
 from api.operations.publications import MOST_NAMED
 from api.operations.sources import page
 from storage.records.identity import SourceId
 from storage.records.source import Source
+from supervision import Unanswered
 
 ANSWER_WITHIN = 15.0
 LISTED = 200
@@ -25,16 +28,12 @@ LISTED = 200
 FOUND = 50
 LOOKED_AT = 5_000
 """Sources whose tags are counted and whose addresses are searched."""
+SUGGEST_WITHIN = 1.0
+SUGGESTED = 200
+"""Names that a field offers."""
+LONGEST = 80
+"""The longest name to offer, to limit the page's size."""
 _PAGE = 500
-
-
-class Choice(NamedTuple):
-    """A source to choose. words: its name, else its address. address: shown next to a name, else ""."""
-
-    id: str
-    words: str
-    tags: str
-    address: str = ""
 
 
 class Group(NamedTuple):
@@ -50,14 +49,14 @@ class Picker(NamedTuple):
     searched: the list has only chosen sources and those that match the words.
     """
 
-    choices: Sequence[Choice]
+    choices: Sequence[dict[str, str]]
     groups: Sequence[Group]
     total: int
     searched: bool
 
 
 async def private_choices(visit: Visit, chosen: Iterable[str]) -> list[tuple[str, str, str]]:
-    """Return the private sources to include by name; those that are chosen stay, whatever they are by now."""
+    """Return the private sources to include by name; chosen ones stay, even if they are no longer private."""
     views = (await page(visit, MOST_NAMED, where=SourceSelection(private=True))).views
     names: dict[str, str] = {each.source.id: each.source.called for each in views}
     return [(id, name, "") for id, name in ({id: id for id in chosen} | names).items()]
@@ -65,14 +64,15 @@ async def private_choices(visit: Visit, chosen: Iterable[str]) -> list[tuple[str
 
 async def picker(visit: Visit, chosen: Iterable[str], find: str) -> Picker:
     """Return the choices. Raises as the registry does, and TooSlowError."""
-    sources = await _sources(visit)
+    with trio.fail_after(ANSWER_WITHIN):
+        sources = sorted(await every(visit, LOOKED_AT), key=lambda each: each.url)
     wanted = dict.fromkeys(chosen)
     listed = [each for each in sources if each.id in wanted]
     if len(sources) <= LISTED:
         listed += [each for each in sources if each.id not in wanted]
     else:
         listed += found(sources, find, wanted)
-        listed += await _rest(visit, [id for id in wanted if id not in {each.id for each in sources}])
+        listed += await sources_of(visit, [id for id in wanted if id not in {each.id for each in sources}])
     counted = Counter(tag for source in sources for tag in source.tags)
     groups = [Group(tag, count) for tag, count in sorted(counted.items(), key=lambda one: (-one[1], one[0]))]
     return Picker([choice(each) for each in listed], groups[:FOUND], len(sources), len(sources) > LISTED)
@@ -87,25 +87,88 @@ def found(sources: Sequence[Source], find: str, but: Iterable[str] = ()) -> list
     return [each for each, _ in zip(fits, range(FOUND), strict=False)]
 
 
-def choice(source: Source) -> Choice:
-    address = source.url.partition("://")[2].rstrip("/")
-    return Choice(source.id, source.name or address, ", ".join(source.tags), address if source.name else "")
+def choice(source: Source) -> dict[str, str]:
+    """Return a source to choose. words: its name, else its address. address: shown next to a name, else ""."""
+    address, tags = source.url.partition("://")[2].rstrip("/"), ", ".join(source.tags)
+    words = source.name or address
+    return {"id": source.id, "words": words, "tags": tags, "address": address if source.name else ""}
 
 
-async def _sources(visit: Visit) -> list[Source]:
-    """Return at most LOOKED_AT sources, by address."""
-    all_of_them: list[Source] = []
+async def every(visit: Visit, most: int, where: SourceSelection = ALL) -> list[Source]:
+    """Return the sources of a selection, at most `most`."""
+    found: list[Source] = []
     after = None
-    with trio.fail_after(ANSWER_WITHIN):
-        while len(all_of_them) < LOOKED_AT:
-            page: SourcePage = await visit.context.registry.ask(partial(ListSources, _PAGE, after=after))
-            all_of_them += [view.source for view in page.views]
-            after = page.next_after
-            if after is None:
-                break
-    return sorted(all_of_them, key=lambda each: each.url)
+    while len(found) < most:
+        answer = await page(visit, _PAGE, after, where)
+        found += [view.source for view in answer.views]
+        if (after := answer.next_after) is None:
+            break
+    return found[:most]
 
 
-async def _rest(visit: Visit, ids: Sequence[str]) -> list[Source]:
+async def sources_of(visit: Visit, ids: Iterable[str]) -> list[Source]:
     watched = [await visit.context.storage.sources.get(SourceId(id)) for id in ids]
     return [each.source for each in watched if each is not None]
+
+
+class NamedSources(NamedTuple):
+    """The matching ids. unknown: the first name without a source, or ""."""
+
+    ids: tuple[str, ...]
+    unknown: str = ""
+
+
+async def named(visit: Visit, text: str) -> NamedSources:
+    """Return the sources that a text means: a name, or names, words of names or ids, separated by commas.
+
+    An exact name beats sources that only contain the words. An id, or a prefix of ids ending in `.*`, is taken as it
+    is, because its source may be deleted. Raises as the registry does, and TooSlowError.
+    """
+    parts = [part for one in text.split(",") if (part := one.strip())]
+    with trio.fail_after(ANSWER_WITHIN):
+        if len(parts) > 1 and (whole := called_so(await _having(visit, text), text)):  # a name with a comma in it
+            return NamedSources(tuple(one.id for one in whole))
+        ids: dict[str, None] = {}
+        for part in parts:
+            if _is_id(part):
+                ids[part] = None
+                continue
+            sources = await _having(visit, part)
+            if not sources:
+                return NamedSources(tuple(ids), part)
+            ids |= {one.id: None for one in called_so(sources, part) or sources}
+    return NamedSources(tuple(ids))
+
+
+async def suggested(visit: Visit) -> list[str]:
+    """Return names of sources in order; none if the registry does not answer, because a field works without them."""
+    page = SourcePage([], None, {})
+    with trio.move_on_after(SUGGEST_WITHIN):
+        try:
+            page = await visit.context.registry.ask(partial(ListSources, SUGGESTED))
+        except (DomainError, Unanswered):
+            return []
+    names = {view.source.called for view in page.views}
+    return sorted((name for name in names if len(name) <= LONGEST), key=str.casefold)
+
+
+def called_so(sources: Sequence[Source], name: str) -> list[Source]:
+    """Return the sources with exactly this name or address, ignoring case."""
+    wanted = name.strip().casefold()
+    return [one for one in sources if wanted in (one.name.casefold(), one.url.casefold())]
+
+
+async def _having(visit: Visit, words: str) -> list[Source]:
+    where = SourceSelection(words=tuple(words.split())) or ALL
+    page: SourcePage = await visit.context.registry.ask(partial(ListSources, _PAGE, where=where))
+    return [view.source for view in page.views]
+
+
+def _is_id(text: str) -> bool:
+    if text.endswith(".*"):
+        return True
+    try:
+        UUID(text)
+    except ValueError:
+        return False
+    return True

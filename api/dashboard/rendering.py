@@ -1,4 +1,8 @@
-"""Templates to HTML. Every value is escaped, and no template can switch that off (a rule tests it)."""
+"""Templates to HTML, the static files, each at a URL with its content's hash, and the places of the navigation.
+
+Every value is escaped, and no template can switch that off (a rule tests it). Two pages are for phones: the places
+beyond the first four, and the page shown while offline.
+"""
 
 from __future__ import annotations
 
@@ -6,25 +10,103 @@ import json
 import re
 from collections.abc import Sequence
 from functools import cache
-from typing import Any, Final
+from hashlib import sha256
+from importlib.resources import files
+from typing import Any, Final, NamedTuple
 from urllib.parse import urlsplit
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from api.dashboard import pictures
-from api.dashboard.amounts import size
-from api.dashboard.assets import asset
+from api.dashboard.drawing import figures
+from api.dashboard.drawing.figures import by_clock, size, span
 from api.dashboard.language import speaking
 from api.dashboard.language.catalogues import ENGLISH
 from api.dashboard.language.sentences import translated
-from api.dashboard.moments import by_clock, span
-from api.dashboard.notes import Note
-from api.dashboard.places import PLACES, Place
-from api.dashboard.preferences import NONE, Preferences
-from api.dashboard.screen import Page, Visit
+from api.dashboard.language.speaking import noted, say
+from api.dashboard.screen import Note, Page, Screen, Visit
+from api.dashboard.sessions import NONE, Preferences
 from storage.records.source import called
 from storage.records.states import ALERTS, ATTEMPTS
 from storage.records.tiers import TIERS
+
+
+class Place(NamedTuple):
+    """A path, its name, and its shortcut key after `g`. first: in the phone's navigation."""
+
+    path: str
+    name: str
+    key: str
+    first: bool = False
+
+    @property
+    def section(self) -> str:
+        """The first part of its path, as in screens."""
+        return self.path.split("/")[1]
+
+
+PLACES = (
+    Place("/", noted("Today"), "t", first=True),
+    Place("/sources", noted("Sources"), "s", first=True),
+    Place("/alerts", noted("Alerts"), "a", first=True),
+    Place("/destinations", noted("Destinations"), "d"),
+    Place("/templates", noted("Templates"), "m"),
+    Place("/publications", noted("Publications"), "f"),
+    Place("/webhook-bins", noted("Bins"), "b"),
+    Place("/stream", noted("Stream"), "l", first=True),
+    Place("/keys", noted("API keys"), "k"),
+    Place("/system", noted("System"), "y"),
+    Place("/settings", noted("Settings"), "p"),
+)
+
+
+async def more(visit: Visit) -> Page:
+    """Show the places that are missing from the phone's navigation, and the sign-out."""
+    return Page("more.html", say("More"))
+
+
+async def offline(visit: Visit) -> Page:
+    """Show the page that browsers cache for when they are offline (`service-worker.js`)."""
+    return Page("offline.html", say("The service can't be reached"))
+
+
+ASSETS = "/assets"
+FOR_EVER = "public, max-age=31536000, immutable"
+MEDIA = {
+    "style.css": "text/css; charset=utf-8",
+    "dashboard.js": "text/javascript; charset=utf-8",
+    "live.js": "text/javascript; charset=utf-8",
+    "service-worker.js": "text/javascript; charset=utf-8",
+    "icon.svg": "image/svg+xml",
+    "touch-icon.png": "image/png",
+    "favicon.ico": "image/x-icon",
+    "manifest.webmanifest": "application/manifest+json",
+}
+BY_NAME = ("/favicon.ico", "/manifest.webmanifest", "/icon.svg", "/touch-icon.png", "/service-worker.js")
+"""Files with fixed names: those that programs request unasked, those of the manifest, and the service worker, which
+serves only paths below its own. Cached for a day.
+"""
+A_DAY = "public, max-age=86400"
+
+
+class Asset(NamedTuple):
+    """A static file."""
+
+    url: str
+    media: str
+    body: bytes
+
+
+@cache
+def asset(name: str) -> Asset:
+    body = files("api.dashboard").joinpath("static", name).read_bytes()
+    return Asset(f"{ASSETS}/{sha256(body).hexdigest()[:16]}/{name}", MEDIA[name], body)
+
+
+def asset_at(path: str) -> Asset | None:
+    """Return the static file at a URL's path, or None, also for an outdated hash."""
+    name = path.rpartition("/")[2]
+    return asset(name) if name in MEDIA and asset(name).url == path else None
+
 
 _BREAKS: Final = re.compile(r"(?:\\[rnt])+")
 _SAID: Final = re.compile(r'\bsay\("([^"]*)"')
@@ -57,8 +139,8 @@ def environment() -> Environment:
         by_clock=by_clock,
         translated=translated,
         asset=lambda name: asset(name).url,
-        line=pictures.line,
-        bars=pictures.bars,
+        line=figures.line,
+        bars=figures.bars,
         web=web_url,
         span=span,
         size=size,
@@ -125,5 +207,10 @@ def _render(template: str, shows: Any, **more: Any) -> bytes:
 
 
 def shown_places(paths: frozenset[str]) -> tuple[Place, ...]:
-    """Return the places whose screens exist."""
     return tuple(place for place in PLACES if place.path in paths)
+
+
+SCREENS: tuple[Screen, ...] = (
+    Screen(path="/more", run=more),
+    Screen(path="/offline", run=offline, access="anyone"),
+)

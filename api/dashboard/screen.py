@@ -6,31 +6,145 @@ token and Origin are checked before its function runs. So a change without prote
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 from zoneinfo import ZoneInfo
 
+import trio
 from msgspec import Struct
 from werkzeug.datastructures import Headers
 
+from api.dashboard.drawing.figures import Moment, Stamp, moment_of
 from api.dashboard.forms import EMPTY, Draft, Form
-from api.dashboard.moments import Moment, Stamp, moment_of
-from api.dashboard.preferences import NONE, Preferences
-from api.dashboard.undoing import Undo, Undos
+from api.dashboard.sessions import NONE, Preferences
 from api.pagination import next_path
 from api.route import NoQuery
-from storage.records.identity import Millis
+from storage.records.identity import Millis, Seq, seq_at
 from storage.records.session import Session
+from storage.sql.stores.log import EventLog
 
 if TYPE_CHECKING:
     from actors.app_context import AppContext
-    from api.dashboard.attempts import Attempts
-    from api.dashboard.hours import Hours
+    from api.dashboard.sessions import Attempts
     from api.operations.events import OpenExport
     from api.ratelimit import Limiter
     from api.streams.reader import Reader
     from api.streams.streams import Streams
+
+HOUR: Final = 3_600_000
+MOST_HOURS: Final = 48
+
+
+class Hours:
+    """The hourly counts of one log."""
+
+    def __init__(self, log: EventLog) -> None:
+        self._log = log
+        self._over: dict[int, int] = {}
+
+    async def last(self, now: Millis, count: int = 24) -> Sequence[int]:
+        """Return the events of the last `count` hours (UTC), the current one last."""
+        present = now // HOUR
+        found = [await self._of(hour, over=hour < present) for hour in range(present - count + 1, present + 1)]
+        for hour in [hour for hour in self._over if hour <= present - MOST_HOURS]:
+            del self._over[hour]
+        return found
+
+    async def _of(self, hour: int, *, over: bool) -> int:
+        if hour in self._over:
+            return self._over[hour]
+        before = seq_at(Millis((hour + 1) * HOUR))
+        count = await self._log.count_between(Seq(seq_at(Millis(hour * HOUR)) - 1), before)
+        if over:
+            self._over[hour] = count
+        return count
+
+
+MOST_UNDOS = 50
+"""Changes of all browsers together; one may cover 10,000 sources."""
+UNDO_MILLIS = 600_000
+"""Milliseconds."""
+
+
+class Undo(NamedTuple):
+    """The undo action for these sources."""
+
+    act: Literal["restore", "resume"]
+    ids: tuple[str, ...]
+
+
+class _Undoable(NamedTuple):
+    who: str
+    undo: Undo
+    until: int
+
+
+class Undos:
+    """The newest undoable changes, by keys that work only in the same browser."""
+
+    def __init__(self) -> None:
+        self._kept: OrderedDict[str, _Undoable] = OrderedDict()
+        self._given = 0
+
+    def __repr__(self) -> str:
+        return f"<Undos of {len(self._kept)} changes>"
+
+    def keep(self, who: str, undo: Undo, now: int) -> str:
+        """Store a change; return its key."""
+        self._given += 1
+        key = str(self._given)
+        self._kept[key] = _Undoable(who, undo, now + UNDO_MILLIS)
+        if len(self._kept) > MOST_UNDOS:
+            self._kept.popitem(last=False)
+        return key
+
+    def take(self, who: str, key: str, now: int) -> Undo | None:
+        """Return and remove a change of this browser."""
+        kept = self._kept.get(key)
+        if kept is None or kept.who != who:
+            return None
+        del self._kept[key]
+        return kept.undo if kept.until > now else None
+
+
+MOST_BROWSERS = 500
+MOST_NOTES = 5
+NOTE_SECONDS = 300.0
+"""Seconds."""
+
+
+class Note(NamedTuple):
+    """A sentence, a secret, or both. bad: an error. until: on Trio's clock. undo: the key of the undo action."""
+
+    says: str
+    bad: bool
+    secret: Secret | None
+    until: float
+    undo: str = ""
+
+
+class Notes:
+    """The notes that no page has shown yet, by browser."""
+
+    def __init__(self) -> None:
+        self._kept: OrderedDict[str, list[Note]] = OrderedDict()
+
+    def leave(self, who: str, says: str, *, bad: bool = False, secret: Secret | None = None, undo: str = "") -> None:
+        """Store a note for a browser's next page."""
+        notes = self._kept.setdefault(who, [])
+        notes.append(Note(says, bad, secret, trio.current_time() + NOTE_SECONDS, undo))
+        del notes[:-MOST_NOTES]
+        self._kept.move_to_end(who)
+        if len(self._kept) > MOST_BROWSERS:
+            self._kept.popitem(last=False)
+
+    def take(self, who: str) -> list[Note]:
+        """Return and remove a browser's notes."""
+        now = trio.current_time()
+        return [note for note in self._kept.pop(who, []) if note.until > now]
+
 
 FORM_LIMIT = 64 << 10
 """Bytes of a form, unless its screen sets another limit."""
@@ -193,10 +307,18 @@ class Screen:
 
     @property
     def label(self) -> str:
-        """Method and path."""
         return f"{self.method} {self.path}"
 
     @property
     def section(self) -> str:
         """The first part of its path: `sources` of /sources/{id}."""
         return self.path.split("/")[1]
+
+
+def post(path: str, run: Run, form: type[Form], again: Run | None = None, **more: Any) -> Screen:
+    return Screen(method="POST", path=path, run=run, form=form, again=again, **more)
+
+
+def buttons(path: str, again: Run, **runs: Run) -> Iterator[Screen]:
+    """Yield the screens of a page's buttons, each at the page's path with its name."""
+    return (post(f"{path}/{name}", run, Form, again) for name, run in runs.items())

@@ -1,9 +1,14 @@
-"""Sessions, by cookie, and the token that ties a form to its browser.
+"""A browser's cookies: its session, the token that ties a form to it, its display preferences; the limit on attempts.
 
 A session is 256 random bits in a cookie that scripts cannot read. Its SHA-256 is stored and looked up on every request,
 so an ended session fails at its next request. Browsers that are not signed in get a similar cookie without a stored
 record, because the sign-in forms need a token too. A token is an HMAC keyed by the cookie: forging one requires the
 cookie, and open forms survive a restart.
+
+Attempts never lock out the owner (S9). Each hash costs a tenth of a second and 64 MiB, and each attempt is a guess. So
+each address gets few attempts, and strangers queue for a shared pace instead of being refused. Separate from that queue
+are addresses that have signed in, browsers that have (by a cookie that only this service can make), and sessions. So a
+flood of guesses does not lock out the owner, even if it comes through the owner's proxy.
 """
 
 from __future__ import annotations
@@ -11,20 +16,128 @@ from __future__ import annotations
 import hmac
 import re
 from base64 import urlsafe_b64encode
-from collections.abc import Mapping
+from collections import Counter, OrderedDict
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
 from hashlib import sha256
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple, cast, get_args
 from urllib.parse import urlsplit
 
-from werkzeug.datastructures import Headers
+import trio
+from werkzeug.datastructures import Headers, LanguageAccept
 from werkzeug.http import dump_cookie, parse_cookie
 
 from actors.app_context import AppContext
 from actors.world import World
-from api.dashboard.attempts import browser_mark, known_browser
+from api.dashboard.drawing.figures import is_zone
+from api.dashboard.language.catalogues import ENGLISH, languages
+from api.dashboard.language.speaking import say
+from api.problems import Refusal
+from api.ratelimit import Limit, neighbourhood
 from storage.records.identity import seq_of
 from storage.records.session import LIFE, Password, Session
 from storage.sql.stores.people import People
+
+if TYPE_CHECKING:
+    from api.ratelimit import Limiter
+
+OF_ONE = Limit(1 / 30, 5)
+"""Attempts from one address, one known browser, or one session."""
+OF_STRANGERS = Limit(1.0, 30)
+"""Attempts of all strangers together; further ones wait."""
+MOST_WAITING = 30
+"""Strangers in the queue; at one per second, none waits longer than half a minute."""
+MOST_OF_ONE = 2
+"""Queue slots per address."""
+REMEMBERED = 256
+"""Addresses that signed in since the start, in addition to those with open sessions."""
+
+
+class Attempts:
+    """The sign-in attempts at one service."""
+
+    def __init__(self, limiter: Limiter, people: People) -> None:
+        self._limiter, self._people = limiter, people
+        self._known: OrderedDict[str, None] = OrderedDict()
+        self._waiting: Counter[str] = Counter()
+        self._turn = trio.Lock()
+
+    def succeeded(self, address: str) -> None:
+        place = neighbourhood(address)
+        self._known[place] = None
+        self._known.move_to_end(place)
+        if len(self._known) > REMEMBERED:
+            self._known.popitem(last=False)
+
+    @asynccontextmanager
+    async def one(self, address: str, browser: str = "") -> AsyncIterator[None]:
+        """Hold a slot for one sign-in attempt. browser: from `known_browser`. Raises Refusal (429)."""
+        place = neighbourhood(address)
+        if browser:
+            self._take(f"sign-in browser {browser}")
+            yield
+            return
+        self._take(f"sign-in {place}")
+        if await self._is_known(place):
+            yield
+            return
+        if self._waiting.total() >= MOST_WAITING or self._waiting[place] >= MOST_OF_ONE:
+            raise _too_many(MOST_WAITING)
+        self._waiting[place] += 1
+        try:
+            async with self._turn:
+                if (wait := self._paced()) > 0:
+                    await trio.sleep(wait)
+                    self._paced()  # no other task takes the token in between
+                yield
+        finally:
+            self._waiting[place] -= 1
+            if not self._waiting[place]:
+                del self._waiting[place]
+
+    def in_session(self, session_id: str) -> None:
+        """Count an attempt in an open session. Raises Refusal (429)."""
+        self._take(f"password {session_id}")
+
+    def _take(self, who: str) -> None:
+        verdict = self._limiter.take(who, OF_ONE, trio.current_time())
+        if not verdict.admitted:
+            raise _too_many(verdict.retry_after)
+
+    def _paced(self) -> float:
+        verdict = self._limiter.take("sign-in of strangers", OF_STRANGERS, trio.current_time())
+        return 0.0 if verdict.admitted else float(verdict.retry_after)
+
+    async def _is_known(self, place: str) -> bool:
+        if place in self._known:
+            return True
+        return any(neighbourhood(one.address) == place for one in await self._people.sessions())
+
+
+def browser_mark(nonce: str, password: Password) -> str:
+    """Return the mark for a browser that has signed in. It cannot be forged, and a new password ends it."""
+    return f"{nonce}.{_seal(nonce, password)}"
+
+
+def known_browser(mark: str, password: Password | None) -> str:
+    """Return the name of the browser that a mark belongs to, or "" if invalid."""
+    nonce, _, seal = mark.partition(".")
+    if password is None or not nonce or not hmac.compare_digest(seal.encode(), _seal(nonce, password).encode()):
+        return ""
+    return nonce
+
+
+def _seal(nonce: str, password: Password) -> str:
+    return hmac.new(password.hashed.encode(), f"browser {nonce}".encode(), sha256).hexdigest()
+
+
+def _too_many(seconds: int) -> Refusal:
+    return Refusal(
+        "rate-limited",
+        say("Too many attempts. Wait %(seconds)s s.", seconds=seconds),
+        headers={"Retry-After": str(seconds)},
+    )
+
 
 _SECRET = re.compile(r"[A-Za-z0-9_-]{43}", re.ASCII)
 _AGENT_SHOWN = 200
@@ -48,7 +161,6 @@ class Browser(NamedTuple):
         return self.session.id if self.session else hashed(self.secret)
 
     def sent(self, token: str) -> bool:
-        """Return whether a form's token is this browser's."""
         return hmac.compare_digest(token.encode(), self.token.encode())
 
 
@@ -88,7 +200,6 @@ class Sessions:
         return session, self._cookie(self._signed_in, secret, LIFE // 1000)
 
     def greeting(self, browser: Browser) -> str:
-        """Return the Set-Cookie header for a stranger."""
         return self._cookie(self._stranger, browser.secret, None)
 
     def remember(self, password: Password) -> str:
@@ -118,7 +229,6 @@ class Sessions:
         return self._cookie(name, value, _KNOWN_FOR if value else 0)
 
     def farewell(self) -> str:
-        """Return the Set-Cookie header that ends the session in the browser."""
         return self._cookie(self._signed_in, "", 0)
 
     def _cookie(self, name: str, value: str, age: int | None) -> str:
@@ -159,3 +269,41 @@ def own_path(text: str) -> str:
 
 
 _OWN = re.compile(r"/(?:[A-Za-z0-9._~!$&'()*+,;=:@%?-][A-Za-z0-9._~!$&'()*+,;=:@%/?-]*)?", re.ASCII)
+
+
+Theme = Literal["", "light", "dark"]
+"""Colours; "" follows the system."""
+Density = Literal["comfortable", "compact"]
+
+
+class Preferences(NamedTuple):
+    """language: a code, "" for the browser's. zone: an IANA name, "" for the browser's own."""
+
+    language: str = ""
+    theme: Theme = ""
+    density: Density = "comfortable"
+    zone: str = ""
+
+
+NONE: Final = Preferences()
+
+
+def preferences_of(cookies: Mapping[str, str]) -> Preferences:
+    language, theme, zone = (cookies.get(name, "") for name in ("language", "theme", "zone"))
+    density = cookies.get("density", "")
+    return Preferences(
+        language if language in languages() else "",
+        cast(Theme, theme) if theme in get_args(Theme) else "",
+        cast(Density, density) if density in get_args(Density) else "comfortable",
+        zone if zone and is_zone(zone) else "",
+    )
+
+
+def spoken_to(wanted: Preferences, asks: LanguageAccept) -> str:
+    """Return the language for a reader: the chosen one, else the browser's first available one.
+
+    >>> spoken_to(NONE, LanguageAccept([("sv-SE", 1), ("en", 0.5)])), spoken_to(NONE, LanguageAccept([("de", 1)]))
+    ('sv', 'en')
+    """
+    primary = (language.partition("-")[0].lower() for language, quality in asks if quality)
+    return wanted.language or next((found for found in primary if found in languages()), ENGLISH)

@@ -1,4 +1,7 @@
-"""Stream: the newest events and then all events live, with the API's filters."""
+"""Stream: the newest events and then all events live, with the API's filters.
+
+The live streams are the API's, opened by a session instead of a key, and ended with it.
+"""
 
 from __future__ import annotations
 
@@ -9,37 +12,51 @@ from urllib.parse import urlencode
 import msgspec
 from msgspec import Meta, Struct
 
-from api.dashboard.events import curl
+from api.dashboard.events import Item, curl, items_of
 from api.dashboard.forms import Draft, Form
-from api.dashboard.items import Item, items_of
 from api.dashboard.language.sentences import translated
 from api.dashboard.language.speaking import noted, say
-from api.dashboard.lists import Chip, address, chips
-from api.dashboard.saved_views import views_of
-from api.dashboard.screen import ExportedFile, Go, Page, Screen, Visit
+from api.dashboard.lists import Chip, address, chips, views_of
+from api.dashboard.picker import named, suggested
+from api.dashboard.screen import ExportedFile, Go, LiveStream, Page, Screen, Visit, post
 from api.dashboard.sessions import Sessions, own_path
-from api.dashboard.source_names import named, suggested
-from api.operations import events
+from api.operations import events, streams
 from api.operations.events import MOST_VALUES
+from api.operations.streams import Listener, OpenStream
 from api.problems import Refusal, invalid
-from api.schemas.queries import EventsQuery, ExportQuery
+from api.schemas.queries import EventsQuery, ExportQuery, StreamQuery
 from storage.records.identity import seq_of
 from storage.records.tiers import TIERS, SourceType
 
+HEADERS = {"X-Accel-Buffering": "no", "Cache-Control": "no-store"}
+
+
+async def everything(visit: Visit) -> LiveStream:
+    return _live(await streams.everything(visit, visit.query, _listener(visit)))
+
+
+async def channel(visit: Visit) -> LiveStream:
+    return _live(await streams.channel(visit, visit.path["channel"], visit.query, _listener(visit)))
+
+
+def _listener(visit: Visit) -> Listener:
+    assert visit.session is not None
+    return Listener(visit.session, visit.headers.get("Last-Event-ID", "").strip())
+
+
+def _live(opened: OpenStream) -> LiveStream:
+    return LiveStream(opened.reader, HEADERS | {"Sanderling-Replay-From": opened.replay_from})
+
+
 SHOWN = 50
 _Text = Annotated[str, Meta(max_length=500)]
-_FIELDS = {
-    "keyword": noted("Words"),
-    "source_type": noted("Kind"),
-    "tag": noted("Tags"),
-    "source": noted("Sources"),
-}
+_FIELDS = {"keyword": noted("Words"), "source_type": noted("Kind"), "tag": noted("Tags"), "source": noted("Sources")}
 """The label of each parameter."""
 Filters = Sequence[tuple[str, str]]
 """Filters as parameters of the API."""
 
 
-class StreamQuery(Struct, frozen=True, forbid_unknown_fields=True):
+class ListQuery(Struct, frozen=True, forbid_unknown_fields=True):
     """The filters as typed, several separated by commas.
 
     source: names of sources, words of their names or addresses, or ids. after: only events after this one.
@@ -56,7 +73,7 @@ class StreamQuery(Struct, frozen=True, forbid_unknown_fields=True):
         return {name: getattr(self, name) for name in _FIELDS}
 
 
-class DownloadQuery(StreamQuery, frozen=True, forbid_unknown_fields=True):
+class DownloadQuery(ListQuery, frozen=True, forbid_unknown_fields=True):
     """The events to write into a file, and its form."""
 
     format: Literal["csv", "ndjson"] = "csv"
@@ -69,8 +86,8 @@ class ReadForm(Form, frozen=True):
     back: str = "/stream"
 
 
-async def filters_of(visit: Visit, wanted: StreamQuery) -> Filters:
-    """Return the filters of a page, with sources by id. Raises Refusal (400), and as `source_names.named` does."""
+async def filters_of(visit: Visit, wanted: ListQuery) -> Filters:
+    """Return the filters of a page, with sources by id. Raises Refusal (400), and as `picker.named` does."""
     if wanted.source.count(",") >= MOST_VALUES:
         raise invalid("query.source", f"at most {MOST_VALUES} names", wanted.source)
     sources = await named(visit, wanted.source)
@@ -85,7 +102,6 @@ async def filters_of(visit: Visit, wanted: StreamQuery) -> Filters:
 
 
 def _asked(filters: Filters, **more: str | int | None) -> dict[str, object]:
-    """Return the parameters of a history query."""
     names = {name for name, _ in filters}
     return {name: tuple(value for key, value in filters if key == name) for name in names} | {
         name: value for name, value in more.items() if value
@@ -103,7 +119,7 @@ async def newest(
 
 async def show(visit: Visit) -> Page:
     """Show the newest events and follow live; older pages are static."""
-    wanted: StreamQuery = visit.query
+    wanted: ListQuery = visit.query
     since = await visit.streams.newest_id()
     filters: Filters = ()
     items: list[Item] = []
@@ -154,7 +170,7 @@ def _said(error: Refusal | msgspec.ValidationError) -> str:
     return f"{say(_FIELDS[name])}: {said}." if name in _FIELDS else str(error)
 
 
-def _chips(wanted: StreamQuery) -> list[Chip]:
+def _chips(wanted: ListQuery) -> list[Chip]:
     kind = say(TIERS[wanted.source_type].plural) if wanted.source_type else ""
     shown = {**wanted.typed(), "source_type": kind}
     return chips("/stream", wanted.typed() | {"after": wanted.after}, [(n, say(_FIELDS[n]), shown[n]) for n in _FIELDS])
@@ -196,8 +212,10 @@ async def not_read(visit: Visit) -> Go:
     return Go(own_path(visit.draft.value("back") or "/stream"), says, bad=True)
 
 
-SCREENS = (
-    Screen(path="/stream", run=show, query=StreamQuery),
+SCREENS: tuple[Screen, ...] = (
+    Screen(path="/live", run=everything, query=StreamQuery, live=True),
+    Screen(path="/live/{channel}", run=channel, query=StreamQuery, live=True),
+    Screen(path="/stream", run=show, query=ListQuery),
     Screen(path="/stream/download", run=download, query=DownloadQuery),
-    Screen(method="POST", path="/stream/read", run=mark_read, form=ReadForm, again=not_read),
+    post("/stream/read", mark_read, ReadForm, not_read),
 )

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import fields
-from typing import Annotated, NamedTuple
+from typing import Annotated
 from urllib.parse import urlencode
 
 from msgspec import Meta, Struct
 
 from actors.settings import Settings, masked, meaning
-from api.dashboard.amounts import size
+from api.dashboard.drawing.figures import size
 from api.dashboard.language.speaking import say
 from api.dashboard.screen import Page, Screen, Visit
 from api.feed import overview_of
@@ -29,24 +29,14 @@ class ShownPart(Struct, frozen=True, forbid_unknown_fields=True):
     start: Annotated[int, Meta(ge=0, le=10_000_000)] = 0
 
 
-class Set(NamedTuple):
-    """A setting: its name, its value (masked if secret), its origin, its meaning."""
-
-    name: str
-    value: str
-    origin: str
-    says: str
-
-
-def settings_of(visit: Visit) -> list[Set]:
-    """Return all settings, the explicitly set ones first."""
-    settings, origins = visit.context.settings, visit.context.origins
+def settings_of(visit: Visit) -> list[dict[str, str]]:
+    """Return all settings, the explicitly set ones first. Secrets are masked."""
     rows = []
     for item in fields(Settings):
-        value = masked(settings, item.name)
-        origin, says = origins.get(item.name, "default"), meaning(item)
-        rows.append(Set(item.name, _in_words(value, says.unit), origin, says.says.replace("`", "")))
-    return sorted(rows, key=lambda row: row.origin == "default")
+        says, origin = meaning(item), visit.context.origins.get(item.name, "default")
+        value = _in_words(masked(visit.context.settings, item.name), says.unit)
+        rows.append({"name": item.name, "value": value, "origin": origin, "says": says.says.replace("`", "")})
+    return sorted(rows, key=lambda row: row["origin"] == "default")
 
 
 def _in_words(value: object, unit: str) -> str:

@@ -7,10 +7,9 @@ from datetime import datetime
 from typing import Final, NamedTuple
 from zoneinfo import ZoneInfo
 
-from api.dashboard.hours import HOUR
 from api.dashboard.language.speaking import noted, say, say_many
-from api.dashboard.screen import Page, Screen, Visit
-from api.dashboard.sources.words import shown_as
+from api.dashboard.screen import HOUR, Page, Screen, Visit
+from api.dashboard.sources.display import shown_as
 from api.dashboard.stream import newest
 from api.feed import overview_of
 from api.operations import system
@@ -25,10 +24,8 @@ _UNWELL = ("quarantined", "backoff", "failing", "resting")
 NONE: Final[Mapping[str, str]] = {}
 
 
-_CLOSED = noted(
-    "Nothing is sent to it any more. Mend the receiver, then resume it: what was missed can be delivered again."
-)
-_UNSEEN = noted("Nobody knows its secret. Make a new one, give it to the receiver, then resume it.")
+_CLOSED = noted("Nothing is sent to it any more. Fix the receiver, then resume it. Missed matches can be replayed.")
+_UNSEEN = noted("Its secret is lost. Make a new one, give it to the receiver, then resume it.")
 
 
 class Need(NamedTuple):

@@ -21,7 +21,7 @@ from actors.errors import NotFound
 from actors.feed_documents.formats import FORMATS
 from api.application import Application
 from api.dashboard.language.speaking import language, speak
-from api.dashboard.preferences import NONE, spoken_to
+from api.dashboard.sessions import NONE, spoken_to
 from api.operations.publications import HUB, PATH
 from api.peers import caller
 from api.problems import MEDIA, Refusal

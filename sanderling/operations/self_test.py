@@ -94,8 +94,7 @@ def _is_there(module: str) -> bool:
 
 
 async def _dashboard() -> str:
-    from api.dashboard.assets import MEDIA, asset
-    from api.dashboard.rendering import environment
+    from api.dashboard.rendering import MEDIA, asset, environment
 
     weight = sum(len(asset(name).body) for name in MEDIA)
     pages = environment().list_templates()

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator
 import pytest
 from werkzeug.datastructures import Headers
 
-from api.dashboard.assets import asset
+from api.dashboard.rendering import asset
 from api.etags import LEAST, fitting
 from tests.api.house import House, make_house, running
 

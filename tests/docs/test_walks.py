@@ -12,7 +12,7 @@ from tests.rules.source_files import ROOT
 PAGE = (ROOT / "docs/architecture.md").read_text("utf-8")
 ON_THE_WAY = ("storage/records", "storage/sqlite", "actors/messages", "actors/sources/registry", "api")
 NOT_OF_A_SOURCE = (
-    "api/dashboard/pictures.py",  # bar of a chart
+    "api/dashboard/drawing/figures.py",  # bar of a chart
     "api/dashboard/templates/ui.html",
     "api/operations/why.py",
     "api/schemas/why.py",
@@ -21,7 +21,6 @@ NOT_OF_A_SOURCE = (
 
 
 OF_TAGS = {
-    "api/dashboard/sources/inherited.py",
     "api/dashboard/templates/sources/tag_defaults.html",
 }
 """Files that name a source's field again, because a tag may set it for all its sources."""
@@ -30,6 +29,7 @@ SOME_NOUNS = {
     "api/operations/practice.py",  # adds what a newcomer tries
     "api/operations/publications.py",
     "api/operations/tag_defaults.py",  # renames a tag everywhere
+    "api/dashboard/notifying/alert_form.py",  # an alert with its sources, and its first destination
 }
 """Files that import several nouns, but need no change for a new one."""
 
@@ -55,11 +55,11 @@ def test_a_field_of_a_source_is_named_in_the_five_files_of_the_walk_and_in_no_ot
 
 
 def test_a_field_of_an_alert_is_named_in_four_files() -> None:
-    found = naming("notice_after") - {"storage/records/health.py", "api/dashboard/alerts/editing.py"}
+    found = naming("notice_after") - {"storage/records/health.py"}
     files = {
         "storage/records/alert.py",
         "api/schemas/alerts.py",
-        "api/dashboard/alerts/form.py",
+        "api/dashboard/notifying/alert_form.py",
         "api/dashboard/templates/alerts/form.html",
     }
     assert found == files

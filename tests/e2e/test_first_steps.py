@@ -53,7 +53,7 @@ async def test_the_first_five_minutes(tmp_path: Path) -> None:
                     said = await reader.open("/first-steps")
             assert "− removed: Single, adult: 18.00 euro" in said and "+ added: Single, adult: 21.70 euro" in said
             assert "✓ verified signed with key" in said
-            assert "Why you are told: The change scored" in said
+            assert "Why it was reported: The change scored" in said
             said = await reader.press("/first-steps/wire")
             assert reader.path.startswith("/webhook-bins/")
             assert said.count("verified") == 2, said

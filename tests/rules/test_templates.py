@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 
-from api.dashboard.assets import asset
+from api.dashboard.rendering import asset
 from tests.rules.source_files import ROOT, modules, name_of, names_used, tree_of
 
 TEMPLATES = sorted(path for room in ("dashboard", "docs") for path in (ROOT / "api" / room).rglob("*.html"))

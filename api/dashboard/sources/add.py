@@ -1,25 +1,39 @@
-"""Adding sources: paste URLs, preview their types and events, add them."""
+"""Adding sources: pasted URLs with their previews, and a list of feeds (OPML); the export of such a list."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Annotated, Final, Literal, NamedTuple
+from typing import Annotated, Any, Final, Literal
 
 import msgspec
-from msgspec import Meta, Struct
+from msgspec import Meta, Struct, structs
 
-from actors.errors import DomainError
+from actors import outline
+from actors.egress.url import parse_url
+from actors.errors import DomainError, UrlRefused
 from actors.messages.requests import DetectRequest, NewSource, Tags, Url, as_typed
 from actors.messages.views import AddedSource
+from actors.messages.workers import BeginImport, Importing, ShowImport, StopImport
+from actors.outline import FeedLine, Outline
 from actors.previews import Previewed
+from actors.world import TaskRefused, WorkerDied, WorkerTooSlow
 from api.dashboard.forms import Form, Wrong, wrong_of
 from api.dashboard.language.sentences import translated
 from api.dashboard.language.speaking import each_said, say, say_many
-from api.dashboard.screen import Go, Page, Screen, Visit
-from api.dashboard.sources.inherited import inherited_part
-from api.dashboard.sources.options import Options, checked, ignore_of, own_of, settings_in, tags_of, words_in
-from api.dashboard.sources.words import KINDS
+from api.dashboard.picker import every
+from api.dashboard.screen import Download, Go, Page, Screen, Visit, post
+from api.dashboard.sources.display import KINDS
+from api.dashboard.sources.options import (
+    Options,
+    checked,
+    ignore_of,
+    inherited_part,
+    own_of,
+    settings_in,
+    tags_of,
+    words_in,
+)
 from api.operations import sources
 from api.operations.batches import Failed
 from api.problems import Refusal
@@ -27,8 +41,7 @@ from api.refusal_words import in_words
 from api.refusals import refusal_of
 from api.schemas.previews import DetectAnswer
 from api.v1.previews import detection_of
-from storage.records.source import Source
-from storage.records.tiers import TIERS, Setting, SourceType
+from storage.records.tiers import TIERS, SourceType
 
 MOST: Final = 20
 """URLs per step, as in the API's batch."""
@@ -73,53 +86,30 @@ class Pick(Struct, frozen=True, forbid_unknown_fields=True):
     later: bool = False
 
 
-class FoundUrl(NamedTuple):
-    """The result for a pasted URL: its type, or why it cannot be watched."""
+def found_url(url: str, answer: DetectAnswer | None, refusal: str = "", pick: str = "") -> dict[str, Any]:
+    """Return the result for a pasted URL: its kind, or why it cannot be watched.
 
-    url: str
-    answer: DetectAnswer | None
-    refusal: str = ""
-    pick: str = ""
-
-    @property
-    def kind(self) -> str:
-        """The kind that it would be watched as, for display."""
-        return "" if self.answer is None else KINDS[watched_as(self.answer)]
-
-    @property
-    def settings(self) -> frozenset[Setting]:
-        """The available settings of the kind that it would be watched as, which may differ from the detected one."""
-        return frozenset() if self.answer is None else TIERS[watched_as(self.answer)].settings
-
-    @property
-    def title(self) -> str:
-        return "" if self.answer is None else title_in(self.answer)
+    settings: of the kind that it would be watched as, which may differ from the detected one.
+    """
+    tier = None if answer is None else TIERS[watched_as(answer)]
+    return {
+        "url": url,
+        "answer": answer,
+        "refusal": refusal,
+        "pick": pick,
+        "kind": "" if tier is None else tier.noun,
+        "settings": frozenset() if tier is None else tier.settings,
+        "title": "" if answer is None else title_in(answer),
+    }
 
 
-class AddedUrl(NamedTuple):
-    """The result for one added URL."""
-
-    url: str
-    outcome: AddedSource | Failed
-
-    @property
-    def source(self) -> Source | None:
-        """The source that watches it."""
-        return self.outcome.view.source if isinstance(self.outcome, AddedSource) else None
-
-    @property
-    def status(self) -> Literal["watched", "there", "late", "refused"]:
-        """The result as a word."""
-        if isinstance(self.outcome, AddedSource):
-            return "watched" if self.outcome.created else "there"
-        return "late" if self.outcome.late else "refused"
-
-    @property
-    def says(self) -> str:
-        """Its detection, or why it is not watched."""
-        if isinstance(self.outcome, AddedSource):
-            return self.outcome.view.source.detection.evidence
-        return self.outcome.refusal.detail
+def added_url(url: str, outcome: AddedSource | Failed) -> dict[str, Any]:
+    """Return the result for an added URL: the source that watches it with its detection, or why it is not watched."""
+    if isinstance(outcome, Failed):
+        status = "late" if outcome.late else "refused"
+        return {"url": url, "source": None, "status": status, "says": outcome.refusal.detail}
+    source, status = outcome.view.source, "watched" if outcome.created else "there"
+    return {"url": url, "source": source, "status": status, "says": source.detection.evidence}
 
 
 def lines_of(text: str) -> tuple[str, ...]:
@@ -139,7 +129,6 @@ def watched_as(answer: DetectAnswer) -> SourceType:
 
 
 def title_in(answer: DetectAnswer) -> str:
-    """Return a source's own title, normalised."""
     shown = answer.preview
     title = shown.feed.title if shown.feed is not None else shown.page.title if shown.page is not None else ""
     return sources.title_of(title)[:200]
@@ -198,7 +187,7 @@ async def look(visit: Visit) -> Page:
     part = answer.preview.part
     shows = {
         "form": form,
-        "found": FoundUrl(urls[0], answer),
+        "found": found_url(urls[0], answer),
         "kinds": each_said(KINDS.items()),
         "inherited": [] if part is None else inherited_part(part.selector, part.ignore, part.inherited),
     }
@@ -209,13 +198,15 @@ async def _several(visit: Visit, form: Look, urls: Sequence[str]) -> Page:
     now, rest = urls[:MOST], urls[MOST:]
     outcomes = await sources.detect_each(visit, now)
     found = [_found(url, outcome) for url, outcome in zip(now, outcomes, strict=True)]
+    picks = [one["url"] for one in found if one["pick"]]
+    refused = [one["url"] for one in found if not one["pick"] and one["answer"] is None]
     shows = {
         "found": found,
-        "refused": [one.url for one in found if not one.pick and one.answer is None],
-        "shown": [one.url for one in found if one.pick],
+        "refused": refused,
+        "shown": picks,
         "rest": rest,
         "tags": form.tags,
-        "good": sum(bool(one.pick) for one in found),
+        "good": len(picks),
     }
     return Page("sources/found.html", say_many("Found %(count)s URL", "Found %(count)s URLs", len(found)), shows)
 
@@ -239,22 +230,27 @@ def _lines(text: str) -> tuple[str, ...]:
     return urls
 
 
-def _found(url: str, outcome: Previewed | Failed) -> FoundUrl:
+def _found(url: str, outcome: Previewed | Failed) -> dict[str, Any]:
     if isinstance(outcome, Failed):
         later = msgspec.json.encode(Pick(url, later=True)).decode() if outcome.may_pass else ""
-        return FoundUrl(url, None, in_words(outcome.refusal.detail), later)
+        return found_url(url, None, in_words(outcome.refusal.detail), later)
     answer = detection_of(url, outcome)
     pick = "" if answer.source_id is not None else msgspec.json.encode(Pick(url)).decode()
-    return FoundUrl(url, answer, "", pick)
+    return found_url(url, answer, pick=pick)
+
+
+def only_url(form: Look) -> str:
+    """Return the URL of a form that takes one. Raises Wrong."""
+    urls = _lines(form.urls)
+    if len(urls) != 1:
+        raise Wrong(urls=say("This form adds one URL. Preview several URLs first."))
+    return urls[0]
 
 
 async def add(visit: Visit) -> Go:
     form: Look = visit.form
-    urls = _lines(form.urls)
-    if len(urls) != 1:
-        raise Wrong(urls=say("Here one URL is added. Look at several first."))
     later: Literal["now", "later"] = "later" if form.later else "now"
-    new = NewSource(url=urls[0], type=form.type, backfill=form.backfill, verify=later, **settings_in(form))
+    new = NewSource(url=only_url(form), type=form.type, backfill=form.backfill, verify=later, **settings_in(form))
     try:
         added = await sources.add(visit, new)
     except (Refusal, DomainError) as error:
@@ -263,10 +259,8 @@ async def add(visit: Visit) -> Go:
     if not added.created:
         return Go(there, say("It was watched already. Nothing has changed."))
     if added.view.source.detection.pending:
-        says = say("It is kept, and has yet to answer. Where it begins is what is there at its first answer.")
-        return Go(there, says)
-    says = say("It is watched from now on. What is there now is where it begins; what changes is told.")
-    return Go(there, says)
+        return Go(there, say("Source added, but it has not answered yet. Its first answer becomes the baseline."))
+    return Go(there, say("Source added. Its present content is the baseline; changes from now on are reported."))
 
 
 async def add_chosen(visit: Visit) -> Page | Go:
@@ -276,34 +270,158 @@ async def add_chosen(visit: Visit) -> Page | Go:
         raise Wrong(say("Nothing is ticked, so nothing was added."))
     picks = _picks(form.pick)
     tags = checked("tags", words_in(form.tags), Tags)
-    new = tuple(_new(pick, tags) for pick in picks)
+    new = tuple(NewSource(pick.url, tags=tags, verify="later" if pick.later else "now") for pick in picks)
     outcomes = await sources.add_each(visit, new)
-    added = [AddedUrl(one.url, outcome) for one, outcome in zip(new, outcomes, strict=True)]
-    failed = [one for one in added if one.source is None]
+    added = [added_url(one.url, outcome) for one, outcome in zip(new, outcomes, strict=True)]
+    failed = [one["url"] for one in added if one["source"] is None]
     rest = lines_of(form.urls)
     if not failed and not rest:
         says = say_many("%(count)s source watched from now on.", "%(count)s sources watched from now on.", len(added))
         return Go("/sources", says)
-    left = "\n".join((*(one.url for one in failed), *rest))
+    left = "\n".join((*failed, *rest))
     shows = {"added": added, "failed": len(failed), "rest": len(rest), "left": left}
     title = say("Added %(done)s of %(all)s", done=len(added) - len(failed), all=len(added))
     return Page("sources/added.html", title, shows)
-
-
-def _new(pick: Pick, tags: Tags) -> NewSource:
-    return NewSource(pick.url, tags=tags, verify="later" if pick.later else "now")
 
 
 def _picks(texts: Sequence[str]) -> tuple[Pick, ...]:
     try:
         return tuple(msgspec.json.decode(text, type=Pick) for text in texts)
     except (msgspec.MsgspecError, UnicodeError):
-        raise Wrong(say("The form was not as it was sent to you. Paste the URLs again.")) from None
+        raise Wrong(say("This form is out of date. Paste the URLs again.")) from None
 
 
-SCREENS = (
+IMPORT_PATH: Final = "/sources/import"
+LIMIT: Final = 4 << 20
+"""Bytes of a list with its form."""
+SHOWN: Final = 200
+READ_WITHIN: Final = 10.0
+"""Seconds for a worker to read a list: thousands of lines in deep folders take several."""
+MOST_EXPORTED: Final = 1 << 20
+
+
+class Given(Form, frozen=True):
+    """A list of feeds, as a file or as text."""
+
+    file: bytes = b""
+    text: Annotated[str, Meta(max_length=LIMIT)] = ""
+
+
+class Begin(Form, frozen=True, kw_only=True):
+    """The lines to add, as read (JSON). folders: turn folders into tags."""
+
+    lines: Annotated[str, Meta(max_length=LIMIT)]
+    tags: Annotated[str, Meta(max_length=6_000)] = ""
+    folders: bool = False
+
+
+async def moving(visit: Visit) -> Page:
+    last = await _last(visit)
+    shows = {"last": last, "counts": last.counts() if last is not None else {}, "shown": SHOWN}
+    return Page("sources/import.html", say("Import"), shows)
+
+
+async def _last(visit: Visit) -> Importing | None:
+    found: Importing | None = await visit.context.importer.ask(ShowImport)
+    return found
+
+
+async def read(visit: Visit) -> Page:
+    """Preview a list without adding it."""
+    form: Given = visit.form
+    if not form.file and not form.text:
+        raise Wrong(file=say("Choose a file, or paste its content."))
+    found = await _read_list(visit, form.file or form.text.encode())
+    rows = [await _foreseen(visit, line) for line in found.feeds]
+    new = [line for line, source, refusal in rows if source is None and not refusal]
+    shows = {
+        "outline": found,
+        "rows": rows[:SHOWN],
+        "more": max(0, len(rows) - SHOWN),
+        "new": len(new),
+        "there": sum(source is not None for _, source, _ in rows),
+        "refused": [row for row in rows if row[2]],
+        "lines": msgspec.json.encode(new).decode(),
+        "folders": any(line.tags for line in new),
+    }
+    title = say_many("%(count)s feed in the list", "%(count)s feeds in the list", len(rows))
+    return Page("sources/import_read.html", title, shows)
+
+
+async def _read_list(visit: Visit, body: bytes) -> Outline:
+    """Read a list in a worker, as hostile input. Raises Wrong."""
+    try:
+        answer = await visit.context.world.jail.call("outline", body, deadline=READ_WITHIN)
+    except TaskRefused as error:
+        raise Wrong(file=translated(error.reason)) from None
+    except (WorkerTooSlow, WorkerDied):
+        raise Wrong(file=say("Reading it took too long or too much memory, and was stopped.")) from None
+    return msgspec.msgpack.decode(answer, type=Outline)
+
+
+async def _foreseen(visit: Visit, line: FeedLine) -> tuple[FeedLine, str | None, str]:
+    """Return a line of a list with the source that watches it already, and why it cannot be added."""
+    try:
+        url = parse_url(as_typed(line.url))
+    except UrlRefused as error:
+        return line, None, error.detail
+    there = await visit.context.storage.sources.by_url(url.text)
+    return line, None if there is None else there.id, ""
+
+
+async def begin(visit: Visit) -> Go:
+    form: Begin = visit.form
+    given: tuple[str, ...] = checked("tags", words_in(form.tags), Tags)
+    try:
+        lines = msgspec.json.decode(form.lines, type=tuple[FeedLine, ...])
+    except (msgspec.MsgspecError, UnicodeError):
+        raise Wrong(say("This form is out of date. Upload the list again.")) from None
+    return await _begin(visit, [_tagged(line, given, folders=form.folders) for line in lines])
+
+
+def _tagged(line: FeedLine, given: Sequence[str], *, folders: bool) -> FeedLine:
+    tags = sources.tags_of((*given, *(line.tags if folders else ())), "body.tags")
+    return structs.replace(line, tags=tags, title=sources.title_of(line.title)[:200])
+
+
+async def _begin(visit: Visit, lines: Sequence[FeedLine]) -> Go:
+    if not lines:
+        raise Wrong(say("There is nothing to add."))
+    await visit.context.importer.ask(lambda reply: BeginImport(lines, reply))
+    says = say_many(
+        "%(count)s feed is being added. You can leave this page.",
+        "%(count)s feeds are being added, a few at a time. You can leave this page.",
+        len(lines),
+    )
+    return Go(IMPORT_PATH, says)
+
+
+async def retry(visit: Visit) -> Go:
+    last = await _last(visit)
+    failed = [row.line for row in last.rows if row.status == "failed"] if last is not None else []
+    return await _begin(visit, failed)
+
+
+async def stop(visit: Visit) -> Go:
+    await visit.context.importer.ask(StopImport)
+    return Go(IMPORT_PATH, say("Stopped. Sources added before this are watched."))
+
+
+async def export(visit: Visit) -> Download:
+    library = sorted(await every(visit, MOST_EXPORTED), key=lambda source: source.id)
+    text = "".join(outline.written(library, "Sanderling"))
+    return Download("sanderling.opml", text.encode(), outline.MEDIA)
+
+
+SCREENS: tuple[Screen, ...] = (
     Screen(path=PATH, run=blank, query=AddQuery),
-    Screen(method="POST", path="/sources/look", run=look, form=Look, again=again),
-    Screen(method="POST", path=PATH, run=add, form=Look, again=again),
-    Screen(method="POST", path="/sources/chosen", run=add_chosen, form=Chosen, again=chosen_again),
+    post("/sources/look", look, Look, again),
+    post(PATH, add, Look, again),
+    post("/sources/chosen", add_chosen, Chosen, chosen_again),
+    Screen(path=IMPORT_PATH, run=moving),
+    post(f"{IMPORT_PATH}/read", read, Given, moving, limit=LIMIT),
+    post(IMPORT_PATH, begin, Begin, moving, limit=LIMIT),
+    post(f"{IMPORT_PATH}/again", retry, Form, moving),
+    post(f"{IMPORT_PATH}/stop", stop, Form, moving),
+    Screen(path="/sources/export", run=export),
 )

@@ -1,4 +1,4 @@
-"""Choosing the watched part of a page: its blocks as text, and the effect of pressing one.
+"""Choosing the watched part of a page: its blocks as text, the effect of pressing one, an alert for its price.
 
 It is a step next to the preview while adding, and an action on a source's page. The page is never shown as HTML, and
 none of it runs: the choices are the texts that a check would read.
@@ -6,28 +6,30 @@ none of it runs: the choices are the texts that a check would read.
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from decimal import Decimal
-from typing import Annotated, Any, Final, NamedTuple
+from typing import Annotated, Any, Final, Literal, TypeVar
+from urllib.parse import urlencode
 
 import msgspec
 from msgspec import Meta, Struct
 from msgspec.structs import replace
 
-from actors.errors import DomainError, Stale
+from actors.errors import DomainError
 from actors.messages import requests as ask
-from actors.messages.requests import DetectRequest, SourcePatch
-from actors.previews import ActName, PickCell, Picked, PickPage, PickWish, Press, ReachName
-from api.dashboard.forms import Form, Wrong
+from actors.messages.requests import DetectRequest, NewSource, SourcePatch
+from actors.previews import ActName, Picked, PickedValue, PickPage, PickWish, Press, ReachName
+from api.dashboard.forms import Draft, Form, Wrong, draft_of
 from api.dashboard.language.speaking import noted, say
-from api.dashboard.screen import Go, Page, Screen, Visit
-from api.dashboard.sources import words
+from api.dashboard.screen import Go, Page, Screen, Visit, post
+from api.dashboard.sources import display
 from api.dashboard.sources.add import PATH as ADDING
-from api.dashboard.sources.add import Look, again, blamed, lines_of, look
-from api.dashboard.sources.inherited import inherited_part
+from api.dashboard.sources.add import Look, again, blamed, look, only_url
 from api.dashboard.sources.one import show
-from api.dashboard.sources.options import own_of, tags_of
+from api.dashboard.sources.options import inherited_part, lines_in, own_of, settings_in, tags_of
 from api.operations import picks, sources
 from api.problems import Refusal
 from storage.records.revision import revision_of
@@ -39,7 +41,7 @@ FROM_URL: Final = "/sources/pick"
 REACHES: Final[Mapping[ReachName, str]] = {
     "this": noted("This block alone"),
     "like": noted("All that are like it"),
-    "part": noted("The part that it stands in"),
+    "part": noted("The part around it"),
 }
 SUBJECTS: Final[Mapping[str, str]] = {
     "price": noted("price"),
@@ -52,6 +54,7 @@ SUBJECTS: Final[Mapping[str, str]] = {
 _BLOCK: Final = re.compile(r"(\d{1,6})-([0-9a-f]{1,16})(?:-(\d{1,4}))?")
 _Button = Annotated[str, Meta(max_length=24)]
 _Lines = Annotated[str, Meta(max_length=60_000)]
+S = TypeVar("S", bound=Struct)
 
 
 class Pressing(Struct, frozen=True, forbid_unknown_fields=True):
@@ -86,23 +89,12 @@ class SourcePicking(Form, frozen=True, kw_only=True):
     pick: dict[str, str] = {}  # noqa: RUF012  as above
 
 
-class Where(NamedTuple):
-    """The links of a choice's pages: `here` shows more of it, `done` accepts it. carried: hidden fields."""
-
-    here: str
-    done: str
-    verb: str
-    back: str
-    name: str
-    carried: Mapping[str, str]
-
-
-def pressing_of(pick: Mapping[str, str]) -> Pressing:
-    """Return the pressed button. Raises Wrong for an unknown one."""
+def _read(given: Mapping[str, str], kind: type[S]) -> S:
+    """Return the fields that a mapping field holds. Raises Wrong for unknown ones."""
     try:
-        return msgspec.convert(dict(pick), Pressing, strict=False)
+        return msgspec.convert(dict(given), kind, strict=False)
     except msgspec.ValidationError:
-        raise Wrong(say("The form was not as it was sent to you. Open the page anew.")) from None
+        raise Wrong(say("This form is out of date. Open the page again.")) from None
 
 
 def press_of(pressed: Pressing) -> Press | None:
@@ -112,53 +104,33 @@ def press_of(pressed: Pressing) -> Press | None:
         if written := getattr(pressed, name):
             block = _BLOCK.fullmatch(written)
             if block is None:
-                raise Wrong(say("The form was not as it was sent to you. Open the page anew."))
+                raise Wrong(say("This form is out of date. Open the page again."))
             reach: ReachName = "part" if name == "links" else "this"
             return Press(int(block[1]), block[2], act, pressed.reach or reach, int(block[3] or 0))
     return None
 
 
-def wish_of(selector: str | None, ignore: str, pressed: Pressing) -> PickWish:
+def wish_of(form: UrlPicking | SourcePicking, pressed: Pressing) -> PickWish:
     """Return the request for the page's blocks. Raises Wrong."""
-    return PickWish(selector, selectors_in(ignore), pressed.first, pressed.find, press_of(pressed))
+    return PickWish(form.selector, lines_in(form.ignore), pressed.first, pressed.find, press_of(pressed))
 
 
-def selectors_in(text: str) -> tuple[str, ...]:
-    """Return the selectors in a text, one per line."""
-    return tuple(line for each in text.split("\n") if (line := each.strip()))
+async def _picked_from_url(visit: Visit, form: UrlPicking, url: str, pressed: Pressing) -> Picked:
+    """Fetch a URL for its blocks. Raises Wrong."""
+    more = (form.headers, form.render or "auto", form.wait_for, tags_of(form), own_of(form))
+    try:
+        return await sources.pick_from_url(
+            visit, DetectRequest(url, "html", None, (), None, *more), wish_of(form, pressed)
+        )
+    except (Refusal, DomainError) as error:
+        raise blamed(error) from None
 
 
 async def of_url(visit: Visit) -> Page:
     """Show the blocks of a URL that is about to be added."""
     form: UrlPicking = visit.form
-    urls = lines_of(form.urls)
-    if len(urls) != 1:
-        raise Wrong(urls=say("Here one URL is added. Look at several first."))
-    pressed = pressing_of(form.pick)
-    try:
-        picked = await sources.pick_from_url(
-            visit, request_of(form, urls[0]), wish_of(form.selector, form.ignore, pressed)
-        )
-    except (Refusal, DomainError) as error:
-        raise blamed(error) from None
-    return shown(visit, picked, pressed, where_at_adding(form, urls[0]), form)
-
-
-def request_of(form: Look, url: str) -> DetectRequest:
-    look = (form.headers, form.render or "auto", form.wait_for, tags_of(form), own_of(form))
-    return DetectRequest(url, "html", None, (), None, *look)
-
-
-def where_at_adding(form: UrlPicking, url: str) -> Where:
-    """Return the links for a choice before a URL is added: back to its preview, with all fields."""
-    unsaid = ("selector", "ignore", "pick", "follow")
-    values = {name: getattr(form, name) for name in form.__struct_fields__ if name not in unsaid}
-    typed = {name: _typed(value) for name, value in values.items() if value not in (None, "", False)}
-    return Where(FROM_URL, f"{FROM_URL}/use", say("Use this"), ADDING, url, typed)
-
-
-def _typed(value: Any) -> str:
-    return "true" if value is True else str(value)
+    url, pressed = only_url(form), _read(form.pick, Pressing)
+    return shown(await _picked_from_url(visit, form, url, pressed), pressed, form, url)
 
 
 async def use(visit: Visit) -> Page:
@@ -171,156 +143,220 @@ async def use(visit: Visit) -> Page:
 async def of_source(visit: Visit) -> Page:
     """Show the blocks of a watched page and its current choice."""
     source = (await sources.view(visit, visit.path["id"])).source
-    form = SourcePicking(
-        selector=source.selector,
-        ignore="\n".join(source.ignore),
-        follow=source.follow != "none",
-        revision=revision_of(source),
-    )
-    return await _of_source(visit, source, form)
+    ignore, follow = "\n".join(source.ignore), source.follow != "none"
+    visit.form = SourcePicking(selector=source.selector, ignore=ignore, follow=follow, revision=revision_of(source))
+    return await press(visit)
 
 
 async def press(visit: Visit) -> Page:
     """Show the effect of pressing a block of a watched page, or other blocks."""
-    return await _of_source(visit, (await sources.view(visit, visit.path["id"])).source, visit.form)
-
-
-async def _of_source(visit: Visit, source: Source, form: SourcePicking) -> Page:
-    pressed = pressing_of(form.pick)
+    form: SourcePicking = visit.form
+    source, pressed = (await sources.view(visit, visit.path["id"])).source, _read(form.pick, Pressing)
     try:
-        picked = await picks.of_source(visit, source, wish_of(form.selector, form.ignore, pressed))
+        return shown(await picks.of_source(visit, source, wish_of(form, pressed)), pressed, form, source)
     except (Refusal, DomainError) as error:
         return unreached(source, error)
-    return shown(visit, picked, pressed, where_of(source, form.revision), form, source=source)
-
-
-def where_of(source: Source, revision: str) -> Where:
-    """Return the links for a choice on an existing source."""
-    here = f"/sources/{source.id}/pick"
-    back = f"/sources/{source.id}"
-    return Where(here, f"{here}/save", say("Save"), back, words.name_of(source), {"revision": revision})
 
 
 def unreached(source: Source, error: Refusal | DomainError) -> Page:
-    """Show why the page's blocks are unavailable."""
     says = next(iter(blamed(error).errors.values()), "")
-    shows = {"id": source.id, "name": words.name_of(source), "says": says}
-    return Page("sources/pick_unreached.html", say("Choose what is watched"), shows)
+    shows = {"id": source.id, "name": display.name_of(source), "says": says}
+    return Page("sources/pick_unreached.html", say("Choose what to watch"), shows)
+
+
+def _where(form: UrlPicking | SourcePicking, of: Source | str) -> dict[str, Any]:
+    """Return the links of a choice's pages: `here` shows more of it, `done` accepts it. carried: hidden fields.
+
+    of: a source, or a URL that is about to be added; then it leads back to its preview, with all fields.
+    """
+    if isinstance(of, Source):
+        here, name, carried = f"/sources/{of.id}/pick", display.name_of(of), {"revision": getattr(form, "revision", "")}
+        done = {"done": f"{here}/save", "verb": say("Save"), "back": f"/sources/{of.id}"}
+        return {"here": here, "name": name, "carried": carried} | done
+    unsaid = ("selector", "ignore", "follow", "pick", "price")
+    typed = {name: getattr(form, name) for name in form.__struct_fields__ if name not in unsaid}
+    carried = {name: "true" if value is True else str(value) for name, value in typed.items() if value}
+    done = {"done": f"{FROM_URL}/use", "verb": say("Use this"), "back": ADDING}
+    return {"here": FROM_URL, "name": of, "carried": carried} | done
 
 
 def shown(
-    visit: Visit,
-    picked: Picked,
-    pressed: Pressing,
-    where: Where,
-    form: UrlPicking | SourcePicking,
-    *,
-    source: Source | None = None,
-    moved: bool = False,
+    picked: Picked, pressed: Pressing, form: UrlPicking | SourcePicking, of: Source | str, *, moved: bool = False
 ) -> Page:
     """Return the page of blocks, or the effect of the pressed one. moved: the page has changed in the meantime."""
-    page, own = picked.page, _chosen_of(picked.page)
-    inherited = dict(picked.inherited)
-    takes_over = own is not None and inherited.pop("selector", None) is not None
+    page, choice, inherited = picked.page, picked.page.choice, dict(picked.inherited)
+    press = press_of(pressed)
+    chosen = None if isinstance(of, str) else (of.selector, of.ignore)
+    takes_over = kept_of(picked) is not None and inherited.pop("selector", None) is not None
+    cells = () if choice is None or press is None else choice.block.cells
     shows = {
-        "where": where,
+        "where": _where(form, of),
         "page": page,
         "at": rfc3339(picked.fetched_at),
         "selector": form.selector or "",
         "ignore": form.ignore,
         "follow": form.follow or bool(pressed.links),
         "pressed": pressed,
-        "cell": _cell(page, press_of(pressed)),
+        "cell": next((cell for cell in cells if press is not None and cell.number == press.cell), None),
         "act": next((name for name in ("only", "also", "without", "links") if getattr(pressed, name)), ""),
         "reaches": {name: say(text) for name, text in REACHES.items()},
         "inherited": inherited_part(picked.selector, picked.ignore, inherited),
         "takes_over": takes_over,
         "joins": bool(form.selector or picked.selector),
-        "changed": source is None or (form.selector, selectors_in(form.ignore)) != (source.selector, source.ignore),
+        "changed": (form.selector, lines_in(form.ignore)) != chosen,
         "subjects": {name: say(text) for name, text in SUBJECTS.items()},
         "moved": moved,
         "amount": _amount(page),
         "labels": {"price.amount": say("This amount")},
     }
-    if page.choice is None:
-        return Page("sources/pick.html", say("Choose what is watched"), shows)
+    if choice is None:
+        return Page("sources/pick.html", say("Choose what to watch"), shows)
     if pressed.price:
         return Page("sources/price.html", say("When the price changes"), shows)
-    return Page("sources/picked.html", say("What would be watched"), shows)
+    return Page("sources/picked.html", say("The watched part"), shows)
 
 
-def _chosen_of(page: PickPage) -> str | None:
+def kept_of(picked: Picked) -> str | None:
     """Return the selector that the choice would set on the source, or None."""
-    return None if page.choice is None or page.choice.kept is None else page.choice.kept.selector
-
-
-def _cell(page: PickPage, press: Press | None) -> PickCell | None:
-    """Return the pressed cell, or None for a whole block."""
-    if page.choice is None or press is None:
-        return None
-    return next((cell for cell in page.choice.block.cells if cell.number == press.cell), None)
+    choice = picked.page.choice
+    return None if choice is None or choice.kept is None else choice.kept.selector
 
 
 def _amount(page: PickPage) -> str:
-    """Return the pressed block's first value as an editable number, or "" without one."""
-    found = page.choice.block.values[:1] if page.choice is not None else ()
-    if not found:
+    """Return the pressed block's first value as an editable number (1099.50), or "" without one."""
+    if page.choice is None or not page.choice.block.values:
         return ""
-    value = found[0].value
-    return plain_number(value.number, value.scale) if isinstance(value.number, int) else value.value
-
-
-def plain_number(number: int, scale: int) -> str:
-    """Return a number without separators, with a decimal point.
-
-    >>> plain_number(109950, 2), plain_number(7, 0)
-    ('1099.50', '7')
-    """
-    return f"{Decimal(number).scaleb(-scale):f}"
+    value = page.choice.block.values[0].value
+    return f"{Decimal(value.number).scaleb(-value.scale):f}" if isinstance(value.number, int) else value.value
 
 
 async def save(visit: Visit) -> Page | Go:
-    """Save the choice. If the page's matching text has changed since, show it again first."""
+    """Save the choice. If the page's matching text has changed since, show it again first.
+
+    If that is unknown now, save: the user saw it a moment ago, and saving checks its selectors.
+    """
     form: SourcePicking = visit.form
-    source = (await sources.view(visit, visit.path["id"])).source
-    pressed = pressing_of(form.pick)
-    picked = await now_of(visit, source, form)
-    if picked is not None:
-        now = picked.page.now
-        if now is None or now.digest != pressed.digest:
-            return shown(visit, picked, Pressing(), where_of(source, form.revision), form, source=source, moved=True)
-    patch = SourcePatch(selector=form.selector, ignore=selectors_in(form.ignore))
+    source, ignore = (await sources.view(visit, visit.path["id"])).source, lines_in(form.ignore)
+    pressed = _read(form.pick, Pressing)
+    with suppress(Refusal, DomainError):
+        picked = await sources.pick_from_source(visit, source.id, PickWish(form.selector, ignore))
+        if picked.page.now is None or picked.page.now.digest != pressed.digest:
+            return shown(picked, Pressing(), form, source, moved=True)
+    patch = SourcePatch(selector=form.selector, ignore=ignore)
     if form.follow != (source.follow != "none"):
         patch = replace(patch, follow="new_links" if form.follow else "none")
-    await changed(visit, source, patch, form.revision)
-    says = say("Saved. Another part of the page begins with a new first look: what is there then is not told.")
+    await sources.change(visit, source.id, patch, frozenset((form.revision,)))
+    says = say("Saved. The next check stores the new part as the baseline and reports nothing.")
     return Go(f"/sources/{source.id}", says)
 
 
-async def now_of(visit: Visit, source: Source, form: SourcePicking) -> Picked | None:
-    """Return the text that a choice matches on the page now, or None if unknown, which does not prevent saving.
+Sign = Literal["below", "above", "drop", "any"]
+_SIGNS: Final[Mapping[Sign, str]] = {"below": "<", "above": ">", "drop": ".drop>="}
+_AMOUNT: Final = re.compile(r"\d{1,15}(?:\.\d{1,9})?%?|\d{4}-\d\d-\d\d|\d+(?:\.\d+){1,5}")
+_KINDS: Final[Mapping[str, str]] = {"percent": "number"}
+"""The argument of `kind:` for a subject, if it differs."""
 
-    The user saw it a moment ago, and saving checks its selectors.
+
+class Wanted(Struct, frozen=True, forbid_unknown_fields=True):
+    """The block's value, and the alert's condition. narrow: watch nothing else of the page."""
+
+    value: Annotated[int, Meta(ge=0, le=100)] = 0
+    sign: Sign = "below"
+    amount: Annotated[str, Meta(max_length=40)] = ""
+    narrow: bool = False
+
+
+class UrlPrice(UrlPicking, frozen=True, kw_only=True):
+    """A URL that is about to be added for one of its values."""
+
+    price: dict[str, str] = {}  # noqa: RUF012  a default of a struct, which copies it
+
+
+class SourcePrice(SourcePicking, frozen=True, kw_only=True):
+    """A watched page with one of its values."""
+
+    price: dict[str, str] = {}  # noqa: RUF012  as above
+
+
+def query_of(found: PickedValue, wanted: Wanted) -> str:
+    """Return the query of an alert for a value. Raises Wrong for an invalid amount.
+
+    A place separates the value from others on the page; if nothing else is watched, it needs none.
     """
+    place = "" if wanted.narrow else found.place
+    if wanted.sign == "any" or found.subject == "availability":
+        return f"{place} kind:{_KINDS.get(found.subject, found.subject)}".strip()
+    amount = wanted.amount.replace(" ", "").replace("\u00a0", "").replace(",", ".")
+    if not _AMOUNT.fullmatch(amount):
+        raise Wrong(**{"price.amount": say("Write a number, such as 14.50.")})
+    unit = found.value.unit if found.subject in ("price", "number") and not amount.endswith("%") else ""
+    sign = _SIGNS[wanted.sign] if wanted.sign != "drop" or found.subject in ("price", "number", "percent") else "<"
+    return f"{place} {found.subject}{sign}{amount}{unit}".strip()
+
+
+def _asked(picked: Picked, wanted: Wanted) -> str:
+    """Return the query for the chosen value. Raises Wrong if the page no longer has it."""
+    choice = picked.page.choice
+    if choice is None or wanted.value >= len(choice.block.values):
+        raise Wrong(say("The page has changed, and this block is not there any more. Choose again."))
+    return query_of(choice.block.values[wanted.value], wanted)
+
+
+async def price_of_url(visit: Visit) -> Page | Go:
+    """Watch a URL, then open the form of an alert for one of its values."""
+    form: UrlPrice = visit.form
+    url, wanted, pressed = only_url(form), _read(form.price, Wanted), _read(form.pick, Pressing)
+    picked = await _picked_from_url(visit, form, url, pressed)
     try:
-        return await sources.pick_from_source(visit, source.id, PickWish(form.selector, selectors_in(form.ignore)))
-    except (Refusal, DomainError):
-        return None
-
-
-async def changed(visit: Visit, source: Source, patch: SourcePatch, revision: str) -> None:
-    """Change a source from the revision that was shown. Raises Wrong if it has changed since."""
+        query = _asked(picked, wanted)
+    except Wrong as wrong:
+        return asked_again(visit, shown(picked, pressed, form, url), wrong)
+    settings, kept = settings_in(form), kept_of(picked)
+    if wanted.narrow and kept is not None:
+        settings |= {"selector": kept}
     try:
-        await sources.change(visit, source.id, patch, frozenset((revision,)))
-    except Stale:
-        says = say("The source has been changed in another place since you opened this form. Open it anew.")
-        raise Wrong(says) from None
+        added = await sources.add(visit, NewSource(url=url, type="html", **settings))
+    except (Refusal, DomainError) as error:
+        raise blamed(error) from None
+    return alert_of(added.view.source.id, query)
 
 
-SCREENS = (
-    Screen(method="POST", path=FROM_URL, run=of_url, form=UrlPicking, again=again),
-    Screen(method="POST", path=f"{FROM_URL}/use", run=use, form=UrlPicking, again=again),
+async def price_of_source(visit: Visit) -> Page | Go:
+    """Open the form of an alert for a value of a watched page; watch only that block if requested."""
+    form: SourcePrice = visit.form
+    source = (await sources.view(visit, visit.path["id"])).source
+    wanted, pressed = _read(form.price, Wanted), _read(form.pick, Pressing)
+    try:
+        picked = await picks.of_source(visit, source, wish_of(form, pressed))
+    except (Refusal, DomainError) as error:
+        return unreached(source, error)
+    try:
+        query = _asked(picked, wanted)
+    except Wrong as wrong:
+        return asked_again(visit, shown(picked, pressed, form, source), wrong)
+    if wanted.narrow and kept_of(picked) is not None:
+        patch = SourcePatch(selector=kept_of(picked), ignore=lines_in(form.ignore))
+        await sources.change(visit, source.id, patch, frozenset((form.revision,)))
+    return alert_of(source.id, query)
+
+
+def asked_again(visit: Visit, page: Page, wrong: Wrong) -> Page:
+    visit.draft = Draft(draft_of(visit.form).given, wrong.errors, wrong.says)
+    return dataclasses.replace(page, status=422)
+
+
+def alert_of(source: str, query: str) -> Go:
+    """Redirect to the form of a new alert, with its query."""
+    says = say("This is the alert for it. Try it, name it, and choose who to notify.")
+    return Go(f"/alerts/new?{urlencode({'q': query, 'language': 'simple', 'source': source})}", says)
+
+
+SCREENS: tuple[Screen, ...] = (
+    post(FROM_URL, of_url, UrlPicking, again),
+    post(f"{FROM_URL}/use", use, UrlPicking, again),
     Screen(path=PATH, run=of_source),
-    Screen(method="POST", path=PATH, run=press, form=SourcePicking, again=show),
-    Screen(method="POST", path=f"{PATH}/save", run=save, form=SourcePicking, again=show),
+    post(PATH, press, SourcePicking, show),
+    post(f"{PATH}/save", save, SourcePicking, show),
+    post(f"{FROM_URL}/price", price_of_url, UrlPrice, again),
+    post(f"{PATH}/price", price_of_source, SourcePrice, show),
 )

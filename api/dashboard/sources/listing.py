@@ -1,39 +1,84 @@
-"""The list of sources: worst first, filtered, page by page, with actions on many at once."""
+"""The list of sources with actions on many at once, deleted sources, and tags."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
-from typing import Annotated, Literal, NamedTuple
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Annotated, Final, Literal, NamedTuple
 from urllib.parse import parse_qs, urlsplit
 
 import msgspec
 from msgspec import Meta, Struct
 from msgspec.structs import asdict, replace
 
+from actors.errors import Unprocessable
 from actors.messages.requests import Schedule, SourcePatch
 from actors.messages.views import SourceView
 from actors.selection import SourceSelection, SourceSort
 from api.cursors import decode_cursor, encode_cursor
-from api.dashboard.forms import Form, Wrong
+from api.dashboard.forms import Confirm, Form, Wrong, draft_of
 from api.dashboard.language.sentences import translated
 from api.dashboard.language.speaking import noted, say, say_as, say_many
-from api.dashboard.lists import Chip, address, chips
-from api.dashboard.saved_views import views_of
-from api.dashboard.screen import Go, Page, Screen, Visit
+from api.dashboard.lists import Chip, address, chips, views_of
+from api.dashboard.picker import every as every_source
+from api.dashboard.screen import Go, Page, Screen, Undo, Visit, post
 from api.dashboard.sessions import own_path
-from api.dashboard.sources import inherited, words
-from api.dashboard.sources.deleted import MINUTES, RESTING
-from api.dashboard.sources.folders import MOST as MOST_FOLDERS
-from api.dashboard.sources.folders import folders
-from api.dashboard.sources.ticks import Strip, strip
-from api.dashboard.undoing import Undo
-from api.operations import sources
+from api.dashboard.sources import display, options
+from api.dashboard.sources.display import MINUTES, RESTING, strip
+from api.operations import sources, tag_defaults
 from api.operations.batches import Failed
 from api.operations.context import OperationContext
 from storage.records import trail
 from storage.records.health import Flag
+from storage.records.source import OWN_NAMESPACES, RESTS
 from storage.records.states import HEALTH, SOURCES, SourceState
 from storage.records.tiers import SourceType
+
+LABEL = "label:"
+MOST_FOLDERS = 100
+"""Folders to show."""
+
+
+class Folder(NamedTuple):
+    """A tag, or a level above tags. says: its last word. tag: the list's filter. depth: from 0."""
+
+    says: str
+    tag: str
+    depth: int
+    sources: int
+
+
+def folders(counts: Mapping[str, int]) -> list[Folder]:
+    """Return users' tags as folders, in order. counts: as named by `selecting.folders_of`.
+
+    >>> counts = {"label:news": 1, "label:news/*": 3, "label:news/se": 2, "label:news/se/*": 2, "practice:page": 1}
+    >>> [(one.says, one.tag, one.depth, one.sources) for one in folders(counts)]
+    [('news', 'news/*', 0, 3), ('se', 'news/se', 1, 2)]
+    >>> [(one.says, one.tag, one.depth) for one in folders({"topic:ai": 1, "topic:ai/*": 1, "topic:*": 1})]
+    [('topic', 'topic:*', 0), ('ai', 'topic:ai', 1)]
+    """
+    names = {name.removesuffix("/*") for name in counts if name.partition(":")[0] not in OWN_NAMESPACES}
+    found = []
+    for name in sorted(names, key=_order):
+        space, _, words = name.partition(":")
+        parts = words.split("/")
+        above = 0 if name.startswith(LABEL) else 1
+        if words == "*":
+            found.append(Folder(space, name, 0, counts[name]))
+            continue
+        inside = counts.get(f"{name}/*", 0)
+        is_folder = any(other.startswith(f"{name}/") for other in names)
+        tag = (f"{name}/*" if is_folder else name).removeprefix(LABEL)
+        count = inside if is_folder else counts.get(name, inside)
+        found.append(Folder(parts[-1], tag, above + len(parts) - 1, count))
+    return found
+
+
+def _order(name: str) -> tuple[str, ...]:
+    """Return a folder's sort key: below its parents, by its words."""
+    space, _, words = name.partition(":")
+    path = [] if f"{space}:" == LABEL else [space]
+    return tuple(part.casefold() for part in (path if words == "*" else [*path, *words.split("/")]))
+
 
 SIZES = (30, 100, 200)
 """Page sizes."""
@@ -44,9 +89,9 @@ PATH = "/sources"
 _COLUMNS: tuple[tuple[str, tuple[SourceSort, ...]], ...] = (
     (noted("State"), ("worst",)),
     (noted("Source"), ("name", "-name")),
-    (noted("Last looks"), ()),
+    (noted("Last checks"), ()),
     (noted("Last change"), ("changed", "-changed")),
-    (noted("Next look"), ("next", "-next")),
+    (noted("Next check"), ("next", "-next")),
 )
 """The columns, and the sort orders that pressing each one cycles through."""
 _SAID: dict[SourceSort, str] = {
@@ -55,8 +100,8 @@ _SAID: dict[SourceSort, str] = {
     "-name": noted("by name, from the end"),
     "changed": noted("by last change, the newest first"),
     "-changed": noted("by last change, the oldest first"),
-    "next": noted("by next look, the soonest first"),
-    "-next": noted("by next look, the latest first"),
+    "next": noted("by next check, the soonest first"),
+    "-next": noted("by next check, the latest first"),
     "added": noted("newest first"),
     "-added": noted("oldest first"),
 }
@@ -94,46 +139,25 @@ class Many(Form, frozen=True):
     back: str = PATH
 
 
-class Deletion(Form, frozen=True):
-    """Deletes the ticked sources, or `every` source of the list at `back`, if `confirm` matches."""
+class Deletion(Confirm, frozen=True):
+    """Deletes the ticked sources, or `every` source of the list at `back`."""
 
     source: Ids = ()
     every: bool = False
-    confirm: str = ""
     back: str = PATH
 
 
-class SourceLine(NamedTuple):
-    """One source in the list."""
-
-    view: SourceView
-    name: str
-    standing: words.Standing
-    health: words.Standing | None
-    kind: str
-    labels: tuple[str, ...]
-    strip: Strip
-
-
-class Head(NamedTuple):
-    """A column's head. to: the list in its order, or "". sorted: as in `aria-sort`."""
-
-    says: str
-    to: str = ""
-    sorted: Literal["", "ascending", "descending"] = ""
-
-
-def _heads(query: ListQuery) -> list[Head]:
+def _heads(query: ListQuery) -> list[dict[str, str]]:
+    """Return the columns' heads. to: the list in its order, or "". sorted: as in `aria-sort`."""
     found = []
     for says, sorts in _COLUMNS:
-        if not sorts:
-            found.append(Head(says))
-            continue
-        other = sorts[(sorts.index(query.sort) + 1) % len(sorts)] if query.sort in sorts else sorts[0]
-        way: Literal["", "ascending", "descending"] = ""
+        head = {"says": says, "to": "", "sorted": ""}
+        if sorts:
+            other = sorts[(sorts.index(query.sort) + 1) % len(sorts)] if query.sort in sorts else sorts[0]
+            head["to"] = _target(replace(query, sort=other))
         if query.sort in sorts:
-            way = "ascending" if query.sort in _RISES else "descending"
-        found.append(Head(says, _target(replace(query, sort=other)), way))
+            head["sorted"] = "ascending" if query.sort in _RISES else "descending"
+        found.append(head)
     return found
 
 
@@ -146,7 +170,7 @@ async def listing(visit: Visit) -> Page:
     tags = await sources.tags(visit)
     cursor = None if page.next_after is None else encode_cursor(page.next_after, target)
     shows = {
-        "lines": [_line(view) for view in page.views],
+        "lines": [display.facts(view) | {"strip": strip(trail.read(view.hot.trail))} for view in page.views],
         "query": query,
         "filtered": bool(where),
         "chips": _chips(query),
@@ -160,11 +184,11 @@ async def listing(visit: Visit) -> Page:
         "newest": _target(replace(query, sort="added")) if query.sort != "added" else "",
         "views": await views_of(visit, "sources"),
         "folders": folders(tags)[:MOST_FOLDERS],
-        "tag_defaults": inherited.address(query.tag),
+        "tag_defaults": options.defaults_path(query.tag),
         "sizes": [(size, _target(replace(query, size=size))) for size in SIZES],
         "states": [(name, state.word) for name, state in SOURCES.items()],
         "healths": [(name, state.word) for name, state in HEALTH.items()],
-        "kinds": list(words.KINDS.items()),
+        "kinds": list(display.KINDS.items()),
     }
     return Page("sources/list.html", say("Sources"), shows)
 
@@ -174,7 +198,7 @@ def _chips(query: ListQuery) -> list[Chip]:
         ("q", say("Words"), query.q),
         ("state", say("State"), say(SOURCES[query.state].word) if query.state else ""),
         ("health", say("Health"), say(HEALTH[query.health].word) if query.health else ""),
-        ("kind", say("Kind"), say(words.KINDS[query.kind]) if query.kind else ""),
+        ("kind", say("Kind"), say(display.KINDS[query.kind]) if query.kind else ""),
         ("tag", say("Tag"), query.tag),
     )
     asked = {name: str(value) for name, value in asdict(query).items() if value not in (SIZES[0], "worst")}
@@ -199,30 +223,18 @@ def _target(query: ListQuery, *, cursor: str | None = None) -> str:
     return address(PATH, **wanted, sort=sort, size=size, cursor=cursor)
 
 
-def _line(view: SourceView) -> SourceLine:
-    return SourceLine(
-        view,
-        words.name_of(view.source),
-        words.standing(view),
-        words.health(view),
-        words.KINDS[view.source.type],
-        words.labels(view.source),
-        strip(trail.read(view.hot.trail)),
-    )
-
-
 async def many(visit: Visit) -> Go | Page:
     """Run the action on the chosen sources; a deletion asks for confirmation first."""
     form: Many = visit.form
-    ids = await _meant(visit)
+    ids, _, back = await _meant(visit)
     if not ids:
-        return Go(own_path(form.back), say("Nothing was done: no source is ticked."), bad=True)
+        return Go(back, say("Nothing was done: no source is ticked."), bad=True)
     if form.act == "delete":
         return await sure(visit)
     act, done = _act(form)
     outcomes = await sources.each(visit, ids, act)
     paused = tuple(one for one in outcomes if isinstance(one, str) and one) if form.act == "pause" else ()
-    return Go(own_path(form.back), *_outcome(outcomes, done), undo=Undo("resume", paused) if paused else None)
+    return Go(back, *_outcome(outcomes, done), undo=Undo("resume", paused) if paused else None)
 
 
 async def listed_again(visit: Visit) -> Page:
@@ -234,22 +246,14 @@ async def listed_again(visit: Visit) -> Page:
     return await listing(visit)
 
 
-async def _meant(visit: Visit) -> tuple[str, ...]:
-    """Return the ids of the ticked sources, or of all in the list, at most `MOST_OF_ALL`."""
-    given = visit.draft.given if visit.form is None else None
-    every = bool(given.get("every")) if given is not None else visit.form.every
-    if not every:
-        return _ids(visit)
-    where = picked(_listed(visit.form.back if visit.form is not None else visit.draft.value("back", PATH)))
-    found: list[str] = []
-    after: tuple[int, float, str, int] | None = None
-    while len(found) < MOST_OF_ALL:
-        page = await sources.page(visit, MOST_AT_ONCE, after, where)
-        found += (view.source.id for view in page.views)
-        after = page.next_after
-        if after is None:
-            break
-    return tuple(dict.fromkeys(found))[:MOST_OF_ALL]
+async def _meant(visit: Visit) -> tuple[tuple[str, ...], bool, str]:
+    """Return the ids of the ticked sources, or of all in the list; whether it is all; and the page to return to."""
+    draft = visit.draft if visit.form is None else draft_of(visit.form)
+    back = draft.value("back", PATH)
+    if draft.value("every") in ("", "False"):
+        return tuple(dict.fromkeys(draft.texts("source")))[:MOST_AT_ONCE], False, own_path(back)
+    found = await every_source(visit, MOST_OF_ALL, picked(_listed(back)))
+    return tuple(dict.fromkeys(one.id for one in found)), True, own_path(back)
 
 
 def _listed(back: str) -> ListQuery:
@@ -259,14 +263,14 @@ def _listed(back: str) -> ListQuery:
     try:
         return msgspec.convert(known, ListQuery, strict=False)
     except msgspec.ValidationError:
-        raise Wrong(say("The list that was shown cannot be read again: filter it anew.")) from None
+        raise Wrong(say("This list is out of date. Filter it again.")) from None
 
 
 def _act(form: Many) -> tuple[Act, str]:
     """Return the function for each source, and the words for the result."""
     match form.act:
         case "check":
-            return sources.check, say("to be looked at now")
+            return sources.check, say("to be checked now")
         case "tag" | "untag":
             if not form.tag.strip():
                 raise Wrong(tag=say("Type a tag."))
@@ -276,9 +280,9 @@ def _act(form: Many) -> tuple[Act, str]:
             return lambda call, id: sources.mark(call, id, form.tag, on=on), done
         case "schedule":
             patch = SourcePatch(schedule=_schedule(form.schedule.strip()))
-            done = say("looked at every %(interval)s", interval=patch.schedule)
+            done = say("checked every %(interval)s", interval=patch.schedule)
             if patch.schedule is None:
-                done = say("looked at as often as they change")
+                done = say("checked as often as they change")
             return lambda call, id: sources.change(call, id, patch), done
         case "pause":
             return sources.pause, say_as("what was done", "paused")
@@ -294,59 +298,144 @@ def _schedule(text: str) -> str | None:
 
 
 async def sure(visit: Visit) -> Page:
-    ids = await _meant(visit)
+    ids, every, back = await _meant(visit)
     found = await sources.each(visit, ids[:MOST_AT_ONCE], sources.view)
     views = [one for one in found if isinstance(one, SourceView)]
     if not views:
         raise Wrong(say("None of these sources is there any more."))
-    every = visit.form.every if visit.form is not None else bool(visit.draft.given.get("every"))
     count = len(ids) if every else len(views)
     shows = {
-        "names": [words.name_of(view.source) for view in views],
+        "names": [display.name_of(view.source) for view in views],
         "count": count,
         "every": every,
         "ids": [] if every else [view.source.id for view in views],
-        "word": sure_word(count),
-        "back": own_path(visit.form.back if visit.form is not None else visit.draft.value("back", PATH)),
+        "word": f"{say('delete')} {count}",
+        "back": back,
     }
     return Page("sources/delete.html", say_many("Delete %(count)s source", "Delete %(count)s sources", count), shows)
 
 
-def sure_word(count: int) -> str:
-    """Return the text to type to confirm a deletion."""
-    return f"{say('delete')} {count}"
-
-
-def _ids(visit: Visit) -> tuple[str, ...]:
-    given = visit.form.source if visit.form is not None else visit.draft.given.get("source", ())
-    return tuple(dict.fromkeys(one for one in given if isinstance(one, str)))[:MOST_AT_ONCE]
-
-
 async def delete_many(visit: Visit) -> Go:
-    form: Deletion = visit.form
-    ids = await _meant(visit)
-    word = sure_word(len(ids))
-    if form.confirm != word:
-        raise Wrong(confirm=say("Type “%(word)s”.", word=word))
+    ids, _, back = await _meant(visit)
+    visit.form.check_deletion(len(ids))
     outcomes = await sources.each(visit, ids, sources.delete)
     gone = tuple(id for id, outcome in zip(ids, outcomes, strict=True) if not isinstance(outcome, Failed))
     says, bad = _outcome(outcomes, say("deleted"))
     undo = Undo("restore", gone) if gone else None
-    return Go(own_path(form.back), f"{says} {say(RESTING, count=MINUTES)}" if gone else says, bad, undo=undo)
+    return Go(back, f"{says} {say(RESTING, count=MINUTES)}" if gone else says, bad, undo=undo)
 
 
 def _outcome(outcomes: Sequence[object], done: str) -> tuple[str, bool]:
     """Return the result of an action as a sentence, and whether it is bad."""
     failed = [outcome for outcome in outcomes if isinstance(outcome, Failed)]
     says = say_many("%(count)s source %(done)s.", "%(count)s sources %(done)s.", len(outcomes) - len(failed), done=done)
-    if failed:
-        reason = translated(words.sentence(failed[0].refusal.detail))
-        says += " " + say("%(count)s not: %(reason)s", count=len(failed), reason=reason)
-    return says, bool(failed)
+    return says + _not_done(failed), bool(failed)
 
 
-SCREENS = (
+def _not_done(failed: Sequence[Failed]) -> str:
+    """Return how many failed, and why the first did; "" for none."""
+    if not failed:
+        return ""
+    reason = translated(display.sentence(failed[0].refusal.detail))
+    return " " + say("%(count)s not: %(reason)s", count=len(failed), reason=reason)
+
+
+DELETED_PATH: Final = "/sources/deleted"
+MOST_DELETED: Final = 200
+"""Deleted sources to list."""
+
+
+class Restoration(Form, frozen=True):
+    """The deleted sources to restore."""
+
+    source: Annotated[tuple[str, ...], Meta(max_length=MOST_DELETED)] = ()
+
+
+class Undoing(Form, frozen=True):
+    """The key of a change to undo."""
+
+    key: Annotated[str, Meta(max_length=20)]
+    back: str = "/sources"
+
+
+async def show_deleted(visit: Visit) -> Page:
+    found = await sources.deleted(visit, MOST_DELETED)
+    lines = [(one.id, display.name_of(one), one.url, one.deleted_at, (one.deleted_at or 0) + RESTS) for one in found]
+    return Page("sources/deleted.html", say("Deleted sources"), {"lines": lines, "minutes": display.MINUTES})
+
+
+async def restore(visit: Visit) -> Go:
+    ids = tuple(dict.fromkeys(visit.form.source))
+    if not ids:
+        return Go(DELETED_PATH, say("Nothing was done: no source is ticked."), bad=True)
+    return await _took_back(visit, ids, "restore", DELETED_PATH)
+
+
+async def undo(visit: Visit) -> Go:
+    form: Undoing = visit.form
+    change = visit.undos.take(visit.who, form.key, visit.now)
+    if change is None:
+        return Go(
+            DELETED_PATH,
+            say("This change can no longer be undone. Sources deleted a short while ago are listed here."),
+            bad=True,
+        )
+    return await _took_back(visit, change.ids, change.act, own_path(form.back))
+
+
+async def _took_back(visit: Visit, ids: tuple[str, ...], act: str, back: str) -> Go:
+    do, done = (sources.restore, say("back")) if act == "restore" else (sources.resume, say("resumed"))
+    return Go(back, *_outcome(await sources.each(visit, ids, do), done))
+
+
+TAGS_PATH: Final = "/sources/tags"
+MOST_TAGS: Final = 1_000
+_Tag = Annotated[str, Meta(max_length=200)]
+
+
+class Renaming(Form, frozen=True):
+    """A tag, and its new name."""
+
+    tag: _Tag
+    name: _Tag
+
+
+async def show_tags(visit: Visit) -> Page:
+    found = folders(await sources.tags(visit))
+    tags = [(one, one.tag.removesuffix("/*")) for one in found if not one.tag.endswith(":*")]
+    kept = {one.tag.removeprefix("label:") for one in await visit.context.storage.tag_defaults.all()}
+    tags += [(Folder(tag, tag, 0, 0), tag) for tag in sorted(kept - {tag for _, tag in tags})]  # outlive their sources
+    shows = {"tags": tags[:MOST_TAGS], "more": len(tags) - MOST_TAGS, "with_defaults": kept}
+    return Page("sources/tags.html", say("Tags"), shows)
+
+
+async def rename(visit: Visit) -> Go:
+    form: Renaming = visit.form
+    try:
+        done = await tag_defaults.rename(visit, form.tag, form.name)
+    except Unprocessable as error:
+        raise Wrong(name=translated(display.sentence(str(error).rpartition(": ")[2]))) from None
+    says = say(
+        "“%(tag)s” is “%(name)s” now, in %(sources)s, %(alerts)s and %(publications)s.",
+        tag=form.tag,
+        name=form.name,
+        sources=say_many("%(count)s source", "%(count)s sources", done.sources),
+        alerts=say_many("%(count)s alert", "%(count)s alerts", done.alerts),
+        publications=say_many("%(count)s publication", "%(count)s publications", done.publications),
+    )
+    says += _not_done(done.failed)
+    if done.more:
+        says += " " + say("There are more sources: rename it again.")
+    return Go(TAGS_PATH, says, bad=bool(done.failed) or done.more)
+
+
+SCREENS: tuple[Screen, ...] = (
     Screen(path=PATH, run=listing, query=ListQuery),
-    Screen(method="POST", path=f"{PATH}/many", run=many, form=Many, again=listed_again),
-    Screen(method="POST", path=f"{PATH}/many/delete", run=delete_many, form=Deletion, again=sure),
+    post(f"{PATH}/many", many, Many, listed_again),
+    post(f"{PATH}/many/delete", delete_many, Deletion, sure),
+    Screen(path=DELETED_PATH, run=show_deleted),
+    post(f"{DELETED_PATH}/restore", restore, Restoration, show_deleted),
+    post("/sources/undo", undo, Undoing, show_deleted),
+    Screen(path=TAGS_PATH, run=show_tags),
+    post(TAGS_PATH, rename, Renaming, show_tags),
 )

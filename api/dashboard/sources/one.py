@@ -1,36 +1,46 @@
-"""One source: its state and reasons, its schedule, its events, and the texts that it did not report."""
+"""One source: its state and events, its text, two versions compared, its settings, and its buttons."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated, Final, NamedTuple
+from typing import Annotated, Any, Final, Literal, NamedTuple, get_args
 
 import msgspec
+import trio
 from msgspec import Meta, Struct
 
+from actors.errors import Conflict, DomainError, NotFound
+from actors.messages.requests import SourcePatch
 from actors.messages.views import SourceView
-from api.dashboard.amounts import size
-from api.dashboard.difference import Changed, Line, lines_of
-from api.dashboard.forms import Form
-from api.dashboard.items import Item, item_of
-from api.dashboard.language.speaking import say
-from api.dashboard.screen import Download, Page, Screen, Shown, Visit
-from api.dashboard.sources import words
-from api.dashboard.sources.course import course
-from api.dashboard.sources.inherited import inherited
-from api.dashboard.sources.timeline import timeline
-from api.dashboard.sources.values import drawn, listed
+from api.dashboard.drawing.difference import Changed, Line, lines_of, of_steps
+from api.dashboard.drawing.figures import size
+from api.dashboard.events import Item, item_of
+from api.dashboard.forms import Confirm, Form
+from api.dashboard.language.sentences import translated
+from api.dashboard.language.speaking import number, say
+from api.dashboard.lists import address
+from api.dashboard.screen import Download, Go, Page, Screen, Shown, Undo, Visit, buttons, post
+from api.dashboard.sources import display
+from api.dashboard.sources.display import MINUTES, RESTING, course, drawn, listed, timeline
+from api.dashboard.sources.options import Options, ignore_of, inherited, settings_in, shown_of
 from api.operations import coverage, events, sources, values, versions
 from api.operations.events import END
+from api.operations.versions import NOW, START, Version
 from api.operations.why import notes_of
+from api.problems import Refusal
+from api.refusals import refusal_of
+from api.schemas.previews import Preview, PreviewRequest
 from api.schemas.queries import EventsQuery
 from api.schemas.why import SourceWhy
+from api.v1.previews import preview_of
 from api.v1.why import explanation_of
 from storage.records import health, trail
 from storage.records.event import REVERTED, Filter
 from storage.records.identity import Millis, SourceId
+from storage.records.revision import revision_of
+from storage.records.source import Source
 from storage.records.states import LOOKS as LOOK_STATES
-from storage.records.tiers import Kind, SourceType
+from storage.records.tiers import Kind, Setting, SourceType
 from storage.records.times import parse_rfc3339
 from storage.records.trail import Note, Row, Verdict
 
@@ -70,7 +80,6 @@ class ShownEvent(Changed, frozen=True, kw_only=True):
 
     @property
     def went_back(self) -> bool:
-        """Whether the page reverted to an earlier text."""
         return REVERTED in self.tags
 
     @property
@@ -81,23 +90,6 @@ class ShownEvent(Changed, frozen=True, kw_only=True):
     @property
     def lines(self) -> list[Line]:
         return lines_of(self, MOST_LINES)
-
-
-class EventsShown(Struct, frozen=True):
-    """A page of events, newest first. items: the same as list items."""
-
-    events: tuple[ShownEvent, ...]
-    items: tuple[Item, ...]
-    next_cursor: str | None
-
-
-class LookRow(NamedTuple):
-    """A row of the check trail with the note of its last check."""
-
-    row: Row
-    says: str
-    failed: bool
-    note: str
 
 
 class Untold(NamedTuple):
@@ -115,71 +107,64 @@ async def show(visit: Visit) -> Page:
     answer = None
     if query.text.strip():
         answer = explanation_of(query.text, await sources.explain(visit, visit.path["id"], query.text))
-    return await shown(visit, answer, query)
+    return await page_of(visit, answer, query)
 
 
 async def look_why(visit: Visit) -> Page:
     """Show why a text was not reported, after a check now."""
     query = ShowQuery(text=visit.form.text)
     found = await sources.explain(visit, visit.path["id"], query.text, look=True)
-    return await shown(visit, explanation_of(query.text, found), query)
+    return await page_of(visit, explanation_of(query.text, found), query)
 
 
-async def shown(visit: Visit, answer: SourceWhy | None, query: ShowQuery) -> Page:
+async def page_of(visit: Visit, answer: SourceWhy | None, query: ShowQuery) -> Page:
     """Return a source's page, with the explanation of a text if given."""
     id = sources.known(visit.path["id"])
     found = await sources.examine(visit, id)
     view, hot = found.view, found.view.hot
     rows = trail.read(hot.trail)
-    told = await _events(visit, id, query.cursor)
+    told, items, cursor = await _events(visit, id, query.cursor)
+    notices = Filter(sources=(id,), kinds=(Kind.NOTICE,))  # the history of its health
+    history = (await visit.context.storage.log.read_back(END, HISTORY, notices)).events
     held = await visit.context.storage.log.held(id)
     valued = await values.values(visit, id)
     notes = await notes_of(visit.context.storage.sources, id)
-    latest = next((one for one in told.events if one.lines), None) if not query.cursor else None
-    shows = {
-        "view": view,
-        "source": view.source,
+    latest = next((one for one in told if one.lines), None) if not query.cursor else None
+    shows = display.facts(view) | {
         "hot": hot,
         "id": id,
-        "name": words.name_of(view.source),
-        "standing": words.standing(view),
-        "health": words.health(view),
-        "kind": words.KINDS[view.source.type],
-        "labels": words.labels(view.source),
-        "inherited": list(inherited(view.effective)),
+        "inherited": inherited(view.effective),
         "examined": found,
-        "causes": words.CAUSES,
+        "causes": display.CAUSES,
         "held": held,
         "covered": await coverage.coverage_of(visit, view.source, hot.tally),
         "size": size,
-        "line": timeline(rows, visit.now, _next(view)),
+        "line": timeline(rows, visit.now, hot.next_look_at if view.source.enabled else None),
         "verdicts": {verdict: state.word for verdict, state in LOOK_STATES.items()},
         "last": rows[-1] if rows else None,
         "looked": _looked(rows, notes),
-        "told": told.items,
-        "following": f"/sources/{id}?cursor={told.next_cursor}#events" if told.next_cursor else "",
+        "told": items,
+        "following": f"/sources/{id}?cursor={cursor}#events" if cursor else "",
         "first": f"/sources/{id}#events" if query.cursor else "",
         "latest": latest,
         "untold": untold_since(latest.emitted_at, rows, notes) if latest is not None else None,
         "picture": await versions.newest(visit, view.source),
         "course": course(health.read(hot.scores), visit.now, visit.zone),
-        "history": await _history(visit, id),
+        "history": [_told.decode(stored.body) for stored in history],
         "values": drawn(valued, visit.now, lambda at: visit.moment(at).words),
         "current": listed(valued),
         "text": query.text,
         "answer": answer,
     }
-    return Page("sources/one.html", words.name_of(view.source), shows)
+    return Page("sources/one.html", display.name_of(view.source), shows)
 
 
 async def receipt(visit: Visit) -> Download:
-    """Download the signed receipt of the last 7 days."""
     made = await coverage.coverage(visit, sources.known(visit.path["id"]))
     return Download("coverage.json", await coverage.signed(visit, made), "application/json")
 
 
 async def screenshot(visit: Visit) -> Shown:
-    """Show the source's newest picture. Raises NotFound."""
     found = await versions.newest_picture(visit, visit.path["id"])
     return Shown(found.body, found.media, versions.headers_of(found, visit.path["id"]))
 
@@ -194,40 +179,243 @@ def untold_since(told_at: str, rows: Sequence[Row], notes: Sequence[Note]) -> Un
     return Untold(found[-1].last_at, "" if note is None else note.reason)
 
 
-def _next(view: SourceView) -> Millis | None:
-    return view.hot.next_look_at if view.source.enabled else None
-
-
-async def _events(visit: Visit, id: SourceId, cursor: str) -> EventsShown:
-    """Return a page of the source's events, newest first."""
+async def _events(visit: Visit, id: SourceId, cursor: str) -> tuple[list[ShownEvent], list[Item], str | None]:
+    """Return a page of the source's events, newest first, the same as list items, and the cursor of the next page."""
     query = EventsQuery(source=(id,), order="desc", limit=EVENTS, cursor=cursor or None)
     # The cursor belongs to this list, independent of the page's other parameters.
     page = await events.history(visit, query, f"/sources/{id}/events")
     bodies = [stored.body for stored in page.events]
-    return EventsShown(tuple(map(_told.decode, bodies)), tuple(map(item_of, bodies)), page.cursor)
+    return [_told.decode(body) for body in bodies], [item_of(body) for body in bodies], page.cursor
 
 
-async def _history(visit: Visit, id: SourceId) -> Sequence[ShownEvent]:
-    """Return the source's notices, newest first: the history of its health."""
-    where = Filter(sources=(id,), kinds=(Kind.NOTICE,))
-    page = await visit.context.storage.log.read_back(END, HISTORY, where)
-    return [_told.decode(stored.body) for stored in page.events]
-
-
-def _looked(rows: Sequence[Row], notes: Sequence[Note]) -> list[LookRow]:
+def _looked(rows: Sequence[Row], notes: Sequence[Note]) -> list[dict[str, Any]]:
     """Return the last rows of the trail, newest first, each with the newest note of its period."""
     found = []
     for row in reversed(rows[-LOOKS:]):
         # Rows have whole seconds, notes milliseconds.
-        noted = next((one for one in reversed(notes) if row.first_at <= one.at < row.last_at + 1000), None)
+        note = next((one.reason for one in reversed(notes) if row.first_at <= one.at < row.last_at + 1000), "")
         failed = row.verdict >= Verdict.REMOTE_TRANSIENT
-        found.append(LookRow(row, LOOK_STATES[row.verdict].word, failed, noted.reason if noted is not None else ""))
+        found.append({"row": row, "says": LOOK_STATES[row.verdict].word, "failed": failed, "note": note})
     return found
 
 
-SCREENS = (
+TEXT_PATH: Final = "/sources/{id}/text"
+
+
+async def show_text(visit: Visit) -> Page:
+    """Show a page's text as last reported. Raises NotFound if the source is no page."""
+    view = await sources.view(visit, visit.path["id"])
+    told = await sources.told_page(visit, view.source.id)
+    if told is None:
+        raise NotFound(say("There is no text of this source: it is no page, or has not been read yet."))
+    where = Filter(sources=(view.source.id,), kinds=(Kind.HTML, Kind.PRACTICE))
+    last = (await visit.context.storage.log.read_back(END, 1, where)).events
+    event = _told.decode(last[0].body) if last else None
+    name = display.name_of(view.source)
+    shows = {
+        "id": view.source.id,
+        "name": name,
+        "url": view.source.watch_url,
+        "told": told,
+        "seen": view.hot.last_success_at,
+        "event": event,
+        "went_back": event is not None and event.went_back,
+    }
+    return Page("sources/text.html", say("%(name)s now", name=name), shows)
+
+
+COMPARE_PATH: Final = "/sources/{id}/compare"
+MOST_STEPS: Final = 2_000
+"""Texts to show, to limit the page's size."""
+_Id = Annotated[str, Meta(max_length=40)]
+
+
+class CompareQuery(Struct, frozen=True, forbid_unknown_fields=True, rename={"from_": "from"}):
+    """The versions, in any order; by default the newest two. show: only the differences, or the whole text."""
+
+    from_: _Id = ""
+    to: _Id = ""
+    show: Literal["", "text"] = ""
+
+
+async def compare(visit: Visit) -> Page:
+    """Show the differences between two versions. Raises NotFound."""
+    query: CompareQuery = visit.query
+    view = await sources.view(visit, visit.path["id"])
+    kept = await versions.versions(visit, view.source.id)
+    name = display.name_of(view.source)
+    title = say("Versions of %(name)s", name=name)
+    one, other = versions.chosen(kept, query.from_, query.to)
+    shows = {
+        "id": view.source.id,
+        "name": name,
+        "url": view.source.watch_url,
+        "options": [(each.id, _called(visit, each)) for each in kept],
+        "from_": one,
+        "to": other,
+        "whole_text": query.show == "text",
+        "trouble": "",
+    }
+    if one == other:
+        return Page("sources/compare.html", title, shows)
+    try:
+        found = await versions.compare(visit, view.source.id, one, other)
+    except Conflict as error:
+        return Page("sources/compare.html", title, shows | {"trouble": translated(str(error))})
+    changes = [step for step in found.steps if not step.same]
+    own = f"/sources/{view.source.id}/compare"
+    asked = {"from": found.earlier.id, "to": found.later.id}
+    shows |= {
+        "from_": found.earlier.id,
+        "to": found.later.id,
+        "earlier": found.earlier,
+        "later": found.later,
+        "partial": found.partial,
+        "count": len(changes),
+        "lines": of_steps(found.steps if query.show else changes, MOST_STEPS),
+        "only": address(own, **asked),
+        "all": address(own, **asked, show="text"),
+        "address": visit.context.settings.public_url() + address(own, **asked, show=query.show),
+    }
+    return Page("sources/compare.html", title, shows)
+
+
+def _called(visit: Visit, version: Version) -> str:
+    if version.id == NOW:
+        return say("As it is watched now")
+    if version.id == START:
+        return say("Before the oldest change that is kept")
+    return f"{visit.moment(version.at).full}: {version.says}"[:140]
+
+
+PATIENCE: Final = 8.0
+"""Seconds to wait for the requested check."""
+_GLANCE: Final = 0.2
+
+
+class Edit(Options, frozen=True, kw_only=True):
+    """A source's settings, from the revision that was shown. Empty `hello` and `headers` keep the stored values unless
+    the form removes them.
+    """
+
+    forget_hello: bool = False
+    forget_headers: bool = False
+    revision: str = ""
+
+
+async def check(visit: Visit) -> Go:
+    """Check now, and report the result if it comes soon."""
+    id = visit.path["id"]
+    there, before = f"/sources/{sources.known(id)}", await sources.view(visit, id)
+    try:
+        await sources.check(visit, id)
+    except (Refusal, DomainError) as error:
+        refusal = refusal_of(error, owner=True)
+        return Go(there, translated(display.sentence(refusal.detail if refusal is not None else str(error))), bad=True)
+    with trio.move_on_after(PATIENCE):
+        while True:
+            view = await sources.view(visit, id)
+            if view.hot.looks > before.hot.looks:
+                says, bad = came_of_it(view)
+                return Go(there, says, bad=bad)
+            await trio.sleep(_GLANCE)
+    says = say("The check is requested and waits for its host's turn. The result appears here.")
+    return Go(there, says)
+
+
+def came_of_it(view: SourceView) -> tuple[str, bool]:
+    """Return the newest check's result, and whether it is bad."""
+    rows = trail.read(view.hot.trail)
+    if not rows:
+        return say("Checked."), False
+    row = rows[-1]
+    if row.verdict >= Verdict.REMOTE_TRANSIENT:
+        says = say("Checked just now: %(state)s.", state=say(LOOK_STATES[row.verdict].word))
+        return f"{says} {translated(view.hot.last_error or '')}".strip(), True
+    news = {Verdict.CHANGED: say("there is a change"), Verdict.UNCHANGED: say("nothing has changed")}
+    state = news.get(row.verdict, say("it has changed, but not enough to report"))
+    says = say("Checked just now: %(state)s.", state=state)
+    return f"{says} ({row.status or say('no status')}, {number(row.ms)} ms)", False
+
+
+async def pause(visit: Visit) -> Go:
+    id = await sources.pause(visit, visit.path["id"])
+    there = f"/sources/{sources.known(visit.path['id'])}"
+    undo = Undo("resume", (id,)) if id else None
+    return Go(there, say("Paused. It is not checked until you resume it."), undo=undo)
+
+
+async def resume(visit: Visit) -> Go:
+    view = await sources.change(visit, visit.path["id"], SourcePatch(enabled=True))
+    return Go(f"/sources/{view.source.id}", say("Resumed."))
+
+
+async def delete(visit: Visit) -> Go:
+    view = await sources.view(visit, visit.path["id"])
+    visit.form.check_deletion()
+    await sources.delete(visit, visit.path["id"])
+    resting = say(RESTING, count=MINUTES)
+    name = display.name_of(view.source)
+    says = say("Deleted: %(name)s. Its past events stay until retention takes them.", name=name) + f" {resting}"
+    return Go("/sources", says, undo=Undo("restore", (view.source.id,)))
+
+
+async def edit(visit: Visit) -> Page:
+    view = await sources.view(visit, visit.path["id"])
+    return _edit_page(view, Edit(**shown_of(view.source), revision=revision_of(view.source)))
+
+
+def _edit_page(view: SourceView, form: Edit, preview: Preview | None = None) -> Page:
+    shows = {
+        "source": view.source,
+        "name": display.name_of(view.source),
+        "form": form,
+        "preview": preview,
+        "has_hello": view.source.hello is not None,
+        "has_headers": view.source.headers is not None,
+        "noise": len(view.source.noise),
+        "inherited": inherited(view.effective),
+    }
+    return Page("sources/edit.html", say("Edit %(name)s", name=display.name_of(view.source)), shows)
+
+
+async def try_out(visit: Visit) -> Page:
+    form: Edit = visit.form
+    view = await sources.view(visit, visit.path["id"])
+    found = await sources.preview(visit, view.source.id, PreviewRequest(form.selector, ignore_of(form)))
+    return _edit_page(view, form, preview_of(found))
+
+
+async def save(visit: Visit) -> Go:
+    """Change a source's settings, unless someone else changed it in the meantime."""
+    form: Edit = visit.form
+    view = await sources.view(visit, visit.path["id"])
+    await sources.change(visit, view.source.id, patch_of(view.source, form), frozenset((form.revision,)))
+    says = say("Saved.")
+    if view.source.type == "html" and (form.selector, ignore_of(form)) != (view.source.selector, view.source.ignore):
+        says = say("Saved. The next check stores the new part as the baseline and reports nothing.")
+    return Go(f"/sources/{view.source.id}", says)
+
+
+def patch_of(source: Source, form: Edit) -> SourcePatch:
+    """Return the form's patch, with only the settings that this kind of source has."""
+    given = settings_in(form)
+    forgotten = {"hello": form.forget_hello, "headers": form.forget_headers}
+    given = {name: value for name, value in given.items() if value is not None or forgotten.get(name, True)}
+    others = frozenset(get_args(Setting)) - source.tier.settings
+    return SourcePatch(**{name: value for name, value in given.items() if name not in others})
+
+
+SCREENS: tuple[Screen, ...] = (
     Screen(path=PATH, run=show, query=ShowQuery),
     Screen(path=f"{PATH}/coverage", run=receipt),
     Screen(path=f"{PATH}/screenshot", run=screenshot),
-    Screen(method="POST", path=f"{PATH}/why", run=look_why, form=Why, again=show),
+    post(f"{PATH}/why", look_why, Why, show),
+    Screen(path=TEXT_PATH, run=show_text),
+    Screen(path=COMPARE_PATH, run=compare, query=CompareQuery),
+    *buttons(PATH, show, check=check, pause=pause, resume=resume),
+    post(f"{PATH}/delete", delete, Confirm, show),
+    Screen(path=f"{PATH}/edit", run=edit),
+    post(f"{PATH}/edit", save, Edit, edit),
+    post(f"{PATH}/try", try_out, Edit, edit),
 )

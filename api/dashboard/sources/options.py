@@ -1,19 +1,26 @@
-"""The settings of a source as form fields, shared by adding and editing. Pure."""
+"""The settings of a source as form fields, and those that it inherits from its tags."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Final, TypeVar
+from urllib.parse import quote
 
 import msgspec
-from msgspec import Meta
+from msgspec import Meta, Struct
 
-from actors.inheriting import INHERITABLE
+from actors.errors import NotFound, Stale, Unprocessable
+from actors.inheriting import INHERITABLE, origins_of
 from actors.messages import requests as ask
 from api.dashboard.forms import Form, Wrong
 from api.dashboard.language.sentences import translated
-from api.dashboard.sources.words import labels
+from api.dashboard.language.speaking import noted, say
+from api.dashboard.screen import Go, Page, Screen, Visit, post
+from api.dashboard.sources.display import labels
+from api.operations import tag_defaults as acts
 from api.refusal_words import plainly
-from storage.records.source import Inheritable, Source
+from storage.records.revision import revision_of
+from storage.records.source import OWN_NAMESPACES, Inheritable, Source
 from storage.records.times import interval_text
 
 T = TypeVar("T")
@@ -63,11 +70,15 @@ def settings_in(form: Options) -> dict[str, Any]:
     plain = {name: getattr(form, name) for name in Options.__struct_fields__ if name not in asked_otherwise}
     if form.render is None:  # the form did not ask
         del plain["render"]
-    read = {"tags": tags_of(form), "ignore": ignore_of(form), "subprotocols": subprotocols_of(form)}
-    read["follow_hosts"] = checked("follow_hosts", words_in(form.follow_hosts), ask.FollowHosts)
-    read["replies"] = checked("replies", lines_in(form.replies), ask.Replies)
-    read["headers_for"] = checked("headers_for", words_in(form.headers_for), ask.HeadersFor)
-    read["own_only"] = own_of(form)
+    read = {
+        "tags": tags_of(form),
+        "ignore": ignore_of(form),
+        "subprotocols": checked("subprotocols", words_in(form.subprotocols), ask.Subprotocols),
+        "follow_hosts": checked("follow_hosts", words_in(form.follow_hosts), ask.FollowHosts),
+        "replies": checked("replies", lines_in(form.replies), ask.Replies),
+        "headers_for": checked("headers_for", words_in(form.headers_for), ask.HeadersFor),
+        "own_only": own_of(form),
+    }
     return plain | read | {"filter": form.wanted, "follow": "new_links" if form.follow else "none"}
 
 
@@ -105,26 +116,17 @@ def lines_in(text: str) -> tuple[str, ...]:
 
 
 def tags_of(form: Options) -> tuple[str, ...]:
-    """Return the tags. Raises Wrong."""
     tags: tuple[str, ...] = checked("tags", words_in(form.tags), ask.Tags)
     return tags
 
 
 def own_of(form: Options) -> tuple[Inheritable, ...]:
-    """Return the settings that ignore tags."""
     return tuple(name for name, field in _OWN.items() if getattr(form, field))
 
 
 def ignore_of(form: Options) -> tuple[str, ...]:
-    """Return the selectors to ignore. Raises Wrong."""
     selectors: tuple[str, ...] = checked("ignore", lines_in(form.ignore), ask.Ignore)
     return selectors
-
-
-def subprotocols_of(form: Options) -> tuple[str, ...]:
-    """Return the subprotocols to offer. Raises Wrong."""
-    names: tuple[str, ...] = checked("subprotocols", words_in(form.subprotocols), ask.Subprotocols)
-    return names
 
 
 def checked(field: str, value: Any, kind: Any) -> Any:
@@ -133,3 +135,122 @@ def checked(field: str, value: Any, kind: Any) -> Any:
         return msgspec.convert(value, kind)
     except msgspec.ValidationError as error:
         raise Wrong(**{field: translated(plainly(str(error)))}) from None
+
+
+DEFAULTS_PATH: Final = "/sources/tags/defaults"
+MOST_OFFERED: Final = 100
+"""Destinations to offer; others can be set over the API."""
+LABELS: Final[dict[Inheritable, str]] = {
+    "schedule": noted("Interval"),
+    "hours": noted("Only in these hours"),
+    "bar": noted("Reported from this score"),
+    "selector": noted("Only this part"),
+    "ignore": noted("Not these parts"),
+}
+
+
+class TagQuery(Struct, frozen=True, forbid_unknown_fields=True):
+    """The tag."""
+
+    tag: Annotated[str, Meta(max_length=200)] = ""
+
+
+class TagForm(Options, frozen=True, kw_only=True):
+    """The defaults of a tag, from the revision that was shown; "" without one."""
+
+    tag: Annotated[str, Meta(max_length=200)]
+    destinations: tuple[Annotated[str, Meta(max_length=100)], ...] = ()
+    revision: str = ""
+
+
+class Forgetting(Form, frozen=True, kw_only=True):
+    """The tag whose defaults to delete."""
+
+    tag: Annotated[str, Meta(max_length=200)]
+
+
+def defaults_path(tag: str) -> str:
+    """Return the page of a tag's defaults, or "" for the service's own tags and whole namespaces.
+
+    >>> defaults_path("news/*"), defaults_path("topic:*"), defaults_path("")
+    ('/sources/tags/defaults?tag=news', '', '')
+    """
+    tag = tag.removesuffix("/*")
+    ours = tag.partition(":")[0] in OWN_NAMESPACES
+    return "" if not tag or tag.endswith(":*") or ours else f"{DEFAULTS_PATH}?tag={quote(tag, safe='')}"
+
+
+def inherited(source: Source) -> list[dict[str, Any]]:
+    """Return the settings that a source inherits from its tags."""
+    found = []
+    for name, tags in origins_of(source).items():
+        value = getattr(source, name)
+        one = interval_text(value) if name == "schedule" else str(value)
+        found.append(_inherited(name, list(value) if name == "ignore" else [one], tags))
+    return found
+
+
+def inherited_part(
+    selector: str | None, ignore: Sequence[str], origins: Mapping[str, Sequence[str]]
+) -> list[dict[str, Any]]:
+    """Return the inherited settings of a shown page: its selector and ignored parts."""
+    values: dict[Inheritable, Sequence[str]] = {"selector": [selector or ""], "ignore": ignore}
+    return [_inherited(name, values[name], origins[name]) for name in values if name in origins]
+
+
+def _inherited(name: Inheritable, values: Sequence[str], tags: Sequence[str]) -> dict[str, Any]:
+    """Return an inherited setting: its label, its texts, the tags by name, and the first tag's page."""
+    called = ", ".join(tag.removeprefix("label:") for tag in tags)
+    return {"label": LABELS[name], "texts": values, "tags": called, "to": defaults_path(tags[0])}
+
+
+async def show_defaults(visit: Visit) -> Page:
+    asked = visit.draft.value("tag") or visit.query.tag
+    try:
+        found = await acts.asked(visit, asked)
+    except Unprocessable:  # a tag of the service's own
+        raise NotFound(acts.NO_TAG) from None
+    defaults = found.defaults
+    settings = ask.TagSettings() if defaults is None else acts.settings_of(defaults)
+    plain = {name: getattr(settings, name) for name in Options.__struct_fields__ if name in settings.__struct_fields__}
+    kept = await visit.context.storage.alerts.destinations()
+    names = {alert.id: alert.name for alert in await visit.context.storage.alerts.all()}
+    chosen = set(found.destinations)
+    offered = sorted(kept, key=lambda one: one.id not in chosen)[:MOST_OFFERED]
+    shows = {
+        "tag": found.tag.removeprefix("label:"),
+        "found": found,
+        "form": Options(**plain | {"ignore": "\n".join(settings.ignore)}),
+        "chosen": chosen,
+        "revision": "" if defaults is None else revision_of(defaults),
+        "offered": [(one.id, one.label, names.get(one.alert_id, "")) for one in offered],
+        "here": defaults_path(found.tag),
+    }
+    return Page("sources/tag_defaults.html", say("Defaults of %(tag)s", tag=shows["tag"]), shows)
+
+
+async def save_defaults(visit: Visit) -> Go:
+    """Set the defaults of a tag, unless someone else changed them in the meantime."""
+    form: TagForm = visit.form
+    given = settings_in(form) | {"destinations": form.destinations}
+    settings = ask.TagSettings(**{name: given[name] for name in ask.TagSettings.__struct_fields__ if name != "managed"})
+    if settings.says_nothing:
+        raise Wrong(say("Nothing is set. To take the defaults away, use the button below."))
+    before = (await acts.asked(visit, form.tag)).defaults
+    if (revision_of(before) if before is not None else "") != form.revision:
+        raise Stale
+    found = await acts.put(visit, form.tag, settings, frozenset((form.revision,)) if form.revision else None)
+    return Go(defaults_path(found.tag), say("Saved. Its sources follow within one interval."))
+
+
+async def forget(visit: Visit) -> Go:
+    form: Forgetting = visit.form
+    await acts.delete(visit, form.tag)
+    return Go("/sources/tags", say("“%(tag)s” has no defaults any more. Its sources keep the tag.", tag=form.tag))
+
+
+SCREENS: tuple[Screen, ...] = (
+    Screen(path=DEFAULTS_PATH, run=show_defaults, query=TagQuery),
+    post(DEFAULTS_PATH, save_defaults, TagForm, show_defaults),
+    post(f"{DEFAULTS_PATH}/forget", forget, Forgetting, show_defaults),
+)

@@ -215,7 +215,7 @@ function live(list) {
     pause.hidden = false;
     pause.addEventListener("click", () => {
       held = !held;
-      pause.textContent = held ? say("Go on") : say("Pause");
+      pause.textContent = held ? say("Continue") : say("Pause");
       pause.setAttribute("aria-pressed", String(held));
       tell(held ? say("Paused") : say("Live"));
       if (!held) show();

@@ -23,7 +23,7 @@ from actors.destination_kinds.values import Values
 from actors.notification import dialects, fitting, reading
 from actors.notification.dialects import DIALECTS
 from actors.notification.speech import ENGLISH, Voice
-from api.dashboard import agreeing
+from api.dashboard.account import entry
 from api.operations import destinations
 from storage.records.destination import Destination
 from tests.actors.destination_kinds.email.test_email import Parish
@@ -188,13 +188,13 @@ def _another_each_time() -> AbstractContextManager[Any]:
 
 
 def _agreed_by_looking() -> AbstractContextManager[Any]:
-    page = agreeing._page
+    page = entry._mail_page
 
     async def wrong(visit: Any) -> Any:
         await destinations.agree(visit, visit.path["id"], visit.path["secret"])
         return await page(visit)
 
-    return patch.object(agreeing, "_page", wrong)
+    return patch.object(entry, "_mail_page", wrong)
 
 
 def _in_the_clear() -> AbstractContextManager[Any]:

@@ -64,7 +64,7 @@ def test_a_device_is_told_shows_it_and_is_told_no_more(new_tab: NewTab, service:
     origin.says["/send/1"] = Answer("", 201)
     tab = standing_in(new_tab(permissions=["notifications"]), f"{origin.url}/send/1", device)
     tab.open(f"/settings?alert={alert['id']}").fill(label="The phone").press("Notify this device")
-    tab.sees("The phone is told of what “Fares of the ferry” matches from now on.")
+    tab.sees("The phone now gets the matches of “Fares of the ferry”.")
     ((_, body),) = origin.taken
     payload = device.read(body).decode()
     ((title, text, tag, lang, place, icon),) = shown_by_worker(tab, payload)

@@ -29,9 +29,9 @@ def test_the_first_five_minutes(new_tab: NewTab, service: Service, origin: Origi
     tab.press("Set the password and begin").sees("Paste any URL")
 
     feed = origin.feed("/notes", "Notes of the beach", [Entry("The tide", "High at noon.")])
-    tab.open("/").fill(urls=feed).press("Look at it").sees("What it would tell")
+    tab.open("/").fill(urls=feed).press("Preview").sees("Its events")
     assert "The body is" in tab.text or "feed" in tab.text
-    assert "When it would look" in tab.text
+    assert "Its schedule" in tab.text
     tab.press("Watch it").sees("Notes of the beach")
 
     tab.open("/first-steps")
@@ -40,7 +40,7 @@ def test_the_first_five_minutes(new_tab: NewTab, service: Service, origin: Origi
     noticed = " ".join(tab.page.locator("#noticed").inner_text().split())
     assert re.search(r"− removed: Single, adult: \d.* \+ added: Single, adult: \d", noticed), noticed
     assert "✓ verified signed with key" in noticed
-    assert "Why you are told: The change scored" in noticed
+    assert "Why it was reported: The change scored" in noticed
 
     tab.press("Make a key, and show the command with it").sees("It is shown only now.")
     command = tab.page.locator(".secret pre").inner_text()
@@ -57,7 +57,7 @@ def test_the_first_five_minutes(new_tab: NewTab, service: Service, origin: Origi
     assert tab.page.locator("tbody tr").count() == 1
     assert tab.page.locator("tbody").get_by_text("verified").count() == 2
     tab.page.locator("tbody th a").click()
-    tab.sees("Signatures, when it came")
+    tab.sees("Signatures on arrival")
 
 
 def test_a_tail_in_the_terminal_shows_what_the_browser_does(new_tab: NewTab, service: Service) -> None:

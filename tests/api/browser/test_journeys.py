@@ -30,16 +30,16 @@ def tab(new_tab: NewTab, script: bool) -> Tab:
 
 def test_a_page_is_added_tried_out_edited_checked_paused_and_deleted(tab: Tab, origin: Origin, script: bool) -> None:
     page = origin.page(f"/ferry/{script}", "The Sandwick ferry", TICKETS)
-    tab.open("/sources/add").fill(urls=f"{page}\nhttp://10.0.0.1/\nhttp://127.0.0.1:9/").press("Look at it")
+    tab.open("/sources/add").fill(urls=f"{page}\nhttp://10.0.0.1/\nhttp://127.0.0.1:9/").press("Preview")
     tab.sees("1 of 3 can be added")
     assert tab.page.get_by_text("not watchable").count() == 2
-    tab.open("/sources/add").fill(urls=page).press("Look at it").sees("4 blocks of text")
+    tab.open("/sources/add").fill(urls=page).press("Preview").sees("4 blocks of text")
     tab.fill(selector="main p:nth-child(2)").press("Try these selectors").sees("The selector keeps 1 element.")
     tab.fill(selector="", title="Ferry tickets").press("Watch it").sees("Ferry tickets")
     source = tab.path
 
     origin.page(f"/ferry/{script}", "The Sandwick ferry", [one.replace("18.00", "21.70") for one in TICKETS])
-    wait_until(lambda: tab.open(source).press("Look now").page.get_by_text("there is news").count())
+    wait_until(lambda: tab.open(source).press("Check now").page.get_by_text("there is a change").count())
     assert re.search(r"− removed: Single, adult: 18.00.*\+ added: Single, adult: 21.70", tab.text)
     tab.fill(text="Bicycles").press("Find out").sees("told on")
 
@@ -47,13 +47,13 @@ def test_a_page_is_added_tried_out_edited_checked_paused_and_deleted(tab: Tab, o
     tab.sees("takes out 1.")
     tab.fill(title="Ferry, without the prices").press("Save").sees("Ferry, without the prices")
     assert "prices" in tab.text and "main p:nth-child(2)" in tab.text
-    tab.press("Pause").sees("Paused. It is not looked at")
-    tab.press("Resume").sees("It is watched again.")
+    tab.press("Pause").sees("Paused. It is not checked")
+    tab.press("Resume").sees("Resumed.")
 
     tab.open("/sources?q=without+the+prices&kind=html")
     assert tab.page.locator("tbody tr").count() == 1
     tab.follow("Ferry, without the prices").unfold("Delete this source")
-    tab.fill(confirm="yes").press("Delete this source").sees("Type “delete”.")
+    tab.fill(confirm="yes").press("Delete this source").sees("To confirm, type: delete")
     if script:
         assert tab.page.locator("#faults").is_visible()
     if not tab.page.locator("main [name=confirm]").is_visible():
@@ -64,7 +64,7 @@ def test_a_page_is_added_tried_out_edited_checked_paused_and_deleted(tab: Tab, o
 def test_a_list_of_feeds_is_imported(tab: Tab, origin: Origin, script: bool) -> None:
     feeds = [origin.feed(f"/list/{script}/{n}", f"Notes {n}", [Entry("A note")]) for n in range(3)]
     lines = "".join(f'<outline type="rss" text="Notes {n}" xmlUrl="{url}"/>' for n, url in enumerate(feeds))
-    tab.open("/sources/import").fill(text=OPML.format(lines)).press("Show what is in it").sees("3 would be added")
+    tab.open("/sources/import").fill(text=OPML.format(lines)).press("Preview").sees("3 would be added")
     assert "1 refused" in tab.text
     tab.press("Add 3")
     wait_until(lambda: "3 of 3 done" in tab.open("/sources/import").text)
@@ -86,8 +86,8 @@ def test_an_alert_reaches_a_receiver(tab: Tab, service: Service, origin: Origin,
     tab.unfold("Private sources").page.locator(f"input[name=private_source_ids][value='{source['id']}']").check()
     tab.fill(filter_query=f"price OR tariff{script}", name=f"Prices {script}")
     if script:
-        tab.sees("events would have been told")  # live, while typing
-    tab.press("Try it on the last week").sees("events would have been told")
+        tab.sees("events would have matched")  # live, while typing
+    tab.press("Try it on the last week").sees("events would have matched")
     assert tab.page.locator("mark", has_text="Price").count()
     tab.page.get_by_label("To my own receiver").check()
     tab.fill(url="http://10.1.2.3/hook").press("Make the alert").sees("Address of the receiver")
@@ -107,20 +107,20 @@ def test_an_alert_reaches_a_receiver(tab: Tab, service: Service, origin: Origin,
     wait_until(lambda: "HTTP 503" in tab.open(f"{here}/deliveries").text)
     assert "failed, tried again" in tab.text and "1 cause of failures" in tab.text
     tab.page.locator("tbody td a").first.click()
-    tab.sees("What comes next")
+    tab.sees("Next attempts")
     assert "we are closed" in tab.text
 
     origin.says[hook] = Answer("thank you")
     tab.open(here).press("Make a new secret").sees("It is shown only now.")
     assert tab.page.locator(".secret pre").inner_text() != secret
     before = len(origin.taken)
-    tab.open(f"{here}/deliveries").fill(since="2020-01-01T00:00").press("Deliver again").sees("anew, under the id")
+    tab.open(f"{here}/deliveries").fill(since="2020-01-01T00:00").press("Deliver again").sees("again, with")
     wait_until(lambda: len(origin.taken) > before)
     told = [json.loads(body) for path, body in origin.taken[before:] if path == hook]
     assert any("rice" in one["title"] or "tariff" in one["title"] for one in told)
     wait_until(lambda: "delivered" in tab.open(f"{here}/deliveries?result=sent").text)
 
-    tab.open("/alerts").follow(f"Prices {script}").press("Pause").sees("Paused. What was matched before")
+    tab.open("/alerts").follow(f"Prices {script}").press("Pause").sees("Paused. Earlier matches")
     tab.unfold("Delete this alert").fill(confirm="delete").press("Delete this alert").sees("Alerts")
 
 
@@ -143,14 +143,14 @@ def test_a_bin_takes_a_delivery_of_an_alert(tab: Tab, service: Service, script: 
 def test_a_template_tells_why_its_sources_did_not_attach(tab: Tab, script: bool) -> None:
     tab.open("/templates").page.locator("main h2 a", has_text="ompetitor").click()
     tab.page.locator("main textarea").first.fill("rival.invalid")
-    tab.press("See what would be attached").sees("4 new sources")
+    tab.press("Preview").sees("4 new sources")
     tab.page.locator("main button", has_text="Attach").click()
     tab.sees("rival.invalid")
     assert tab.page.get_by_text("failed").count() >= 4
 
 
 def test_a_key_works_until_it_is_deleted(tab: Tab, service: Service, script: bool) -> None:
-    tab.open("/keys/new").fill(name="x", rate="much").press("Make the key").sees("Please look at this again:")
+    tab.open("/keys/new").fill(name="x", rate="much").press("Make the key").sees("Please check these fields:")
     tab.fill(name=f"Newsroom {script}", rate="600")
     tab.page.locator("input[value='stream:read']").check()
     tab.press("Make the key").sees("It is shown only now.")

@@ -53,7 +53,7 @@ def test_keys_search_go_and_explain_themselves(tab: Tab) -> None:
 
 def test_after_a_form_that_is_refused_the_focus_is_at_what_is_wrong(tab: Tab) -> None:
     tab.open("/keys/new").fill(name="Newsroom", rate="much").page.keyboard.press("Enter")
-    tab.sees("Please look at this again:")
+    tab.sees("Please check these fields:")
     assert tab.run(FOCUS) == "faults"
     assert tab.page.title().startswith("Error: ")
     tab.page.locator("#faults a", has_text="Rate").click()
@@ -77,7 +77,7 @@ def test_what_comes_slides_in_and_waits_while_paused(new_tab: NewTab, service: S
     publish("first", "second", "third")
     tab.sees("Paused, 1 new")
     assert tab.page.get_by_text("third").count() == 0
-    tab.press("Go on").sees("third")
+    tab.press("Continue").sees("third")
     assert tab.page.locator("#events li").first.inner_text().startswith("third")
     tab.unfold("Take it with you").press("Copy the command").sees("Copied")
     assert "tag=label" in tab.page.evaluate("navigator.clipboard.readText()")

@@ -48,12 +48,12 @@ def test_from_the_link_to_the_first_event_on_a_phone(new_tab: NewTab, service: S
     assert bar.all_inner_texts() == ["Today", "Sources", "Alerts", "Stream", "More"]
     low = tab.run("document.querySelector('.side nav').getBoundingClientRect().bottom")
     assert low == PHONE["viewport"]["height"]
-    tab.open("/sources/add").fill(urls=page).press("Look at it").sees("4 blocks of text")
+    tab.open("/sources/add").fill(urls=page).press("Preview").sees("4 blocks of text")
     assert fits(tab)
-    tab.press("Watch it").sees("It is watched from now on.")
+    tab.press("Watch it").sees("Source added.")
     source = tab.path
     origin.page("/ferry", "The Sandwick ferry", DEARER)
-    wait_until(lambda: tab.open(source).press("Look now").page.get_by_text("there is news").count())
+    wait_until(lambda: tab.open(source).press("Check now").page.get_by_text("there is a change").count())
     for name in ("Sources", "Stream", "Alerts", "More"):
         tab.page.locator("nav").get_by_role("link", name=name, exact=True).tap()
         tab.page.wait_for_url(f"**/{name.lower()}")

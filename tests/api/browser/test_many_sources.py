@@ -44,9 +44,9 @@ def test_deleted_sources_are_had_back_without_a_script(new_tab: NewTab) -> None:
     tab = new_tab(java_script_enabled=False)
     tab.open("/sources?tag=topic:11&q=section/11/").page.locator("[name=every]").check()
     tab.press("Delete…").fill(confirm="delete 1").press("Delete 1 source")
-    tab.sees("1 source deleted. It can be had back for 10 minutes.")
+    tab.sees("1 source deleted. You can restore it for 10 minutes.")
     tab.open("/sources/deleted").sees("Notes of section 11")
-    tab.press("Have the ticked ones back").sees("1 source back.")
+    tab.press("Restore the selected sources").sees("1 source back.")
     tab.open("/sources?q=section/11/").sees("Notes of section 11")
 
 

@@ -10,7 +10,7 @@ from tests.api.browser.origin import Answer, Entry, Origin
 from tests.api.browser.tab import Tab
 from tests.api.browser.world import TICKETS
 
-LOOKED = re.compile("looked at just now|The look is asked for", re.IGNORECASE)
+LOOKED = re.compile("checked just now|The check is requested", re.IGNORECASE)
 """A fast machine hits the rate limit, a busy one does not wait for the result."""
 
 
@@ -22,17 +22,17 @@ def test_a_page_is_pasted_seen_tried_and_watched_and_a_list_comes_in(new_tab: Ne
     tab = new_tab(viewport={"width": 360, "height": 740})
     tab.open("/").page.keyboard.press("g")
     tab.page.keyboard.press("s")
-    tab.follow("Add the first source").fill(urls=origin.page("/page", "The beach", TICKETS[:2])).press("Look at it")
+    tab.follow("Add the first source").fill(urls=origin.page("/page", "The beach", TICKETS[:2])).press("Preview")
     tab.sees("2 blocks")
     tab.fill(selector="main p:first-child").press("Try these selectors").sees("The selector keeps 1 element")
     title = tab.page.locator("#f-title")  # the page's own title, until the user sets one
     assert (title.input_value(), title.get_attribute("placeholder")) == ("", "The beach") and fits(tab)
-    tab.press("Watch it").sees("Next look in")
+    tab.press("Watch it").sees("Next check in")
     assert fits(tab)
-    tab.press("Look now").sees(LOOKED)
+    tab.press("Check now").sees(LOOKED)
     outline = f'<outline xmlUrl="{origin.feed("/feed", "Notes", [Entry("a note")])}" text="Notes" category="sea"/>'
     tab.open("/sources/import").fill(text=f'<opml version="2.0"><body>{outline}</body></opml>')
-    tab.press("Show what is in it").press("Add 1").sees("1 of 1 done: 1 new")  # without a reload
+    tab.press("Preview").press("Add 1").sees("1 of 1 done: 1 new")  # without a reload
     tab.open("/sources?tag=sea")
     assert tab.page.locator("tbody tr").count() == 1 and fits(tab)
 
@@ -51,16 +51,16 @@ def test_what_is_watched_is_chosen_from_the_pages_own_blocks_and_a_price_becomes
 ) -> None:
     origin.says["/shop"] = Answer(SHOP + "A long text, and then more of it. " * 40)
     tab = new_tab(viewport={"width": 390, "height": 844})
-    tab.open("/sources/add").fill(urls=f"{origin.url}/shop").press("Look at it").press("Choose on the page")
+    tab.open("/sources/add").fill(urls=f"{origin.url}/shop").press("Preview").press("Choose on the page")
     assert axe.check(tab) == [] and fits(tab)
     tab.press("Leave this out (block 2)").sees("Left out by:")
     assert axe.check(tab) == [] and fits(tab)
     tab.press("Choose more").press("Use this").press("Choose on the page").press("This is the price (block 9)")
     assert axe.check(tab) == [] and fits(tab)
     tab.page.locator("[name='price.amount']").fill("6.50")
-    tab.press("Write the alert").sees("Here is the alert for it.")
+    tab.press("Write the alert").sees("This is the alert for it.")
     assert tab.page.locator("[name=filter_query]").input_value() == 'label:"Child · Price" price<6.50EUR'
-    tab.open("/sources").follow("Shore shop").follow("Choose what is watched")
+    tab.open("/sources").follow("Shore shop").follow("Choose what to watch")
     tab.press("Follow these links (block 11)").sees("It has 3 items.")
     tab.press("Save").sees("Saved.")
     assert fits(tab)

@@ -8,8 +8,8 @@ import re
 import pytest
 import trio
 
-from api.dashboard import devices
-from api.dashboard.assets import asset
+from api.dashboard.account import settings
+from api.dashboard.rendering import asset
 from storage.errors import DiskFull
 from tests.actors.destination_kinds.webpush.coast import ENDPOINT, Coast
 from tests.actors.test_delivering import asked
@@ -70,10 +70,10 @@ async def test_a_test_that_fails_is_told_and_the_device_stays(autojump_clock: ob
 @pytest.mark.parametrize(
     ("given", "says"),
     [
-        ({"url": ""}, "JavaScript is needed for it"),
+        ({"url": ""}, "This needs JavaScript"),
         ({"alert": ""}, "Choose the alert whose matches are shown"),
         ({"url": "https://10.0.0.7/x"}, "10.0.0.7 is not public"),
-        ({"p256dh": "short"}, "What the browser gave can't be used"),
+        ({"p256dh": "short"}, "The browser's registration is not usable"),
         ({"auth": "A" * 21}, "does not look like one"),
         ({"label": ""}, ""),
     ],
@@ -124,4 +124,4 @@ async def test_a_full_disk_costs_the_other_settings_nothing(house: House, browse
 def test_the_script_makes_the_mark_as_the_service_does() -> None:
     script = asset("dashboard.js").body.decode()
     (size,) = re.findall(r"hash\.slice\(0, (\d+)\)", script)
-    assert len(devices.mark_of(ENDPOINT)) == 2 * int(size)
+    assert len(settings.mark_of(ENDPOINT)) == 2 * int(size)

@@ -11,8 +11,8 @@ from actors.messages.views import SourceView
 from storage.records.alert import Alert
 from storage.records.source import SourceRuntime, SourceState
 from tests.api.dashboard.browser import Browser
-from tests.api.dashboard.destinations.rows import ALERT, HOOK, a_hook, an_attempt, attempts
 from tests.api.dashboard.inert import PAYLOADS, check_inert
+from tests.api.dashboard.rows import ALERT, HOOK, a_hook, an_attempt, attempts
 from tests.api.house import House, ids
 from tests.support.build import NOW, a_draft, a_source
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from api.dashboard.assets import BY_NAME, asset
+from api.dashboard.rendering import BY_NAME, asset
 from tests.api.dashboard.browser import Browser
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from api.dashboard.preferences import NONE, Preferences, preferences_of
+from api.dashboard.sessions import NONE, Preferences, preferences_of
 from tests.api.dashboard.browser import Browser
 
 WISHES = {"language": "sv", "theme": "dark", "density": "compact", "zone": "Asia/Kolkata"}

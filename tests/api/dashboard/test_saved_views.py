@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from api.dashboard import saved_views
+from api.dashboard import lists
 from tests.api.dashboard.browser import Browser, signed_in
 from tests.api.dashboard.sources.test_listing import put, rows
 from tests.api.house import House
@@ -67,7 +67,7 @@ async def test_what_is_no_filter_is_not_saved_and_there_is_a_bound(
     await browser.get("/stream")
     await browser.post("/views", {**form, "query": "tag=a", "name": " "})
     assert "type a name" in browser.text
-    monkeypatch.setattr(saved_views, "MOST", 1)
+    monkeypatch.setattr(lists, "MOST_VIEWS", 1)
     for name in ("one", "two"):
         await browser.post("/views", {"place": "stream", "name": name, "query": "tag=a"})
     assert "there are 1 views" in browser.text

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from actors.matcher.actor import Lag
 from actors.messages.views import SourceView
 from actors.sources.schedule.budgets import LookRate
-from api.dashboard.assets import asset
+from api.dashboard.rendering import asset
 from api.dashboard.today import need_of
 from api.schemas.admin import TreeRow
 from storage.records.alert import Alert
@@ -22,7 +22,7 @@ from storage.records.identity import Millis, Seq
 from storage.records.member import WEB, Member, ReplicaState, Says, View
 from storage.records.source import SourceRuntime, SourceState
 from tests.api.dashboard.browser import Browser, signed_in
-from tests.api.dashboard.destinations.rows import a_hook, an_attempt, attempts
+from tests.api.dashboard.rows import a_hook, an_attempt, attempts
 from tests.api.dashboard.test_hostile import a_changed_page, ids, publish
 from tests.api.house import House, make_house, running
 from tests.support.build import NOW, a_source, a_source_id

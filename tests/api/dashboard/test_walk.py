@@ -7,9 +7,9 @@ import re
 import pytest
 import trio
 
-from api.dashboard.assets import asset
 from api.dashboard.face import POLICY, Dashboard
 from api.dashboard.forms import Form
+from api.dashboard.rendering import asset
 from api.dashboard.screen import Go, Page, Screen, Visit
 from api.dashboard.table import SCREENS
 from tests.api.dashboard.browser import Browser

@@ -29,7 +29,7 @@ from actors.settings import Settings
 from api.schemas.alerts import DestinationPatch
 from storage.records.destination import WEBPUSH, Destination, Private
 from tests.api.dashboard.browser import Browser, signed_in
-from tests.api.dashboard.destinations.rows import HOOK, a_hook
+from tests.api.dashboard.rows import HOOK, a_hook
 from tests.api.house import House, make_house, running
 
 HERE = make_house()

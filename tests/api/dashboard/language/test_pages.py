@@ -22,8 +22,8 @@ from storage.records.alert import Alert
 from storage.records.health import Health
 from storage.records.source import SourceRuntime, TagDefaults
 from tests.api.dashboard.browser import Browser
-from tests.api.dashboard.destinations.rows import ALERT, HOOK, a_hook, an_attempt, attempts
 from tests.api.dashboard.language.gathering import gathered
+from tests.api.dashboard.rows import ALERT, HOOK, a_hook, an_attempt, attempts
 from tests.api.dashboard.sources.test_listing import put
 from tests.api.dashboard.sources.test_one import HOT
 from tests.api.dashboard.test_hostile import a_changed_page

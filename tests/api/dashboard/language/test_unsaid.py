@@ -20,25 +20,25 @@ SAYS = frozenset({"say", "say_many", "say_as", "noted", "noted_as", "translated"
 QUIET = frozenset({"ValueError", "log", "compile"})
 UNSAID = frozenset(
     {
-        "alerts/one.py: matches of alerts",  # names of limits
-        "attempts.py: sign-in browser ",
-        "attempts.py: sign-in of strangers",
-        "bins/one.py: webhook bin",  # stored names
-        "first_steps/steps.py: First steps",
-        "destinations/causes.py: no answer",  # patterns, in `language/patterns.py`
-        "publications/one.py: new address",
+        "notifying/alerts.py: matches of alerts",  # names of limits
+        "sessions.py: sign-in browser ",
+        "sessions.py: sign-in of strangers",
+        "bins.py: webhook bin",  # stored names
+        "first_steps.py: First steps",
+        "notifying/deliveries.py: no answer",  # patterns, in `language/patterns.py`
+        "publications.py: new address",
         "stream.py: no source is called “",
         "stream.py:  sources fit; type more of a name, or filter by a tag",
         "stream.py: at most ",
         "stream.py: more than ",
         "stream.py: not the id of an event",
-        "sources/words.py: Not watched since ",
+        "sources/display.py: Not watched since ",
         "forms.py: must be percent-encoded UTF-8 with at most ",  # no real browser sends this
         "forms.py: cannot be read",
         "face.py: Sign in first.\n",  # for a script
-        "saved_views.py: there are no views of this list",
-        "undoing.py: <Undos of ",
-        "settings.py: Mac OS",
+        "lists.py: there are no views of this list",
+        "screen.py: <Undos of ",
+        "account/settings.py: Mac OS",
         "screen.py: the dashboard",  # the author, as records store it
     }
 )

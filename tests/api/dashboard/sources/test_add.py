@@ -35,7 +35,7 @@ async def test_one_url_is_shown_with_its_evidence_and_added_only_then(house: Hou
     house.registry.preview = of_a_feed()
     await pasted(browser, "a.test/feed")
     assert asked(house, DetectUrl)[0].request.url == URL and not asked(house, AddSource)
-    for words in ("root element <rss>", "High water on Sunday", "25 entries are there", "The second look"):
+    for words in ("root element <rss>", "High water on Sunday", "The 25 present entries", "The second check"):
         assert words in browser.text
     (named,) = browser.page.xpath("//input[@name='title']")
     assert (named.get("value"), named.get("placeholder")) == ("", "Tide tables"), "not the user's own name yet"
@@ -44,7 +44,7 @@ async def test_one_url_is_shown_with_its_evidence_and_added_only_then(house: Hou
     added = asked(house, AddSource)[0].new
     assert (added.url, added.title, added.tags) == (URL, "Tides", ("label:sea", "topic:ports"))
     assert (added.schedule, added.backfill) == ("10m", 3)
-    assert browser.path.startswith("/sources/") and "It is watched from now on" in browser.text
+    assert browser.path.startswith("/sources/") and "Source added." in browser.text
 
 
 async def test_selectors_are_tried_out_before_anything_is_added(house: House, browser: Browser) -> None:
@@ -64,7 +64,7 @@ async def test_selectors_are_tried_out_before_anything_is_added(house: House, br
 async def test_a_stream_shows_its_frames_and_which_would_be_told(house: House, browser: Browser) -> None:
     house.registry.preview = of_a_stream()
     await pasted(browser, "wss://a.test/x", filter="tide", hello="sub", type="push")
-    assert "7 frames came in 3.0 s" in browser.text and "closed by the server" in browser.text
+    assert "7 frames arrived in 3.0 s" in browser.text and "closed by the server" in browser.text
     assert browser.page.xpath("//span[contains(@class,'badge')]/text()")  # the kind
     assert asked(house, DetectUrl)[0].request.filter == "tide"
 
@@ -200,7 +200,7 @@ async def test_what_cannot_be_reached_now_may_be_kept_until_it_answers(house: Ho
     await browser.submit("/sources/add", {"title": "Mine"})
     (view,) = house.registry.views.values()
     assert (view.source.url, view.source.title, view.source.detection.pending) == ("https://a.test/", "Mine", True)
-    assert "has yet to answer" in browser.text
+    assert "has not answered yet" in browser.text
 
 
 async def test_of_many_those_that_cannot_be_reached_are_kept_only_when_ticked(house: House, browser: Browser) -> None:
@@ -222,7 +222,7 @@ async def test_a_page_that_is_empty_without_its_scripts_says_so_and_offers_what_
     says = "This page is empty without JavaScript: <b>, 100 times."
     house.registry.preview = replace(of_a_page(), rendering=Rendering(says, "<b>", True, 100, (filled,)))
     await pasted(browser, "https://a.test/app")
-    assert says in browser.text and "100 looks for the price of one" in browser.text
+    assert says in browser.text and "100 checks for the price of one" in browser.text
     assert "only if it is empty without JavaScript" in browser.text
     (form,) = browser.page.xpath("//form[.//button[text()='Watch that instead']]")
     assert form.get("action") == "/sources/add"

@@ -142,7 +142,7 @@ async def test_links_are_followed_in_the_part_that_they_stand_in(house: House, b
     house.registry.picked = Picked(NOW, replace(PAGE, choice=PickChoice(BLOCKS[2], REACHES, "part", kept)))
     await browser.submit(f"/sources/{id}/pick", {"pick.links": "2-00000002"})
     assert wishes(house)[-1].press == Press(2, "00000002", "only", "part")
-    assert "It has 3 items. Each new one is told once" in browser.text
+    assert "It has 3 items. Each new item is reported once" in browser.text
     house.registry.picked = Picked(NOW, replace(PAGE, now=kept))
     await browser.submit(f"/sources/{id}/pick/save")
     assert edits(house)[0].follow == "new_links"
@@ -221,7 +221,7 @@ async def test_what_no_button_of_ours_says_is_refused(house: House, browser: Bro
     id = await opened(house, browser)
     before = len(wishes(house))
     await browser.post(f"/sources/{id}/pick", more)
-    assert "not as it was sent to you" in browser.text
+    assert "This form is out of date" in browser.text
     assert len(wishes(house)) == before
 
 
@@ -282,7 +282,7 @@ async def test_at_adding_a_page_that_can_not_be_read_is_told_beside_its_url(hous
     await browser.post("/sources/pick", {"urls": URL})
     assert "This is a feed" in browser.text
     await browser.post("/sources/pick", {"urls": f"{URL}\nhttps://b.test/"})
-    assert "Here one URL is added" in browser.text
+    assert "This form adds one URL" in browser.text
 
 
 async def test_what_a_tag_says_is_shown_as_the_tags_and_what_is_pressed_takes_its_place(
@@ -294,14 +294,14 @@ async def test_what_a_tag_says_is_shown_as_the_tags_and_what_is_pressed_takes_it
     id = put(house, 1, url=URL, type="html")
     await browser.get(f"/sources/{id}/pick")
     said = " ".join(browser.text.split())
-    assert "It is shown with what its tags say:" in said
+    assert "Settings from its tags:" in said
     assert "Only this part: main from the tag shop" in said and "Not these parts: .ad from the tag shop" in said
     assert "This too" in said and "blocks are watched" in said
     assert browser.page.xpath("//a[@href='/sources/tags/defaults?tag=label%3Ashop']")
     house.registry.picked = replace(of_tags, page=PRESSED)
     await browser.submit(f"/sources/{id}/pick", {"pick.only": "1-00000001"})
     said = " ".join(browser.text.split())
-    assert "becomes this source's own, and its tag's choice of a part no longer holds" in said
+    assert "becomes the source's own setting and replaces the part set by its tag" in said
     assert "Only this part: main" not in said and "Not these parts: .ad from the tag shop" in said
 
 

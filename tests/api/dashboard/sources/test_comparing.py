@@ -35,7 +35,7 @@ async def test_an_event_leads_to_its_version_and_the_one_before(house: House, br
 async def test_what_is_partial_or_cannot_be_compared_is_said(house: House, browser: Browser) -> None:
     first, second = await told(house, now=("Another part",))
     await browser.get(f"{HERE}?from={first}&to={second}")
-    assert "Partial: of one of these versions only the main text is kept" in browser.text
+    assert "Partial: one of these versions has only the main text" in browser.text
     await browser.get(f"{HERE}?from={second}&to=now")
     assert "only the main text is kept, and of the other another part" in browser.text
     assert not browser.page.xpath("//div[@class='diff']")
@@ -45,7 +45,7 @@ async def test_without_two_versions_there_is_nothing_to_compare(house: House, br
     await told(house)
     house.registry.told.clear()
     await browser.get(HERE)
-    assert "There is one version at most" in browser.text
+    assert "There are no two versions yet" in browser.text
     await browser.get(f"{HERE}?from=x&to=y")
     assert browser.answer.status_code in (200, 404)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from api.dashboard.undoing import KEPT, MOST, Undo, Undos
+from api.dashboard.screen import MOST_UNDOS, UNDO_MILLIS, Undo, Undos
 from storage.records.identity import Millis
 from storage.records.source import RESTS
 from tests.api.dashboard.browser import Browser, signed_in
@@ -27,7 +27,7 @@ async def test_a_deleted_source_comes_back_at_a_press(house: House, browser: Bro
     id = put(house, tags=("label:sea",))
     await browser.get(f"/sources/{id}")
     await browser.submit(f"/sources/{id}/delete", {"confirm": "delete"})
-    assert "It can be had back for 10 minutes" in browser.text and id not in house.registry.views
+    assert "You can restore it for 10 minutes" in browser.text and id not in house.registry.views
     await browser.submit("/sources/undo")
     assert "1 source back." in browser.text and house.registry.views[id].source.tags == ("label:sea",)
 
@@ -53,7 +53,7 @@ async def test_a_button_works_once_for_a_while_and_in_its_own_browser(house: Hou
     key = browser.form("/sources/undo").fields["key"]
     other = await signed_in(house)
     await other.post("/sources/undo", {"key": key})
-    assert "can't be taken back any more" in other.text and other.path == "/sources/deleted"
+    assert "can no longer be undone" in other.text and other.path == "/sources/deleted"
     await other.client.aclose()
     await browser.post("/sources/undo", {"key": key, "back": "//evil.test/"})
     assert "1 source resumed." in browser.text and browser.path == "/"
@@ -61,7 +61,7 @@ async def test_a_button_works_once_for_a_while_and_in_its_own_browser(house: Hou
     await browser.post("/sources/undo", {"key": "1" * 50})
     assert browser.answer.status_code == 422
     await browser.post("/sources/undo", {"key": key})
-    assert "can't be taken back any more" in browser.text
+    assert "can no longer be undone" in browser.text
 
 
 async def test_the_deleted_ones_are_listed_and_had_back_also_after_a_restart(house: House, browser: Browser) -> None:
@@ -84,6 +84,6 @@ async def test_the_deleted_ones_are_listed_and_had_back_also_after_a_restart(hou
 def test_what_can_be_taken_back_is_bounded() -> None:
     undos, change = Undos(), Undo("resume", ("a",))
     first = undos.keep("me", change, NOW)
-    keys = [undos.keep("me", change, NOW) for _ in range(MOST)]
+    keys = [undos.keep("me", change, NOW) for _ in range(MOST_UNDOS)]
     assert undos.take("me", first, NOW) is None and undos.take("me", keys[0], NOW) == change
-    assert undos.take("me", keys[1], NOW + KEPT) is None
+    assert undos.take("me", keys[1], NOW + UNDO_MILLIS) is None

@@ -107,7 +107,7 @@ async def test_destinations_are_ticked_and_kept(house: House, browser: Browser) 
     assert browser.page.xpath("//input[@name='destinations' and @checked]/@value") == [hook.id]
     new = {"filter_query": "x", "scope": "some", "tags": "label:prices"}
     await browser.post("/alerts/new", new | {"deliver": "later"})
-    assert "what it matches goes to the destinations of its tags" in browser.text
+    assert "Its matches go to the destinations of its tags" in browser.text
     await browser.post("/alerts/new", new | {"deliver": "person"})
     told = [one.alert_id for one in await house.storage.alerts.destinations() if one.id != hook.id]
     assert len(told) == 1, "who chooses somebody gets no others"
@@ -122,7 +122,7 @@ async def test_a_source_says_what_it_has_of_its_tags(house: House, browser: Brow
         await browser.get(path)
         told = " ".join(browser.text.split())
         assert "15m from the tag prices" in told and "nav <b> from the tag prices" in told, path
-        assert "Told from this score on" not in told
+        assert "Reported from this score" not in told
     assert browser.page.xpath("//input[@name='schedule']/@value") == [""], "it is not its own"
 
 

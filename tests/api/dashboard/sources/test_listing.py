@@ -43,7 +43,7 @@ async def test_each_source_has_its_state_reason_ticks_and_times(house: House, br
     assert "rotten" in first and "Tides" in first and "12 looks in a row have failed" in first and "sea" in first
     assert "paused" in second and "site2.test/feed" in second
     (said,) = browser.page.xpath("//tbody/tr[1]//svg/@aria-label")
-    assert said == "The last 4 looks: 1 with news, 3 failed"
+    assert said == "The last 4 checks: 1 with an event, 3 failed"
     assert "2 in all" in browser.text and "1 ok" in browser.text and "1 paused" in browser.text
 
 
@@ -116,14 +116,14 @@ async def test_the_ticked_ones_are_tagged_untagged_looked_at_and_given_an_interv
     assert browser.answer.status_code == 422 and "Type a tag." in browser.text
     await browser.submit("/sources/many", {"source": ids, "act": "schedule", "schedule": "10m", "tag": ""})
     assert {view.source.schedule for view in house.registry.views.values()} == {600}
-    assert "3 sources looked at every 10m." in browser.text
+    assert "3 sources checked every 10m." in browser.text
     await browser.submit("/sources/many", {"source": ids, "act": "schedule", "schedule": "", "tag": ""})
     assert {view.source.schedule for view in house.registry.views.values()} == {None}
     await browser.submit("/sources/many", {"source": ids, "act": "schedule", "schedule": "often", "tag": ""})
     assert browser.answer.status_code == 422
     await browser.get("/sources")
     await browser.submit("/sources/many", {"source": ids, "act": "check"})
-    assert "3 sources to be looked at now." in browser.text
+    assert "3 sources to be checked now." in browser.text
 
 
 async def test_a_page_has_as_many_as_are_asked_for_and_keeps_that(house: House, browser: Browser) -> None:
@@ -158,7 +158,9 @@ async def test_a_deletion_asks_first_and_takes_its_word_exactly(house: House, br
     await browser.submit("/sources/many", {"source": ids[:2], "act": "delete"})
     assert len(house.registry.views) == 3 and "Title 1" in browser.text and "delete 2" in browser.text
     await browser.submit("/sources/many/delete", {"confirm": "yes"})
-    assert browser.answer.status_code == 422 and "Type “delete 2”" in browser.text and "Title 2" in browser.text
+    assert (
+        browser.answer.status_code == 422 and "To confirm, type: delete 2" in browser.text and "Title 2" in browser.text
+    )
     await browser.submit("/sources/many/delete", {"confirm": "delete 2"})
     assert list(house.registry.views) == [ids[2]] and "2 sources deleted." in browser.text
 
@@ -208,7 +210,7 @@ async def test_all_that_match_are_deleted_once_their_number_is_typed(house: Hous
     assert "Delete 70 sources" in browser.text and "and 20 more" in browser.text
     assert not browser.page.xpath("//input[@name='source']"), "thousands of ids do not fit a form"
     await browser.submit("/sources/many/delete", {"confirm": "delete 69"})
-    assert "Type “delete 70”." in browser.text and len(house.registry.views) == 75
+    assert "To confirm, type: delete 70" in browser.text and len(house.registry.views) == 75
     await browser.submit("/sources/many/delete", {"confirm": "delete 70"})
     assert "70 sources deleted." in browser.text and len(house.registry.views) == 5
 
@@ -218,7 +220,7 @@ async def test_a_list_that_is_none_means_no_source(house: House, browser: Browse
     await browser.get("/sources")
     form = {"act": "pause", "every": "1", "back": "/sources?state=nonsense"}
     await browser.submit("/sources/many", form)
-    assert "filter it anew" in browser.text and house.registry.views[a_source_id()].source.enabled
+    assert "Filter it again" in browser.text and house.registry.views[a_source_id()].source.enabled
 
 
 async def test_the_list_comes_in_another_order_and_keeps_it(house: House, browser: Browser) -> None:

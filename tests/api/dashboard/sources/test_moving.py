@@ -112,8 +112,8 @@ async def test_a_second_list_waits_and_a_refusal_has_its_reason(house: House, br
     ("lines", "words"),
     [
         ("[]", "nothing to add"),
-        ("{}", "Give the list again"),
-        ('[{"url": 3}]', "Give the list again"),
+        ("{}", "Upload the list again"),
+        ('[{"url": 3}]', "Upload the list again"),
         (msgspec.json.encode([FeedLine("https://a.test/", "x", ("kind:mine",))]).decode(), "service's own"),
     ],
 )

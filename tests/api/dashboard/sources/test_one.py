@@ -11,9 +11,8 @@ from actors.errors import TooSoon, Unprocessable
 from actors.messages.sources import CheckNow, EditSource, ExplainSource, PreviewSource
 from actors.messages.views import PushView, SourceView, ToldBlock, ToldPage
 from actors.signatures.event import check, jwks, new_signing_key
-from api.dashboard.amounts import named
-from api.dashboard.sources.changing import came_of_it
-from api.dashboard.sources.one import untold_since
+from api.dashboard.drawing.figures import named
+from api.dashboard.sources.one import came_of_it, untold_since
 from storage.append import events_of
 from storage.records import health, trail
 from storage.records.event import (
@@ -71,7 +70,7 @@ async def test_a_source_says_how_it_is_doing_when_it_looks_and_why(house: House,
     for words in ("Tides", "https://site1.test/feed", "It answers.", "Because.", "about one in 1 h", "2.0 KiB, 31 ms"):
         assert words in browser.text
     (said,) = browser.page.xpath("//svg[@class='timeline']/@aria-label")
-    assert said == "The last 2 looks: 1 with news, 1 waited"
+    assert said == "The last 2 checks: 1 with an event, 1 waited"
     assert browser.page.xpath("//*[contains(@class,'due')]") and browser.page.xpath("//*[@data-refresh='15']")
 
 
@@ -96,13 +95,13 @@ async def test_a_source_in_trouble_has_its_reason_at_the_top(house: House, brows
     assert "5, tries again" in browser.text
     put(house, hot=SourceRuntime(last_error="503: busy", last_look_at=NOW))
     await browser.get(here())
-    assert "The last look failed: 503: busy" in browser.text
+    assert "The last check failed: 503: busy" in browser.text
 
 
 async def test_a_new_one_teaches_what_comes(house: House, browser: Browser) -> None:
     put(house, hot=SourceRuntime())
     await browser.get(here())
-    assert "Nothing yet. What was there at the first look is where it begins" in browser.text
+    assert "No events yet. The first check stored the baseline" in browser.text
     assert not browser.page.xpath("//svg[@class='timeline']") and "new" in browser.text
 
 
@@ -111,7 +110,7 @@ async def test_a_push_source_shows_its_connection(house: House, browser: Browser
     seen = PushView(connected_since=NOW, subprotocol="v2", frames=9, admitted=4, filtered=5)
     house.registry.views[source] = replace(house.registry.views[source], push=seen)
     await browser.get(here())
-    assert "9: 4 told, 5 that no alert or filter wants" in browser.text and "(v2)" in browser.text
+    assert "9: 4 reported, 5 that no alert or filter wants" in browser.text and "(v2)" in browser.text
     assert not browser.page.xpath("//form[contains(@action,'/check')]")
 
 
@@ -150,7 +149,7 @@ async def test_the_latest_change_says_that_later_ones_were_not_told(house: House
     turned = trail.noted(b"", look(Millis(house.context.world.now() + 60_000), Verdict.NOTHING_TO_TELL, 200))
     put(house, type="html", hot=msgspec.structs.replace(HOT, trail=turned))
     await browser.get(here())
-    assert "What changed since, at last" in browser.text and "was not told." in browser.text
+    assert "Later changes, the last" in browser.text and "were not reported." in browser.text
 
 
 async def test_the_history_of_its_health_is_what_it_said_of_itself(house: House, browser: Browser) -> None:
@@ -219,7 +218,7 @@ async def test_check_now_shows_what_came_of_it(
 
     monkeypatch.setattr(house.registry, "_handle", looks)
     await browser.submit(f"{here()}/check")
-    assert "Looked at just now: nothing has changed. (304, 12 ms)" in browser.text
+    assert "Checked just now: nothing has changed. (304, 12 ms)" in browser.text
 
 
 async def test_a_check_that_politeness_forbids_is_said_on_the_page(
@@ -242,8 +241,8 @@ async def test_a_check_that_politeness_forbids_is_said_on_the_page(
 @pytest.mark.parametrize(
     ("verdict", "says", "bad"),
     [
-        (Verdict.CHANGED, "there is news", False),
-        (Verdict.NOTHING_TO_TELL, "nothing of that is worth telling", False),
+        (Verdict.CHANGED, "there is a change", False),
+        (Verdict.NOTHING_TO_TELL, "but not enough to report", False),
         (Verdict.REMOTE_TRANSIENT, "failed. timeout", True),
         (Verdict.THROTTLED, "asked to wait", True),
     ],
@@ -261,14 +260,14 @@ async def test_it_is_paused_and_watched_again(house: House, browser: Browser) ->
     assert not house.registry.views[source].source.enabled and "paused" in browser.text
     assert not browser.page.xpath("//form[contains(@action,'/check')]")
     await browser.submit(f"{here()}/resume")
-    assert house.registry.views[source].source.enabled and "It is watched again." in browser.text
+    assert house.registry.views[source].source.enabled and "Resumed." in browser.text
 
 
 async def test_a_deletion_takes_its_word(house: House, browser: Browser) -> None:
     put(house, hot=HOT, title="Tides")
     await browser.get(here())
     await browser.submit(f"{here()}/delete", {"confirm": "yes"})
-    assert browser.answer.status_code == 422 and "Type “delete”." in browser.text and house.registry.views
+    assert browser.answer.status_code == 422 and "To confirm, type: delete" in browser.text and house.registry.views
     await browser.submit(f"{here()}/delete", {"confirm": "delete"})
     assert not house.registry.views and browser.path == "/sources" and "Deleted: Tides" in browser.text
 
@@ -292,7 +291,7 @@ async def test_an_edit_begins_with_what_is_and_changes_what_is_asked(house: Hous
     )
     (asked,) = [message for message in house.registry.seen if isinstance(message, EditSource)]
     assert asked.patch.tags == ("label:one",)
-    assert "begins with a new first look" in browser.text
+    assert "The next check stores the new part as the baseline" in browser.text
 
 
 async def test_an_edit_names_the_other_hosts_whose_pages_are_fetched(house: House, browser: Browser) -> None:
@@ -326,7 +325,7 @@ async def test_an_edit_says_for_what_other_sources_headers_are_sent_and_the_page
 async def test_an_edit_of_a_push_source_keeps_its_first_message_unless_told(house: House, browser: Browser) -> None:
     source = put(house, type="push", url="wss://a.test/", hello="s3cret", headers="X-Key: s3cret", filter="tide")
     await browser.get(f"{here()}/edit")
-    assert "s3cret" not in browser.answer.text and "One is kept" in browser.text and "Some are kept" in browser.text
+    assert "s3cret" not in browser.answer.text and "One is stored" in browser.text and "Some are stored" in browser.text
     await browser.submit(f"{here()}/edit", {"subprotocols": "v2, v1", "everything": "true"})
     edited = house.registry.views[source].source
     assert (edited.hello, edited.subprotocols) == ("s3cret", ("v2", "v1"))
@@ -339,7 +338,7 @@ async def test_an_edit_of_a_push_source_keeps_its_first_message_unless_told(hous
 async def test_an_edit_of_a_page_keeps_its_headers_unless_told(house: House, browser: Browser) -> None:
     source = put(house, type="html", headers="Cookie: s3cret=1")
     await browser.get(f"{here()}/edit")
-    assert "s3cret" not in browser.answer.text and "Some are kept" in browser.text
+    assert "s3cret" not in browser.answer.text and "Some are stored" in browser.text
     await browser.submit(f"{here()}/edit", {"title": "Mine"})
     assert house.registry.views[source].source.headers == "Cookie: s3cret=1"
     await browser.get(f"{here()}/edit")
@@ -513,7 +512,7 @@ async def test_a_rendered_page_says_what_a_look_costs_and_a_missing_browser_is_s
     for words in (
         "not rendered",
         "It could not be rendered: no Chromium is installed.",
-        "a look costs 100 plain ones",
+        "a check costs 100 plain ones",
         "#p",
     ):
         assert words in browser.text

@@ -5,8 +5,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from api.dashboard.sources.ticks import SHOWN, SORTS, said, strip, ticks
-from api.dashboard.sources.timeline import WIDTH, timeline
+from api.dashboard.sources.display import SORTS, TICKS, WIDTH, counted, strip, ticks, timeline
 from storage.records import trail
 from storage.records.identity import Millis
 from storage.records.trail import Row, Verdict, look
@@ -25,21 +24,21 @@ def rows_of(found: list[Verdict], step: int = 60_000) -> list[Row]:
 @given(st.lists(verdicts, max_size=80))
 def test_the_ticks_are_the_newest_looks_in_order(found: list[Verdict]) -> None:
     shown = ticks(rows_of(found))
-    assert [tick.sort for tick in shown] == [SORTS[verdict] for verdict in found[-SHOWN:]]
+    assert [tick.sort for tick in shown] == [SORTS[verdict] for verdict in found[-TICKS:]]
     assert all(before.at <= after.at for before, after in pairwise(shown))
     assert sum(path.count("M") for _, path in strip(rows_of(found)).paths) == len(shown)
 
 
 def test_the_sentence_says_what_the_ticks_show() -> None:
-    assert said([]) == "No look yet"
-    assert said(ticks(rows_of([Verdict.CHANGED]))) == "The last look: 1 with news"
+    assert counted([]) == "No check yet"
+    assert counted(ticks(rows_of([Verdict.CHANGED]))) == "The last check: 1 with an event"
     mixed = [Verdict.UNCHANGED, Verdict.CONTENT, Verdict.LOCAL, Verdict.CHANGED]
-    assert said(ticks(rows_of(mixed))) == "The last 4 looks: 1 without news, 1 with news, 1 failed, 1 waited"
+    assert counted(ticks(rows_of(mixed))) == "The last 4 checks: 1 unchanged, 1 with an event, 1 failed, 1 waited"
 
 
 def test_a_change_that_was_not_told_looks_like_no_other_look() -> None:
     found = [Verdict.UNCHANGED, Verdict.NOTHING_TO_TELL, Verdict.CHANGED]
-    assert said(ticks(rows_of(found))) == "The last 3 looks: 1 without news, 1 changed and not told, 1 with news"
+    assert counted(ticks(rows_of(found))) == "The last 3 checks: 1 unchanged, 1 changed, not reported, 1 with an event"
     assert len({path.partition("v")[2] for _, path in strip(rows_of(found)).paths}) == 3
 
 

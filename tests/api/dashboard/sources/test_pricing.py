@@ -9,7 +9,7 @@ from actors.messages.sources import AddSource
 from actors.previews import Picked, PickedValue
 from actors.query import parse
 from api.dashboard.forms import Wrong
-from api.dashboard.sources.pricing import Wanted, query_of
+from api.dashboard.sources.choosing import Wanted, query_of
 from storage.records.event import Value
 from tests.api.dashboard.browser import Browser
 from tests.api.dashboard.sources.previews import of_a_page
@@ -104,4 +104,4 @@ async def test_at_adding_the_page_is_watched_and_the_alert_is_over_it(house: Hou
     await browser.submit("/sources/pick/price", {"price.amount": "12", "price.narrow": "true"})
     added = next(message for message in house.registry.seen if isinstance(message, AddSource)).new
     assert (added.url, added.type, added.title, added.selector) == (URL, "html", "Mine", "#adult")
-    assert "Here is the alert for it" in browser.text
+    assert "This is the alert for it" in browser.text

@@ -27,9 +27,9 @@ async def test_it_shows_the_told_texts_in_order_with_what_each_is(house: House, 
     house.registry.told[id] = PAGE
     await browser.get(f"/sources/{id}/text")
     texts = [" ".join(one.text_content().split()) for one in browser.page.xpath("//article/*")]
-    assert texts == ["Plans", "• For <b>all</b>", "Team · Seats: 10", "beside the content: Home"]
+    assert texts == ["Plans", "• For <b>all</b>", "Team · Seats: 10", "around the content: Home"]
     assert browser.page.xpath("//article/h2") and "1 more texts" in browser.text
-    assert "nothing has changed since" in browser.text and "2 texts came or went since" in browser.text
+    assert "Nothing has changed since" in browser.text and "2 texts changed since" in browser.text
 
 
 async def test_it_says_when_it_was_told_and_that_it_went_back(house: House, browser: Browser) -> None:
@@ -37,7 +37,7 @@ async def test_it_says_when_it_was_told_and_that_it_went_back(house: House, brow
     house.registry.told[id] = PAGE
     await told(house, a_draft("Prices", source_type="html", tags=("change:updated", "change:reverted"), fetched_at=NOW))
     await browser.get(f"/sources/{id}/text")
-    assert "it went back to what it had said before" in browser.text
+    assert "it reverted to its earlier text" in browser.text
     await browser.get(f"/sources/{id}")
     assert browser.page.xpath(f"//a[@href='/sources/{id}/text']")
 

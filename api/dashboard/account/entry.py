@@ -1,0 +1,200 @@
+"""Access: the one-time link to set a password, signing in and out, and agreeing to mail.
+
+The page behind a link in a mail has the link's secret as its only credential. Mail programs open links to scan for
+viruses, so only a POST changes anything (RFC 8058, 3.1). Mail services post `List-Unsubscribe=One-Click` there.
+"""
+
+from __future__ import annotations
+
+from base64 import urlsafe_b64encode
+from collections.abc import Callable
+from typing import ClassVar, Literal
+
+from msgspec import Struct, field
+
+from actors.errors import NotFound
+from api.dashboard.account.passwords import check_password
+from api.dashboard.forms import Form, Wrong
+from api.dashboard.language.speaking import noted, say
+from api.dashboard.screen import Go, Page, Reply, Screen, Visit, post
+from api.dashboard.sessions import Sessions, hashed, own_path
+from api.operations import destinations
+from storage.records.identity import Millis
+from storage.records.session import Password, SetUpLink
+
+LINK_LIFE = 3_600_000
+"""Milliseconds until a set-up link expires."""
+
+
+class NextQuery(Struct, frozen=True, forbid_unknown_fields=True):
+    """The page after signing in, and whether the reader has just signed out."""
+
+    next: str = "/"
+    out: bool = False
+
+
+_NOT_GOOD = noted("This code is not good: it works once and for an hour, and the newest one only.")
+
+
+class SetUp(Form, frozen=True):
+    """The code of the link (its end, or the whole link), and a first password, twice."""
+
+    verbatim: ClassVar[tuple[str, ...]] = ("password", "again")
+    code: str
+    password: str
+    again: str
+
+
+class SignIn(Form, frozen=True):
+    """The password, and the next page."""
+
+    verbatim: ClassVar[tuple[str, ...]] = ("password",)
+    password: str
+    next: str = "/"
+
+
+def new_link(entropy: Callable[[int], bytes], now: Millis) -> tuple[str, SetUpLink]:
+    """Return the path of a new one-time link, and the record of it.
+
+    The secret follows `#`: browsers never send that, so no log and no proxy has it.
+    """
+    key = urlsafe_b64encode(entropy(32)).rstrip(b"=").decode()
+    return f"/set-up#{key}", SetUpLink(hashed(key), now)
+
+
+async def show_set_up(visit: Visit) -> Page:
+    """Show the form for the first password, or instructions if no link is waiting.
+
+    The server does not see the link's code; a script copies it into the form, or the person does.
+    """
+    good = _good(await visit.context.storage.people.link(), visit.now) is not None
+    return Page("entry/set_up.html", say("Set up"), {"good": good, "link": _link(visit)}, 200 if good else 404)
+
+
+def _link(visit: Visit) -> str:
+    """Return the command that makes a set-up link. It names no folder, because strangers can read these pages."""
+    return visit.context.world.typed("setup-link")
+
+
+async def set_up(visit: Visit) -> Reply:
+    """Set the password and sign in. One transaction also consumes the link."""
+    form: SetUp = visit.form
+    check_password(form.password, form.again)
+    storage, world = visit.context.storage, visit.context.world
+    link = _good(await storage.people.link(), visit.now)
+    if link is None or hashed(form.code.rpartition("#")[2].strip()) != link.sha256:
+        raise Wrong(code=say(_NOT_GOOD))
+    password = Password(await world.passwords.hash(form.password), visit.now)
+    sessions = Sessions.of_context(visit.context)
+    session, cookie = sessions.begin(visit.headers.get("User-Agent", ""), visit.address)
+    if not await storage.people.settle(password, session, link=link.sha256):
+        raise Wrong(code=say(_NOT_GOOD))
+    world.log("dashboard.set_up", address=visit.address)
+    visit.attempts.succeeded(visit.address)
+    return Go("/", cookies=(cookie, sessions.remember(password)))
+
+
+def _good(link: SetUpLink | None, now: Millis) -> SetUpLink | None:
+    """Return a link if it is young enough. After setting the clock back, none is valid for more than twice its life."""
+    return link if link is not None and abs(now - link.created_at) < LINK_LIFE else None
+
+
+async def show_sign_in(visit: Visit) -> Reply:
+    back = own_path(visit.query.next if not visit.draft.given else visit.draft.value("next"))
+    if visit.session is not None:
+        return Go(back)
+    ready = await visit.context.storage.people.password() is not None
+    shows = {"back": back, "ready": ready, "out": visit.query.out, "link": _link(visit)}
+    return Page("entry/sign_in.html", say("Sign in"), shows)
+
+
+async def sign_in(visit: Visit) -> Reply:
+    form: SignIn = visit.form
+    people, world, sessions = visit.context.storage.people, visit.context.world, Sessions.of_context(visit.context)
+    password = await people.password()
+    async with visit.attempts.one(visit.address, sessions.known(visit.headers, password)):
+        fits = password is not None and await world.passwords.fits(form.password, password.hashed)
+    if password is None or not fits:
+        world.log("dashboard.sign_in_refused", level="warning", address=visit.address)
+        raise Wrong(password=say("That is not the password."))
+    session, cookie = sessions.begin(visit.headers.get("User-Agent", ""), visit.address)
+    if not await people.sign_in(session, password):
+        raise Wrong(password=say("The password has just been changed."))
+    if visit.session is not None:
+        await people.sign_out(visit.session.id)
+    world.log("dashboard.signed_in", address=visit.address)
+    visit.attempts.succeeded(visit.address)
+    return Go(own_path(form.next), cookies=(cookie, sessions.remember(password)))
+
+
+async def sign_out(visit: Visit) -> Reply:
+    assert visit.session is not None
+    await visit.context.storage.people.sign_out(visit.session.id)
+    return Go("/sign-in?out=1", cookies=(Sessions.of_context(visit.context).farewell(),))
+
+
+async def check_again(visit: Visit, field: str, given: str) -> Password:
+    """Check the password again in an open session; `field` gets the error. Raises Wrong, Refusal (429).
+
+    Strangers who try to sign in do not block it.
+    """
+    assert visit.session is not None
+    visit.attempts.in_session(visit.session.id)
+    present = await visit.context.storage.people.password()
+    if present is None or not await visit.context.world.passwords.fits(given, present.hashed):
+        visit.context.world.log("dashboard.password_refused", level="warning", address=visit.address)
+        raise Wrong(**{field: say("That is not the password.")})
+    return present
+
+
+MAIL_PATH = "/mail/{id}/{secret}"
+
+
+class Wish(Form, frozen=True, kw_only=True):
+    """The choice. `one_click`: a mail service unsubscribes the reader."""
+
+    wish: Literal["", "agree", "stop"] = ""
+    one_click: str = field(name="List-Unsubscribe", default="")
+
+
+async def show_mail(visit: Visit) -> Page:
+    return await _mail_page(visit)
+
+
+async def take_wish(visit: Visit) -> Page:
+    wish: Wish = visit.form
+    id, secret = visit.path["id"], visit.path["secret"]
+    try:
+        if wish.wish == "agree":
+            await destinations.agree(visit, id, secret)
+        elif wish.wish == "stop" or wish.one_click == "One-Click":
+            await destinations.decline(visit, id, secret)
+    except NotFound:
+        return _unknown_mail()
+    return await _mail_page(visit)
+
+
+async def _mail_page(visit: Visit) -> Page:
+    try:
+        hook = await destinations.asked(visit, visit.path["id"], visit.path["secret"])
+    except NotFound:
+        return _unknown_mail()
+    alert = await visit.context.storage.alerts.get(hook.alert_id)
+    stands = "asked" if not hook.confirmed else "stopped" if hook.state == "disabled" else "told"
+    about = "" if alert is None else alert.name
+    return Page("entry/mail.html", say("Mail from Sanderling"), {"stands": stands, "about": about, "label": hook.label})
+
+
+def _unknown_mail() -> Page:
+    return Page("entry/mail.html", say("Mail from Sanderling"), {"stands": "unknown", "about": "", "label": ""}, 404)
+
+
+SCREENS: tuple[Screen, ...] = (
+    Screen(path="/set-up", run=show_set_up, access="anyone"),
+    post("/set-up", set_up, SetUp, show_set_up, access="anyone"),
+    Screen(path="/sign-in", run=show_sign_in, access="anyone", query=NextQuery),
+    post("/sign-in", sign_in, SignIn, show_sign_in, access="anyone"),
+    post("/sign-out", sign_out, Form),
+    Screen(path=MAIL_PATH, run=show_mail, access="link"),
+    post(MAIL_PATH, take_wish, Wish, show_mail, access="link"),
+)

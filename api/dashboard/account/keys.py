@@ -1,0 +1,122 @@
+"""API keys: list, create, delete. Only the dashboard creates keys, not the API."""
+
+from __future__ import annotations
+
+from typing import Annotated, ClassVar
+
+from msgspec import Meta
+
+from actors.errors import NotFound
+from actors.keys import BURST, CHANNEL_SCOPE, MOST, RATE, SCOPES, KeyRefused
+from api.dashboard.account.entry import check_again
+from api.dashboard.forms import Confirm, Form, Wrong
+from api.dashboard.language.sentences import translated
+from api.dashboard.language.speaking import say
+from api.dashboard.screen import Go, Page, Reply, Screen, Secret, Visit, post
+from api.operations import keys as acts
+from storage.records.key import ApiKey
+
+_Limit = Annotated[int, Meta(ge=1, le=MOST)]
+
+
+class NewKey(Form, frozen=True):
+    """A key to create. channels: names, separated by commas or spaces, of the only channels that it may read. present:
+    the password, needed some time after signing in.
+    """
+
+    verbatim: ClassVar[tuple[str, ...]] = ("present",)
+    name: str
+    scopes: tuple[str, ...] = ()
+    channels: str = ""
+    rate: _Limit = RATE
+    burst: _Limit = BURST
+    present: str = ""
+
+
+FRESH = 10 * 60_000
+"""Milliseconds after signing in without another password prompt. After that, a stolen session cannot create keys."""
+
+
+def _is_fresh(visit: Visit) -> bool:
+    return visit.session is not None and visit.now - visit.session.created_at < FRESH
+
+
+def in_words(key: ApiKey) -> list[str]:
+    """Return a key's permissions as phrases, one per scope.
+
+    >>> from storage.records.identity import Millis
+    >>> in_words(ApiKey("1", "n", "svc_", "", ("stream:read:pricing",), Millis(0)))
+    ['read the channel pricing']
+    """
+    return [_may(scope) for scope in key.scopes]
+
+
+def _may(scope: str) -> str:
+    if scope in SCOPES:
+        return say(SCOPES[scope])
+    return say("read the channel %(name)s", name=scope.removeprefix(CHANNEL_SCOPE))
+
+
+async def show_all(visit: Visit) -> Page:
+    keys = [(key, in_words(key)) for key in reversed(await visit.context.storage.keys.all())]
+    return Page("keys/list.html", say("API keys"), {"keys": keys})
+
+
+async def show_new(visit: Visit) -> Page:
+    scopes = [(scope, scope, say("May %(what)s.", what=say(says))) for scope, says in SCOPES.items()]
+    return Page(
+        "keys/new.html", say("New API key"), {"scopes": scopes, "rate": RATE, "burst": BURST, "fresh": _is_fresh(visit)}
+    )
+
+
+async def create(visit: Visit) -> Reply:
+    """Create a key. The next page shows its plaintext, once."""
+    form: NewKey = visit.form
+    channels = [f"{CHANNEL_SCOPE}{name}" for name in form.channels.replace(",", " ").split()]
+    if not form.scopes and not channels:
+        raise Wrong(scopes=say("Choose at least one: a key without any can do nothing."))
+    scopes = (*form.scopes, *channels)
+    if not _is_fresh(visit):
+        if not form.present:
+            raise Wrong(present=say("You signed in a while ago. Enter the password again."))
+        await check_again(visit, "present", form.present)
+    try:
+        plaintext, key = await acts.make(visit, form.name, scopes, rate=form.rate, burst=form.burst)
+    except KeyRefused as error:
+        raise Wrong(
+            **{"channels" if channels and error.field == "scopes" else error.field: translated(str(error))}
+        ) from None
+    says = say("Copy it to where it will be used: only a hash of it is kept here.")
+    made, named = say("The key %(name)s is made.", name=key.name), say("Key %(name)s", name=key.name)
+    return Go(f"/keys/{key.id}", made, secret=Secret(named, plaintext, says))
+
+
+async def show_one(visit: Visit) -> Page:
+    key = await _key(visit)
+    return Page(
+        "keys/one.html", key.name, {"key": key, "may": in_words(key), "base": visit.context.settings.public_url()}
+    )
+
+
+async def delete(visit: Visit) -> Reply:
+    """Delete a key. The next request with it is refused."""
+    key = await _key(visit)
+    visit.form.check(key.name)
+    await acts.revoke(visit, key.id)
+    return Go("/keys", say("The key %(name)s is deleted. The next request with it gets 401.", name=key.name))
+
+
+async def _key(visit: Visit) -> ApiKey:
+    for key in await visit.context.storage.keys.all():
+        if key.id == visit.path["id"]:
+            return key
+    raise NotFound(say("There is no such key; it may have been deleted."))
+
+
+SCREENS: tuple[Screen, ...] = (
+    Screen(path="/keys", run=show_all),
+    Screen(path="/keys/new", run=show_new),
+    post("/keys/new", create, NewKey, show_new),
+    Screen(path="/keys/{id}", run=show_one),
+    post("/keys/{id}/delete", delete, Confirm, show_one),
+)

@@ -1,0 +1,161 @@
+"""Templates: the list, one with its form, a preview, and the report of an instantiation.
+
+Named after their content, because `templates/` holds the page templates.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Annotated, Any, Final, NamedTuple
+
+from msgspec import Meta
+
+from actors.query.languages import languages
+from actors.templates.template import Template
+from api.dashboard.forms import Form, Wrong
+from api.dashboard.language.sentences import translated
+from api.dashboard.language.speaking import say
+from api.dashboard.notifying.alert_form import ABOUT
+from api.dashboard.screen import Page, Screen, Visit, post
+from api.operations import templates
+from api.problems import Refusal
+from api.schemas.templates import Instantiation, TemplateParameter, TemplateRecord
+from api.v1.templates import preview_of, record_of, report_of, summary_of
+
+NAMES: Final = ("first", "second", "third", "fourth", "fifth")
+"""A form's fields have fixed names; a template has at most five parameters."""
+_PLACE = re.compile(r"body\.params\.(\w+)(?:\[(\d+)\])?")
+_Values = Annotated[str, Meta(max_length=12_000)]
+
+
+class Fill(Form, frozen=True):
+    """The values, in the order of the parameters, and whether to create the suggested alerts."""
+
+    first: _Values = ""
+    second: _Values = ""
+    third: _Values = ""
+    fourth: _Values = ""
+    fifth: _Values = ""
+    alerts: bool = False
+
+
+class Field(NamedTuple):
+    """A parameter and its field's name. takes: a sentence on the number of values."""
+
+    name: str
+    parameter: TemplateParameter
+    takes: str
+
+
+def fields_of(parameters: Sequence[TemplateParameter]) -> list[Field]:
+    return [Field(name, parameter, _takes(parameter)) for name, parameter in zip(NAMES, parameters, strict=False)]
+
+
+def _takes(parameter: TemplateParameter) -> str:
+    if parameter.max == 1:
+        return say("One value.")
+    return say("%(least)s to %(most)s values, one a line.", least=parameter.min, most=parameter.max)
+
+
+def filled(form: Fill, parameters: Sequence[TemplateParameter]) -> Instantiation:
+    """Return the API request. Empty parameters are left out."""
+    params = {}
+    for field in fields_of(parameters):
+        values = [line.strip() for line in getattr(form, field.name).splitlines() if line.strip()]
+        if values:
+            params[field.parameter.key] = values
+    return Instantiation(params, form.alerts)
+
+
+def blamed(refusal: Refusal, parameters: Sequence[TemplateParameter]) -> Wrong:
+    """Return the API's refusal as errors of the fields."""
+    names = {field.parameter.key: field.name for field in fields_of(parameters)}
+    errors: dict[str, str] = {}
+    for error in refusal.errors:
+        place = _PLACE.match(error.location)
+        if place is None or place[1] not in names:
+            return Wrong(translated(refusal.detail))
+        says = f"{place[1]} {translated(error.message)}"
+        if place[2] is not None:
+            says = say("value %(number)s %(fault)s", number=int(place[2]) + 1, fault=translated(error.message))
+        errors[names[place[1]]] = f"{errors[names[place[1]]]}; {says}" if names[place[1]] in errors else says
+    return Wrong(**errors) if errors else Wrong(translated(refusal.detail))
+
+
+async def show_all(visit: Visit) -> Page:
+    every = [summary_of(template) for template in visit.context.templates.catalogue]
+    shows = {
+        "every": every,
+        "folder": visit.context.settings.templates,
+        "command": visit.context.world.typed("templates"),
+    }
+    return Page("catalogue/list.html", say("Templates"), shows)
+
+
+async def show_one(visit: Visit) -> Page:
+    """Show a template: its parameters, sources and suggested alerts."""
+    record = record_of(_template(visit))
+    fields = fields_of(record.parameters)
+    labels = {field.name: translated(field.parameter.key.capitalize()) for field in fields}
+    shows = {"template": record, "fields": fields, "labels": labels, "tag": _tag(record)} | _words()
+    return Page("catalogue/one.html", translated(record.name), shows)
+
+
+async def preview(visit: Visit) -> Page:
+    """Show the new and the existing parts of an instantiation, without network access."""
+    record = record_of(_template(visit))
+    form: Fill = visit.form
+    with _beside_fields(record):
+        foreseen = await templates.preview(visit, _template(visit), filled(form, record.parameters))
+    found = preview_of(_template(visit), foreseen, alerts=form.alerts)
+    given = [(field.name, getattr(form, field.name)) for field in fields_of(record.parameters)]
+    return Page(
+        "catalogue/preview.html",
+        translated(record.name),
+        {"template": record, "found": found, "given": given, "alerts": form.alerts} | _words(),
+    )
+
+
+async def attach(visit: Visit) -> Page:
+    """Attach and report. No redirect: reloading the page attaches only the rest."""
+    record = record_of(_template(visit))
+    with _beside_fields(record):
+        done = await templates.instantiate(visit, _template(visit), filled(visit.form, record.parameters))
+    report = report_of(_template(visit), done)
+    alert = next((each.alert_id for each in report.alerts if each.alert_id is not None), None)
+    shows = {"template": record, "report": report, "tag": _tag(record), "alert": alert}
+    return Page("catalogue/report.html", translated(record.name), shows)
+
+
+def _template(visit: Visit) -> Template:
+    return templates.named(visit, visit.path["template_id"])
+
+
+@contextmanager
+def _beside_fields(record: TemplateRecord) -> Iterator[None]:
+    """Show a parameter's errors at its field. Raises Wrong."""
+    try:
+        yield
+    except Refusal as refusal:
+        raise blamed(refusal, record.parameters) from None
+
+
+def _words() -> dict[str, Any]:
+    return {"named": languages(), "about": dict(ABOUT)}
+
+
+def _tag(record: TemplateRecord) -> str:
+    return f"template:{record.slug}"
+
+
+_ONE = "/templates/{template_id}"
+
+
+SCREENS: tuple[Screen, ...] = (
+    Screen(path="/templates", run=show_all),
+    Screen(path=_ONE, run=show_one),
+    post(f"{_ONE}/preview", preview, Fill, show_one),
+    post(f"{_ONE}/attach", attach, Fill, show_one),
+)

@@ -1,0 +1,228 @@
+"""An event as lines for people: its difference with the changed words of a line (`ui.diff`), typed changes. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from difflib import SequenceMatcher
+from typing import Any, Final, Literal, NamedTuple
+
+from msgspec import UNSET, Struct, UnsetType
+
+from actors.versions import Step
+from api.dashboard.language.speaking import say
+from storage.records.event import ChangeKind, Context, Contexts, Delta, Diff, Event, Span, Spans, TypedChange, Value
+
+MOST_WORDS: Final = 600
+"""Words of both sides of a line; beyond this, mark the whole line. Comparing takes their product."""
+LIKE: Final = 0.5
+"""Lines with a smaller similarity are one removed and one added line, not one changed line."""
+_WORD = re.compile(r"\s+|\w+|[^\w\s]")
+
+
+class Piece(NamedTuple):
+    """A stretch of a line. marked: the other side differs here."""
+
+    text: str
+    marked: bool = False
+
+
+class Line(NamedTuple):
+    """An added ("+"), removed ("-") or unchanged ("=") line, or a remark about the others (" ").
+
+    where: its place on the page, "" if unknown or the same as the previous line's.
+    """
+
+    sign: Literal["+", "-", "=", " "]
+    pieces: tuple[Piece, ...]
+    where: str = ""
+
+
+class Changed(Struct, frozen=True):
+    """The fields of an event that describe the change."""
+
+    diff: Diff | None = None
+    delta: Delta | None = None
+
+
+def lines_of(changed: Changed, most: int | None = None) -> list[Line]:
+    """Return the lines of a difference, in reading order if known.
+
+    most: the number of lines to return; the rest is only counted.
+    """
+    told = _in_order(changed.delta, changed.diff) if changed.delta is not None else _by_sort(changed.diff)
+    lines = list(_each_place_once(told))
+    shown = lines[:most]
+    if len(shown) < len(lines):
+        shown.append(_said(say("%(count)s more lines: the event has them all.", count=len(lines) - len(shown))))
+    elif (changed.delta or changed.diff or Diff((), (), ())).truncated:
+        shown.append(_said(say("The event stores only a part of the difference.")))
+    return shown
+
+
+def in_the_text(content: str, changed: Changed) -> list[Line]:
+    """Return a text line by line, with additions and changes marked in place; removals come last.
+
+    A changed line has its old wording right above it.
+    """
+    diff = changed.diff or Diff((), (), ())
+    came = Counter(diff.added)
+    altered_to = {pair.after: pair for pair in diff.changed}
+    lines: list[Line] = []
+    for text in content.split("\n"):
+        pair = altered_to.pop(text, None)
+        if pair is not None:
+            lines += _pair(pair.before, pair.after, pair.spans, "")
+        elif came[text]:
+            came[text] -= 1
+            lines.append(_whole("+", text))
+        elif text.strip():
+            lines.append(Line("=", (Piece(text),)))
+    # Show changes too that are not on a line of their own in the text.
+    for pair in altered_to.values():
+        lines += _pair(pair.before, pair.after, pair.spans, where_of(pair.context))
+    lines += (_whole("+", text) for text in (+came).elements())
+    places = diff.context if diff.context is not UNSET else Contexts((), ())
+    lines += (_whole("-", text, where) for text, where in _placed(diff.removed, places.removed))
+    return lines
+
+
+def of_steps(steps: Sequence[Step], most: int) -> list[Line]:
+    """Return the lines of a comparison of two versions. Steps beyond `most` are only counted."""
+    lines: list[Line] = []
+    for step in steps[:most]:
+        where = where_of(step.context)
+        if step.before is None or step.after is None:
+            came = step.before is None
+            lines.append(_whole("+" if came else "-", step.after if came else step.before, where))
+        elif step.same:
+            lines.append(Line("=", (Piece(step.after),)))
+        else:
+            lines += _pair(step.before, step.after, step.spans or Spans((), ()), where)
+    lines = list(_each_place_once(lines))
+    if len(steps) > most:
+        lines.append(_said(say("%(count)s more texts are not shown.", count=len(steps) - most)))
+    return lines
+
+
+def _each_place_once(lines: Iterable[Line]) -> Iterator[Line]:
+    last = ""
+    for line in lines:
+        yield line if line.where != last else line._replace(where="")
+        last = line.where
+
+
+def _in_order(delta: Delta, diff: Diff | None) -> Iterator[Line]:
+    spans = {(pair.before, pair.after): pair.spans for pair in diff.changed} if diff is not None else {}
+    for op in delta.ops:
+        where = where_of(op.context)
+        if op.op == "insert":
+            yield _whole("+", op.text, where)
+        elif op.op == "delete":
+            yield _whole("-", op.text, where)
+        else:
+            before, after = str(op.before or ""), str(op.after or "")
+            yield from _pair(before, after, spans.get((before, after), UNSET), where)
+
+
+def _by_sort(diff: Diff | None) -> Iterator[Line]:
+    if diff is None:
+        return
+    for pair in diff.changed:
+        yield from _pair(pair.before, pair.after, pair.spans, where_of(pair.context))
+    places = diff.context if diff.context is not UNSET else Contexts((), ())
+    yield from (_whole("-", text, where) for text, where in _placed(diff.removed, places.removed))
+    yield from (_whole("+", text, where) for text, where in _placed(diff.added, places.added))
+
+
+def _placed(texts: Sequence[str], places: Sequence[Context]) -> Iterator[tuple[str, str]]:
+    for i, text in enumerate(texts):
+        yield text, where_of(places[i] if i < len(places) else UNSET)
+
+
+def where_of(context: Context | UnsetType) -> str:
+    """Return a place on the page, in one line.
+
+    >>> where_of(Context("Plans", "Team", "Seats")), where_of(Context(row="Team")), where_of(Context())
+    ('Plans › Team · Seats', 'Team', '')
+    """
+    if context is UNSET:
+        return ""
+    cell = " · ".join(filter(None, (context.row, context.column)))
+    return " › ".join(filter(None, (context.heading, cell)))
+
+
+def _pair(before: str, after: str, spans: Spans | UnsetType, where: str) -> Iterator[Line]:
+    if spans is UNSET:
+        gone, came = altered(before, after)
+    else:
+        gone, came = Line("-", _marked(before, spans.before)), Line("+", _marked(after, spans.after))
+    yield from (gone._replace(where=where), came._replace(where=where))
+
+
+def _marked(text: str, spans: Sequence[Span]) -> tuple[Piece, ...]:
+    """Split a text into pieces, with the spans marked. Skip invalid spans."""
+    pieces: list[Piece] = []
+    done = 0
+    for start, end in spans:
+        if done <= start < end <= len(text):
+            pieces += [Piece(text[done:start])] if start > done else []
+            pieces.append(Piece(text[start:end], marked=True))
+            done = end
+    return (*pieces, Piece(text[done:])) if done < len(text) or not pieces else tuple(pieces)
+
+
+def altered(before: str, after: str) -> tuple[Line, Line]:
+    """Return the old and the new line, with the differing words marked.
+
+    >>> [[piece.text for piece in line.pieces if piece.marked] for line in altered("costs 19 euros", "costs 29 euros")]
+    [['19'], ['29']]
+    """
+    old, new = _WORD.findall(before), _WORD.findall(after)
+    if len(old) + len(new) > MOST_WORDS:
+        return _whole("-", before), _whole("+", after)
+    matcher = SequenceMatcher(None, old, new, autojunk=False)
+    if matcher.ratio() < LIKE:
+        return _whole("-", before), _whole("+", after)
+    steps = matcher.get_opcodes()
+    gone = _pieces(old, [(start, end, sort != "equal") for sort, start, end, _, _ in steps])
+    came = _pieces(new, [(start, end, sort != "equal") for sort, _, _, start, end in steps])
+    return Line("-", gone), Line("+", came)
+
+
+def _pieces(words: Sequence[str], spans: Sequence[tuple[int, int, bool]]) -> tuple[Piece, ...]:
+    return tuple(Piece("".join(words[start:end]), marked) for start, end, marked in spans if end > start)
+
+
+def _whole(sign: Literal["+", "-"], text: object, where: str = "") -> Line:
+    return Line(sign, (Piece(text if isinstance(text, str) else ""),), where)
+
+
+def _said(text: str) -> Line:
+    return Line(" ", (Piece(text),))
+
+
+_SHOWN: frozenset[ChangeKind] = frozenset({"price", "availability", "date", "number", "version", "name", "negation"})
+MOST_TYPED = 12
+
+
+def typed_lines(event: Event) -> list[dict[str, Any]]:
+    """Return an event's first changes that are more than added or removed text.
+
+    record: of a price: highest or lowest, and since when (RFC 3339).
+    """
+    found = []
+    for one in event.changes if isinstance(event.changes, tuple) else ():
+        value = one.before if not isinstance(one.after, Value) else one.after
+        if one.kind in _SHOWN or (isinstance(value, Value) and isinstance(value.type, str)):
+            before, after = (side.text if isinstance(side, Value) else "" for side in (one.before, one.after))
+            line = {"kind": one.kind, "label": one.path or one.label, "before": before, "after": after}
+            found.append(line | {"record": _record(one)})
+    return found[:MOST_TYPED]
+
+
+def _record(change: TypedChange) -> tuple[str, str] | None:
+    if isinstance(change.lowest_since, str):
+        return "lowest", change.lowest_since
+    return ("highest", change.highest_since) if isinstance(change.highest_since, str) else None

@@ -1,0 +1,482 @@
+"""The form of an alert: its fields, a trial of its query on the last week, creating and changing it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, Literal, NamedTuple
+from urllib.parse import urlencode
+from zoneinfo import ZoneInfo
+
+from msgspec import Meta, Struct
+
+from actors.errors import DomainError, Unprocessable
+from actors.notices import ALERT_TYPES
+from actors.query import QueryError, UnknownLanguage, languages, parse
+from api.dashboard.drawing.difference import Piece
+from api.dashboard.drawing.figures import by_utc, named
+from api.dashboard.events import Item, items_by_id
+from api.dashboard.forms import Form, Wrong, draft_of
+from api.dashboard.language.sentences import translated
+from api.dashboard.language.speaking import decimal, each_said, noted, number, say, say_many
+from api.dashboard.notifying.destination_form import BIN, MODES, signing_secret
+from api.dashboard.picker import Group, picker, private_choices
+from api.dashboard.screen import Go, Page, Visit
+from api.operations import alerts, bins, destinations, tag_defaults
+from api.operations.alerts import Stretch, check_query, preview
+from api.operations.tags import tags_in
+from api.problems import Refusal
+from api.schemas import alerts as wire
+from api.schemas.alert_previews import (
+    MOST_EVENTS,
+    AlertPreview,
+    AlertPreviewRequest,
+    ContentExcerpt,
+    DiffExcerpt,
+    PreviewMatch,
+)
+from storage.records.alert import MOST_TAGS, Alert, Scope
+from storage.records.destination import WEBHOOK, DeliveryMode
+from storage.records.identity import Millis, Seq, day_of, seq_at
+from storage.records.revision import revision_of
+from storage.records.source import tag_of
+from storage.records.times import parse_rfc3339
+
+DAYS = 7
+_DAY = 86_400_000
+
+
+class Volume(NamedTuple):
+    """values, labels: one per day (UTC, as matches are counted), today last. says: the chart as a sentence; it names
+    UTC for readers in other zones.
+    """
+
+    values: Sequence[int]
+    labels: Sequence[str]
+    total: int
+    says: str
+
+
+def days_until(now: Millis) -> range:
+    """Return the last days, today last."""
+    return range(day_of(now) - DAYS + 1, day_of(now) + 1)
+
+
+def volume(counts: Mapping[int, int], now: Millis, zone: ZoneInfo) -> Volume:
+    """Return the volume of counts by day.
+
+    >>> volume({0: 2}, Millis(86_400_000), ZoneInfo("Asia/Kolkata")).says
+    '2 matches in the last 7 days; most on 1 Jan: 2 (days by UTC)'
+    """
+    days = days_until(now)
+    values = [counts.get(day, 0) for day in days]
+    labels = [f"{named(day)}: {value}" for day, value in zip(days, values, strict=True)]
+    total, most = sum(values), max(values)
+    says = say("no matches in the last %(days)s days", days=DAYS)
+    if total:
+        says = say_many(
+            "%(count)s match in the last %(days)s days; most on %(day)s: %(most)s",
+            "%(count)s matches in the last %(days)s days; most on %(day)s: %(most)s",
+            total,
+            days=DAYS,
+            day=named(days[values.index(most)]),
+            most=most,
+        )
+    return Volume(values, labels, total, says + by_utc(now, zone))
+
+
+class ShownMatch(NamedTuple):
+    """A match as a page shows it. item: the event as a list item, or None if it is no longer stored.
+
+    excerpts: of the difference and the content; each has a word for its kind ("" for the content), and its pieces.
+    """
+
+    match: PreviewMatch
+    title: Sequence[Piece]
+    excerpts: Sequence[tuple[str, Sequence[Piece]]]
+    item: Item | None = None
+
+
+_PARTS = {"added": noted("added"), "removed": noted("removed"), "before": noted("was"), "after": noted("now")}
+
+
+class Fault(NamedTuple):
+    """An error in a query: the text before, at and after its position, and the reason."""
+
+    before: str
+    at: str
+    after: str
+    reason: str
+
+
+def pieces(text: str, marks: Sequence[tuple[int, int]], start: int = 0) -> list[Piece]:
+    """Split a text into pieces. start: the text's offset in the whole that the marks count in.
+
+    >>> [tuple(piece) for piece in pieces("a price is", [(12, 17)], 10)]
+    [('a ', False), ('price', True), (' is', False)]
+    """
+    found: list[Piece] = []
+    at = 0
+    for mark in marks:
+        begin, end = max(at, mark[0] - start), min(len(text), mark[1] - start)
+        if begin < end:
+            found += [Piece(text[at:begin]), Piece(text[begin:end], marked=True)]
+            at = end
+    return [piece for piece in (*found, Piece(text[at:])) if piece.text]
+
+
+def shown_match(match: PreviewMatch, item: Item | None = None) -> ShownMatch:
+    marks = match.highlights
+    excerpts = [(_PARTS[part.part], _in_pieces(part)) for part in marks.diff]
+    excerpts += [("", _in_pieces(part)) for part in marks.content]
+    return ShownMatch(match, pieces(match.title, marks.title) or [Piece(say("(without a title)"))], excerpts, item)
+
+
+def _in_pieces(part: ContentExcerpt | DiffExcerpt) -> list[Piece]:
+    return pieces(("… " if part.start else "") + part.text, part.marks, part.start - 2 * bool(part.start))
+
+
+def fault_of(query: str, language: str) -> Fault | None:
+    """Return where a query is invalid, or None.
+
+    >>> fault_of('price OR', "en")[:3]
+    ('price OR', ' ', '')
+    """
+    try:
+        parse(query, language)
+    except QueryError as error:
+        place = min(error.position, len(query))
+        return Fault(query[:place], query[place : place + 1] or " ", query[place + 1 :], error.reason)
+    except UnknownLanguage:
+        pass
+    return None
+
+
+TRIAL_MATCHES = 8
+"""Matches that a trial shows."""
+ABOUT = (
+    ("change", noted("Changes: added and removed text")),
+    ("added", noted("Only added text")),
+    ("removed", noted("Only removed text")),
+    ("page", noted("The whole page, whatever changed on it")),
+)
+"""The texts of a watched page that an alert can search, with labels."""
+
+
+class AlertForm(Form, frozen=True, kw_only=True):
+    """The fields of an alert. tags: ticked; other_tags: typed, separated by commas. find: words of sources."""
+
+    name: wire.Name | None = None
+    filter_query: wire.FilterQuery = ""
+    language: wire.LanguageCode = "en"
+    scope: Literal["all", "some"] = "all"
+    source_ids: wire.SourceIds = ()
+    tags: tuple[str, ...] = ()
+    other_tags: Annotated[str, Meta(max_length=4096)] = ""
+    find: str = ""
+    channel: wire.Channel | None = None
+    notices: wire.Notices = ()
+    notice_after: wire.NoticeAfter = 3600
+    match: wire.Match = "change"
+    once_per_story: bool = False
+    private_source_ids: wire.PrivateSources = ()
+
+
+class NewAlertForm(AlertForm, frozen=True, kw_only=True):
+    """A new alert with its first destination: a new bin, an address, or none for now."""
+
+    deliver: Literal["later", "person", "bin", "url"] = "later"
+    url: wire.HookUrl | None = None
+    delivery_mode: DeliveryMode = "instant"
+
+
+class AlertEdit(AlertForm, frozen=True, kw_only=True):
+    """A change of an alert, from the revision that was shown."""
+
+    revision: str = ""
+
+
+def _typed(form: AlertForm, scope: Scope) -> dict[str, Any]:
+    """Return the form's fields of an alert, without its name."""
+    once = None if form.once_per_story == scope.several else form.once_per_story  # as the sources make it
+    of = {"source_ids": scope.sources, "private_source_ids": scope.private, "tags": scope.tags}
+    return _same(form) | of | {"once_per_story": once}
+
+
+def _same(of: AlertForm | Alert) -> dict[str, Any]:
+    """Return the fields that form and record share, without the name and the sources."""
+    alike = ("filter_query", "language", "channel", "notices", "notice_after", "match")
+    return {name: getattr(of, name) for name in alike}
+
+
+def chosen(form: AlertForm) -> Scope:
+    """Return the chosen sources and tags.
+
+    Raises Wrong if the form says "some" and none is chosen: the alert would cover all.
+    """
+    if form.scope == "all":
+        return Scope((), (), form.private_source_ids)
+    typed = [tag for tag in (*form.tags, *form.other_tags.split(",")) if tag.strip()]
+    try:
+        tags = tags_in(typed)
+    except Unprocessable as error:
+        raise Wrong(other_tags=f"{error.value}: {translated(error.detail)}.") from None
+    if not (form.source_ids or tags):
+        raise Wrong(source_ids=say("Choose at least one tag or source, or take all sources."))
+    if len(tags) > MOST_TAGS:
+        says = say("An alert names at most %(most)s tags; these are %(count)s.", most=MOST_TAGS, count=len(tags))
+        raise Wrong(other_tags=says)
+    return Scope(tuple(dict.fromkeys(form.source_ids)), tags, form.private_source_ids)
+
+
+def form_of(alert: Alert) -> AlertEdit:
+    return AlertEdit(
+        **_same(alert),
+        name=alert.name,
+        scope="all" if alert.scope.everywhere else "some",
+        source_ids=alert.source_ids,
+        private_source_ids=alert.private_source_ids,
+        tags=alert.tags,
+        once_per_story=alert.meets_once,
+        revision=revision_of(alert),
+    )
+
+
+class TrialResult(NamedTuple):
+    """The outcome: an error in the query, a reason why it was not tried (`says`), or the matches."""
+
+    fault: Fault | None = None
+    says: str = ""
+    found: AlertPreview | None = None
+    volume: Volume | None = None
+    headline: str = ""
+    reach: str = ""
+    matches: Sequence[ShownMatch] = ()
+
+
+async def tried(visit: Visit, form: AlertForm, scope: Scope) -> TrialResult:
+    """Try a query on the last week. Return refusals as words."""
+    fault = fault_of(form.filter_query, form.language)
+    if fault is not None:
+        return TrialResult(fault=fault)
+    wanted = AlertPreviewRequest(
+        form.filter_query,
+        form.language,
+        tuple(scope.sources),
+        limit=TRIAL_MATCHES,
+        match=form.match,
+        tags=tuple(scope.tags),
+        private_source_ids=tuple(scope.private),
+    )
+    try:
+        check_query(form.filter_query, form.language)
+        found = await preview(visit, wanted, Stretch(after=Seq(seq_at(Millis(visit.now - DAYS * _DAY)) - 1)))
+    except (Refusal, DomainError) as error:
+        return TrialResult(says=error.detail)
+    days = {day_of(parse_rfc3339(f"{day.day}T00:00:00Z")): day.matches for day in found.days}
+    bars, matches = volume(days, visit.now, visit.zone), await matched(visit, found.matches)
+    return TrialResult(None, "", found, bars, _headline(found), _reach(found), matches)
+
+
+async def matched(visit: Visit, matches: Sequence[PreviewMatch]) -> list[ShownMatch]:
+    items = await items_by_id(visit, (match.id for match in matches))
+    return [shown_match(match, items.get(match.id)) for match in matches]
+
+
+def _headline(found: AlertPreview) -> str:
+    met, rate = number(found.matches_found), found.per_day
+    if not found.looked_at:
+        return say("There were no events in the last week to try it on.")
+    if rate is None:
+        return say_many(
+            "%(met)s of %(count)s event would have matched.",
+            "%(met)s of %(count)s events would have matched.",
+            found.looked_at,
+            met=met,
+        )
+    return say_many(
+        "%(met)s of %(count)s event would have matched, about %(rate)s a day.",
+        "%(met)s of %(count)s events would have matched, about %(rate)s a day.",
+        found.looked_at,
+        met=met,
+        rate=decimal(rate, 0 if rate >= 10 else 1),
+    )
+
+
+def _reach(found: AlertPreview) -> str:
+    """Return how far the trial came, if it did not cover the week."""
+    if found.complete and found.looked_at < MOST_EVENTS:
+        return ""
+    return say_many(
+        "Only the newest %(count)s event was searched.",
+        "Only the newest %(count)s events were searched.",
+        found.looked_at,
+    )
+
+
+NOTICES = (
+    ("source_quiet", noted("A source has gone quiet"), noted("It used to have news and no longer does.")),
+    ("source_recovered", noted("A source is back"), noted("An earlier problem is over.")),
+    ("source_failing", noted("A source can't be read"), noted("It has failed for the time below.")),
+    (
+        "source_reset",
+        noted("A source reported nearly everything as new"),
+        noted("Most of a feed is new at once: it is held back."),
+    ),
+    (
+        "source_moved",
+        noted("A page leads elsewhere"),
+        noted("Its address now leads to another page, permanently."),
+    ),
+    ("destination_failing", noted("A destination fails"), noted("Deliveries to it have failed without one success.")),
+    (
+        "destination_disabled",
+        noted("A destination was disabled"),
+        noted("After five days of failures, or because it answered 410."),
+    ),
+    ("watching_stalled", noted("Checks have stopped"), noted("Checks are due but do not run.")),
+    ("storage_damaged", noted("The database is damaged"), noted("A backup must be restored.")),
+    (
+        "heartbeat",
+        noted("Heartbeats"),
+        noted("At even times, while the service does its work: the setting heartbeat_event says how often."),
+    ),
+)
+AFTER = (
+    (0, noted("at once")),
+    (900, noted("15 minutes")),
+    (3600, noted("an hour")),
+    (21600, noted("6 hours")),
+    (86400, noted("a day")),
+)
+assert tuple(name for name, *_ in NOTICES) == ALERT_TYPES
+
+
+class NewQuery(Struct, frozen=True, forbid_unknown_fields=True):
+    """The fields that a link to the form may fill: a query, its language, sources, tags."""
+
+    q: Annotated[str, Meta(max_length=4096)] = ""
+    language: wire.LanguageCode = "en"
+    source: Annotated[tuple[str, ...], Meta(max_length=50)] = ()
+    tag: Annotated[tuple[str, ...], Meta(max_length=50)] = ()
+
+
+async def new(visit: Visit) -> Page:
+    query: NewQuery = visit.query
+    start = NewAlertForm(
+        filter_query=query.q,
+        language=query.language,
+        scope="some" if query.source or query.tag else "all",
+        source_ids=query.source,
+        tags=tuple(map(tag_of, query.tag)),
+        notices=wire.SOURCES_OWN,
+        once_per_story=Scope(query.source, query.tag).several,
+    )
+    return await _page(visit, start)
+
+
+async def try_new(visit: Visit) -> Page:
+    return await _tried(visit, visit.form)
+
+
+async def create(visit: Visit) -> Go:
+    """Create an alert, and its first destination if requested."""
+    form: NewAlertForm = visit.form
+    new = wire.NewAlert(**_typed(form, chosen(form)), name=form.name, default_destinations=form.deliver == "later")
+    if form.deliver == "url":
+        await _check_address(visit, form.url)
+    alert = await tag_defaults.add_alert(visit, new)
+    there = f"/alerts/{alert.id}"
+    if form.deliver == "person":
+        return Go(f"/destinations/new?alert={alert.id}", say("Alert created. Choose who to notify."))
+    if form.deliver == "later" and await visit.context.storage.alerts.destinations(alert.id):
+        return Go(there, say("Alert created. Its matches go to the destinations of its tags."))
+    if form.deliver == "later":
+        return Go(there, say("Alert created. It matches from now on; add a destination when you like."))
+    try:
+        url = form.url if form.deliver == "url" else await bins.new_address(visit)
+        assert url is not None
+        label = BIN if form.deliver == "bin" else None
+        wanted = wire.NewDestination(url=url, delivery_mode=form.delivery_mode, label=label)
+        made = await destinations.add(visit, alert.id, wanted)
+    except (Refusal, DomainError) as error:
+        says = say("Alert created, but not its destination: %(reason)s", reason=translated(error.detail))
+        asked = {"alert": alert.id} | ({"url": form.url} if form.url else {})
+        return Go(f"/destinations/new?{urlencode(asked)}", says, bad=True)
+    to = say("a new bin") if form.deliver == "bin" else made.destination.label
+    says = say("Alert created. Its matches go to %(name)s.", name=to)
+    return Go(there, says, secret=signing_secret(made.destination.label, made.secret))
+
+
+async def edit(visit: Visit) -> Page:
+    alert = await alerts.named(visit, visit.path["id"])
+    return await _page(visit, form_of(alert), alert_id=alert.id, name=alert.name)
+
+
+async def try_edit(visit: Visit) -> Page:
+    alert = await alerts.named(visit, visit.path["id"])
+    return await _tried(visit, visit.form, alert_id=alert.id, name=alert.name)
+
+
+async def change(visit: Visit) -> Go:
+    form: AlertEdit = visit.form
+    alert = await alerts.named(visit, visit.path["id"])
+    patch = wire.AlertPatch(**_typed(form, chosen(form)), name=form.name or alert.name)  # an emptied name stays
+    await alerts.change(visit, alert.id, patch, frozenset((form.revision,)), seen=True)
+    return Go(f"/alerts/{alert.id}", say("Saved. The change holds for the next event."))
+
+
+async def _check_address(visit: Visit, url: str | None) -> None:
+    """Raise Wrong for an invalid address, before anything is created."""
+    if url is None:
+        raise Wrong(url=say("Where to? Write the address, or choose another way."))
+    await destinations.admitted(visit, destinations.kind_of(visit, WEBHOOK), url)
+
+
+async def _tried(visit: Visit, form: AlertForm, **more: Any) -> Page:
+    """Show a form with its trial. Other errors in the form can wait until it is saved."""
+    visit.draft = draft_of(form)
+    try:
+        scope = chosen(form)
+    except Wrong as error:
+        return await _page(visit, form, TrialResult(says=str(error)), **more)
+    return await _page(visit, form, await tried(visit, form, scope), **more)
+
+
+async def _page(
+    visit: Visit, form: AlertForm, result: TrialResult | None = None, *, alert_id: str = "", name: str = ""
+) -> Page:
+    draft = visit.draft
+    picked, tags = draft.texts("source_ids", form.source_ids), draft.texts("tags", form.tags)
+    choice = await picker(visit, picked, draft.value("find"))
+    known = {group.tag for group in choice.groups}
+    query = draft.value("filter_query")
+    shows = {
+        "form": form,
+        "alert_id": alert_id,
+        "name": name,
+        "tried": result,
+        "fault": fault_of(query, draft.value("language")) if draft.error("filter_query") else None,
+        "languages": sorted(each_said(languages().items()), key=lambda one: (one[0] != "simple", one[1])),
+        "picker": choice,
+        "chosen": picked,
+        "private": await private_choices(visit, form.private_source_ids),
+        "tags": tags,
+        "groups": [*(Group(tag, 0) for tag in tags if tag not in known), *choice.groups],
+        "notices": each_said(NOTICES),
+        "after": _after(form.notice_after),
+        "modes": each_said(MODES),
+        "about": each_said(ABOUT),
+        "is_new": isinstance(form, NewAlertForm),
+    }
+    return Page("alerts/form.html", say("Edit %(name)s", name=name) if alert_id else say("New alert"), shows)
+
+
+def _after(standing: int) -> list[tuple[int, str]]:
+    """Return the choices for `notice_after`, including the current value."""
+    known = {after: say(words) for after, words in AFTER}
+    if standing not in known:
+        minutes = standing // 60
+        known[standing] = say("%(count)s seconds", count=standing)
+        if not standing % 60:
+            known[standing] = say_many("%(count)s minute", "%(count)s minutes", minutes)
+    return sorted(known.items())

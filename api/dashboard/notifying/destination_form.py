@@ -1,0 +1,303 @@
+"""The form of a destination: its fields, a preview of its messages, adding and changing it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Annotated, Any, Literal
+from zoneinfo import available_timezones
+
+from msgspec import UNSET, Meta, Struct, UnsetType, field
+
+from actors.destination_kinds.fields import LANGUAGE, MESSAGE, MESSAGE_FIELDS, MESSAGE_TITLE, AddressField, KindField
+from actors.destination_kinds.kind import DestinationKind
+from actors.errors import DomainError
+from actors.notification.message_template import OF_EVENTS, OF_MESSAGES
+from api.dashboard.forms import Form, Wrong, draft_of
+from api.dashboard.language.catalogues import languages
+from api.dashboard.language.sentences import translated
+from api.dashboard.language.speaking import each_said, noted, say
+from api.dashboard.screen import Go, Page, Secret, Visit
+from api.operations import alerts, bins, destinations
+from api.problems import Refusal
+from api.schemas import alerts as wire
+from api.schemas.alert_previews import MessagePreviewRequest
+from storage.records.alert import Alert
+from storage.records.destination import (
+    ADDRESS,
+    WEBHOOK,
+    WEEKDAYS,
+    DeliveryMode,
+    Destination,
+    Format,
+    QuietHours,
+    Weekday,
+)
+from storage.records.revision import revision_of
+
+MODES = (
+    ("instant", noted("At once, each event by itself")),
+    ("15min", noted("Every 15 minutes, in one digest")),
+    ("hourly", noted("Every hour, in one digest")),
+    ("daily", noted("Every day, in one digest")),
+)
+FORMATS = (
+    ("event", noted("The event or digest itself")),
+    ("cloudevents", noted("In an envelope of CloudEvents 1.0.2")),
+)
+FAMILIES = (
+    ("program", noted("A program")),
+    ("chat", noted("A chat")),
+    ("phone", noted("A phone")),
+    ("on-call", noted("On call")),
+    ("mail", noted("Mail")),
+)
+"""Families of kinds, in display order."""
+BIN = noted("Webhook bin")
+"""The label of a bin created for an alert."""
+
+CHOICES = 200
+"""Alerts to choose from, the newest first."""
+
+
+def signing_secret(label: str, secret: str) -> Secret:
+    """Return a destination's secret, to show once."""
+    return Secret(
+        say("Signing secret of %(name)s", name=label),
+        secret,
+        say("Your receiver checks each delivery's webhook-signature with it. Keep it where the receiver can read it."),
+    )
+
+
+async def alert_choices(visit: Visit) -> list[tuple[str, str]]:
+    every: Sequence[Alert] = await visit.context.storage.alerts.all()
+    found = sorted(every, key=lambda each: each.created_at, reverse=True)
+    return [("", say("Choose an alert")), *((alert.id, alert.name) for alert in found[:CHOICES])]
+
+
+class DestinationForm(Form, frozen=True, kw_only=True):
+    """The fields of a destination. quiet: whether it has quiet hours. options: those of its kind."""
+
+    url: wire.HookUrl | None = None
+    options: dict[str, str] = field(default_factory=dict)
+    label: wire.Name | None = None
+    delivery_mode: DeliveryMode = "instant"
+    digest_hour: wire.Hour = 8
+    digest_timezone: wire.Zone = "UTC"
+    format: Format = "event"
+    most_at_once: wire.AtOnce | None = None
+    quiet: Literal["no", "yes"] = "no"
+    quiet_from: wire.ClockTime = "22:00"
+    quiet_to: wire.ClockTime = "07:00"
+    quiet_timezone: wire.Zone = "UTC"
+    quiet_days: tuple[Weekday, ...] = ()
+
+
+class NewDestinationForm(DestinationForm, frozen=True, kw_only=True):
+    """A new destination. `url` may be missing for a new bin, or if the kind has a default."""
+
+    kind: str = WEBHOOK
+    deliver: Literal["bin", "url"] = "url"
+    alert: str = ""
+
+
+class DestinationEdit(DestinationForm, frozen=True, kw_only=True):
+    """A change of a destination, from the revision that was shown. An empty private value stays as it was, unless
+    `taken` names it for removal.
+    """
+
+    taken: tuple[str, ...] = ()
+    revision: str = ""
+
+
+def _typed(form: DestinationForm) -> dict[str, Any]:
+    """Return the form's fields of a destination. No ticked day means every day."""
+    days = tuple(day for day in WEEKDAYS if day in form.quiet_days) or WEEKDAYS
+    quiet = wire.QuietHours(form.quiet_from, form.quiet_to, form.quiet_timezone, days)
+    most = UNSET if form.most_at_once is None else form.most_at_once
+    return _same(form) | {"most_at_once": most, "quiet_hours": None if form.quiet == "no" else quiet}
+
+
+def _same(of: DestinationForm | Destination) -> dict[str, Any]:
+    """Return the fields that form and record share."""
+    return {name: getattr(of, name) for name in ("delivery_mode", "format", "digest_hour", "digest_timezone")}
+
+
+def _options(form: DestinationEdit, fields: Sequence[KindField]) -> dict[str, str | None]:
+    """Return the changed values: an empty plain value is removed, a private one only if `taken` names it."""
+    found: dict[str, str | None] = dict(form.options)
+    for each in fields:
+        if each.name not in found and (not each.private or each.name in form.taken):
+            found[each.name] = None
+    return found
+
+
+def address_of(form: NewDestinationForm, address: AddressField) -> str | UnsetType | None:
+    """Return the form's address, or None for a new bin. Raises Wrong if it is missing."""
+    if form.deliver == "bin":
+        return None
+    if form.url is not None:
+        return form.url
+    if not address.default:
+        needed = say("This is needed, unless a bin is made for it.") if form.kind == WEBHOOK else say("This is needed.")
+        raise Wrong(url=needed)
+    return UNSET
+
+
+def form_of(hook: Destination) -> DestinationEdit:
+    hours = hook.quiet_hours or QuietHours("22:00", "07:00", hook.digest_timezone, WEEKDAYS)
+    return DestinationEdit(
+        **_same(hook),
+        url=None if ADDRESS in hook.private_names else hook.url,
+        options=dict(hook.options),
+        label=hook.label,
+        most_at_once=hook.most_at_once,
+        quiet="no" if hook.quiet_hours is None else "yes",
+        quiet_from=hours.start,
+        quiet_to=hours.end,
+        quiet_timezone=hours.timezone,
+        quiet_days=hours.weekdays,
+        revision=revision_of(hook),
+    )
+
+
+_DAYS = (
+    *(noted("Monday"), noted("Tuesday"), noted("Wednesday"), noted("Thursday")),
+    *(noted("Friday"), noted("Saturday"), noted("Sunday")),
+)
+_OF = {
+    "event": noted("Of the newest event"),
+    "digest": noted("Of a digest"),
+    "sample": noted("Of a sample, as there is no event yet"),
+}
+
+
+class NewQuery(Struct, frozen=True, forbid_unknown_fields=True):
+    """The fields that a link to the form may fill."""
+
+    alert: Annotated[str, Meta(max_length=40)] = ""
+    kind: Annotated[str, Meta(max_length=40)] = WEBHOOK
+    url: Annotated[str, Meta(max_length=2048)] = ""
+
+
+async def new(visit: Visit) -> Page:
+    query: NewQuery = visit.query
+    wanted = visit.draft.value("alert") or query.alert
+    alert = await visit.context.storage.alerts.get(wanted) if wanted else None
+    zone = visit.zone.key
+    kind = visit.context.kinds.get(visit.draft.value("kind") or query.kind)
+    start = NewDestinationForm(
+        url=query.url or (kind and kind.address.default) or None,
+        digest_timezone=zone,
+        quiet_timezone=zone,
+        quiet_days=WEEKDAYS,
+    )
+    kinds = visit.context.kinds
+    more = {
+        "alert": alert,
+        "choices": [] if alert is not None else await alert_choices(visit),
+        "families": [(words, [one for one in kinds.values() if one.family == family]) for family, words in FAMILIES],
+    }
+    title = say("Add a destination")
+    if kind is not None and kind.id != WEBHOOK:
+        title = say("Add a destination: %(kind)s", kind=translated(kind.label))
+    return _page(start, title, kind or kinds[WEBHOOK], **more)
+
+
+async def try_new(visit: Visit) -> Page:
+    form: NewDestinationForm = visit.form
+    visit.draft = draft_of(form)
+    page = await new(visit)
+    return await _tried(visit, page, form.kind, form.alert or None, form)
+
+
+async def create(visit: Visit) -> Go:
+    """Add a destination to an alert. The next page shows its secret."""
+    form: NewDestinationForm = visit.form
+    if not form.alert:
+        raise Wrong(alert=say("Choose the alert whose matches go there."))
+    alert = await alerts.named(visit, form.alert)
+    kind = destinations.kind_of(visit, form.kind)
+    wanted = wire.NewDestination(
+        url=address_of(form, kind.address) or await bins.new_address(visit),
+        kind=form.kind,
+        options=dict(form.options),
+        label=form.label or (say(BIN) if form.deliver == "bin" else None),
+        **_typed(form),
+    )
+    made = await destinations.add(visit, alert.id, wanted)
+    there, name = f"/destinations/{made.destination.id}", made.destination.label
+    says = say("New matches of “%(alert)s” go to %(name)s.", alert=alert.name, name=name)
+    if made.invited is not None and not made.invited.delivered:
+        says = say(
+            "The confirmation mail was not sent: %(reason)s. Fix that, then send it again.",
+            reason=translated(made.invited.error or ""),
+        )
+        return Go(there, says, bad=True)
+    if not made.destination.confirmed:
+        says = say("%(name)s got a mail asking to confirm. Nothing else is sent before that.", name=name)
+        return Go(there, says)
+    if not made.secret:
+        return Go(there, f"{says} {say('Send a test to see it arrive.')}")
+    return Go(there, says, secret=signing_secret(name, made.secret))
+
+
+async def edit(visit: Visit) -> Page:
+    hook = await destinations.named(visit, visit.path["id"])
+    kind = visit.context.kinds.get(hook.kind)
+    return _page(form_of(hook), say("Edit %(name)s", name=hook.label), kind, hook=hook)
+
+
+async def try_edit(visit: Visit) -> Page:
+    form: DestinationEdit = visit.form
+    hook = await destinations.named(visit, visit.path["id"])
+    visit.draft = draft_of(form)
+    return await _tried(visit, await edit(visit), hook.kind, hook.alert_id, form)
+
+
+async def _tried(visit: Visit, page: Page, kind: str, alert_id: str | None, form: DestinationForm) -> Page:
+    title, message = (form.options.get(name, "") for name in (MESSAGE_TITLE, MESSAGE))
+    asked = MessagePreviewRequest(kind, message, title, alert_id, form.options.get(LANGUAGE, "")[:8])
+    try:
+        found, says = await destinations.preview(visit, asked), ""
+    except (Refusal, DomainError) as error:
+        found, says = None, error.detail
+    return replace(page, shows={**page.shows, "told": found, "says": says})
+
+
+async def change(visit: Visit) -> Go:
+    form: DestinationEdit = visit.form
+    old = await destinations.named(visit, visit.path["id"])
+    kind = visit.context.kinds.get(old.kind)
+    patch = wire.DestinationPatch(
+        url=UNSET if form.url in (None, old.url) else form.url,  # an unchanged address is not checked again
+        options=_options(form, () if kind is None else kind.fields),
+        label=form.label or old.label,
+        **_typed(form),
+    )
+    await destinations.change(visit, old.id, patch, frozenset((form.revision,)))
+    return Go(f"/destinations/{old.id}", say("Saved. It holds for the next delivery."))
+
+
+def _page(form: DestinationForm, title: str, kind: DestinationKind | None, **more: object) -> Page:
+    shows = {
+        "form": form,
+        "kind": kind,
+        "asked": () if kind is None else [each for each in kind.fields if each not in MESSAGE_FIELDS],
+        "templates": MESSAGE_FIELDS if kind is not None and kind.limits else (),
+        "languages": [("", say("As the service speaks")), *((one.code, one.name) for one in languages().values())],
+        "names": OF_EVENTS | OF_MESSAGES,
+        "told": None,
+        "says": "",
+        "of": _OF,
+        "families": (),
+        "modes": each_said(MODES),
+        "formats": each_said(FORMATS),
+        "hours": [(hour, f"{hour:02d}:00") for hour in range(24)],
+        "days": [(day, say(name), "") for day, name in zip(WEEKDAYS, _DAYS, strict=True)],
+        "zones": sorted(name for name in available_timezones() if "/" in name or name == "UTC"),
+        "alert": None,
+        "choices": (),
+        "hook": None,
+    }
+    return Page("destinations/form.html", title, {**shows, **more})

@@ -1,0 +1,362 @@
+"""The display of a source: its state, its last checks as ticks and on a time axis, its health and values as charts.
+
+A tick's shape carries the meaning; the colour repeats it. Unchanged is a low tick, an event a high one, an unreported
+change one between them. A failure hangs from above. A check that politeness or our own connection prevented floats in
+the middle.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Final, Literal, NamedTuple
+from zoneinfo import ZoneInfo
+
+from actors.messages.views import SourceView
+from actors.series import Point, Series
+from api.dashboard.drawing.figures import by_utc, named, steps
+from api.dashboard.language.speaking import decimal, noted, say, say_many
+from api.operations.values import CurrentValue, SourceValues, decimal_of, ends, place, said, written
+from storage.records.health import DAYS
+from storage.records.identity import Millis, day_of
+from storage.records.source import OWN_NAMESPACES, RESTS, Source
+from storage.records.states import HEALTH, SOURCES, State
+from storage.records.tiers import TIERS
+from storage.records.times import spoken
+from storage.records.trail import Row, Verdict
+
+KINDS: Final = {name: tier.noun for name, tier in TIERS.items()}
+CAUSES: Final = {
+    "reach": noted("Answers"),
+    "yield": noted("Reports changes"),
+    "partial": noted("Readable"),
+    "stuck": noted("Can recover"),
+}
+
+
+RESTING: Final = noted("You can restore it for %(count)s minutes.")
+MINUTES: Final = RESTS // 60_000
+
+
+class Standing(NamedTuple):
+    """A source's state, and its explanation."""
+
+    state: State
+    says: str
+
+
+def standing(view: SourceView) -> Standing:
+    state = SOURCES[view.state]
+    if not view.source.enabled:
+        return Standing(state, f"Not watched since {spoken(view.source.updated_at)}.")
+    if view.state in ("failing", "resting", "throttled", "unrendered"):
+        return Standing(state, sentence(view.hot.last_error or view.hot.health.reason))
+    return Standing(state, state.says)
+
+
+def health(view: SourceView) -> Standing | None:
+    """Return the health of a source with the reason, or None at full health."""
+    found = view.hot.health
+    return None if found.score == 1.0 and found.flag == "ok" else Standing(HEALTH[found.flag], found.reason)
+
+
+def facts(view: SourceView) -> dict[str, Any]:
+    """Return the facts that both the list and the source's page show."""
+    return {
+        "view": view,
+        "source": view.source,
+        "name": name_of(view.source),
+        "standing": standing(view),
+        "health": health(view),
+        "kind": KINDS[view.source.type],
+        "labels": labels(view.source),
+    }
+
+
+def name_of(source: Source) -> str:
+    """Return the user's name for a source, else its own title, else its address without the scheme."""
+    return shown_as(source.name, source.url)
+
+
+def shown_as(name: str, url: str) -> str:
+    """Return a name, else the address without its scheme.
+
+    >>> shown_as("", "https://shop.example/tickets")
+    'shop.example/tickets'
+    """
+    return name or url.partition("://")[2]
+
+
+def labels(source: Source) -> tuple[str, ...]:
+    """Return the user's tags, labels without their namespace."""
+    theirs = (tag for tag in source.tags if tag.partition(":")[0] not in OWN_NAMESPACES)
+    return tuple(tag.removeprefix("label:") for tag in theirs)
+
+
+def sentence(text: str) -> str:
+    """Return text with a capital and a full stop.
+
+    >>> sentence("again in 42 s")
+    'Again in 42 s.'
+    """
+    return f"{text[:1].upper()}{text[1:]}" + ("" if text.endswith((".", "!", "?")) else ".")
+
+
+Sort = Literal["same", "untold", "event", "fail", "wait"]
+SORTS: Final[dict[Verdict, Sort]] = {
+    Verdict.UNCHANGED: "same",
+    Verdict.CHANGED: "event",
+    Verdict.NOTHING_TO_TELL: "untold",
+    Verdict.REMOTE_TRANSIENT: "fail",
+    Verdict.THROTTLED: "wait",
+    Verdict.REMOTE_PERMANENT: "fail",
+    Verdict.CONTENT: "fail",
+    Verdict.LOCAL: "wait",
+}
+TICKS: Final = 30
+TICK_WIDTH, TICK_HEIGHT = 4, 16
+SHAPES: Final[dict[Sort, tuple[int, int]]] = {
+    "same": (11, 5),
+    "untold": (6, 10),
+    "event": (0, 16),
+    "fail": (0, 9),
+    "wait": (6, 4),
+}
+"""A tick's distance from the top, and its length."""
+_WORDS: Final[dict[Sort, str]] = {
+    "same": noted("%(count)s unchanged"),
+    "untold": noted("%(count)s changed, not reported"),
+    "event": noted("%(count)s with an event"),
+    "fail": noted("%(count)s failed"),
+    "wait": noted("%(count)s waited"),
+}
+
+
+class Tick(NamedTuple):
+    """One check."""
+
+    at: Millis
+    sort: Sort
+    row: Row
+
+
+class Strip(NamedTuple):
+    """Ticks as one path per result, and the sentence that says the same."""
+
+    paths: tuple[tuple[Sort, str], ...]
+    says: str
+    width: int = TICKS * TICK_WIDTH
+    height: int = TICK_HEIGHT
+
+
+def ticks(rows: Sequence[Row], count: int = TICKS) -> list[Tick]:
+    """Return the last checks, oldest first. Only the first and last of a row have exact times."""
+    found: list[Tick] = []
+    for row in reversed(rows):
+        found += reversed(list(_each(row, count - len(found))))
+        if len(found) >= count:
+            break
+    return found[::-1]
+
+
+def _each(row: Row, most: int) -> Iterator[Tick]:
+    """Yield a row's last checks, oldest first, spread evenly over its period."""
+    step = (row.last_at - row.first_at) / max(1, row.looks - 1)
+    for number in range(max(0, row.looks - most), row.looks):
+        yield Tick(Millis(round(row.first_at + number * step)), SORTS[row.verdict], row)
+
+
+def strip(rows: Sequence[Row]) -> Strip:
+    """Return the last checks for a table's row, the newest at the right."""
+    shown = ticks(rows)
+    paths: dict[Sort, str] = {}
+    for at, tick in enumerate(shown, TICKS - len(shown)):
+        top, length = SHAPES[tick.sort]
+        paths[tick.sort] = f"{paths.get(tick.sort, '')}M{at * TICK_WIDTH + 1.5:g} {top}v{length}"
+    return Strip(tuple(paths.items()), counted(shown))
+
+
+def counted(shown: Sequence[Tick]) -> str:
+    if not shown:
+        return say("No check yet")
+    counts = ((sum(tick.sort == sort for tick in shown), words) for sort, words in _WORDS.items())
+    parts = ", ".join(say(words, count=count) for count, words in counts if count)
+    return say_many("The last check: %(parts)s", "The last %(count)s checks: %(parts)s", len(shown), parts=parts)
+
+
+WIDTH, HEIGHT, MARGIN = 640, 44, 8
+SCALE: Final = 2
+"""The scale relative to a tick in a list."""
+FOOT: Final = 40
+"""The baseline of the ticks, from the top."""
+
+
+class Mark(NamedTuple):
+    """A check: its position, its shape, and its tooltip."""
+
+    x: float
+    top: int
+    length: int
+    sort: Sort
+    tick: Tick
+
+
+class Timeline(NamedTuple):
+    """The chart. now, following: the positions of these times; following is None without a next check."""
+
+    marks: tuple[Mark, ...]
+    begins: Millis
+    ends: Millis
+    now: float
+    following: float | None
+    says: str
+    width: int = WIDTH
+    height: int = HEIGHT
+    foot: int = FOOT
+
+
+def timeline(rows: Sequence[Row], now: Millis, following: Millis | None) -> Timeline | None:
+    shown = ticks(rows)
+    if not shown:
+        return None
+    begins, ends = shown[0].at, max(now, following or now, shown[-1].at)
+    room = max(1, ends - begins)
+
+    def place(at: Millis) -> float:
+        return round(MARGIN + (WIDTH - 2 * MARGIN) * (at - begins) / room, 1)
+
+    marks = tuple(_mark(place(tick.at), tick) for tick in shown)
+    due = None if following is None else place(max(following, begins))
+    return Timeline(marks, begins, ends, place(min(max(now, begins), ends)), due, counted(shown))
+
+
+def _mark(x: float, tick: Tick) -> Mark:
+    top, length = SHAPES[tick.sort]
+    return Mark(x, FOOT - SCALE * (16 - top), SCALE * length, tick.sort, tick)
+
+
+LEAST = 2
+"""The fewest days to draw."""
+
+
+class Course(NamedTuple):
+    """values (hundredths, 0 for none), labels: per day since the first known one. says: the chart as a sentence."""
+
+    values: Sequence[int]
+    labels: Sequence[str]
+    says: str
+
+
+def course(scores: Mapping[int, float], now: Millis, zone: ZoneInfo) -> Course | None:
+    """Return a source's worst score per day, or None with too few days.
+
+    >>> course({0: 1.0, 2: 0.25}, Millis(2 * 86_400_000), ZoneInfo("UTC"))
+    Course(values=[100, 0, 25], labels=['1 Jan: 1.00', '2 Jan: no check', '3 Jan: 0.25'], \
+says='Each day’s worst score since 1 Jan: 0.25 at the lowest, on 3 Jan')
+    """
+    today = day_of(now)
+    first = max(min(scores, default=today), today - DAYS + 1)
+    days = range(first, today + 1)
+    if len(days) < LEAST:
+        return None
+    values = [max(1, round(100 * scores[day])) if day in scores else 0 for day in days]
+    labels = [f"{named(day)}: {decimal(scores[day], 2) if day in scores else say('no check')}" for day in days]
+    worst = min(days, key=lambda day: scores.get(day, 1.0))
+    lowest = scores.get(worst, 1.0)
+    says = say("Each day’s worst score since %(day)s: %(score)s on all of them", day=named(first), score=decimal(1, 2))
+    if lowest < 1:
+        says = say(
+            "Each day’s worst score since %(day)s: %(score)s at the lowest, on %(worst)s",
+            day=named(first),
+            score=decimal(lowest, 2),
+            worst=named(worst),
+        )
+    return Course(values, labels, says + by_utc(now, zone))
+
+
+MOST_SERIES = 8
+VALUES, MOST_VALUES = 12, 200
+"""Current values shown at once, and the most that can be unfolded."""
+_MOST_POINTS = 200
+SIZE = 640, 48
+
+
+def listed(found: SourceValues) -> dict[str, Any]:
+    """Return the current values: prices and states first, then figures, in page order. more: how many are left out."""
+    order = ("money", "availability", "percent", "version", "date", "number")
+    ranked = sorted(found.current, key=lambda one: order.index(str(one.value.type)))
+    rows = [_listed(one) for one in ranked[:MOST_VALUES]]
+    return {"first": rows[:VALUES], "rest": rows[VALUES:], "more": len(ranked) - len(rows) + found.more}
+
+
+def _listed(one: CurrentValue) -> dict[str, Any]:
+    """Return a current value with its unit; for states, the page's own words."""
+    value = one.value
+    says = value.text if value.type == "availability" else with_unit(said(value), value.unit)
+    return {"title": one.path or one.label or say("Value"), "says": says, "since": one.since}
+
+
+def drawn(found: SourceValues, now: Millis, moment: Callable[[int], str]) -> list[dict[str, Any]]:
+    """Return the first series that have changed or ended. moment: formats a time for the reader."""
+    changed = [one for one in found.series if len(one.points) > 1 or one.points[-1].until is not None]
+    return [_drawn(series, now, moment) for series in changed[:MOST_SERIES]]
+
+
+def _drawn(series: Series, now: Millis, moment: Callable[[int], str]) -> dict[str, Any]:
+    """Return a series as the page shows it. title: its subject. gone: when it left the page, or None. now: the current
+    or last value. lowest, highest: with their times; None for states. levels: of states, from the lowest up.
+    """
+
+    def shown(point: Point) -> str:
+        return point.text if series.type == "availability" and point.text else with_unit(written(point), series.unit)
+
+    points = series.points[-_MOST_POINTS:]
+    labels = [f"{moment(point.at)}: {shown(point)}" for point in points]
+    gone = {number: point.until for number, point in enumerate(points) if point.until is not None}
+    last, extremes = points[-1], ends(series)
+    lowest, highest = (None, None) if extremes is None else ((shown(one), one.at) for one in extremes)
+    by_state = {point.value: shown(point) for point in sorted(points, key=lambda at: place(series.type, at))}
+    drawing = {
+        "title": series.path or series.label or say("Value"),
+        "is_date": series.type == "date",
+        "now": shown(last),
+        "gone": last.until,
+        "before": shown(points[-2]) if len(points) > 1 else "",
+        "at": last.at,
+        "lowest": lowest,
+        "highest": highest,
+        "levels": list(by_state.values()) if extremes is None else [],
+        "picture": steps(_heights(series, points), [point.at for point in points], now, labels, SIZE, gone=gone),
+    }
+    return drawing | {"says": _says(drawing, len(points), "" if last.until is None else moment(last.until))}
+
+
+def _says(drawing: dict[str, Any], count: int, gone: str) -> str:
+    """Return a series as a sentence, for readers who cannot see the chart."""
+    said = {"title": drawing["title"], "count": count, "last": drawing["now"]}
+    if gone:
+        return say("%(title)s: %(count)s values, the last %(last)s, gone since %(gone)s", **said, gone=gone)
+    if drawing["lowest"] is None:
+        return say("%(title)s: %(count)s values, now %(last)s", **said)
+    said |= {"lowest": drawing["lowest"][0], "highest": drawing["highest"][0]}
+    return say("%(title)s: %(count)s values, from %(lowest)s to %(highest)s, now %(last)s", **said)
+
+
+def _heights(series: Series, points: Sequence[Point]) -> list[float]:
+    """Return the height of each value: numbers by value, dates by day, others by rank."""
+    if points[0].number is not None:
+        return [float(decimal_of(point)) for point in points]
+    places = [place(series.type, point) for point in points]
+    if series.type == "date":
+        weights = (372, 31, 1)
+        return [float(sum(part * by for part, by in zip(each, weights, strict=False))) for each in places]
+    levels = sorted({*places})
+    return [float(levels.index(each)) for each in places]
+
+
+def with_unit(digits: str, unit: str) -> str:
+    """Return a value with its unit.
+
+    >>> with_unit("12.50", "EUR"), with_unit("5", "%"), with_unit("3", "")
+    ('12.50 EUR', '5 %', '3')
+    """
+    return f"{digits} {unit}" if unit else digits

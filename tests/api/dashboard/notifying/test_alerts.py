@@ -1,0 +1,302 @@
+"""The alert screens, without JavaScript."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from actors.messages.views import SourceView
+from api.dashboard.picker import LISTED, found
+from api.operations.alerts import PACE
+from storage.records.alert import Alert
+from storage.records.destination import Hit
+from storage.records.event import Diff
+from storage.records.identity import Seq
+from storage.records.source import SourceRuntime, SourceState
+from tests.api.dashboard.browser import Browser
+from tests.api.house import House
+from tests.support.build import NOW, a_draft, a_source, a_source_id
+
+
+async def make(browser: Browser, **fields: object) -> str:
+    """Make an alert by its form; return its path."""
+    await browser.get("/alerts/new")
+    await browser.submit("/alerts/new", {"filter_query": "price", **fields})
+    assert browser.answer.status_code == 200, browser.text
+    return browser.path
+
+
+async def test_without_alerts_the_page_says_what_one_is(browser: Browser) -> None:
+    await browser.get("/alerts")
+    assert "No alerts yet" in browser.text and browser.page.xpath("//a[@href='/alerts/new']")
+
+
+async def test_an_alert_is_made_shown_and_listed(house: House, browser: Browser) -> None:
+    path = await make(browser, name="Prices", channel="pricing")
+    (alert,) = await house.storage.alerts.all()
+    assert path == f"/alerts/{alert.id}"
+    assert (alert.name, alert.filter_query, alert.channel, alert.source_ids) == ("Prices", "price", "pricing", ())
+    assert "Alert created" in browser.text and "/v1/streams/pricing" in browser.text
+    await house.storage.outbox.advance("m", None, Seq(1), [], house.storage.lease, hits=[Hit(alert.id, 7, NOW)])
+    await browser.get("/alerts")
+    assert "Prices" in browser.text and "English · all sources · channel pricing" in browser.text
+    assert browser.page.xpath("//svg/@aria-label")[0].startswith("7 matches in the last 7 days")
+
+
+async def test_a_query_is_tried_before_anything_is_made(house: House, browser: Browser) -> None:
+    await house.publish("Old prices", a_draft("News", content="A new price for you"), "Weather")
+    await browser.get("/alerts/new")
+    form = {**dict(browser.form("/alerts/new").form_values()), "filter_query": "price OR nothing"}
+    await browser.post("/alerts/try", {name: value for name, value in form.items() if name != "token"})
+    assert browser.answer.status_code == 200
+    assert "2 of 3 events would have matched" in browser.text
+    assert browser.page.xpath("//section[@id='tried']//mark/text()") == ["price", "prices", "prices"]
+    assert browser.page.xpath("//section[@id='tried']//li[@class='none']/code/text()") == ["nothing"]
+    assert browser.form("/alerts/new").fields["filter_query"].lstrip() == "price OR nothing"
+    assert not await house.storage.alerts.all()
+
+
+async def test_a_query_that_cannot_be_read_is_marked_where_it_goes_wrong(house: House, browser: Browser) -> None:
+    for path in ("/alerts/new", "/alerts/try"):
+        await browser.get("/alerts/new")
+        await browser.post(path, {"filter_query": 'price OR "open', "language": "en"})
+        assert browser.page.xpath("//mark[@class='here']/text()") == ['"'], browser.text
+        assert "not closed" in browser.text
+        assert browser.form("/alerts/new").fields["filter_query"].lstrip() == 'price OR "open'
+    assert not await house.storage.alerts.all()
+
+
+async def test_matches_are_shown_page_by_page(house: House, browser: Browser) -> None:
+    await house.publish(*(f"price {number}" for number in range(25)))
+    path = await make(browser)
+    seen: list[str] = []
+    while True:
+        seen += browser.page.xpath("//ol[@class='events hits']/li/p[1]/a")
+        seen[:] = [one if isinstance(one, str) else one.text_content() for one in seen]
+        following = browser.page.xpath("//a[@rel='next']/@href")
+        if not following:
+            break
+        await browser.get(following[0].partition("#")[0])
+    assert seen == [f"price {number}" for number in reversed(range(25))]
+    await browser.get(f"{path}?before=nonsense")
+    assert "no such page" in browser.text
+
+
+async def test_an_alert_is_over_sources_and_tags_also_of_later_sources(house: House, browser: Browser) -> None:
+    await with_sources(house, 4)
+    await browser.get("/alerts/new")
+    await browser.submit(
+        "/alerts/new",
+        {"scope": "some", "tags": "label:even", "other_tags": " shop,  topic:sea ", "source_ids": a_source_id(3)},
+    )
+    (alert,) = await house.storage.alerts.all()
+    assert (alert.source_ids, alert.tags) == ((a_source_id(3),), ("label:even", "label:shop", "topic:sea"))
+    assert "site3.test/feed" in browser.text and "site2.test" not in browser.text
+    assert "also when they are added or tagged later" in browser.text
+    await browser.get("/alerts")
+    assert "1 source and 3 tags" in browser.text
+    await browser.get(f"/alerts/{alert.id}/edit")
+    assert browser.page.xpath("//input[@name='tags'][@checked]/@value") == ["label:shop", "topic:sea", "label:even"]
+    await browser.submit(f"/alerts/{alert.id}/edit", {"name": "Kept"})
+    (kept,) = await house.storage.alerts.all()
+    assert (kept.name, set(kept.tags), kept.source_ids) == ("Kept", set(alert.tags), alert.source_ids)
+
+
+async def test_a_form_over_a_tag_is_tried_and_refused_with_what_was_typed(house: House, browser: Browser) -> None:
+    await house.publish(a_draft("price 1", tags=("label:shop",)), "price 2")
+    await browser.get("/alerts/new?tag=shop")
+    assert browser.page.xpath("//input[@name='tags'][@checked]/@value") == ["label:shop"]
+    await browser.post("/alerts/try", {"filter_query": "price", "scope": "some", "tags": "label:shop"})
+    assert "1 of 1 event would have matched" in browser.text
+    await browser.post(
+        "/alerts/new", {"filter_query": "price", "scope": "some", "other_tags": ",".join("abc"), "tags": "label:"}
+    )
+    assert "label:: write <namespace>:<value>, or a word." in browser.text
+    assert browser.page.xpath("//input[@name='other_tags']/@value") == ["a,b,c"]
+    await browser.post(
+        "/alerts/new", {"filter_query": "price", "scope": "some", "other_tags": ",".join(map(str, range(51)))}
+    )
+    assert "at most 50 tags; these are 51" in browser.text
+    assert not await house.storage.alerts.all()
+
+
+async def test_sources_are_chosen_shown_and_found_by_what_they_are_called(house: House, browser: Browser) -> None:
+    source = a_source(1, found_title="Harbour notices")
+    house.registry.views[source.id] = SourceView(source, SourceRuntime())
+    await house.storage.sources.add(source, SourceState(source.id, SourceRuntime()), house.storage.lease)
+    await browser.get("/alerts/new")
+    (label,) = browser.page.xpath("//input[@name='source_ids']/..")
+    assert label.text_content().split() == ["Harbour", "notices", "site1.test/feed"]
+    await browser.submit("/alerts/new", {"scope": "some", "source_ids": source.id})
+    assert browser.page.xpath("//a[@href='/sources/" + source.id + "']/text()") == ["Harbour notices"]
+    assert found([source], "HARBOUR feed") == [source]
+
+
+async def test_an_alert_over_some_sources_needs_one(house: House, browser: Browser) -> None:
+    """An alert without sources would watch the whole library."""
+    await with_sources(house, 1)
+    for path in ("/alerts/new", "/alerts/try"):
+        await browser.get("/alerts/new")
+        await browser.post(path, {"filter_query": "price", "scope": "some"})
+        assert "Choose at least one tag or source" in browser.text
+    assert not await house.storage.alerts.all()
+
+
+async def test_of_many_sources_those_are_listed_that_have_the_words(house: House, browser: Browser) -> None:
+    await with_sources(house, LISTED + 1)
+    await browser.get("/alerts/new")
+    assert not browser.page.xpath("//input[@name='source_ids']")
+    await browser.post("/alerts/try", {"filter_query": "price", "find": "site17", "source_ids": a_source_id(5)})
+    found = [each.text_content().split()[0] for each in browser.page.xpath("//input[@name='source_ids']/..")]
+    assert found == ["site5.test/feed", "site17.test/feed", *(f"site{number}.test/feed" for number in range(170, 180))]
+
+
+async def test_a_first_destination_is_made_with_it(house: House, browser: Browser) -> None:
+    await make(browser, deliver="url", url="https://hooks.test/in", delivery_mode="hourly")
+    (hook,) = await house.storage.alerts.destinations()
+    assert (hook.url, hook.delivery_mode) == ("https://hooks.test/in", "hourly")
+    assert hook.secrets[0].value in browser.text
+    await make(browser, deliver="bin", filter_query="plan", url="https://unused.test/")
+    (bin,) = await house.storage.bins.all()
+    assert "a new bin" in browser.text
+    assert [bin.token in each.url for each in await house.storage.alerts.destinations()] == [False, True]
+
+
+async def test_what_can_be_no_destination_is_refused_before_anything_is_made(house: House, browser: Browser) -> None:
+    for url, words in (("http://plain.test/in", "https"), ("https://nowhere.test/", "no such name")):
+        await browser.get("/alerts/new")
+        await browser.submit("/alerts/new", {"filter_query": "price", "deliver": "url", "url": url})
+        assert browser.answer.status_code == 422 and words in browser.text
+        assert (
+            browser.page.xpath("//*[@id='f-url' and @aria-invalid]")
+            and browser.form("/alerts/new").fields["url"] == url
+        )
+    assert not await house.storage.alerts.all()
+
+
+async def test_a_time_that_only_the_api_offers_stays_when_the_form_is_saved(house: House, browser: Browser) -> None:
+    path = await make(browser)
+    await house.storage.alerts.edit(path[-36:], lambda old: replace(old, notice_after=5400))
+    await browser.get(f"{path}/edit")
+    await browser.submit(f"{path}/edit", {"name": "Renamed"})
+    alert = await house.storage.alerts.get(path[-36:])
+    assert alert is not None and (alert.name, alert.notice_after) == ("Renamed", 5400)
+
+
+async def test_a_trial_of_a_form_that_is_not_right_says_what_is_wrong(browser: Browser) -> None:
+    await browser.get("/alerts/new")
+    await browser.post("/alerts/try", {"filter_query": "price", "channel": "Not One"})
+    (there,) = browser.page.xpath("//section[@id='tried']")
+    assert "Channel: This is not in the form" in there.text_content()
+
+
+async def test_what_is_wrong_stands_beside_its_field_and_nothing_is_lost(house: House, browser: Browser) -> None:
+    cases = (
+        ({"channel": "Not One"}, "channel"),
+        ({"channel": "alerts"}, "channel"),
+        ({"name": "n" * 201}, "name"),
+        ({"filter_query": "(price"}, "filter_query"),
+        ({"deliver": "url"}, "url"),
+    )
+    for fields, field in cases:
+        await browser.get("/alerts/new")
+        await browser.submit("/alerts/new", {"filter_query": "price", **fields})
+        assert browser.answer.status_code == 422, fields
+        assert browser.page.xpath(f"//*[@id='f-{field}' and @aria-invalid]"), fields
+        kept = browser.form("/alerts/new").fields
+        assert {name: (kept[name] or "").lstrip() for name in fields} == fields
+    assert not await house.storage.alerts.all()
+
+
+async def test_an_alert_is_edited_paused_and_deleted(house: House, browser: Browser) -> None:
+    path = await make(browser, name="Prices", notices=["source_quiet"])
+    await browser.get(f"{path}/edit")
+    await browser.submit(f"{path}/edit", {"name": "Plans", "filter_query": "plan", "language": "sv", "channel": ""})
+    (alert,) = await house.storage.alerts.all()
+    assert (alert.name, alert.filter_query, alert.language) == ("Plans", "plan", "sv")
+    assert alert.notices == ("source_quiet",)
+    await browser.submit(f"{path}/pause")
+    assert "Paused. Earlier matches are still delivered." in browser.text
+    await browser.submit(f"{path}/resume")
+    await browser.submit(f"{path}/delete", {"confirm": "no"})
+    assert browser.answer.status_code == 422 and await house.storage.alerts.all()
+    await browser.submit(f"{path}/delete", {"confirm": "delete"})
+    assert browser.path == "/alerts" and "“Plans” is deleted" in browser.text
+    assert (await browser.get(path)).status_code == 404
+
+
+async def test_an_edit_of_something_changed_meanwhile_is_refused(house: House, browser: Browser) -> None:
+    path = await make(browser, name="Prices")
+    await browser.get(f"{path}/edit")
+    await house.storage.alerts.edit(path[-36:], lambda old: replace(old, name="By another"))
+    await browser.submit(f"{path}/edit", {"name": "Mine"})
+    assert browser.answer.status_code == 422 and "changed in another place" in browser.text
+    assert browser.form(f"{path}/edit").fields["name"] == "Mine"
+
+
+async def test_an_edit_is_tried_too(house: House, browser: Browser) -> None:
+    await house.publish("Plan of the town")
+    path = await make(browser)
+    await browser.get(f"{path}/edit")
+    await browser.post(f"{path}/try", {"filter_query": "plan", "revision": "x"})
+    assert "1 of 1 event would have matched" in browser.text
+    assert browser.form(f"{path}/edit").fields["revision"] == "x"
+
+
+async def test_too_many_trials_are_refused_in_words(house: House, browser: Browser) -> None:
+    await browser.get("/alerts/new")
+    for _ in range(PACE.burst + 1):
+        await browser.post("/alerts/try", {"filter_query": "price"})
+    assert browser.answer.status_code == 200 and "previews at once" in browser.text
+
+
+async def test_the_list_is_filtered_and_paged(house: House, browser: Browser) -> None:
+    for number in range(60):
+        alert = Alert(f"00000000-0000-7000-8000-{number:012d}", f"Alert {number}", "price", "en", (), NOW + number, NOW)
+        await house.storage.alerts.put(alert)
+    await browser.get("/alerts")
+    names = browser.page.xpath("//tbody//th/a/text()")
+    await browser.get(browser.page.xpath("//a[@rel='next']/@href")[0])
+    names += browser.page.xpath("//tbody//th/a/text()")
+    assert names == [f"Alert {number}" for number in reversed(range(60))]
+    await browser.get("/alerts?q=alert+17")
+    assert browser.page.xpath("//tbody//th/a/text()") == ["Alert 17"]
+    await browser.get("/alerts?q=nothing")
+    assert "No alert has these words" in browser.text
+
+
+async def with_sources(house: House, count: int) -> None:
+    """Add sources; even numbers get a tag."""
+    for number in range(1, count + 1):
+        source = a_source(number, tags=("label:even",) if number % 2 == 0 else ())
+        await house.storage.sources.add(source, SourceState(source.id, SourceRuntime()), house.storage.lease)
+        house.registry.views[source.id] = SourceView(source, SourceRuntime())
+
+
+async def test_an_alert_looks_at_what_changed_unless_another_part_is_chosen(house: House, browser: Browser) -> None:
+    diff = Diff(("A price",), ("Opening hours",), ())
+    await house.publish(a_draft("Shop", content="A price and a ticket", source_type="html", diff=diff))
+    path = await make(browser, filter_query="hours OR ticket")
+    assert "Searches" in browser.text and "Changes: added and removed text" in browser.text
+    assert browser.page.xpath("//p[@class='excerpt']//mark/text()") == ["hours"]
+    assert "removed:" in browser.text and "searches the whole text" not in browser.text
+    await browser.get(f"{path}/edit")
+    await browser.submit(f"{path}/edit", {"match": "page"})
+    (alert,) = await house.storage.alerts.all()
+    assert alert.match == "page"
+    assert browser.page.xpath("//p[@class='excerpt']//mark/text()") == ["ticket"]
+    await browser.get(f"{path}/edit")
+    await browser.post(f"{path}/try", {"filter_query": "hours", "match": "removed"})
+    assert "1 of 1 event would have matched" in browser.text
+
+
+async def test_an_alert_on_the_whole_page_says_so_and_how_to_switch(house: House, browser: Browser) -> None:
+    path = await make(browser)
+    await house.storage.alerts.edit(path[-36:], lambda old: replace(old, match="page"))
+    await browser.get(path)
+    assert "searches the whole text" in browser.text
+    assert browser.page.xpath(f"//a[@href='{path}/edit#f-match']")
+    await browser.get(f"{path}/edit")
+    assert browser.form(f"{path}/edit").fields["match"] == "page"
+    assert "This alert searches the whole page" in browser.text
+    await browser.submit(f"{path}/edit", {"match": "change"})
+    assert "searches the whole text" not in browser.text
