@@ -151,7 +151,7 @@ bench-watch:
 
 languages:
 	@bin/setup check
-	@$(PYTHON_IN) -m tests.api.dashboard.language.gathering
+	@$(PYTHON_IN) -m tests.actors.language.gathering
 
 docs:
 	@bin/setup docs

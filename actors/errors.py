@@ -1,9 +1,14 @@
-"""Refusals by actors: one class for each remedy that the caller has.
+"""Refusals by actors: one class for each remedy that the caller has. And the place and rule of a type's violation.
 
 `api/problems.py` has the one table that turns these into RFC 9457 documents.
 """
 
 from __future__ import annotations
+
+import re
+from typing import Final, Literal, NamedTuple
+
+import msgspec
 
 from storage.records.secrecy import without_secrets
 
@@ -89,3 +94,39 @@ class Busy(Overloaded):
 
 class LibraryFull(DomainError):
     """The number of sources is at its limit (409), until one is deleted or the setting is raised."""
+
+
+class Violation(NamedTuple):
+    """How a value breaks its type: msgspec's own message, taken apart.
+
+    inside: the path of the value, such as `.sources[0].url`; "" for the whole. field: the unknown or missing one in it.
+    """
+
+    rule: Literal["unknown", "required", "choice", "pattern", "type"]
+    inside: str
+    says: str
+    field: str = ""
+
+    @property
+    def path(self) -> str:
+        return f"{self.inside}.{self.field}" if self.field else self.inside
+
+
+_AT: Final = re.compile(r"(?P<says>.*?)(?: - at `\$(?P<path>[^`]*)`)?", re.DOTALL)
+_FIELD: Final = re.compile(r"(unknown|required) field `([^`]*)`")
+
+
+def violation_of(error: msgspec.ValidationError) -> Violation:
+    """Return the violation that msgspec found first.
+
+    >>> violation_of(msgspec.ValidationError("Object contains unknown field `b` - at `$.a[0]`")).path
+    '.a[0].b'
+    """
+    found = _AT.fullmatch(str(error))
+    assert found is not None  # the expression matches every text
+    says, inside = found["says"], found["path"] or ""
+    if field := _FIELD.search(says):
+        return Violation("unknown" if field[1] == "unknown" else "required", inside, says, field[2])
+    if says.startswith("Invalid enum value"):
+        return Violation("choice", inside, says)
+    return Violation("pattern" if says.startswith("Expected `str` matching") else "type", inside, says)

@@ -20,12 +20,12 @@ from msgspec import Struct, inspect
 from werkzeug.datastructures import Headers
 from werkzeug.http import parse_options_header
 
+from actors.errors import Violation, violation_of
 from api.problems import FieldError, Refusal, invalid
 
 S = TypeVar("S", bound=Struct)
-_AT = re.compile(r"^(?P<says>.*?)(?: - at `(?P<path>\$[^`]*)`)?$", re.DOTALL)
-_FIELD = re.compile(r"(unknown|required) field `([^`]*)`")
 _STEP = re.compile(r"\.([^.\[]+)|\[(\d+)\]")
+_FIELDS = {"unknown": "unknown field", "required": "required, but missing"}
 _FIELDS_AT_MOST = 400
 _UNSHOWN = frozenset(("hello", "headers"))
 """Fields that may hold a secret. Refusals never show their values, because clients log refusals."""
@@ -111,23 +111,18 @@ def _convert(tree: Any, kind: type[S], where: str, *, strict: bool) -> S:
     try:
         return msgspec.convert(tree, kind, strict=strict)
     except msgspec.ValidationError as error:
-        raise _explained(str(error), tree, where, kind) from None
+        found = violation_of(error)
+        raise invalid(where + found.path, _explained(found, kind), _value_at(tree, found.path)) from None
 
 
-def _explained(text: str, tree: Any, where: str, kind: type[Struct]) -> Refusal:
-    """Split a msgspec message, which ends in a path like `$.sources[0].url`, into location, message and value."""
-    found = _AT.match(text)
-    assert found is not None
-    path, says = (found["path"] or "$")[1:], found["says"]
-    field = _FIELD.search(says)
-    if field is not None:
-        path += f".{field[2]}"
-        says = "unknown field" if field[1] == "unknown" else "required, but missing"
-    elif says.startswith("Invalid enum value") and (choices := _choices(kind, path)):
-        says += f": use one of {', '.join(choices)}"
-    elif says.startswith("Expected `str` matching") and (form := _form(kind, path)):
-        says = f"must be {form}"
-    return invalid(where + path, says, _value_at(tree, path))
+def _explained(found: Violation, kind: type[Struct]) -> str:
+    if found.rule in _FIELDS:
+        return _FIELDS[found.rule]
+    if found.rule == "choice" and (choices := _choices(kind, found.path)):
+        return f"{found.says}: use one of {', '.join(choices)}"
+    if found.rule == "pattern" and (form := _form(kind, found.path)):
+        return f"must be {form}"
+    return found.says
 
 
 def _choices(kind: type[Struct], path: str) -> list[str]:

@@ -14,11 +14,11 @@ from actors.destination_kinds.email.session import Login, server_of
 from actors.destination_kinds.messengers import messenger as messengers
 from actors.destination_kinds.messengers.messenger import Messenger
 from actors.egress.failures import Blame, LookFailed
+from actors.language.sentences import speech_of
 from actors.notification.speech import Speech
 from actors.settings import Settings
 from actors.templates import catalogue as templates
 from actors.templates.template import Template
-from api.dashboard.language.messages import speech_of
 from sanderling.exits import CommandFailed, Exit
 
 LARGEST = 16 << 10

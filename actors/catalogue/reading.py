@@ -15,6 +15,8 @@ from typing import NamedTuple, TypeVar
 
 import msgspec
 
+from actors.errors import Violation, violation_of
+
 _HEADER = re.compile(r"\s*\[\[?\s*([\w-]+)\s*\]\]?\s*(?:#.*)?")
 _NAME = re.compile(r"\s*[\"']?([\w-]+)[\"']?\s*=")
 _STEP = re.compile(r"([\w-]+)|\[(\d+)\]")
@@ -46,8 +48,7 @@ def _leads_to(table: tuple[str, int], name: str, steps: Sequence[str | int]) -> 
 
 
 T = TypeVar("T")
-_AT = re.compile(r"(?P<says>.*?)(?: - at `\$(?P<path>[^`]*)`)?", re.DOTALL)
-_FIELD = re.compile(r"(unknown|required) field `([^`]*)`")
+_FIELDS = {"unknown": "there is no such field: take it out", "required": "is missing: add it"}
 _SYNTAX = re.compile(r"(?P<says>.*) \(at (?:line (?P<line>\d+), column (?P<column>\d+)|end of document)\)", re.DOTALL)
 
 
@@ -89,7 +90,7 @@ def read_file(
     try:
         record = msgspec.convert(tree, shape)
     except msgspec.ValidationError as error:
-        place, says = _explained(str(error), choices)
+        place, says = _explained(violation_of(error), choices)
         raise BadFile([Flaw(file, line_of(text, place), f"{place}: {says}" if place else says)]) from None
     flaws = [Flaw(file, line_of(text, place), f"{place}: {says}") for place, says in check(record)]
     if flaws:
@@ -105,14 +106,8 @@ def syntax_flaw(message: str, text: str, file: str) -> Flaw:
     return Flaw(file, max(1, line), f"not TOML: {found['says'] if found else message}{at}")
 
 
-def _explained(message: str, choices: Mapping[str, str]) -> tuple[str, str]:
-    """Return the place and the sentence for a message of msgspec."""
-    found = _AT.fullmatch(message)
-    assert found is not None  # the expression matches every text
-    place, says = (found["path"] or "").lstrip("."), found["says"]
-    if field := _FIELD.search(says):
-        place = ".".join(filter(None, (place, field[2])))
-        what = "there is no such field: take it out" if field[1] == "unknown" else "is missing: add it"
-        return place, what
-    says = says[:1].lower() + says[1:]
-    return place, says + choices.get(place.partition("[")[0], "") if says.startswith("invalid enum") else says
+def _explained(found: Violation, choices: Mapping[str, str]) -> tuple[str, str]:
+    """Return the place and the sentence for a violation."""
+    place = found.path.lstrip(".")
+    says = _FIELDS.get(found.rule) or found.says[:1].lower() + found.says[1:]
+    return place, says + choices.get(place.partition("[")[0], "") if found.rule == "choice" else says

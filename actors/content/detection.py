@@ -92,7 +92,7 @@ def detect(body: bytes, content_type: str, url: str) -> Finding:
             if not looks_like_html(text[:_SNIFFED]) if is_feed else _JSON_FEED.search(text[:4096]):
                 return _refused(error.reason, f"{_shown_root(text)}; {served}", is_broken_feed=True)
     if not is_feed and (document := read_plain(text)) is not None:
-        return Finding("html", "high", f"{document.says}; {served}", document.format)
+        return Finding("html", "high", f"{document.says}; {served}", document.format, sitemap=document.sitemap)
     return _page(text, url, served)
 
 

@@ -9,6 +9,7 @@ from typing import Literal, NamedTuple
 from storage.records.event import StandingValues
 from storage.records.health import Cause
 from storage.records.identity import Millis, SourceId
+from storage.records.message import Message
 from storage.records.source import Source, SourceRuntime, state_of
 from storage.records.states import SourceState
 
@@ -104,7 +105,7 @@ class Reason:
     """One fact about a source or a text in it, as a sentence; `event` is the id of the related event."""
 
     kind: ReasonKind
-    says: str
+    says: Message
     at: Millis | None = None
     event: str | None = None
     text: str = ""
@@ -140,7 +141,7 @@ class SourceExplanation:
 
     view: SourceView
     reasons: Sequence[Reason]
-    state: str
+    state: Message
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +150,7 @@ class HealthPart:
 
     cause: Cause
     left: float
-    says: str
+    says: Message
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +161,7 @@ class SourceExamination:
 
     view: SourceView
     health: Sequence[HealthPart]
-    next_look: str
+    next_look: Message
     gap: float | None
 
 

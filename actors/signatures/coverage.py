@@ -14,6 +14,7 @@ from msgspec import UNSET, Struct, UnsetType, json
 
 from storage.records.coverage import Coverage, Why
 from storage.records.identity import Millis
+from storage.records.message import Message, joined, message
 from storage.records.times import rfc3339
 from storage.records.trail import Verdict
 
@@ -97,7 +98,7 @@ def receipt_of(source: str, url: str, found: Coverage, logged: Logged) -> Covera
         url_sha256=UNSET if short else sha256(url.encode("utf-8", "replace")).hexdigest(),
         start=rfc3339(found.start),
         end=rfc3339(found.end),
-        says=said(found),
+        says=str(said(found)),
         looks=sum(found.looks),
         answered=found.answered,
         outcomes={verdict.name.lower(): found.looks[verdict] for verdict in Verdict},
@@ -114,39 +115,51 @@ def receipt_of(source: str, url: str, found: Coverage, logged: Logged) -> Covera
     )
 
 
-def said(found: Coverage) -> str:
+def said(found: Coverage) -> Message:
     """Return a receipt's content as a sentence."""
     if found.unknown_ms >= found.end - found.start:
-        return f"Nothing is known of this time: {WHYS[found.unknown[0].why]}."
-    answered, failed = found.answered, sum(found.looks) - found.answered
-    looks = f"{answered:,} looks worked" if answered != 1 else "1 look worked"
-    parts = [looks, f"{failed:,} failed"] if failed else [looks]
+        return message("Nothing is known of this time: %(reason)s.", reason=WHYS[found.unknown[0].why])
+    looks = _looks(found.answered, sum(found.looks) - found.answered)
     if found.gap is not None:
-        parts.append(f"the longest pause was {length(found.gap.seconds)}")
+        looks = message("%(rest)s, the longest pause was %(span)s", rest=looks, span=length(found.gap.seconds))
     if not found.unknown:
-        return f"{', '.join(parts)}; nothing is unknown."
-    times = len(found.unknown)
-    holes = "one time is" if times == 1 else f"{times} times are"
-    whys = "; ".join(list(dict.fromkeys(WHYS[span.why] for span in found.unknown))[:MOST_WHYS])
-    return f"{', '.join(parts)}; {holes} unknown, {length(-(-found.unknown_ms // 1000))} in all ({whys})."
+        return message("%(what)s; nothing is unknown.", what=looks)
+    times, span = len(found.unknown), length(-(-found.unknown_ms // 1000))
+    why = joined(list(dict.fromkeys(WHYS[span.why] for span in found.unknown))[:MOST_WHYS], "; ")
+    if times == 1:
+        return message(
+            "%(what)s; one time is unknown, %(span)s in all (%(reason)s).", what=looks, span=span, reason=why
+        )
+    says = "%(what)s; %(times)s times are unknown, %(span)s in all (%(reason)s)."
+    return message(says, what=looks, times=times, span=span, reason=why)
 
 
-def length(seconds: int) -> str:
+def _looks(answered: int, failed: int) -> Message:
+    many, bad = f"{answered:,}", f"{failed:,}"
+    if not failed:
+        return message("1 look worked") if answered == 1 else message("%(count)s looks worked", count=many)
+    if answered == 1:
+        return message("1 look worked, %(bad)s failed", bad=bad)
+    return message("%(count)s looks worked, %(bad)s failed", count=many, bad=bad)
+
+
+def length(seconds: int) -> Message:
     """Format a duration in at most two units, rounded up to the smaller one.
 
-    >>> length(0), length(59), length(720), length(5_401), length(90_000), length(86_400 * 12 + 1)
-    ('0 s', '59 s', '12 min', '1 h 31 min', '1 d 1 h', '12 d 1 h')
+    >>> [str(length(seconds)) for seconds in (0, 59, 720, 5_401, 90_000, 86_400 * 12 + 1)]
+    ['0 s', '59 s', '12 min', '1 h 31 min', '1 d 1 h', '12 d 1 h']
     """
     if seconds < 60:
-        return f"{seconds} s"
+        return message("%(count)s s", count=seconds)
     minutes = -(-seconds // 60)
     if minutes < 60:
-        return f"{minutes} min"
+        return message("%(count)s min", count=minutes)
     hours, rest = divmod(minutes, 60)
     if hours < 24:
-        return f"{hours} h {rest} min" if rest else f"{hours} h"
+        both = message("%(hours)s h %(minutes)s min", hours=hours, minutes=rest)
+        return both if rest else message("%(count)s h", count=hours)
     days, hours = divmod(-(-minutes // 60), 24)
-    return f"{days} d {hours} h" if hours else f"{days} d"
+    return message("%(days)s d %(hours)s h", days=days, hours=hours) if hours else message("%(count)s d", count=days)
 
 
 def is_receipt(value: Mapping[str, Any]) -> bool:

@@ -14,9 +14,9 @@ import msgspec
 from msgspec import Meta, Struct
 
 from actors.errors import NotFound
+from actors.language.sentences import translated
+from actors.language.speaking import say, say_many
 from api.dashboard.forms import Confirm, Form
-from api.dashboard.language.sentences import translated
-from api.dashboard.language.speaking import say, say_many
 from api.dashboard.lists import PageQuery, numbered
 from api.dashboard.notifying.destinations import MODE_WORDS
 from api.dashboard.screen import Download, Go, Page, Reply, Screen, Secret, Visit, post

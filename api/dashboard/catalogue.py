@@ -12,11 +12,11 @@ from typing import Annotated, Any, Final, NamedTuple
 
 from msgspec import Meta
 
+from actors.language.sentences import translated
+from actors.language.speaking import say
 from actors.query.languages import languages
 from actors.templates.template import Template
 from api.dashboard.forms import Form, Wrong
-from api.dashboard.language.sentences import translated
-from api.dashboard.language.speaking import say
 from api.dashboard.notifying.alert_form import ABOUT
 from api.dashboard.screen import Page, Screen, Visit, post
 from api.operations import templates

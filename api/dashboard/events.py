@@ -9,14 +9,14 @@ from typing import Annotated, Any, Final, Literal, NamedTuple
 import msgspec
 from msgspec import UNSET, Meta, Struct
 
+from actors.language.sentences import translated, translated_lines
+from actors.language.speaking import say
 from actors.notices import asked_for
 from actors.notification.reading import ListedEvent, host_of
 from actors.notification.reading import lines_of as item_lines
 from actors.query import Texts, told_in
 from actors.signatures import event as signatures
 from api.dashboard.drawing.difference import Changed, in_the_text, lines_of, typed_lines
-from api.dashboard.language.sentences import translated, translated_lines
-from api.dashboard.language.speaking import say
 from api.dashboard.screen import Page, Screen, Shown, Visit
 from api.operations import events, versions
 from api.operations.why import event_why, meets

@@ -16,12 +16,12 @@ from quart import Response, g, request
 from werkzeug.exceptions import MethodNotAllowed, RequestEntityTooLarge
 
 from actors.errors import DomainError, Stale, UrlRefused
+from actors.language.sentences import translated
+from actors.language.speaking import say, speak
 from api.application import Application
 from api.dashboard import rendering
 from api.dashboard.drawing.figures import zone_of
 from api.dashboard.forms import TOKEN, Draft, Form, Given, Wrong, fields_of, read_form, wrong_of
-from api.dashboard.language.sentences import translated
-from api.dashboard.language.speaking import say, speak
 from api.dashboard.screen import (
     Download,
     ExportedFile,

@@ -10,13 +10,13 @@ from typing import Any
 import msgspec
 
 from actors.errors import TooSoon
+from actors.language.sentences import translated
+from actors.language.speaking import say
 from actors.practice import What, named
 from actors.signatures.event import verify
 from api.dashboard.drawing.difference import Line, Piece, lines_of
 from api.dashboard.events import changed_in, curl, items_of
 from api.dashboard.forms import Form
-from api.dashboard.language.sentences import translated
-from api.dashboard.language.speaking import say
 from api.dashboard.screen import Go, Page, Reply, Screen, Secret, Visit, buttons, post
 from api.operations import keys, practice
 from api.operations.why import event_why

@@ -18,8 +18,8 @@ from msgspec import NODEFAULT, Struct
 from werkzeug.formparser import FormDataParser
 from werkzeug.http import parse_options_header
 
-from api.dashboard.language.sentences import translated
-from api.dashboard.language.speaking import say
+from actors.language.sentences import translated
+from actors.language.speaking import say
 from api.problems import FieldError, Refusal, invalid
 from api.refusal_words import in_words, plainly
 

@@ -9,8 +9,8 @@ from urllib.parse import parse_qsl, urlencode
 from msgspec import Meta, Struct
 
 from actors.errors import NotFound
+from actors.language.speaking import say
 from api.dashboard.forms import Form, Wrong
-from api.dashboard.language.speaking import say
 from api.dashboard.screen import Go, Screen, Visit, post
 from storage.records.session import Place, SavedView
 

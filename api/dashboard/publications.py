@@ -9,8 +9,8 @@ from typing import Annotated, Any
 from msgspec import Meta, Struct
 
 from actors.feed_documents.formats import FORMATS
+from actors.language.speaking import say
 from api.dashboard.forms import Confirm, Form
-from api.dashboard.language.speaking import say
 from api.dashboard.lists import PageQuery, numbered
 from api.dashboard.picker import picker, private_choices, sources_of
 from api.dashboard.screen import Go, Page, Screen, Visit, post

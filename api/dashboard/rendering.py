@@ -17,12 +17,12 @@ from urllib.parse import urlsplit
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
+from actors.language import speaking
+from actors.language.catalogues import ENGLISH
+from actors.language.sentences import translated
+from actors.language.speaking import noted, say
 from api.dashboard.drawing import figures
 from api.dashboard.drawing.figures import by_clock, size, span
-from api.dashboard.language import speaking
-from api.dashboard.language.catalogues import ENGLISH
-from api.dashboard.language.sentences import translated
-from api.dashboard.language.speaking import noted, say
 from api.dashboard.screen import Note, Page, Screen, Visit
 from api.dashboard.sessions import NONE, Preferences
 from storage.records.source import called

@@ -28,10 +28,10 @@ from werkzeug.datastructures import Headers, LanguageAccept
 from werkzeug.http import dump_cookie, parse_cookie
 
 from actors.app_context import AppContext
+from actors.language.catalogues import ENGLISH, languages
+from actors.language.speaking import say
 from actors.world import World
 from api.dashboard.drawing.figures import is_zone
-from api.dashboard.language.catalogues import ENGLISH, languages
-from api.dashboard.language.speaking import say
 from api.problems import Refusal
 from api.ratelimit import Limit, neighbourhood
 from storage.records.identity import seq_of

@@ -12,10 +12,10 @@ from urllib.parse import urlencode
 import msgspec
 from msgspec import Meta, Struct
 
+from actors.language.sentences import translated
+from actors.language.speaking import noted, say
 from api.dashboard.events import Item, curl, items_of
 from api.dashboard.forms import Draft, Form
-from api.dashboard.language.sentences import translated
-from api.dashboard.language.speaking import noted, say
 from api.dashboard.lists import Chip, address, chips, views_of
 from api.dashboard.picker import named, suggested
 from api.dashboard.screen import ExportedFile, Go, LiveStream, Page, Screen, Visit, post

@@ -8,9 +8,9 @@ from urllib.parse import urlencode
 
 from msgspec import Meta, Struct
 
+from actors.language.speaking import say
 from actors.settings import Settings, masked, meaning
 from api.dashboard.drawing.figures import size
-from api.dashboard.language.speaking import say
 from api.dashboard.screen import Page, Screen, Visit
 from api.feed import overview_of
 from api.operations import system as operations

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Final, NamedTuple
 from zoneinfo import ZoneInfo
 
-from api.dashboard.language.speaking import noted, say, say_many
+from actors.language.speaking import noted, say, say_many
 from api.dashboard.screen import HOUR, Page, Screen, Visit
 from api.dashboard.sources.display import shown_as
 from api.dashboard.stream import newest

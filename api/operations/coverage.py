@@ -6,13 +6,14 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from actors.signatures.coverage import CoverageReceipt, Logged, receipt_of
+from actors.signatures.coverage import CoverageReceipt, Logged, receipt_of, said
 from api.operations import sources
 from api.operations.context import OperationContext
 from api.problems import invalid
 from storage.records.coverage import Coverage, Kept, Span, cover, days_of, window
 from storage.records.event import Filter, id_in
 from storage.records.identity import Millis, Seq, SourceId, millis_of, seq_at
+from storage.records.message import Message
 from storage.records.source import Source
 from storage.records.tiers import WATCHED
 from storage.sql.stores.log import EventLog
@@ -28,6 +29,10 @@ class SourceCoverage(NamedTuple):
 
     found: Coverage
     receipt: CoverageReceipt
+
+    @property
+    def says(self) -> Message:
+        return said(self.found)
 
 
 async def coverage(

@@ -24,7 +24,7 @@ def named(call: OperationContext, id: str) -> Template:
 
 
 async def preview(call: OperationContext, template: Template, request: Instantiation) -> Foreseen:
-    """Return what an instantiation would attach. Raises Refusal (400)."""
+    """Return the attachments of an instantiation. Raises Refusal (400)."""
     with _refusing():
         values = read_parameters(template, request.params)
         return await call.context.templates.preview(template, values, only=request.only)

@@ -13,20 +13,20 @@ from actors.query import QueryError, Texts, UnknownLanguage, matches, parse, tol
 from api.operations import events
 from api.operations.context import OperationContext
 from api.schemas import why as wire
-from api.schemas.why import EventWhy
 from storage.records import trail
 from storage.records.alert import Alert
 from storage.records.event import RESET, Event, Filter, Stored
 from storage.records.identity import Millis, SourceId, millis_of, seq_at, seq_of
+from storage.records.message import Message, joined, message
 from storage.records.tiers import Kind
-from storage.records.times import parse_rfc3339, rfc3339, spoken
+from storage.records.times import parse_rfc3339, rfc3339
 from storage.records.trail import Note, Part
 from storage.sql.stores.sources import Sources
 
 ReasonKind = Literal["page", "new_item", "new_entry", "edited_entry", "frame", "notice"]
 _SHOWN = 60
-_HELD = "So were all the others, as after a move, and its date is not new: so it is for no alert."
-_NO_NOTE = "The note of that look is no longer kept, so this is what the event itself says."
+_HELD = message("So were all the others, as after a move, and its date is not new: so it is for no alert.")
+_NO_NOTE = message("The note of that look is no longer kept, so this is what the event itself says.")
 
 
 class Before(NamedTuple):
@@ -77,20 +77,26 @@ class Matching(NamedTuple):
     once: list[str]
 
 
-def why(event: Event, note: Note | None, before: Before, alerts: Matching, *, named: bool) -> wire.EventWhy:
+class Why(NamedTuple):
+    """Why an event was emitted, for a person and for programs."""
+
+    says: Message
+    answer: wire.EventWhy
+
+
+def why(event: Event, note: Note | None, before: Before, alerts: Matching, *, named: bool) -> Why:
     """Return why an event was emitted. Include alert names only if `named`."""
     kind = kind_of(event)
     known = note_of(note) if note is not None else None
     told = known.told if known is not None else ()
     mine = [part for part in told if part.text and event.title.startswith(part.text)]
-    return wire.EventWhy(
+    says = joined([_says(event, kind, note), _compared(kind, note, before), _matched_alerts(alerts, named)])
+    answer = wire.EventWhy(
         id=event.id,
         source_id=event.source_id,
         source_type=event.source_type,
         kind=kind,
-        says=" ".join(
-            filter(None, (_says(event, kind, note), _compared(kind, note, before), _matched_alerts(alerts, named)))
-        ),
+        says=str(says),
         noted=note is not None,
         compared_with=_moment(note.since if kind != "page" and note is not None else before.at),
         compared_with_event=before.event_id,
@@ -102,96 +108,109 @@ def why(event: Event, note: Note | None, before: Before, alerts: Matching, *, na
         alerts=_matched(alerts.names, named),
         alerts_once=_matched(alerts.once, named),
     )
+    return Why(says, answer)
 
 
 def _matched(names: Sequence[str], named: bool) -> wire.AlertsMatched:
     return wire.AlertsMatched(count=len(names), names=tuple(names[: wire.MOST_NAMES]) if named else ())
 
 
-def _says(event: Event, kind: ReasonKind, note: Note | None) -> str:
+def _says(event: Event, kind: ReasonKind, note: Note | None) -> Message:
     match kind:
         case "notice":
-            return (
-                f"This is a notice of the service itself ({event.alert_type}), no news of the source: {event.content}"
-            )
+            says = "This is a notice of the service itself (%(kind)s), no news of the source: %(rest)s"
+            return message(says, kind=str(event.alert_type), rest=event.content)
         case "page":
             return _page(event, note)
         case "new_entry":
-            says = f"The feed held an entry that had not been seen before{_identity(event, note)}."
-            return f"{says} {_HELD}" if RESET in event.tags else says
+            key, held = _identity(event, note), _HELD if RESET in event.tags else None
+            if key is None:
+                return joined([message("The feed held an entry that had not been seen before."), held])
+            return joined([message("The feed held an entry that had not been seen before (%(key)s).", key=key), held])
         case "new_item":
-            return f"The list had an item whose address had not been on it before. {_read(event)}"
+            unread = event.unread if isinstance(event.unread, str) else None
+            read = unread or message("Its own page was read for its text.")
+            return joined([message("The list had an item whose address had not been on it before."), read])
         case "edited_entry":
-            return f"An entry that was known by its identity{_identity(event, note)} had another text."
+            if (key := _identity(event, note)) is None:
+                return message("An entry that was known by its identity had another text.")
+            return message("An entry that was known by its identity (%(key)s) had another text.", key=key)
         case "frame":
-            return "A frame was pushed that an alert, or the source's own filter, asks for, and it was no duplicate."
+            return message(
+                "A frame was pushed that an alert, or the source's own filter, asks for, and it was no duplicate."
+            )
 
 
-def _read(event: Event) -> str:
-    return event.unread if isinstance(event.unread, str) else "Its own page was read for its text."
-
-
-def _page(event: Event, note: Note | None) -> str:
+def _page(event: Event, note: Note | None) -> Message:
     if note is None or note.score is None or note.bar is None:
-        return f"{_diff(event)} {_NO_NOTE}"
-    heaviest = [
-        f"{_quoted(part.text)} {'came' if part.came else 'went'} ({part.score:.2f})" for part in note.parts if part.told
-    ]
-    says = f"The change scored {note.score:.2f}; from {note.bar:.2f} up it is told."
-    if heaviest:
-        says += f" Most of the score: {', '.join(heaviest[:3])}."
+        return joined([_diff(event), _NO_NOTE])
+    scored = "The change scored %(score)s; from %(least)s up it is told."
+    found = [message(scored, score=f"{note.score:.2f}", least=f"{note.bar:.2f}")]
+    if heaviest := [_weighed(part) for part in note.parts if part.told]:
+        found.append(message("Most of the score: %(rest)s.", rest=joined(heaviest[:3], ", ")))
     withheld = sum(not part.told for part in note.parts)
-    if withheld:
-        says += f" {_many(withheld, 'other difference')} did not count."
-    return says
+    if withheld == 1:
+        found.append(message("%(count)s other difference did not count.", count=withheld))
+    elif withheld:
+        found.append(message("%(count)s other differences did not count.", count=withheld))
+    return joined(found)
 
 
-def _diff(event: Event) -> str:
+def _weighed(part: Part) -> Message:
+    text, score = _cut(part.text), f"{part.score:.2f}"
+    if part.came:
+        return message("“%(text)s” came (%(score)s)", text=text, score=score)
+    return message("“%(text)s” went (%(score)s)", text=text, score=score)
+
+
+def _diff(event: Event) -> Message:
     if not hasattr(event.diff, "added"):
-        return "The page changed."
-    added, removed, changed = (len(getattr(event.diff, name)) for name in ("added", "removed", "changed"))
-    return f"The page changed: blocks came ({added}), went ({removed}), were altered ({changed})."
+        return message("The page changed.")
+    came, went, altered = (len(getattr(event.diff, name)) for name in ("added", "removed", "changed"))
+    says = "The page changed: blocks came (%(came)s), went (%(went)s), were altered (%(altered)s)."
+    return message(says, came=came, went=went, altered=altered)
 
 
-def _identity(event: Event, note: Note | None) -> str:
+def _identity(event: Event, note: Note | None) -> str | None:
     for part in note.parts if note is not None else ():
         if part.told and part.text and event.title.startswith(part.text):
-            return f" ({_quoted(part.key)})"
-    return ""
+            return f"“{_cut(part.key)}”"
+    return None
 
 
-def _compared(kind: ReasonKind, note: Note | None, before: Before) -> str:
+def _compared(kind: ReasonKind, note: Note | None, before: Before) -> Message | None:
     if kind == "page":
         if before.event_id is not None and before.at is not None:
-            return f"It was compared with the page as it was told on {spoken(before.at)}."
+            return message("It was compared with the page as it was told on %(at)s.", at=before.at)
         if before.at is not None:
-            return f"It was compared with the page of the first look, on {spoken(before.at)}."
-        return "It was compared with the page as it was told last; that event is no longer kept."
+            return message("It was compared with the page of the first look, on %(at)s.", at=before.at)
+        return message("It was compared with the page as it was told last; that event is no longer kept.")
     if kind in ("new_entry", "edited_entry"):
         if note is None:
             return _NO_NOTE
-        return "" if note.since is None else f"The look before was on {spoken(note.since)}."
-    return ""
+        return None if note.since is None else message("The look before was on %(at)s.", at=note.since)
+    return None
 
 
-def _matched_alerts(matching: Matching, named: bool) -> str:
-    names, once = matching
-    passed = f"{_many(len(once), 'alert')} had this story from an earlier event." if once else ""
+def _matched_alerts(matching: Matching, named: bool) -> Message | None:
+    names, once = len(matching.names), len(matching.once)
+    passed = message("%(count)s alerts had this story from an earlier event.", count=once) if once else None
+    if once == 1:
+        passed = message("%(count)s alert had this story from an earlier event.", count=once)
     if not names:
         return passed
-    says = f"It is for {_many(len(names), 'alert')} as they are now"
-    if named:
-        shown = ", ".join(_quoted(name) for name in names[:3])
-        says += f": {shown}{', ..' if len(names) > 3 else ''}"
-    return f"{says}. {passed}".rstrip()
+    if not named:
+        says = message("It is for %(count)s alerts as they are now.", count=names)
+        return joined([message("It is for %(count)s alert as they are now.", count=1) if names == 1 else says, passed])
+    shown = ", ".join(f"“{_cut(name)}”" for name in matching.names[:3]) + (", .." if names > 3 else "")
+    says = message("It is for %(count)s alerts as they are now: %(names)s.", count=names, names=shown)
+    if names == 1:
+        says = message("It is for %(count)s alert as they are now: %(names)s.", count=names, names=shown)
+    return joined([says, passed])
 
 
-def _many(count: int, noun: str) -> str:
-    return f"{count} {noun}{'' if count == 1 else 's'}"
-
-
-def _quoted(text: str) -> str:
-    return f"“{text if len(text) <= _SHOWN else text[:_SHOWN].rstrip() + '…'}”"
+def _cut(text: str) -> str:
+    return text if len(text) <= _SHOWN else text[:_SHOWN].rstrip() + "…"
 
 
 def _moment(at: Millis | None) -> str | None:
@@ -210,7 +229,7 @@ async def notes_of(sources: Sources, source: SourceId) -> Sequence[Note]:
     return trail.read_notes(trail.opened(stored.base).notes) if stored is not None else ()
 
 
-async def event_why(call: OperationContext, id: str, *, named: bool) -> EventWhy:
+async def event_why(call: OperationContext, id: str, *, named: bool) -> Why:
     """Return why an event was emitted. Include the names of matching alerts if `named`. Raises NotFound."""
     stored = await events.named(call, id)
     event = _event.decode(stored.body)

@@ -19,8 +19,8 @@ from werkzeug.http import parse_accept_header
 from actors.app_context import AppContext
 from actors.errors import NotFound
 from actors.feed_documents.formats import FORMATS
+from actors.language.speaking import language, speak
 from api.application import Application
-from api.dashboard.language.speaking import language, speak
 from api.dashboard.sessions import NONE, spoken_to
 from api.operations.publications import HUB, PATH
 from api.peers import caller

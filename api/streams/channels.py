@@ -49,13 +49,13 @@ class Channel:
         return any(asked_for(part.alert, alert_type, event) for part in self.parts)
 
     def terms_for(self, event: Stored) -> tuple[Term, ...]:
-        """Return the queries of which one must match for an event to be on the channel; none: it is not."""
+        """Return the queries of the channel; an event on it matches one of them."""
         parts = (part for part in self.parts if part.scope.takes(event, self._private_since))
         return tuple(Term(part.query.text, part.query.language, part.alert.match) for part in parts)
 
 
 def channel_of(alerts: Sequence[Alert], private_since: Callable[[str], Millis | None] = lambda source: None) -> Channel:
-    """Return what alerts let through, those that are enabled, as they are now."""
+    """Return the filters of the enabled alerts."""
     return Channel(_parts(alerts), private_since)
 
 

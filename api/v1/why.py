@@ -138,7 +138,7 @@ _event = msgspec.json.Decoder(Event)
 
 async def event_why(call: Call) -> Answer:
     named = call.key is not None and "alerts:read" in call.key.scopes
-    return Answer(await operations_why.event_why(call, call.path["id"], named=named))
+    return Answer((await operations_why.event_why(call, call.path["id"], named=named)).answer)
 
 
 # --- why not? --------------------------------------------------------------------------------------------------------
@@ -155,7 +155,9 @@ async def source_why(call: Call) -> Answer:
 def explanation_of(text: str, found: SourceExplanation) -> wire_why.SourceWhy:
     """Return in the wire format why a text was not reported."""
     reasons = tuple(
-        wire_why.KnownReason(kind=one.kind, says=one.says, at=time_or_null(one.at), event_id=one.event, text=one.text)
+        wire_why.KnownReason(
+            kind=one.kind, says=str(one.says), at=time_or_null(one.at), event_id=one.event, text=one.text
+        )
         for one in found.reasons
     )
     best = [reasons[0].says] if text.strip() and reasons else []
@@ -164,8 +166,8 @@ def explanation_of(text: str, found: SourceExplanation) -> wire_why.SourceWhy:
         url=found.view.source.url,
         title=found.view.source.name,
         type=found.view.source.type,
-        says=" ".join([*best, found.state]),
-        state=found.state,
+        says=" ".join([*best, str(found.state)]),
+        state=str(found.state),
         reasons=reasons,
     )
 

@@ -13,6 +13,7 @@ import msgspec
 from msgspec import Struct
 
 from actors.catalogue.reading import Flaw, syntax_flaw
+from actors.errors import Violation, violation_of
 from actors.settings import Settings
 from extras.apply import groups
 from extras.apply.kinds.destinations import BETWEEN, DESTINATIONS
@@ -37,7 +38,6 @@ SETTING = (
     "files describe what can be changed while it runs"
 )
 _UNKNOWN = "there is no such key"
-_AT = re.compile(r"(?P<says>.*?)(?: - at `\$(?P<path>[^`]*)`)?", re.DOTALL)
 
 
 def read_folder(folder: Path, variables: Mapping[str, str], workspace: str | None = None) -> Wish:
@@ -275,29 +275,28 @@ def _wrong(shape: type[Struct], tree: Mapping[str, Any]) -> Iterator[tuple[str, 
         try:
             msgspec.convert(value, types[key])
         except msgspec.ValidationError as error:
-            found = _AT.fullmatch(str(error))
-            assert found is not None  # the expression matches every text
-            path = (found["path"] or "").replace("[...]", "")
-            yield key, f"{key}{path}", _said(found["says"], _type_at(types[key], path))
+            found = violation_of(error)
+            path = found.inside.replace("[...]", "")
+            yield key, f"{key}{path}", _said(found, _type_at(types[key], path))
     for field in msgspec.structs.fields(shape):
         if field.required and field.name not in tree:
             yield field.name, field.name, "is missing: add it"
 
 
-def _said(says: str, type_: object) -> str:
-    """Rewrite msgspec's message for authors of files."""
-    if Reference in _shapes(type_) and "`object`" in says and "got `str`" in says:
+def _said(found: Violation, type_: object) -> str:
+    """Word a violation for authors of files."""
+    if Reference in _shapes(type_) and found.says == "Expected `object`, got `str`":
         return 'a secret does not belong into a file: write { env = "NAME" } or { file = "path" }'
-    if unknown := re.search(r"unknown field `([^`]*)`", says):
+    if found.rule == "unknown":
         known = ", ".join(field.encode_name for shape in _shapes(type_) for field in _fields(shape))
-        return f"{_UNKNOWN}: {unknown[1]}; there are: {known}"
-    if says.startswith("Invalid enum value"):
+        return f"{_UNKNOWN}: {found.field}; there are: {known}"
+    if found.rule == "choice":
         return f"must be one of: {', '.join(map(str, _choices(type_)))}"
     form = next((str(meta.extra["form"]) for meta in _metas(type_) if meta.extra and "form" in meta.extra), "")
-    if form and "matching regex" in says:
+    if form and found.rule == "pattern":
         return f"must be {form}"
     said = re.sub(
-        "`([a-z| ]+)`", lambda found: " or ".join(_WORDS.get(one, one) for one in found[1].split(" | ")), says
+        "`([a-z| ]+)`", lambda kinds: " or ".join(_WORDS.get(one, one) for one in kinds[1].split(" | ")), found.says
     )
     return f"{said[:1].lower()}{said[1:]}"
 

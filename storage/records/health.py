@@ -10,8 +10,10 @@ import struct
 from typing import Literal
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from storage.records.identity import Millis
+from storage.records.message import Message
 
 Flag = Literal["ok", "degraded", "rotten"]
 Cause = Literal["none", "reach", "yield", "partial", "stuck"]
@@ -35,7 +37,7 @@ class Health(Struct, frozen=True):
     """A score from 0 to 1 with the sentence that explains it.
 
     `down_since` is the first of the present run of failures. `told` None: nothing is told that is not over. `remark` is
-    what is said of the page at no cost, as a part of the reason.
+    what is said of the page at no cost, as a part of the reason. `said`: the reason with its values, if it has any.
     """
 
     score: float = 1.0
@@ -45,6 +47,14 @@ class Health(Struct, frozen=True):
     cause: Cause = "none"
     told: Telling | None = None
     remark: str = ""
+    said: Message | None = None
+
+    @property
+    def words(self) -> Message | str:
+        return self.said or self.reason
+
+    def explained(self, reason: Message) -> Health:
+        return replace(self, reason=str(reason), said=reason if reason.values else None)
 
 
 class BreakerState(Struct, frozen=True):

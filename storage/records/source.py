@@ -88,7 +88,7 @@ class Detection(Struct, frozen=True, gc=False):
 
     forced: the user asked for a type that the body by itself is not; `type` stays that of the body.
     format: "html", the form of a text without elements of HTML, or the kind of feed; "" in records from before it.
-    pending: nobody knows yet, since the URL has yet to answer; the rest is a guess.
+    pending: the URL has yet to answer; the rest is a guess. sitemap: also an index; None in records from before it.
     asks_password: the body has a field for one. A source with headers of its own is signed out when its body gets one.
     """
 
@@ -102,11 +102,11 @@ class Detection(Struct, frozen=True, gc=False):
     format: str = ""
     pending: bool = False
     asks_password: bool = False
+    sitemap: bool | None = None
 
     @property
     def is_sitemap(self) -> bool:
-        """Whether it is a sitemap or an index of sitemaps."""
-        return self.format == "xml" and self.evidence.startswith("a sitemap")
+        return self.evidence.startswith("a sitemap, as XML") if self.sitemap is None else self.sitemap
 
 
 class Source(Struct, frozen=True, gc=False):

@@ -51,6 +51,7 @@ from actors.selecting import folders_of, picks
 from actors.sources.registry.inheriting import changed
 from storage.errors import StorageError
 from storage.records.identity import SourceId
+from storage.records.message import Message
 from storage.records.revision import is_expected
 from storage.records.source import OWN_NAMESPACES, SourceRuntime, TagDefaults
 from storage.records.states import SOURCES
@@ -120,7 +121,9 @@ class FakeRegistry:
                 return Counter(tag for view in self.views.values() for tag in folders_of(view.source.tags))
             case ExamineSource():
                 view = self.views[self._known(message.source)]
-                return SourceExamination(view, (HealthPart("reach", 1.0, "It answers."),), "Because.", 3600.0)
+                return SourceExamination(
+                    view, (HealthPart("reach", 1.0, Message("It answers.")),), Message("Because."), 3600.0
+                )
             case DeleteSource():
                 self._refuse_stale(message)
                 self.deleted[message.source] = self.views.pop(self._known(message.source))
@@ -132,8 +135,8 @@ class FakeRegistry:
                     raise Conflict("The source is disabled.")
                 return NOW
             case ExplainSource():
-                reason = Reason("withheld", "Seen and not told.", NOW, None, message.text)
-                return SourceExplanation(self.views[self._known(message.source)], [reason], "All is well.")
+                reason = Reason("withheld", Message("Seen and not told."), NOW, None, message.text)
+                return SourceExplanation(self.views[self._known(message.source)], [reason], Message("All is well."))
             case ShowTold():
                 return self.told.get(self._known(message.source))
             case DescribeSource():

@@ -12,6 +12,7 @@ from actors.content.bodies.encoding import end_of_prolog
 from actors.content.bodies.markup import BREAKS, UNSEEN
 
 CALENDAR = "a calendar (iCalendar)"
+SITEMAP = "a sitemap"
 ERROR = "an error message in XML"
 """Some servers answer with it for a missing file."""
 DAMAGED = "gzip data that the server did not declare as an encoding"
@@ -57,8 +58,8 @@ _TEXTS = (
     ("#EXTM3U", "a playlist (M3U)"),
 )
 _XML_ROOTS = {
-    "urlset": "a sitemap",
-    "sitemapindex": "a sitemap",
+    "urlset": SITEMAP,
+    "sitemapindex": SITEMAP,
     "opml": "a list of feeds (OPML)",
     "svg": "an SVG image",
     "stylesheet": "a style sheet (XSLT)",

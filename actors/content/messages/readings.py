@@ -203,6 +203,7 @@ class Finding(Struct, frozen=True):
     feed: FeedReading | None = None
     is_broken_feed: bool = False
     shell: str = ""
+    sitemap: bool = False
 
 
 def is_pdf(body: bytes) -> bool:

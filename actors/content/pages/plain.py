@@ -22,6 +22,7 @@ from actors.content.bodies.encoding import end_of_prolog
 from actors.content.bodies.markup import Element
 from actors.content.bodies.sniffing import (
     CALENDAR,
+    SITEMAP,
     binary_text,
     elements_in,
     image_kind,
@@ -76,6 +77,7 @@ class Plain(Struct, frozen=True):
     format: str
     says: str
     blocks: Blocks
+    sitemap: bool = False
 
 
 def read_file(body: bytes) -> Plain | None:
@@ -118,7 +120,8 @@ def read_plain(text: str, was: str = "") -> Plain | None:
     is_xml = feed_root(text) is not None or (not is_page and text[end_of_prolog(text) :][:1] == "<")
     if is_xml and (root := _xml(text)) is not None:
         says = f"{kind}, as XML" if kind else f"XML (root element <{_name(root)}>)"
-        return _made("xml", says, ((line, CELL) for line in _xml_lines(root)), counted="line")
+        document = _made("xml", says, ((line, CELL) for line in _xml_lines(root)), counted="line")
+        return replace(document, sitemap=kind == SITEMAP)
     if is_page:
         return None
     if kind == CALENDAR and was != "text" and (entries := list(entries_of(text))):

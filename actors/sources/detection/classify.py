@@ -404,11 +404,9 @@ def detection_of(
     forced = wanted is not None and wanted != finding.type
     if forced:
         evidence = f"watched as {wanted}, as asked for; by itself: {evidence}"
-    found, at = finding.type or chosen, fetched.url
-    asks = asks_password(fetched.body)
-    return Detection(
-        found, finding.confidence, evidence, at, fetched.content_type, None, forced, finding.format, asks_password=asks
-    )
+    found = Detection(finding.type or chosen, finding.confidence, evidence, fetched.url, fetched.content_type)
+    asks, sitemap = asks_password(fetched.body), finding.sitemap and not forced
+    return msgspec.structs.replace(found, forced=forced, format=finding.format, asks_password=asks, sitemap=sitemap)
 
 
 def _seen(finding: Finding, fetched: FetchedResponse) -> str:

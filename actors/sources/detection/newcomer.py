@@ -22,13 +22,13 @@ from actors.sources.ports import LiveSource, Ports, drawn, limits_of
 from actors.sources.schedule.cadence import START_INTERVAL
 from storage.records.health import Health
 from storage.records.identity import Millis
+from storage.records.message import message
 from storage.records.source import Detection, Source, SourceRuntime
 from storage.records.tiers import SOCKETS, TIERS, SourceType
 from storage.records.trail import Verdict, look, noted
 
 MOST_SCORE: Final = 0.5
 """The highest score of a source that has never answered."""
-SAYS: Final = "It has yet to answer"
 
 
 def guess(url: Url, wished: SourceType | None, error: DomainError) -> Detection:
@@ -74,9 +74,12 @@ def waiting(hot: SourceRuntime, now: Millis) -> SourceRuntime:
     """Return a state with the health of a source that has never answered."""
     health = hot.health
     score = min(health.score, MOST_SCORE)
-    reason = f"{SAYS}: {hot.last_error}" if hot.last_error else f"{SAYS}."
+    reason = message("It has yet to answer.")
+    if hot.last_error:
+        reason = message("It has yet to answer: %(reason)s", reason=hot.last_error)
     since = now if health.down_since is None else min(now, health.down_since)
-    return replace(hot, health=Health(score, flag_of(score, health.flag), reason, since, "reach"))
+    judged = Health(score, flag_of(score, health.flag), "", since, "reach")
+    return replace(hot, health=judged.explained(reason))
 
 
 def welcomed(hot: SourceRuntime) -> SourceRuntime:

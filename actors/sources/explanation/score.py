@@ -7,7 +7,7 @@ from typing import Final
 from actors.hours import open_from
 from actors.inheriting import origins_of
 from actors.messages.views import HealthPart, SourceExamination, SourceView
-from actors.sources.health.score import FAILURES, Penalty, defective, reach, silent, span, stuck
+from actors.sources.health.score import FAILURES, Penalty, defective, in_a_row, reach, silent, span, stuck
 from actors.sources.schedule import cadence as pace
 from actors.sources.schedule import silence as pulse
 from actors.sources.schedule.budgets import RENDERED
@@ -16,22 +16,25 @@ from actors.sources.schedule.silence import FEWEST_GAPS, WATCHED_LEAST, Pulse
 from storage.records import trail
 from storage.records.health import Cause
 from storage.records.identity import Millis
+from storage.records.message import Message, joined, message
 from storage.records.source import SourceRuntime
-from storage.records.times import spoken
 from storage.records.trail import Verdict
 
 _ROUGHLY: Final = 1.2
 """A wait within this factor of the floor or the ceiling counts as that."""
 _FEW: Final = 2.0
 """Changes needed before a rate is worth showing."""
-_COSTLY: Final = f" A browser shows it: each look costs {RENDERED} plain ones, so there are fewer of them."
+_COSTLY: Final = message(
+    "A browser shows it: each look costs %(count)s plain ones, so there are fewer of them.", count=RENDERED
+)
 _ORDER: Final[tuple[Cause, ...]] = ("reach", "yield", "partial", "stuck")
-_WELL: Final[dict[Cause, str]] = {
-    "reach": "It answers.",
-    "yield": "Its silence is within what is usual for it.",
-    "partial": "All of its last answers could be read.",
-    "stuck": "It has no permanent error.",
+_WELL: Final[dict[Cause, Message]] = {
+    "reach": message("It answers."),
+    "yield": message("Its silence is within what is usual for it."),
+    "partial": message("All of its last answers could be read."),
+    "stuck": message("It has no permanent error."),
 }
+_UNKNOWN: Final = message("Too little is known of its usual pace to judge a silence.")
 
 
 def examined(view: SourceView, limits: Limits, now: Millis) -> SourceExamination:
@@ -52,40 +55,46 @@ def _reach(hot: SourceRuntime, at: Millis, why: str) -> Penalty:
     health, failures = hot.health, hot.breaker.failures
     unread = any(row.verdict is Verdict.CONTENT for row in trail.read(hot.trail)[-1:])
     if health.down_since is None or failures < FAILURES or unread:
-        return Penalty("reach", 1.0, "")
+        return Penalty("reach", 1.0, _WELL["reach"])
     down = (at - health.down_since) / 1000
-    return Penalty("reach", reach(down), f"{failures} looks in a row have failed, for {span(down)}: {why}")
+    return Penalty("reach", reach(down), in_a_row(failures, down, why))
 
 
 def _part(penalty: Penalty, beat: Pulse) -> HealthPart:
     if penalty.left < 1.0:
         return HealthPart(penalty.cause, penalty.left, penalty.reason)
     if penalty.cause == "yield" and (len(beat.gaps) < FEWEST_GAPS or beat.watched < WATCHED_LEAST):
-        return HealthPart("yield", 1.0, "Too little is known of its usual pace to judge a silence.")
+        return HealthPart("yield", 1.0, _UNKNOWN)
     return HealthPart(penalty.cause, 1.0, _WELL[penalty.cause])
 
 
-def next_look(view: SourceView, limits: Limits, hints: Hints, gap: float | None, now: Millis) -> str:
+def next_look(view: SourceView, limits: Limits, hints: Hints, gap: float | None, now: Millis) -> Message:
     """Return the reason for the time of the next check. `gap`: mean seconds between changes, None if unknown."""
     source, hot = view.effective, view.hot
     if not source.enabled:
-        return "It is paused: there is no next look."
+        return message("It is paused: there is no next look.")
     if not source.tier.polled:
         return _connection(view)
     if hot.last_look_at is None or hot.next_look_at is None:
-        return "It has not been looked at yet: the first look comes as soon as its host's turn does."
+        return message("It has not been looked at yet: the first look comes as soon as its host's turn does.")
     if view.queue_position:
-        return f"{view.queue_position} looks wait for its host before its own: one host is asked once a second at most."
+        return message(
+            "%(count)s looks wait for its host before its own: one host is asked once a second at most.",
+            count=view.queue_position,
+        )
     if view.overdue:
-        return f"A look was due on {spoken(hot.next_look_at)} and has not happened yet."
+        return message("A look was due on %(at)s and has not happened yet.", at=hot.next_look_at)
     if hot.breaker.failures or (hot.not_before or 0) > hot.last_look_at:
         return _after_trouble(hot)
     if source.hours is not None and _waits_for_hours(hot, limits):
-        return f"It is looked at in these hours only: {source.hours}."
+        return message("It is looked at in these hours only: %(hours)s.", hours=source.hours)
     if limits.schedule is not None:
-        who = "You have" if not (tags := origins_of(source).get("schedule")) else f"Its tag {tags[0]} has"
-        return f"{who} set a fixed interval of {span(limits.schedule)}, give or take 5 %."
-    return _learned(hot, limits, hints, gap) + (_COSTLY if hot.rendered else "")
+        every = span(limits.schedule)
+        if tags := origins_of(source).get("schedule"):
+            says = "Its tag %(tag)s has set a fixed interval of %(span)s, give or take 5 %%."
+            return message(says, tag=tags[0], span=every)
+        return message("You have set a fixed interval of %(span)s, give or take 5 %%.", span=every)
+    return joined([_learned(hot, limits, hints, gap), _COSTLY if hot.rendered else None])
 
 
 def _waits_for_hours(hot: SourceRuntime, limits: Limits) -> bool:
@@ -94,39 +103,49 @@ def _waits_for_hours(hot: SourceRuntime, limits: Limits) -> bool:
     return open_from(limits.hours, Millis(due - 1000)) >= due
 
 
-def _connection(view: SourceView) -> str:
+def _connection(view: SourceView) -> Message:
     if view.push is not None and view.push.connected_since is not None:
-        return f"A connection is held since {spoken(view.push.connected_since)}: frames come by themselves."
+        since = view.push.connected_since
+        return message("A connection is held since %(at)s: frames come by themselves.", at=since)
     if view.hot.next_look_at is None:
-        return "The connection is being made."
-    return f"The connection is made again on {spoken(view.hot.next_look_at)}, later with each failure in a row."
+        return message("The connection is being made.")
+    says = "The connection is made again on %(at)s, later with each failure in a row."
+    return message(says, at=view.hot.next_look_at)
 
 
-def _after_trouble(hot: SourceRuntime) -> str:
+def _after_trouble(hot: SourceRuntime) -> Message:
     failures = hot.breaker.failures
     if (hot.not_before or 0) > (hot.last_look_at or 0):
-        return f"Its server has asked for fewer looks: none before {spoken(Millis(hot.not_before or 0))}."
+        return message("Its server has asked for fewer looks: none before %(at)s.", at=hot.not_before or 0)
     if hot.breaker.state == "open":
-        row = "The last look" if failures == 1 else f"The last {failures} looks"
-        return f"{row} failed, so it rests: longer after each, 36 minutes at most. Then one look tries it again."
-    return "The last look failed: it is tried again after about a minute."
+        one = "The last look failed, so it rests: longer after each, 36 minutes at most. Then one look tries it again."
+        many = (
+            "The last %(count)s looks failed, so it rests: longer after each, 36 minutes at most. Then one look tries "
+            "it again."
+        )
+        return message(one) if failures == 1 else message(many, count=failures)
+    return message("The last look failed: it is tried again after about a minute.")
 
 
-def _learned(hot: SourceRuntime, limits: Limits, hints: Hints, gap: float | None) -> str:
+def _learned(hot: SourceRuntime, limits: Limits, hints: Hints, gap: float | None) -> Message:
     wait = ((hot.next_look_at or 0) - (hot.last_look_at or 0)) / 1000
     asked = max(hints.max_age, hints.ttl)
     if wait < hot.interval * 0.7 and wait <= limits.floor * _ROUGHLY:
-        return "The last look left a doubt, and one more a minute later settles it."
+        return message("The last look left a doubt, and one more a minute later settles it.")
     if asked > hot.interval:
-        what = "its feed asks for it" if asked == hints.ttl else "its answers are good for that long (Cache-Control)"
-        return f"A look every {span(min(asked, limits.ceiling))}: {what}."
+        every = span(min(asked, limits.ceiling))
+        if asked == hints.ttl:
+            return message("A look every %(span)s: its feed asks for it.", span=every)
+        return message("A look every %(span)s: its answers are good for that long (Cache-Control).", span=every)
     if (hints.skip_hours or hints.skip_days) and wait > hot.interval * _ROUGHLY:
-        return "Its feed names hours or days at which it wants to be left alone, and now is one of them."
-    pace_says = "" if gap is None else f" It changes about every {span(gap)} on average."
+        return message("Its feed names hours or days at which it wants to be left alone, and now is one of them.")
+    changes = None if gap is None else message("It changes about every %(span)s on average.", span=span(gap))
     if wait >= limits.ceiling / _ROUGHLY:
-        return f"It changes so seldom that a look every {span(limits.ceiling)}, the longest wait, will do.{pace_says}"
+        says = "It changes so seldom that a look every %(span)s, the longest wait, will do."
+        return joined([message(says, span=span(limits.ceiling)), changes])
     if gap is None:
-        return f"Little is known of it yet. After {span(wait)} another look tells more."
+        return message("Little is known of it yet. After %(span)s another look tells more.", span=span(wait))
     if wait <= limits.floor * _ROUGHLY:
-        return f"News is likely now: it is looked at as often as politeness allows.{pace_says}"
-    return f"It is looked at about every {span(wait)}: learned from the hours and days at which it changes.{pace_says}"
+        return joined([message("News is likely now: it is looked at as often as politeness allows."), changes])
+    says = "It is looked at about every %(span)s: learned from the hours and days at which it changes."
+    return joined([message(says, span=span(wait)), changes])

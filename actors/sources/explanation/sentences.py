@@ -8,6 +8,7 @@ from actors.content.wording.words import holds
 from actors.messages.views import Reason, SourceView
 from storage.records.event import Event
 from storage.records.identity import Millis
+from storage.records.message import Message, joined, message
 from storage.records.times import spoken
 from storage.records.trail import Note, Part
 
@@ -34,8 +35,11 @@ def best_first(reasons: Sequence[Reason]) -> list[Reason]:
 
 
 def told(event: Event, at: Millis) -> Reason:
-    title = f" as “{event.title[:80]}”" if event.title else ""
-    return Reason("told", f"It was told on {spoken(at)}{title} (event {event.id}).", at, event.id)
+    says = message("It was told on %(at)s (event %(id)s).", at=at, id=event.id)
+    if event.title:
+        title = event.title[:80]
+        says = message("It was told on %(at)s as “%(title)s” (event %(id)s).", at=at, title=title, id=event.id)
+    return Reason("told", says, at, event.id)
 
 
 def noted(notes: Sequence[Note], wanted: str) -> Iterator[Reason]:
@@ -47,33 +51,39 @@ def noted(notes: Sequence[Note], wanted: str) -> Iterator[Reason]:
             continue
         rules.add(part.rule)
         if part.rule == THERE:
-            yield Reason("there", f"{THERE[0].upper()}{THERE[1:]}, on {spoken(note.at)}.", note.at, text=part.text)
+            says = message("It was there at the first look, on %(at)s.", at=note.at)
+            yield Reason("there", says, note.at, text=part.text)
         else:
             yield Reason("withheld", _withheld(note, part, notes), note.at, text=part.text)
         if len(rules) == MOST_RULES:
             return
 
 
-def _withheld(note: Note, part: Part, notes: Sequence[Note]) -> str:
-    says = f"{'Seen' if part.came else 'Gone'} on {spoken(note.at)} and not told: {part.rule}"
+def _withheld(note: Note, part: Part, notes: Sequence[Note]) -> Message:
+    says = message("Gone on %(at)s and not told: %(reason)s", at=note.at, reason=part.rule)
+    if part.came:
+        says = message("Seen on %(at)s and not told: %(reason)s", at=note.at, reason=part.rule)
     if note.bar is not None and part.score:
-        says += f" (score {part.score:.2f}; a change is told from {note.bar:.2f})"
+        scored = "%(rest)s (score %(score)s; a change is told from %(least)s)"
+        says = message(scored, rest=says, score=f"{part.score:.2f}", least=f"{note.bar:.2f}")
     looks = [one for one in notes if one.parts and one.came not in ("baseline", "stretch")]
     often = sum(any(each.key == part.key for each in one.parts) for one in looks)
     if part.key and often > 1:
-        says += f"; it came or went in {often} of the last {len(looks)} looks that found a difference"
-    return says + "."
+        restless = "%(rest)s; it came or went in %(count)s of the last %(looks)s looks that found a difference"
+        says = message(restless, rest=says, count=often, looks=len(looks))
+    return joined([says, "."], "")
 
 
 def counts_of(note: Note) -> str:
     return ", ".join(f"{count} {name}" for name, count in note.counts.items() if count)
 
 
-def too_soon(wait: int, *, enabled: bool) -> str:
+def too_soon(wait: int, *, enabled: bool) -> Message:
     """Return why there is no check now: `wait` is in milliseconds."""
     if not enabled:
-        return "There was no look now: the source is paused."
-    return f"There was no look now: it was looked at just now, or asked us to wait. Again in {wait // 1000 + 1} s."
+        return message("There was no look now: the source is paused.")
+    says = "There was no look now: it was looked at just now, or asked us to wait. Again in %(count)s s."
+    return message(says, count=wait // 1000 + 1)
 
 
 def looks(notes: Sequence[Note]) -> list[Reason]:
@@ -85,25 +95,29 @@ def _look(note: Note) -> Reason:
     score = "" if note.score is None else f" (score {note.score:.2f}; told from {note.bar or 0:.2f})"
     word = f", {_WORDS[note.came]}" if note.came in _WORDS else ""
     counts = counts_of(note) if note.came == "stretch" else ""
-    return Reason("look", f"{spoken(note.at)}{word}: {note.reason or counts}{score}", note.at)
+    return Reason("look", Message(f"{spoken(note.at)}{word}: {note.reason or counts}{score}"), note.at)
 
 
-def state(view: SourceView, now: Millis) -> str:
+def state(view: SourceView, now: Millis) -> Message:
     """Return the state of watching: the obstacle, or else the times of the last and next check."""
     source, hot = view.source, view.hot
     if not source.enabled:
-        return f"The source is paused since {spoken(source.updated_at)}: it is not watched."
-    due = "" if hot.next_look_at is None else f" The next look is due on {spoken(hot.next_look_at)}."
-    failures = hot.breaker.failures
-    if failures:
-        last = "The last look" if failures == 1 else f"The last {failures} looks"
-        rests = " It rests until then." if hot.breaker.state == "open" else ""
-        return f"{last} failed: {hot.last_error or 'no reason is known'}.{due}{rests}"
-    if view.overdue and hot.next_look_at is not None:
-        return f"A look was due on {spoken(hot.next_look_at)} and has not happened yet: the source is overdue."
+        return message("The source is paused since %(at)s: it is not watched.", at=source.updated_at)
+    at = hot.next_look_at
+    due = None if at is None else message("The next look is due on %(at)s.", at=at)
+    if failures := hot.breaker.failures:
+        why = hot.last_error or message("no reason is known")
+        says = message("The last look failed: %(reason)s", reason=why)
+        if failures > 1:
+            says = message("The last %(count)s looks failed: %(reason)s", count=failures, reason=why)
+        rests = message("It rests until then.") if hot.breaker.state == "open" else None
+        return joined([joined([says, "."], ""), due, rests])
+    if view.overdue and at is not None:
+        return message("A look was due on %(at)s and has not happened yet: the source is overdue.", at=at)
     if hot.not_before is not None and hot.not_before > now:
-        return f"Its server asked for no look before {spoken(hot.not_before)}."
+        return message("Its server asked for no look before %(at)s.", at=hot.not_before)
     if hot.last_look_at is None:
-        return f"It has not been looked at yet.{due}"
-    heard = "The last frame came" if not source.tier.polled else "The last look was"
-    return f"{heard} on {spoken(hot.last_look_at)}.{due}"
+        return joined([message("It has not been looked at yet."), due])
+    if not source.tier.polled:
+        return joined([message("The last frame came on %(at)s.", at=hot.last_look_at), due])
+    return joined([message("The last look was on %(at)s.", at=hot.last_look_at), due])

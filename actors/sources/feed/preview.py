@@ -22,6 +22,7 @@ from actors.sources.looks.pace import pace_of
 from actors.sources.ports import Ports
 from storage.records import trail
 from storage.records.event import NEW
+from storage.records.message import joined, message
 
 NEWEST: Final = 10
 MOST_BACKFILL: Final = 50
@@ -65,7 +66,12 @@ def _drafted(entry: Entry, watch_url: str) -> DraftEvent:
     )
 
 
-NOT_IN_MEMORY = "No note of the looks has it. Of a feed only identities are remembered: ask for a look now to see it."
+NOT_IN_MEMORY = joined(
+    [
+        message("No note of the looks has it."),
+        message("Of a feed only identities are remembered: ask for a look now to see it."),
+    ]
+)
 Known: TypeAlias = Literal["new", "edited", "seen"]
 
 
@@ -89,11 +95,19 @@ async def search(
 def in_a_feed(entry: Entry | None, known: Known) -> Reason:
     """Return the reason for the first entry with a text, by the current feed and its memory."""
     if entry is None:
-        return Reason("absent", "Looked at now, no entry of the feed has it.")
-    title = entry.title or entry.content
-    here = f"The entry “{title[:80]}” is in the feed now"
+        return Reason("absent", message("Looked at now, no entry of the feed has it."))
+    text = entry.title or entry.content
+    title = text[:80]
     if known == "seen":
-        says = f"{here}, and has been seen before, by its identity (“{entry.key[:80]}”) and with this very text."
-        return Reason("there", f"{says} Unless an event told it, it was there at the first look or held.", text=title)
-    why = "its identity has never been seen" if known == "new" else "it says something else than when it was seen"
-    return Reason("due", f"{here}, and {why}: the next look that finds it tells it.", text=title)
+        says = message(
+            "The entry “%(title)s” is in the feed now, and has been seen before, by its identity (“%(key)s”) and with "
+            "this very text. Unless an event told it, it was there at the first look or held.",
+            title=title,
+            key=entry.key[:80],
+        )
+        return Reason("there", says, text=text)
+    why = message("it says something else than when it was seen")
+    if known == "new":
+        why = message("its identity has never been seen")
+    due = "The entry “%(title)s” is in the feed now, and %(reason)s: the next look that finds it tells it."
+    return Reason("due", message(due, title=title, reason=why), text=text)

@@ -27,6 +27,7 @@ from actors.egress.failures import Blame
 from actors.sources.schedule.silence import WINDOW, Pulse, silence
 from storage.records.health import RANK, Cause, Flag, Health
 from storage.records.identity import Millis
+from storage.records.message import Message, joined, message
 
 OK_FROM, DEGRADED_FROM, HYSTERESIS = 0.7, 0.3, 0.05
 LEAST_WITH_REACH: Final = 0.2
@@ -34,7 +35,7 @@ LEAST_WITH_REACH: Final = 0.2
 LIKELY, UNTHINKABLE = 1e-2, 1e-6
 """Chances of a silence: where it starts to count, and where it counts in full."""
 FAILURES: Final = 3
-_WORKED: Final = "The last look worked."
+_WORKED: Final = message("The last look worked.")
 _HALF_HOUR = 1800.0
 _THREE_DAYS = 72 * 3600.0
 _DAY = 24 * 3600.0
@@ -47,7 +48,7 @@ class Penalty(Struct, frozen=True):
 
     cause: Cause
     left: float
-    reason: str
+    reason: Message
 
 
 def reach(seconds_down: float) -> float:
@@ -72,7 +73,7 @@ def after_success(health: Health) -> Health:
     """Return the health of a source with an open connection, which needs no second check to confirm it."""
     if health.cause == "none" and health.down_since is None and health.score == 1.0 and health.flag == "ok":
         return health
-    return Health(reason=_WORKED, told=health.told)
+    return Health(reason=str(_WORKED), told=health.told)
 
 
 def after_look(health: Health, pulse: Pulse, remark: str | None = "", why: str = "") -> tuple[Health, Pulse]:
@@ -89,7 +90,7 @@ def after_look(health: Health, pulse: Pulse, remark: str | None = "", why: str =
         pulse = replace(pulse, waiting="ok")
     if remark is None:
         remark = health.remark
-    after, pulse = _judged(health, pulse, penalties, f"{_WORKED} {remark}".strip(), None)
+    after, pulse = _judged(health, pulse, penalties, joined([_WORKED, remark]), None)
     return (replace(after, remark=remark) if remark and after.cause == "none" else after), pulse
 
 
@@ -101,16 +102,21 @@ def after_failure(  # noqa: PLR0917  # what, how, when and why
         return health, pulse
     if blame is Blame.THROTTLED:
         if health.cause == "none":
-            health = replace(health, reason=f"Asked to look less often, which is not held against it: {why}")
+            asked = message("Asked to look less often, which is not held against it: %(reason)s", reason=why)
+            health = health.explained(asked)
         return health, pulse
     pulse = _confirmed(pulse, now) if blame in _WILL_NOT_MEND else replace(pulse, confirmed=0)
     down_since = now if health.down_since is None else min(now, health.down_since)
     down = (now - down_since) / 1000
     penalties = [silent(pulse), defective(pulse, why), stuck(pulse, now, why)]
     if blame is not Blame.CONTENT and failures >= FAILURES:
-        reason = f"{failures} looks in a row have failed, for {span(down)}: {why}"
-        penalties.append(Penalty("reach", reach(down), reason))
-    return _judged(health, pulse, penalties, f"The last look failed: {why}", down_since)
+        penalties.append(Penalty("reach", reach(down), in_a_row(failures, down, why)))
+    return _judged(health, pulse, penalties, message("The last look failed: %(reason)s", reason=why), down_since)
+
+
+def in_a_row(failures: int, seconds: float, why: str) -> Message:
+    says = "%(failures)s looks in a row have failed, for %(span)s: %(reason)s"
+    return message(says, failures=failures, span=span(seconds), reason=why)
 
 
 def flag_of(score: float, before: Flag) -> Flag:
@@ -127,7 +133,7 @@ def flag_of(score: float, before: Flag) -> Flag:
 
 
 def _judged(
-    health: Health, pulse: Pulse, penalties: list[Penalty], otherwise: str, down_since: Millis | None
+    health: Health, pulse: Pulse, penalties: list[Penalty], otherwise: Message, down_since: Millis | None
 ) -> tuple[Health, Pulse]:
     """Combine the penalties. The most severe one gives the reason."""
     worst = min(penalties, key=lambda penalty: penalty.left)
@@ -139,7 +145,7 @@ def _judged(
     flag, waiting = _held(health.flag, wanted, pulse.waiting)
     if waiting != pulse.waiting:
         pulse = replace(pulse, waiting=waiting)
-    return Health(score, flag, reason, down_since, cause, health.told), pulse
+    return Health(score, flag, "", down_since, cause, health.told).explained(reason), pulse
 
 
 def _held(flag: Flag, wanted: Flag, waiting: Flag | None) -> tuple[Flag, Flag | None]:
@@ -155,13 +161,19 @@ def silent(pulse: Pulse) -> Penalty:
     chance = silence(pulse)
     left = LEAST_WITH_REACH + (1 - LEAST_WITH_REACH) * yield_of(chance)
     odds = f"1 in {1 / chance:,.0f}" if chance > 1e-9 else "less than 1 in a billion"
-    return Penalty("yield", left, f"Silent for {span(pulse.age)}; the chance of that at its usual pace is {odds}.")
+    says = message(
+        "Silent for %(span)s; the chance of that at its usual pace is %(odds)s.", span=span(pulse.age), odds=odds
+    )
+    return Penalty("yield", left, says)
 
 
 def defective(pulse: Pulse, why: str) -> Penalty:
     """Return the penalty for unreadable answers; `why`: the last one's reason."""
     bad = pulse.defects.bit_count()
-    reason = f"{bad} of the last {WINDOW} answers could not be read" + (f": {why}" if why else ".")
+    reason = message("%(bad)s of the last %(all)s answers could not be read.", bad=bad, all=WINDOW)
+    if why:
+        says = "%(bad)s of the last %(all)s answers could not be read: %(reason)s"
+        reason = message(says, bad=bad, all=WINDOW, reason=why)
     return Penalty("partial", 1 - 0.5 * pulse.partial, reason)
 
 
@@ -169,7 +181,8 @@ def stuck(pulse: Pulse, now: Millis, why: str) -> Penalty:
     """Return the penalty for a permanent trouble."""
     lasts = (now - pulse.stuck_since) / 1000
     is_stuck = pulse.confirmed >= FAILURES and lasts >= _DAY
-    reason = f"It will not mend by itself: {pulse.confirmed} looks in {span(lasts)} say {why}"
+    says = "It will not mend by itself: %(looks)s looks in %(span)s say %(reason)s"
+    reason = message(says, looks=pulse.confirmed, span=span(lasts), reason=why)
     return Penalty("stuck", LEAST_WITH_REACH if is_stuck else 1.0, reason)
 
 
@@ -178,14 +191,16 @@ def _confirmed(pulse: Pulse, now: Millis) -> Pulse:
     return replace(pulse, confirmed=min(255, pulse.confirmed + 1), stuck_since=min(now, since))
 
 
-def span(seconds: float) -> str:
+def span(seconds: float) -> Message:
     """Return a time in a fitting unit.
 
-    >>> span(45), span(1800), span(7200), span(864000)
-    ('45 s', '30 min', '2 h', '10 d')
+    >>> [str(span(seconds)) for seconds in (45, 1800, 7200, 864000)]
+    ['45 s', '30 min', '2 h', '10 d']
     """
     if seconds < 90:
-        return f"{seconds:.0f} s"
+        return message("%(count)s s", count=f"{seconds:.0f}")
     if seconds < 5400:
-        return f"{seconds / 60:.0f} min"
-    return f"{seconds / 3600:.0f} h" if seconds < 2 * _DAY else f"{seconds / _DAY:.0f} d"
+        return message("%(count)s min", count=f"{seconds / 60:.0f}")
+    if seconds < 2 * _DAY:
+        return message("%(count)s h", count=f"{seconds / 3600:.0f}")
+    return message("%(count)s d", count=f"{seconds / _DAY:.0f}")

@@ -21,6 +21,7 @@ from actors.sources.schedule.budgets import Price, cost_of
 from actors.sources.schedule.cadence import Hints, Limits, Pace
 from storage.records.health import BreakerState, scored
 from storage.records.identity import Millis, day_of
+from storage.records.message import Message
 from storage.records.source import SourceRuntime, Validators
 from supervision import breaker
 from supervision.breaker import Breaker, BreakerRule, Phase
@@ -137,7 +138,7 @@ def failed(hot: SourceRuntime, failure: LookFailed, now: Millis, limits: Limits,
         beat = pulse.passed(beat, 0.0, defect=True)
     judged, beat = health.after_failure(hot.health, beat, failure.blame, failures, now, failure.reason)
     if failure.blame is Blame.LOCAL and isinstance(failure, NotRendered):  # the reason explains the old score
-        judged = replace(judged, reason=f"{failure.reason[:1].upper()}{failure.reason[1:]}.")
+        judged = judged.explained(Message(f"{failure.reason[:1].upper()}{failure.reason[1:]}."))
     return replace(
         hot,
         breaker=store(state, failures),

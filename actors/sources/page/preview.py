@@ -32,7 +32,7 @@ from actors.sources.looks.reading import body_hints, in_jail, page_patience
 from actors.sources.ports import Ports
 from storage.records import trail
 from storage.records.identity import Millis, seq_at
-from storage.records.times import spoken
+from storage.records.message import Message, joined, message
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +111,7 @@ async def preview(ports: Ports, found: Classification, asked: DetectRequest) -> 
     return Preview(found.at, page=page, pace=pace, robots=found.robots, rendering=found.rendering)
 
 
-_OF_A_LIST = (
+_OF_A_LIST = message(
     "It is read as a list: of its items only addresses are remembered, and no other text of it is told. "
     "With a look now it can be said whether the page has it."
 )
@@ -147,14 +147,17 @@ class Past(NamedTuple):
 def on_a_page(view: SourceView, found: Findings, past: Past, *, looked: bool) -> Iterator[Reason]:
     """Yield the reasons for a text by a page's memory and its current body."""
     if found.trouble is not None:
-        yield Reason("failed", f"Looked at now, it was not what one came for: {found.trouble}.")
+        yield Reason(
+            "failed", message("Looked at now, it was not what one came for: %(reason)s.", reason=str(found.trouble))
+        )
     if found.now is not None:
         yield from _now(found.now, is_told=found.told is not None)
     elif found.elsewhere is not None:
         text = found.elsewhere.text[:SHOWN]
-        yield Reason("outside", f"It is on the page now, outside of {_narrowing(view)}.", text=text)
+        says = message("It is on the page now, outside of %(part)s.", part=_narrowing(view))
+        yield Reason("outside", says, text=text)
     elif looked and found.trouble is None:
-        yield Reason("absent", "Looked at now, it is not on the page.")
+        yield Reason("absent", message("Looked at now, it is not on the page."))
     if found.told is not None:
         yield Reason("there", _there(found, past), text=found.told.text[:SHOWN])
     elif not looked:
@@ -163,43 +166,56 @@ def on_a_page(view: SourceView, found: Findings, past: Past, *, looked: bool) ->
 
 def _now(spot: Spot, *, is_told: bool) -> Iterator[Reason]:
     """Yield the reasons for a block on the current page."""
-    text, here = spot.text[:SHOWN], f"It is on the page now, in block {spot.place},"
+    text, place = spot.text[:SHOWN], spot.place
     if spot.aside:
-        says = f"It is on the page now, but not as content ({spot.aside}); what stands there is never told."
-        yield Reason("furniture", f"{says} A `selector` on it would watch it.", text=text)
+        says = "It is on the page now, but not as content (%(reason)s); what stands there is never told."
+        watch = message("A `selector` on it would watch it.")
+        yield Reason("furniture", joined([message(says, reason=spot.aside), watch]), text=text)
     elif spot.known == "same" and not is_told:
-        yield Reason("known", f"{here} and differs from what is known only in what changes by itself.", text=text)
+        says = (
+            "It is on the page now, in block %(place)s, and differs from what is known only in what changes by itself."
+        )
+        yield Reason("known", message(says, place=place), text=text)
     elif spot.known == "seen":
-        yield Reason("known", f"{here} and a look has seen it without telling it: it is no news any more.", text=text)
+        says = (
+            "It is on the page now, in block %(place)s, and a look has seen it without telling it: it is no news any "
+            "more."
+        )
+        yield Reason("known", message(says, place=place), text=text)
     elif not is_told:
-        yield Reason("due", f"{here} and is new: the next look that finds it weighs it.", text=text)
+        says = "It is on the page now, in block %(place)s, and is new: the next look that finds it weighs it."
+        yield Reason("due", message(says, place=place), text=text)
 
 
-def _there(found: Findings, past: Past) -> str:
+def _there(found: Findings, past: Past) -> Message:
     place = found.told.place if found.told is not None else 0
-    here = f"It is{' on the page now and' if found.now is not None else ''} in what is known of the page, block {place}"
-    first = f"it was there at the first look, on {spoken(past.first)}, and that is told to nobody"
+    here = message("It is in what is known of the page, block %(place)s", place=place)
+    if found.now is not None:
+        here = message("It is on the page now and in what is known of the page, block %(place)s", place=place)
+    first = message("it was there at the first look, on %(at)s, and that is told to nobody", at=past.first)
     if past.is_whole:
-        return f"{here}, and no event told it: {first}."
-    return f"{here}, and no event that is still kept told it: either {first}, or its event has been deleted since."
+        return message("%(rest)s, and no event told it: %(reason)s.", rest=here, reason=first)
+    says = "%(rest)s, and no event that is still kept told it: either %(reason)s, or its event has been deleted since."
+    return message(says, rest=here, reason=first)
 
 
-def _absent(view: SourceView, *, cut: bool) -> str:
+def _absent(view: SourceView, *, cut: bool) -> Message:
     last = view.hot.last_success_at
-    when = "" if last is None else f" as of the last look, on {spoken(last)}"
-    says = f"It is not in what is known of the page{when}."
+    says = message("It is not in what is known of the page.")
+    if last is not None:
+        says = message("It is not in what is known of the page as of the last look, on %(at)s.", at=last)
+    narrow = message("Menus, side bars and footers are not remembered.")
     if view.effective.selector is not None or view.effective.ignore:
-        says += f" Only what is inside of {_narrowing(view)} is watched."
-    else:
-        says += " Menus, side bars and footers are not remembered."
-    return says + (" The page is longer than what is remembered of it." if cut else "")
+        narrow = message("Only what is inside of %(part)s is watched.", part=_narrowing(view))
+    return joined([says, narrow, message("The page is longer than what is remembered of it.") if cut else None])
 
 
-def _narrowing(view: SourceView) -> str:
+def _narrowing(view: SourceView) -> Message:
     if view.effective.selector is None:
-        return "what `ignore` leaves"
-    rest = " and `ignore`" if view.effective.ignore else ""
-    return f"the selector `{view.effective.selector}`{rest}"
+        return message("what `ignore` leaves")
+    if view.effective.ignore:
+        return message("the selector `%(selector)s` and `ignore`", selector=view.effective.selector)
+    return message("the selector `%(selector)s`", selector=view.effective.selector)
 
 
 _LARGE = 2

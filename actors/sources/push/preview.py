@@ -24,8 +24,8 @@ from actors.sources.ports import Ports
 from storage.records import trail
 from storage.records.event import NEW
 from storage.records.identity import SourceId
+from storage.records.message import joined, message
 from storage.records.source import Source
-from storage.records.times import spoken
 from storage.records.trail import Note
 
 LISTEN: Final = 3.0
@@ -68,14 +68,21 @@ async def search(
 
 def on_a_link(view: SourceView, notes: Sequence[Note]) -> Reason:
     """Return the counts from the live view, or else from the last note on listening."""
-    asked = "its own filter or an alert asks for it" if view.source.filter is not None else "an alert asks for it"
-    says = f"A frame is told when {asked}; of others nothing is kept."
+    says = message("A frame is told when an alert asks for it; of others nothing is kept.")
+    if view.source.filter is not None:
+        says = message("A frame is told when its own filter or an alert asks for it; of others nothing is kept.")
     seen = view.push
     if seen is not None and seen.frames:
-        others = f"{seen.admitted} were told, {seen.filtered} nothing asks for, {seen.duplicates} had come before"
-        says += (
-            f" Since the service started {seen.frames} frames have come: {others}, {seen.unreadable} were unreadable."
+        since = message(
+            "Since the service started %(count)s frames have come: %(told)s were told, %(unasked)s nothing asks for, "
+            "%(again)s had come before, %(bad)s were unreadable.",
+            count=seen.frames,
+            told=seen.admitted,
+            unasked=seen.filtered,
+            again=seen.duplicates,
+            bad=seen.unreadable,
         )
-        return Reason("unasked", says)
+        return Reason("unasked", joined([says, since]))
     last = next((note for note in reversed(notes) if note.came == "stretch"), None)
-    return Reason("unasked", says if last is None else f"{says} From {spoken(last.at)}: {counts_of(last)}.")
+    known = None if last is None else message("From %(at)s: %(counts)s.", at=last.at, counts=counts_of(last))
+    return Reason("unasked", joined([says, known]))

@@ -31,6 +31,7 @@ from actors.sources.tiers import BEHAVIOURS
 from storage.records import trail
 from storage.records.event import NEW, Event, Filter
 from storage.records.identity import Millis, SourceId, millis_of, seq_at
+from storage.records.message import message
 from storage.records.tiers import ORDINARY, Kind
 
 PATIENCE = 8.0
@@ -104,7 +105,7 @@ class Explainer:
         try:
             reasons += await BEHAVIOURS[view.source.type].search(self._ports, view, kept, asked, today)
         except LookFailed as failure:
-            reasons.append(Reason("failed", f"It could not be read: {failure.reason}."))
+            reasons.append(Reason("failed", message("It could not be read: %(reason)s.", reason=failure.reason)))
         return reasons
 
     async def _today(self, live: LiveSource, asked: ExplainSource) -> tuple[FetchedResponse | None, list[Reason]]:
@@ -134,10 +135,12 @@ class Explainer:
                 )
             renewal.works()
         except trio.TooSlowError:
-            return None, [Reason("failed", "It could not be looked at now: its host has a queue, or is slow.")]
+            says = message("It could not be looked at now: its host has a queue, or is slow.")
+            return None, [Reason("failed", says)]
         except (LookFailed, UrlRefused) as error:
             failure = error if isinstance(error, LookFailed) else refusal(error)
-            return None, [Reason("failed", f"Looked at now, it failed: {failure.reason}.", now)]
+            says = message("Looked at now, it failed: %(reason)s.", reason=failure.reason)
+            return None, [Reason("failed", says, now)]
         ports.shelf.put(shelf_name(seen.source, rendered=fetched.rendered is not None), fetched, now)
         return fetched, []
 

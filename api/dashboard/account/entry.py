@@ -13,9 +13,9 @@ from typing import ClassVar, Literal
 from msgspec import Struct, field
 
 from actors.errors import NotFound
+from actors.language.speaking import noted, say
 from api.dashboard.account.passwords import check_password
 from api.dashboard.forms import Form, Wrong
-from api.dashboard.language.speaking import noted, say
 from api.dashboard.screen import Go, Page, Reply, Screen, Visit, post
 from api.dashboard.sessions import Sessions, hashed, own_path
 from api.operations import destinations

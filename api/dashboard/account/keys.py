@@ -8,10 +8,10 @@ from msgspec import Meta
 
 from actors.errors import NotFound
 from actors.keys import BURST, CHANNEL_SCOPE, MOST, RATE, SCOPES, KeyRefused
+from actors.language.sentences import translated
+from actors.language.speaking import say
 from api.dashboard.account.entry import check_again
 from api.dashboard.forms import Confirm, Form, Wrong
-from api.dashboard.language.sentences import translated
-from api.dashboard.language.speaking import say
 from api.dashboard.screen import Go, Page, Reply, Screen, Secret, Visit, post
 from api.operations import keys as acts
 from storage.records.key import ApiKey

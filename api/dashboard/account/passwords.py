@@ -14,8 +14,8 @@ from itertools import pairwise
 from typing import Final
 from unicodedata import combining, normalize
 
+from actors.language.speaking import say
 from api.dashboard.forms import Wrong
-from api.dashboard.language.speaking import say
 
 WORDS: Final = frozenset(files("api.dashboard").joinpath("account", "common_words.txt").read_text("utf-8").split())
 """Common words in passwords, compiled by hand for this project: English, each language of the dashboard (without

@@ -14,13 +14,13 @@ from werkzeug.http import parse_accept_header, parse_cookie
 
 from actors.egress.failures import LookFailed
 from actors.errors import DomainError, Unprocessable, UrlRefused
+from actors.language.catalogues import languages
+from actors.language.sentences import translated
+from actors.language.speaking import each_said, language, noted, say, say_many, speak
 from api.dashboard.account.entry import check_again
 from api.dashboard.account.passwords import check_password
 from api.dashboard.drawing.figures import is_zone, zone_of
 from api.dashboard.forms import Form, Wrong
-from api.dashboard.language.catalogues import languages
-from api.dashboard.language.sentences import translated
-from api.dashboard.language.speaking import each_said, language, noted, say, say_many, speak
 from api.dashboard.notifying.destination_form import alert_choices
 from api.dashboard.notifying.destinations import standings
 from api.dashboard.screen import Go, Page, Reply, Screen, Visit, post

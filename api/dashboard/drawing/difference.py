@@ -10,8 +10,8 @@ from typing import Any, Final, Literal, NamedTuple
 
 from msgspec import UNSET, Struct, UnsetType
 
+from actors.language.speaking import say
 from actors.versions import Step
-from api.dashboard.language.speaking import say
 from storage.records.event import ChangeKind, Context, Contexts, Delta, Diff, Event, Span, Spans, TypedChange, Value
 
 MOST_WORDS: Final = 600

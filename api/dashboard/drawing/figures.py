@@ -8,8 +8,9 @@ from datetime import UTC, datetime
 from typing import Final, NamedTuple
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from api.dashboard.language.speaking import decimal, noted, noted_as, say, say_as
+from actors.language.speaking import decimal, noted, noted_as, say, say_as
 from storage.records.identity import Millis
+from storage.records.message import OURS, Message, Value, in_english
 from storage.records.times import rfc3339
 
 Stamp = int | str | None
@@ -109,15 +110,23 @@ def span(seconds: float) -> str:
     return say("%(count)s s", count=0)
 
 
-def by_clock(text: str, zone: ZoneInfo) -> str:
+def by_clock(text: str | Message, zone: ZoneInfo) -> str | Message:
     """Convert the times in a sentence of ours to the reader's clock; leave quotations unchanged.
 
     >>> by_clock("Seen on 26 Nov 2026 23:33 UTC: “at 26 Nov 2026 23:33 UTC”.", ZoneInfo("Europe/Stockholm"))
     'Seen on 27 Nov 2026 00:33: “at 26 Nov 2026 23:33 UTC”.'
     """
+    if isinstance(text, Message):
+        return Message(text.id, {name: _value_here(name, value, zone) for name, value in text.values.items()})
     if zone.key == ZULU.key or "UTC" not in text:
         return text
     return "".join(part if part.startswith("“") else _here(part, zone) for part in _QUOTED.split(text))
+
+
+def _value_here(name: str, value: Value, zone: ZoneInfo) -> Value:
+    if isinstance(value, Message):
+        return by_clock(value, zone)
+    return by_clock(in_english(name, value), zone) if name in OURS else value
 
 
 def _here(text: str, zone: ZoneInfo) -> str:

@@ -10,14 +10,14 @@ from zoneinfo import ZoneInfo
 from msgspec import Meta, Struct
 
 from actors.errors import DomainError, Unprocessable
+from actors.language.sentences import translated
+from actors.language.speaking import decimal, each_said, noted, number, say, say_many
 from actors.notices import ALERT_TYPES
 from actors.query import QueryError, UnknownLanguage, languages, parse
 from api.dashboard.drawing.difference import Piece
 from api.dashboard.drawing.figures import by_utc, named
 from api.dashboard.events import Item, items_by_id
 from api.dashboard.forms import Form, Wrong, draft_of
-from api.dashboard.language.sentences import translated
-from api.dashboard.language.speaking import decimal, each_said, noted, number, say, say_many
 from api.dashboard.notifying.destination_form import BIN, MODES, signing_secret
 from api.dashboard.picker import Group, picker, private_choices
 from api.dashboard.screen import Go, Page, Visit

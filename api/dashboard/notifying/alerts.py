@@ -9,9 +9,9 @@ import trio
 from msgspec import Meta, Struct
 
 from actors.errors import DomainError
+from actors.language.speaking import say, say_many
 from actors.query import QueryError, UnknownLanguage, languages, parse
 from api.dashboard.forms import Confirm
-from api.dashboard.language.speaking import say, say_many
 from api.dashboard.lists import address, part
 from api.dashboard.notifying import alert_form
 from api.dashboard.notifying.alert_form import (

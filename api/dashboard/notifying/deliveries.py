@@ -14,10 +14,10 @@ from msgspec import Meta, Struct
 from actors.delivery.digest import window_of
 from actors.delivery.schedule import ATTEMPTS, WAITS, quiet_until
 from actors.errors import NotFound
+from actors.language.speaking import noted, say, say_many
 from api.dashboard.drawing.figures import span
 from api.dashboard.events import items_by_id
 from api.dashboard.forms import Wrong
-from api.dashboard.language.speaking import noted, say, say_many
 from api.dashboard.lists import Chip, address, chips
 from api.dashboard.screen import Page, Visit
 from api.operations import destinations

@@ -12,11 +12,11 @@ from msgspec import UNSET, Meta, Struct, UnsetType, field
 from actors.destination_kinds.fields import LANGUAGE, MESSAGE, MESSAGE_FIELDS, MESSAGE_TITLE, AddressField, KindField
 from actors.destination_kinds.kind import DestinationKind
 from actors.errors import DomainError
+from actors.language.catalogues import languages
+from actors.language.sentences import translated
+from actors.language.speaking import each_said, noted, say
 from actors.notification.message_template import OF_EVENTS, OF_MESSAGES
 from api.dashboard.forms import Form, Wrong, draft_of
-from api.dashboard.language.catalogues import languages
-from api.dashboard.language.sentences import translated
-from api.dashboard.language.speaking import each_said, noted, say
 from api.dashboard.screen import Go, Page, Secret, Visit
 from api.operations import alerts, bins, destinations
 from api.problems import Refusal

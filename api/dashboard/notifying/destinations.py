@@ -12,10 +12,10 @@ from urllib.parse import urlencode
 
 from msgspec import Meta, Struct
 
+from actors.language.sentences import translated
+from actors.language.speaking import noted, say, say_many
 from api.dashboard.events import items_by_id
 from api.dashboard.forms import Confirm, Form, Wrong
-from api.dashboard.language.sentences import translated
-from api.dashboard.language.speaking import noted, say, say_many
 from api.dashboard.lists import Chip, address, chips, part
 from api.dashboard.notifying import deliveries, destination_form
 from api.dashboard.notifying.deliveries import Clock, DeliveriesQuery, causes, clock_of, link, missed, next_of, position

@@ -12,6 +12,8 @@ from msgspec import Meta, Struct, structs
 from actors import outline
 from actors.egress.url import parse_url
 from actors.errors import DomainError, UrlRefused
+from actors.language.sentences import translated
+from actors.language.speaking import each_said, say, say_many
 from actors.messages.requests import DetectRequest, NewSource, Tags, Url, as_typed
 from actors.messages.views import AddedSource
 from actors.messages.workers import BeginImport, Importing, ShowImport, StopImport
@@ -19,8 +21,6 @@ from actors.outline import FeedLine, Outline
 from actors.previews import Previewed
 from actors.world import TaskRefused, WorkerDied, WorkerTooSlow
 from api.dashboard.forms import Form, Wrong, wrong_of
-from api.dashboard.language.sentences import translated
-from api.dashboard.language.speaking import each_said, say, say_many
 from api.dashboard.picker import every
 from api.dashboard.screen import Download, Go, Page, Screen, Visit, post
 from api.dashboard.sources.display import KINDS

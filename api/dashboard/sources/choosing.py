@@ -19,11 +19,11 @@ from msgspec import Meta, Struct
 from msgspec.structs import replace
 
 from actors.errors import DomainError
+from actors.language.speaking import noted, say
 from actors.messages import requests as ask
 from actors.messages.requests import DetectRequest, NewSource, SourcePatch
 from actors.previews import ActName, Picked, PickedValue, PickPage, PickWish, Press, ReachName
 from api.dashboard.forms import Draft, Form, Wrong, draft_of
-from api.dashboard.language.speaking import noted, say
 from api.dashboard.screen import Go, Page, Screen, Visit, post
 from api.dashboard.sources import display
 from api.dashboard.sources.add import PATH as ADDING

@@ -11,17 +11,17 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final, Literal, NamedTuple
 from zoneinfo import ZoneInfo
 
+from actors.language.speaking import decimal, noted, say, say_many
 from actors.messages.views import SourceView
 from actors.series import Point, Series
 from api.dashboard.drawing.figures import by_utc, named, steps
-from api.dashboard.language.speaking import decimal, noted, say, say_many
 from api.operations.values import CurrentValue, SourceValues, decimal_of, ends, place, said, written
 from storage.records.health import DAYS
 from storage.records.identity import Millis, day_of
+from storage.records.message import Message, message
 from storage.records.source import OWN_NAMESPACES, RESTS, Source
 from storage.records.states import HEALTH, SOURCES, State
 from storage.records.tiers import TIERS
-from storage.records.times import spoken
 from storage.records.trail import Row, Verdict
 
 KINDS: Final = {name: tier.noun for name, tier in TIERS.items()}
@@ -41,22 +41,23 @@ class Standing(NamedTuple):
     """A source's state, and its explanation."""
 
     state: State
-    says: str
+    says: Message | str
 
 
 def standing(view: SourceView) -> Standing:
     state = SOURCES[view.state]
     if not view.source.enabled:
-        return Standing(state, f"Not watched since {spoken(view.source.updated_at)}.")
+        return Standing(state, message("Not watched since %(at)s.", at=view.source.updated_at))
     if view.state in ("failing", "resting", "throttled", "unrendered"):
-        return Standing(state, sentence(view.hot.last_error or view.hot.health.reason))
+        error = view.hot.last_error
+        return Standing(state, sentence(error) if error else view.hot.health.words)
     return Standing(state, state.says)
 
 
 def health(view: SourceView) -> Standing | None:
     """Return the health of a source with the reason, or None at full health."""
     found = view.hot.health
-    return None if found.score == 1.0 and found.flag == "ok" else Standing(HEALTH[found.flag], found.reason)
+    return None if found.score == 1.0 and found.flag == "ok" else Standing(HEALTH[found.flag], found.words)
 
 
 def facts(view: SourceView) -> dict[str, Any]:

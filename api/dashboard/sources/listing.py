@@ -11,13 +11,13 @@ from msgspec import Meta, Struct
 from msgspec.structs import asdict, replace
 
 from actors.errors import Unprocessable
+from actors.language.sentences import translated
+from actors.language.speaking import noted, say, say_as, say_many
 from actors.messages.requests import Schedule, SourcePatch
 from actors.messages.views import SourceView
 from actors.selection import SourceSelection, SourceSort
 from api.cursors import decode_cursor, encode_cursor
 from api.dashboard.forms import Confirm, Form, Wrong, draft_of
-from api.dashboard.language.sentences import translated
-from api.dashboard.language.speaking import noted, say, say_as, say_many
 from api.dashboard.lists import Chip, address, chips, views_of
 from api.dashboard.picker import every as every_source
 from api.dashboard.screen import Go, Page, Screen, Undo, Visit, post

@@ -10,14 +10,14 @@ import trio
 from msgspec import Meta, Struct
 
 from actors.errors import Conflict, DomainError, NotFound
+from actors.language.sentences import translated
+from actors.language.speaking import number, say
 from actors.messages.requests import SourcePatch
-from actors.messages.views import SourceView
+from actors.messages.views import SourceExplanation, SourceView
 from api.dashboard.drawing.difference import Changed, Line, lines_of, of_steps
 from api.dashboard.drawing.figures import size
 from api.dashboard.events import Item, item_of
 from api.dashboard.forms import Confirm, Form
-from api.dashboard.language.sentences import translated
-from api.dashboard.language.speaking import number, say
 from api.dashboard.lists import address
 from api.dashboard.screen import Download, Go, Page, Screen, Shown, Undo, Visit, buttons, post
 from api.dashboard.sources import display
@@ -31,9 +31,7 @@ from api.problems import Refusal
 from api.refusals import refusal_of
 from api.schemas.previews import Preview, PreviewRequest
 from api.schemas.queries import EventsQuery
-from api.schemas.why import SourceWhy
 from api.v1.previews import preview_of
-from api.v1.why import explanation_of
 from storage.records import health, trail
 from storage.records.event import REVERTED, Filter
 from storage.records.identity import Millis, SourceId
@@ -106,7 +104,7 @@ async def show(visit: Visit) -> Page:
     query: ShowQuery = visit.query
     answer = None
     if query.text.strip():
-        answer = explanation_of(query.text, await sources.explain(visit, visit.path["id"], query.text))
+        answer = await sources.explain(visit, visit.path["id"], query.text)
     return await page_of(visit, answer, query)
 
 
@@ -114,10 +112,10 @@ async def look_why(visit: Visit) -> Page:
     """Show why a text was not reported, after a check now."""
     query = ShowQuery(text=visit.form.text)
     found = await sources.explain(visit, visit.path["id"], query.text, look=True)
-    return await page_of(visit, explanation_of(query.text, found), query)
+    return await page_of(visit, found, query)
 
 
-async def page_of(visit: Visit, answer: SourceWhy | None, query: ShowQuery) -> Page:
+async def page_of(visit: Visit, answer: SourceExplanation | None, query: ShowQuery) -> Page:
     """Return a source's page, with the explanation of a text if given."""
     id = sources.known(visit.path["id"])
     found = await sources.examine(visit, id)

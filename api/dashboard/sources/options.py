@@ -11,10 +11,10 @@ from msgspec import Meta, Struct
 
 from actors.errors import NotFound, Stale, Unprocessable
 from actors.inheriting import INHERITABLE, origins_of
+from actors.language.sentences import translated
+from actors.language.speaking import noted, say
 from actors.messages import requests as ask
 from api.dashboard.forms import Form, Wrong
-from api.dashboard.language.sentences import translated
-from api.dashboard.language.speaking import noted, say
 from api.dashboard.screen import Go, Page, Screen, Visit, post
 from api.dashboard.sources.display import labels
 from api.operations import tag_defaults as acts

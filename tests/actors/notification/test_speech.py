@@ -8,11 +8,11 @@ import msgspec
 import pytest
 
 from actors.delivery.sample import CONTENT
+from actors.language.sentences import speech_of
 from actors.notification.dialects import DIALECTS
 from actors.notification.fitting import difference_lines, text_of
 from actors.notification.reading import Notification, notification_of
 from actors.notification.speech import Speech, Voice
-from api.dashboard.language.messages import speech_of
 from tests.actors.notification.test_notification import a_diff, a_digest, an_event
 
 SWEDISH = speech_of("en").voice("sv")

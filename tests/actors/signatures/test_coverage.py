@@ -42,14 +42,14 @@ def test_it_verifies_as_an_event_does() -> None:
 
 
 def test_it_says_in_a_sentence_what_is_known() -> None:
-    assert said(known()) == ("1,204 looks worked, 3 failed, the longest pause was 12 min; nothing is unknown.")
+    assert str(said(known())) == ("1,204 looks worked, 3 failed, the longest pause was 12 min; nothing is unknown.")
     hole = Span(START, Millis(START + 1_860_000), "crash")
-    assert said(known(hole, looks=(1, 0, 0, 0, 0, 0, 0, 0))) == (
+    assert str(said(known(hole, looks=(1, 0, 0, 0, 0, 0, 0, 0)))) == (
         "1 look worked, the longest pause was 12 min; one time is unknown, 31 min in all "
         "(the service ended without a word)."
     )
     nothing = Span(START, Millis(START + 7 * DAY), "retention")
-    assert said(known(nothing, gap=None)) == "Nothing is known of this time: the record is kept no longer."
+    assert str(said(known(nothing, gap=None))) == "Nothing is known of this time: the record is kept no longer."
 
 
 def test_what_it_proves_is_said_and_what_not() -> None:

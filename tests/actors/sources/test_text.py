@@ -94,6 +94,7 @@ async def test_what_is_new_in_a_document_is_told_with_its_difference(
         source = (await service.add(URL, type=wished, schedule="2h")).view.source
         assert (source.type, source.detection.type, source.detection.format) == ("html", "html", form)
         assert source.detection.evidence.startswith(evidence) and not source.detection.forced
+        assert source.detection.sitemap is (form == "xml")
         origin.bodies["/document"] = as_bytes(after)
         view = await looked(service, source.id)
         (event,) = await service.events()

@@ -12,10 +12,10 @@ import trio
 
 from api.streams import export as module
 from tests.api.dashboard.browser import Browser, signed_in
-from tests.api.dashboard.language.test_pages import furnished
 from tests.api.dashboard.rows import HOOK
 from tests.api.dashboard.sources.test_listing import put
 from tests.api.dashboard.test_hostile import ids, publish
+from tests.api.dashboard.test_languages import furnished
 from tests.api.house import House
 from tests.support.build import a_source_id
 

@@ -15,8 +15,8 @@ from api.dashboard.screen import Go, Screen, Visit
 from api.dashboard.table import SCREENS
 from storage.records.session import Password
 from tests.api.dashboard.browser import Browser
-from tests.api.dashboard.language.test_pages import furnished
 from tests.api.dashboard.rows import ALERT, HOOK
+from tests.api.dashboard.test_languages import furnished
 from tests.api.house import House
 from tests.support.build import NOW, a_source_id
 from tests.support.disks import set_password

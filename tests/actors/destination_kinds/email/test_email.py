@@ -19,9 +19,9 @@ from actors.destination_kinds.email.session import Login, MailServer, recipient_
 from actors.destination_kinds.messengers.messenger import built_in
 from actors.destination_kinds.table import kinds_of
 from actors.errors import UrlRefused
+from actors.language.sentences import speech_of
 from actors.settings import Settings
 from actors.system import System, signing_keys
-from api.dashboard.language.messages import speech_of
 from api.server.server import serve
 from extras.migrate.whole.lines import arrived, moved
 from supervision import ChildSpec

@@ -15,9 +15,9 @@ import trio
 from actors.destination_kinds.messengers.messenger import built_in
 from actors.destination_kinds.table import NO_MAIL, kinds_of
 from actors.destination_kinds.webpush.kind import push_of
+from actors.language.sentences import speech_of
 from actors.settings import Settings
 from actors.system import System, signing_keys
-from api.dashboard.language.messages import speech_of
 from api.server.server import serve
 from supervision import ChildSpec
 from tests.actors.destination_kinds.webpush.device import Device

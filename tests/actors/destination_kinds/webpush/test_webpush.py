@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from actors.destination_kinds.webpush.encryption import LONGEST
 from actors.destination_kinds.webpush.kind import answer_of, contact_of, payload_of, push_of
 from actors.egress.posted import PostResult
+from actors.language.sentences import speech_of
 from actors.notification.reading import notification_of
 from actors.settings import Settings
-from api.dashboard.language.messages import speech_of
 from tests.actors.destination_kinds.webpush.coast import ENDPOINT, Coast
 from tests.actors.destination_kinds.webpush.test_vapid import claims
 from tests.actors.test_delivering import HOUR, asked

@@ -498,4 +498,4 @@ async def test_what_a_look_costs_is_said_with_the_reason_for_the_next(autojump_c
             source = (await service.add(url)).view.source.id
             await trio.sleep(3600)
             found = await service.registry_box.ask(partial(ExamineSource, source))
-            assert ("each look costs 100 plain ones" in found.next_look) is costs
+            assert ("each look costs 100 plain ones" in str(found.next_look)) is costs

@@ -210,7 +210,7 @@ async def test_pages_of_other_hosts_are_fetched_where_the_user_has_named_them_wi
         assert not [asked for asked in abroad.asked if "cookie" in asked.headers]
         assert run.registry.table.get(view.source.id).cookies.text == ""
         why = await run.registry_box.ask(lambda reply: ExplainSource(view.source.id, reply))
-        says = " ".join(reason.says for reason in why.reasons)
+        says = " ".join(str(reason.says) for reason in why.reasons)
         assert "1 of them is on another host (other.example): fetched, too." in says
         assert "1 of them is on another host (third.example): not fetched." in says
 
@@ -382,4 +382,4 @@ async def test_a_list_says_why_a_text_of_it_was_not_told_and_which_item_was(auto
         told = await run.registry_box.ask(lambda reply: ExplainSource(source, reply, "counted each morning"))
         assert told.reasons[0].kind == "told"
         unknown = await run.registry_box.ask(lambda reply: ExplainSource(source, reply, "anchors"))
-        assert "read as a list" in unknown.reasons[0].says
+        assert "read as a list" in str(unknown.reasons[0].says)

@@ -66,7 +66,7 @@ async def test_a_tags_interval_and_hours_hold_from_the_moment_they_are_set_and_n
         await trio.sleep(3000)
         assert len(origin.looks("/page")) - before in (10, 11)
         told = await service.registry_box.ask(lambda reply: ExamineSource(source, reply))
-        assert told.next_look == "Its tag label:prices has set a fixed interval of 5 min, give or take 5 %."
+        assert str(told.next_look) == "Its tag label:prices has set a fixed interval of 5 min, give or take 5 %."
         await put(service, schedule="5m", hours="sun 00-01 UTC")
         assert (service.registry.table.describe(source).hot.next_look_at or 0) > service.world.now() + 3_600_000
         await put(service)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import trio
 
-import api.dashboard.language as catalogue_folder
+import actors.language as catalogue_folder
 from api.dashboard.account.entry import LINK_LIFE, new_link
 from api.dashboard.account.keys import FRESH
 from api.dashboard.account.passwords import is_common

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 import pytest
 
+from actors.language import catalogues
+from actors.language.catalogues import CONTEXT, Catalogue
+from actors.language.speaking import decimal, language, number, say, say_as, say_many, speak, speaking
 from api.dashboard.drawing.figures import dated, distance
-from api.dashboard.language import catalogues
-from api.dashboard.language.catalogues import CONTEXT, Catalogue
-from api.dashboard.language.speaking import decimal, language, number, say, say_as, say_many, speak, speaking
 
 TEXTS = {
     "Paused.": ("Stannad.",),

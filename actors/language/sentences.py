@@ -1,8 +1,7 @@
-"""Translation of whole English sentences from other packages. Pure.
+"""Translation of messages, and of whole English sentences from other packages. Pure.
 
-Records, notes and refusals store sentences, so programs get them unchanged, and old ones translate too. `patterns.py`
-has each sentence that a page may show, with placeholders for names. Unknown sentences stay as they are, marked as
-English (`ui.said`).
+A message has its template and values. Notices and some reasons are plain text: `patterns.txt` has their sentences,
+with placeholders for names. Unknown sentences stay as they are, marked as English (`ui.said`).
 """
 
 from __future__ import annotations
@@ -10,12 +9,14 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import cache
+from importlib.resources import files
 from itertools import pairwise
 from typing import Final, NamedTuple
 
-from api.dashboard.language.catalogues import ENGLISH
-from api.dashboard.language.patterns import PATTERNS
-from api.dashboard.language.speaking import gettext, language, say_as
+from actors.language.catalogues import ENGLISH, languages
+from actors.language.speaking import gettext, language, say_as, speaking
+from actors.notification.speech import Speech
+from storage.records.message import Message, filled, in_english
 
 _PLACE = re.compile(r"%\((\w+)\)s")
 _LISTED = re.compile(r"(?<=\)), (?=“)")
@@ -35,16 +36,44 @@ _DEEPEST: Final = 3
 """The depth of sentences within sentences."""
 
 
-def translated(text: str) -> str:
-    """Translate a sentence from another package; return it unchanged if no pattern matches."""
+def translated(text: str | Message) -> str:
+    """Word a message; translate a plain sentence by its pattern, or return it unchanged if none matches."""
+    if isinstance(text, Message):
+        return _worded(text)
     if not text or len(text) > LONGEST or language() == ENGLISH:
         return text
     return _found(text, _DEEPEST) or text
 
 
+def _worded(message: Message) -> str:
+    template = gettext(message.id)
+    if not message.values:
+        return translated(template) if template == message.id else template
+    values = {
+        name: _worded(value) if isinstance(value, Message) else _part(name, in_english(name, value), _DEEPEST)
+        for name, value in message.values.items()
+    }
+    return filled(template, values)
+
+
 def translated_lines(text: str) -> str:
     """Translate each of our lines in a text, such as a notice's."""
     return text if language() == ENGLISH else "\n".join(map(translated, text.split("\n")))
+
+
+def speech_of(default: str) -> Speech:
+    """Return the translator of mails and messages. default: the language code of those who chose none."""
+    return Speech(tuple(languages()), default, _message, _separator)
+
+
+def _message(code: str, text: str) -> str:
+    with speaking(code):
+        return translated_lines(text)
+
+
+def _separator(code: str) -> str:
+    with speaking(code):
+        return say_as("figures", ",")
 
 
 def _found(text: str, deep: int) -> str | None:
@@ -103,6 +132,12 @@ def _part(name: str, text: str, deep: int) -> str:
     return (_found(text, deep - 1) or text) if name in _SENTENCES else text
 
 
+def patterns() -> list[str]:
+    """Return the sentences of `patterns.txt`."""
+    text = files("actors.language").joinpath("patterns.txt").read_text("utf-8")
+    return [line for line in text.splitlines() if line and not line.startswith("#")]
+
+
 class Shape(NamedTuple):
     """A pattern's regular expression, for any capital and without its full stop. piece: its longest fixed text."""
 
@@ -114,7 +149,7 @@ class Shape(NamedTuple):
 @cache
 def shapes() -> tuple[Shape, ...]:
     """Return the shapes of the patterns with placeholders, those with the most fixed text first."""
-    of_places = [pattern for pattern in PATTERNS if "%(" in pattern]
+    of_places = [pattern for pattern in patterns() if "%(" in pattern]
     return tuple(map(_shape, sorted(of_places, key=lambda pattern: -len(_PLACE.sub("", pattern)))))
 
 

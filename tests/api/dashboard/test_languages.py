@@ -14,15 +14,15 @@ from lxml.html import HtmlElement
 from msgspec.structs import replace
 
 from actors.inheriting import effective
+from actors.language.catalogues import NATIVE, languages
 from actors.messages.views import SourceView
 from actors.notices import draft, of_damage
-from api.dashboard.language.catalogues import NATIVE, languages
 from api.dashboard.table import SCREENS
 from storage.records.alert import Alert
 from storage.records.health import Health
 from storage.records.source import SourceRuntime, TagDefaults
+from tests.actors.language.gathering import gathered
 from tests.api.dashboard.browser import Browser
-from tests.api.dashboard.language.gathering import gathered
 from tests.api.dashboard.rows import ALERT, HOOK, a_hook, an_attempt, attempts
 from tests.api.dashboard.sources.test_listing import put
 from tests.api.dashboard.sources.test_one import HOT
@@ -198,7 +198,7 @@ async def test_no_page_says_anything_that_no_other_language_can_say(
     found = {path: texts for path, texts in wrong.items() if texts}
     assert not found, (
         f'{found}\nThis is English that no other language can say. In Python write say("..."), in a template '
-        '{{ say("...") }} or {% trans %}; a sentence of another room wants a pattern (language/patterns.py) and '
+        '{{ say("...") }} or {% trans %}; a sentence of another room wants a pattern (language/patterns.txt) and '
         "ui.said() or translated(). Then run `make languages`. See docs/languages.md."
     )
 

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
 
-from api.dashboard.language.catalogues import CONTEXT, NATIVE, Catalogue, languages
+from actors.language.catalogues import CONTEXT, NATIVE, Catalogue, languages
 
 _spoken: ContextVar[Catalogue] = ContextVar("language", default=NATIVE)
 

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from babel.messages.pofile import read_po
 
-from api.dashboard.language.catalogues import CONTEXT, Entry, catalogue_of, entries_of
-from tests.api.dashboard.language.gathering import HOME, gathered, lacking, updated
+from actors.language.catalogues import CONTEXT, Entry, catalogue_of, entries_of
+from tests.actors.language.gathering import HOME, gathered, lacking, updated
 
 FILES = sorted(HOME.glob("*.po"))
 PLACES = re.compile(r"%\(\w+\)s|%%")

@@ -46,7 +46,7 @@ NATIVE: Final = Catalogue(ENGLISH, "English", {}, lambda count: int(count != 1))
 def languages() -> dict[str, Catalogue]:
     """Return the languages by code, English first."""
     found = {ENGLISH: NATIVE}
-    for file in sorted(files("api.dashboard.language").iterdir(), key=lambda each: each.name):
+    for file in sorted(files("actors.language").iterdir(), key=lambda each: each.name):
         if file.name.endswith(".po"):
             read = catalogue_of(file.name.removesuffix(".po"), file.read_text("utf-8"))
             found[read.code] = read

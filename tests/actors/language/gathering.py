@@ -1,6 +1,6 @@
 """Gathers all texts of pages from code, templates, scripts and tables, and updates the catalogues with them.
 
-Run `python -m tests.api.dashboard.language.gathering` or `make languages`. A new text enters each catalogue without a
+Run `python -m tests.actors.language.gathering` or `make languages`. A new text enters each catalogue without a
 translation; a removed text leaves it.
 """
 
@@ -23,13 +23,14 @@ from actors.destination_kinds.email.kind import LetterWords
 from actors.destination_kinds.fields import MESSAGE_FIELDS
 from actors.destination_kinds.table import built_in_kinds
 from actors.keys import SCOPES
+from actors.language.catalogues import CONTEXT, entries_of
+from actors.language.sentences import patterns
 from actors.notification.message_template import OF_EVENTS, OF_MESSAGES
 from actors.notification.speech import Words
 from actors.query.languages import languages as query_languages
 from actors.settings import Settings, meaning
+from actors.signatures.coverage import WHYS
 from actors.templates.catalogue import built_in as built_in_templates
-from api.dashboard.language.catalogues import CONTEXT, entries_of
-from api.dashboard.language.patterns import PATTERNS
 from api.dashboard.rendering import environment, said_by_scripts
 from api.dashboard.table import SCREENS
 from api.problems import KINDS
@@ -37,9 +38,10 @@ from api.refusal_words import RULES
 from storage.records import states
 from storage.records.event import ChangeKind
 from storage.records.tiers import TIERS
+from tests.rules.source_files import ROOMS, tree_of
 
-ROOT: Final = Path(__file__).parents[4]
-HOME: Final = ROOT / "api/dashboard/language"
+ROOT: Final = Path(__file__).parents[3]
+HOME: Final = ROOT / "actors/language"
 _SAYS: Final = frozenset({"say", "noted"})
 _SAYS_MANY: Final = "say_many"
 _SAYS_AS: Final = frozenset({"say_as", "noted_as"})
@@ -62,14 +64,14 @@ class Said(NamedTuple):
 def gathered() -> Mapping[str, Said]:
     """Return all texts by key. If a text occurs with and without a plural, keep the plural."""
     found: dict[str, Said] = {}
-    for said in (*_of_code(), *_of_templates(), *_of_scripts(), *map(Said, _of_tables())):
+    for said in (*_of_code(), *_of_templates(), *_of_scripts(), *map(Said, _of_tables()), *map(Said, messages())):
         if said.text and (said.key not in found or said.many):
             found[said.key] = said
     return found
 
 
 def _of_code() -> Iterator[Said]:
-    for file in sorted((ROOT / "api/dashboard").rglob("*.py")):
+    for file in sorted([*HOME.glob("*.py"), *(ROOT / "api/dashboard").rglob("*.py")]):
         for node in ast.walk(ast.parse(file.read_text("utf-8"))):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
                 texts = [one.value for one in node.args if isinstance(one, ast.Constant) and isinstance(one.value, str)]
@@ -97,6 +99,43 @@ def _of_scripts() -> Iterator[Said]:
     yield from map(Said, said_by_scripts())
 
 
+@cache
+def messages() -> Mapping[str, frozenset[str]]:
+    """Return the templates of all messages (`storage.records.message`), each with the names of its values."""
+    found: dict[str, frozenset[str]] = {}
+    for room in ROOMS:
+        for file in sorted((ROOT / room).rglob("*.py")):
+            found |= {one.template: one.names for one in messages_in(tree_of(file)) if one.template is not None}
+    return found
+
+
+class Worded(NamedTuple):
+    """A call of `message`. template: None if it is not a literal, nor a name that was given one just before."""
+
+    line: int
+    template: str | None
+    names: frozenset[str]
+
+
+def messages_in(tree: ast.AST) -> Iterator[Worded]:
+    """Yield the calls of `message` in a module."""
+    nodes = list(ast.walk(tree))
+    given = {
+        (node.lineno, target.id): node.value.value
+        for node in nodes
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant)
+        for target in node.targets
+        if isinstance(target, ast.Name) and isinstance(node.value.value, str)
+    }
+    for node in nodes:
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "message":
+            template = node.args[0].value if isinstance(node.args[0], ast.Constant) else None
+            if isinstance(node.args[0], ast.Name):
+                before = [at for at in given if at[0] < node.lineno and at[1] == node.args[0].id]
+                template = given[max(before)] if before else None
+            yield Worded(node.lineno, template, frozenset(word.arg or "**" for word in node.keywords))
+
+
 def _of_tables() -> Iterator[str]:
     """Yield the texts that pages take from tables of other rooms."""
     rows: list[Any] = [vars(states)[name] for name in vars(states) if name.isupper()]
@@ -106,10 +145,11 @@ def _of_tables() -> Iterator[str]:
     for tier in TIERS.values():
         yield from (tier.noun, tier.plural)
     yield from get_args(ChangeKind)
-    yield from PATTERNS
+    yield from patterns()
     yield from (meaning(item).says.replace("`", "") for item in dataclasses.fields(Settings))
     yield from _of_fields()
     yield from RULES.values()
+    yield from WHYS.values()
     yield from Words()[:-1]
     yield from LetterWords()
     yield from ("Test delivery", CONTENT)
