@@ -10,8 +10,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from actors.signatures.event import Signer, jwks
+from actors.egress.http import Sign
+from actors.egress.url import Url
+from actors.signatures.event import Signer, jwks, new_signing_key
 from actors.signatures.message import MessageSigner, content_digest, directory
+from actors.world import World
 from storage.records.key import PublicKey, SigningKey
 from storage.sql.storage import Storage
 
@@ -77,5 +80,23 @@ class SigningKeys:
         if active is not None and active != self._signer.key_id:
             self._hold(await self._storage.keys.signing())
 
+    def signer_of_checks(self, world: World, agent: str) -> Sign:
+        """Return the signer of requests to watched sites, with `agent` as their sender."""
+
+        async def sign(method: str, url: Url) -> Sequence[tuple[str, str]]:
+            signer = await self.message_signer()
+            return signer.of_request(method, url.authority, url.target.partition("?")[0], agent, int(world.wall()))
+
+        return sign
+
     def __repr__(self) -> str:
         return f"SigningKeys(active={self._signer.key_id!r})"
+
+
+async def signing_keys(world: World, storage: Storage) -> Sequence[SigningKey]:
+    """Return the signing keys, the active one first; the very first start makes one."""
+    found = await storage.keys.signing()
+    if not found:
+        await storage.keys.add_first_signing(new_signing_key(world.entropy(32), world.now()))
+        found = await storage.keys.signing()
+    return found

@@ -9,19 +9,23 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Final
 
 import trio
 
 from actors.destination_kinds.kind import Poster
 from actors.egress.failures import LookFailed
-from actors.egress.url import Url
+from actors.egress.headers import VERSION
+from actors.egress.traffic import Egress
+from actors.egress.url import Url, parse_url
 from actors.errors import UrlRefused
-from actors.tracing.otlp import HEADERS, Verdict, encoded, verdict
+from actors.settings import Settings
+from actors.tracing.otlp import HEADERS, Verdict, encoded, headers_in, traces_url, verdict
 from actors.tracing.span import Attributes, Span
 from actors.tracing.tracer import Tracer
 from actors.world import World
-from supervision import Child
+from supervision import Child, ChildSpec, DynamicSupervisor
 
 EVERY: Final = 5.0
 """Seconds that a span waits for its batch to fill."""
@@ -130,3 +134,44 @@ class SpanExporter:
 async def _cancel_at(event: trio.Event, scope: trio.CancelScope) -> None:
     await event.wait()
     scope.cancel()
+
+
+def tracer_of(world: World, settings: Settings) -> Tracer | None:
+    """Return the tracer, None if tracing is off."""
+    if not settings.otlp_endpoint:
+        return None
+    return Tracer(world.wall, settings.otlp_sampling, world.metrics.spans)
+
+
+def traced(
+    world: World, settings: Settings, tracer: Tracer | None, egress: Egress, *, version: str, node: str
+) -> Sequence[ChildSpec]:
+    """Return the exporter of traces. It starts early, to stop after all actors that add spans, and has a separate
+    supervisor, so that its crash restarts no other actor.
+    """
+    if tracer is None:
+        return ()
+    many = DynamicSupervisor("tracing", chance=world.chance("supervision/tracing"))
+    url = parse_url(traces_url(settings.otlp_endpoint), schemes=("http", "https"))
+    exporter = SpanExporter(
+        world,
+        tracer,
+        egress.deliver if url.secure else egress.deliver_plain,
+        url,
+        headers_in(settings.otlp_headers),
+        resource={
+            "service.name": "sanderling",
+            "service.version": version or VERSION,
+            "service.instance.id": settings.node_name or node,
+        },
+        scope={"name": "sanderling", "version": version or VERSION},
+        chance=world.chance("tracing"),
+    )
+
+    async def run(child: Child) -> None:
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(many.run, child)
+            await many.wait_running()
+            many.start_child(ChildSpec("exporter", partial(exporter.run, shown=child)))
+
+    return (ChildSpec("tracing", run, ready_within=10),)

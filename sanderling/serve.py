@@ -29,7 +29,8 @@ from actors.egress.url import parse_url
 from actors.errors import UrlRefused
 from actors.overseer.journal import Journal
 from actors.settings import Settings
-from actors.system import Front, Superseded, System, signing_keys
+from actors.signing import signing_keys
+from actors.system import Front, Superseded, System
 from actors.templates.template import Template
 from actors.world import Certificate, Renewal, WorkerDied, WorkerTooSlow, World
 from api.dashboard.account.entry import new_link
@@ -161,7 +162,7 @@ async def _serve_behind(
                 version=__version__,
                 stuck=partial(_end_now, log),
             )
-            porch.doing = system.starting
+            porch.doing = system.readiness.starting
             return await _run(system, log, certificate)
     finally:
         with trio.move_on_after(CLOSE_WITHIN, shield=True):

@@ -22,6 +22,7 @@ from actors.egress.websocket import Frames, Given, open_websocket
 from actors.errors import UrlRefused
 from actors.settings import Network, Settings
 from actors.world import World
+from supervision import Child
 
 _CLOSE_GRACE = 5.0
 
@@ -84,6 +85,15 @@ class Egress(SendingOutlet):
             heard=heard,
             sign=self.http.sign,
         )
+
+    async def run(self, child: Child) -> None:
+        """Keep the connections until the service stops, then close them."""
+        child.ready()
+        try:
+            await child.stopping.wait()
+        finally:
+            with trio.move_on_after(2, shield=True):
+                await self.aclose()
 
     async def aclose(self) -> None:
         """Close all connections, within 5 seconds even when cancelled."""

@@ -7,16 +7,18 @@ interval.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 import trio
 
 from actors.destination_kinds.kind import Poster
 from actors.egress.failures import LookFailed, LookRefused
-from actors.egress.url import Url
+from actors.egress.traffic import Egress
+from actors.egress.url import Url, parse_url
 from actors.errors import UrlRefused
+from actors.settings import Settings
 from actors.world import World
-from supervision import Child
+from supervision import Child, ChildSpec
 
 AGAIN = 5.0
 """Seconds until a failed heartbeat is repeated, once, and until readiness is tested again."""
@@ -69,3 +71,15 @@ class Heartbeat:
             level = "warning" if says else "info"
             self._world.log(f"heartbeat.{outcome}", level=level, host=self._url.host, says=says)
         self._said = says
+
+
+def monitored(
+    world: World, settings: Settings, egress: Egress, readiness: Callable[[], Mapping[str, str]]
+) -> Sequence[ChildSpec]:
+    """Return the child that sends heartbeats to `heartbeat_url`, if it is set."""
+    if not settings.heartbeat_url:
+        return ()
+    url = parse_url(settings.heartbeat_url, schemes=("http", "https"))
+    poster = egress.deliver if url.scheme == "https" else egress.deliver_plain
+    heartbeat = Heartbeat(world, poster, url, settings.heartbeat_every, readiness)
+    return (ChildSpec("heartbeat", heartbeat.run),)

@@ -16,6 +16,7 @@ import trio
 
 from storage.records.member import SHARDS, View, shard_of
 from storage.records.source import Source
+from supervision import Child, Run
 
 MATCHER: Final = "matcher"
 PRUNER: Final = "pruner"
@@ -90,6 +91,18 @@ class Ownership:
         while self._view.number == known:
             await self._moved.wait()
         return self._view.number
+
+    def only_here(self, key: str, run: Run) -> Run:
+        """Return a run that is active while this node owns a key."""
+        if not self.shared:
+            return run
+
+        async def run_if_mine(child: Child) -> None:
+            while True:
+                await self.wait_mine(key)
+                await self.during(key, partial(run, child))
+
+        return run_if_mine
 
     async def during(self, key: str, run: Callable[[], Awaitable[None]], *, mine: bool = True) -> None:
         """Run while a key is this node's, or with `mine` False another's; cancel the run when that ends."""

@@ -17,7 +17,8 @@ from actors.jail.inline import InlineJail
 from actors.settings import Settings
 from actors.signatures import event, webhook
 from actors.signatures.receipt import judge
-from actors.system import System, signing_keys
+from actors.signing import signing_keys
+from actors.system import System
 from api.server.server import serve
 from storage.sqlite.in_loop import Disk, InLoopStorage
 from supervision import ChildSpec

@@ -13,7 +13,8 @@ from actors.jail.inline import InlineJail
 from actors.messages.workers import SaveStates
 from actors.pruner import ROUND
 from actors.settings import Settings
-from actors.system import System, signing_keys
+from actors.signing import signing_keys
+from actors.system import System
 from api.refusals import refusal_of
 from storage.errors import Corrupt
 from storage.records.event import EVERYTHING

@@ -11,7 +11,8 @@ from actors.egress.url import parse_url
 from actors.jail.inline import InlineJail
 from actors.messages.workers import SaveStates
 from actors.settings import Settings
-from actors.system import System, signing_keys
+from actors.signing import signing_keys
+from actors.system import System
 from storage.sqlite.in_loop import Disk, InLoopStorage
 from supervision import ChildSpec, Escalate
 from tests.support.build import a_source_id, a_state
@@ -75,7 +76,7 @@ async def test_r1_a_storage_that_can_write_no_more_ends_the_tree_and_the_process
     states: list[tuple[str, str]] = []
     async with trio.open_nursery() as nursery:
         system = await a_system(nursery, Disk(), states)
-        system._storage.wait_ended = wait_ended  # type: ignore[method-assign]
+        system.storage.wait_ended = wait_ended  # type: ignore[method-assign]
         nursery.start_soon(expect_escalation, system, "sanderling/storage: the writer has ended")
         await wait_all_tasks_blocked()
         lost.set()

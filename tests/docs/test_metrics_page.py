@@ -11,7 +11,8 @@ from trio.testing import wait_all_tasks_blocked
 
 from actors.jail.inline import InlineJail
 from actors.settings import Settings
-from actors.system import System, signing_keys
+from actors.signing import signing_keys
+from actors.system import System
 from api.v1.metrics import exposition
 from storage.sqlite.in_loop import Disk, InLoopStorage
 from tests.rules.source_files import ROOT

@@ -22,7 +22,8 @@ from actors.destination_kinds.table import kinds_of
 from actors.jail.inline import InlineJail
 from actors.messages.workers import ImportMessage, RecorderMessage
 from actors.settings import Settings
-from actors.system import Front, Superseded, System, signing_keys
+from actors.signing import signing_keys
+from actors.system import Front, Superseded, System
 from actors.templates.catalogue import built_in as built_in_templates
 from actors.templates.template import Template
 from actors.world import World

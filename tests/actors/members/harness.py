@@ -18,7 +18,8 @@ from actors.messages.sources import AddSource
 from actors.messages.views import AddedSource
 from actors.messages.workers import AlertsChanged
 from actors.settings import Settings
-from actors.system import System, signing_keys
+from actors.signing import signing_keys
+from actors.system import System
 from storage.records.alert import Alert
 from storage.records.member import ALL
 from storage.records.source import Source

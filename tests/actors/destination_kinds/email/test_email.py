@@ -21,7 +21,8 @@ from actors.destination_kinds.table import kinds_of
 from actors.errors import UrlRefused
 from actors.language.sentences import speech_of
 from actors.settings import Settings
-from actors.system import System, signing_keys
+from actors.signing import signing_keys
+from actors.system import System
 from api.server.server import serve
 from extras.migrate.whole.lines import arrived, moved
 from supervision import ChildSpec

@@ -17,7 +17,8 @@ from actors.destination_kinds.table import NO_MAIL, kinds_of
 from actors.destination_kinds.webpush.kind import push_of
 from actors.language.sentences import speech_of
 from actors.settings import Settings
-from actors.system import System, signing_keys
+from actors.signing import signing_keys
+from actors.system import System
 from api.server.server import serve
 from supervision import ChildSpec
 from tests.actors.destination_kinds.webpush.device import Device
