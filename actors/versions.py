@@ -1,6 +1,6 @@
 """The versions of a page: the reported texts at each event, from the current one backwards; and two compared.
 
-Undoing a version's delta yields the version before it (`content/pages/event_text.py`). A delta that was cut, or that
+Undoing a version's delta yields the version before it (`content/pages/earlier.py`). A delta that was cut, or that
 does not fit, ends the chain: earlier versions are not guessed.
 """
 
@@ -13,8 +13,7 @@ from typing import NamedTuple
 from msgspec import UnsetType
 
 from actors.content.changes.diff import ops_of
-from actors.content.pages.event_text import EarlierParagraph as Paragraph
-from actors.content.pages.event_text import taken_back, undone
+from actors.content.pages.earlier import Paragraph, taken_back, undone
 from actors.content.wording.spans import spans_of
 from storage.records.event import Context, Delta, Spans
 

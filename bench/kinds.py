@@ -28,7 +28,7 @@ from actors.content.values.amounts import Writing
 from actors.content.values.kinds import kinds_of
 from actors.content.values.reading import values_in
 from actors.content.wording.fingerprint import digest16
-from actors.content.wording.words import code_of
+from actors.content.wording.language import code_of
 from bench import natural
 from bench.churn_material import DEFAULT, Pair, pairs_of
 from bench.topic import Absent, Figure, Row, Topic, size

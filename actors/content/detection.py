@@ -12,9 +12,8 @@ from urllib.parse import urlsplit
 
 from actors.content.bodies import markup
 from actors.content.bodies.encoding import decode, end_of_prolog, unpacked
-from actors.content.bodies.markup import absolute
 from actors.content.bodies.sniffing import ERROR, NO_FILES, binary_kind, is_document, looks_like_html
-from actors.content.bodies.text import normalise
+from actors.content.bodies.text import absolute, normalise
 from actors.content.errors import ContentError
 from actors.content.feeds.feeds import feed_root, read_feed
 from actors.content.feeds.json_feed import looks_like_json

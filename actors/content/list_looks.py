@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from actors.content.bodies.markup import absolute
+from actors.content.bodies.text import absolute
 from actors.content.changes.listed import (
     FLOODS,
     MOST_FILES,

@@ -16,9 +16,9 @@ from actors.content.changes.churn import FEW, Verdict, judge
 from actors.content.changes.difference import StateContexts
 from actors.content.changes.memory import PageMemory, decode_memory, encode, known_keys, placed, with_declared
 from actors.content.changes.news import noise_keys
+from actors.content.changes.restless import remark_of
 from actors.content.changes.summary import of_change
 from actors.content.changes.swaps import When
-from actors.content.changes.unsteady import remark_of
 from actors.content.changes.withheld import find_text
 from actors.content.detection import detect
 from actors.content.errors import ContentError, NoParts
@@ -63,7 +63,7 @@ from actors.content.picking.picker import pick, writing_of
 from actors.content.values.amounts import Writing
 from actors.content.values.kinds import kinds_of, standing_in
 from actors.content.wording.fingerprint import content_hash, simhash
-from actors.content.wording.words import code_of
+from actors.content.wording.language import code_of
 from storage.records.event import StandingValues
 
 _encode = msgspec.msgpack.encode

@@ -194,12 +194,13 @@ def health(config: str | None, data: str | None, url: str | None, *, as_json: bo
     sanderling health
     sanderling health --url http://127.0.0.1:8080
     """
-    import json
-
     from sanderling.client.admin_socket import health as ask
 
     well, line = ask(loaded(config, {"data": data}).settings.data, url)
-    click.echo(json.dumps({"ready": well, "says": line}) if as_json else line)  # ASCII: nothing in it moves a cursor
+    if as_json:
+        print_json({"ready": well, "says": line})
+    else:
+        click.echo(line)
     return Exit.WELL if well else Exit.FAILED
 
 

@@ -115,7 +115,7 @@ async def _templates() -> str:
 
 
 async def _stop_lists() -> str:
-    from actors.content.wording.words import stop_words
+    from actors.content.wording.language import stop_words
 
     if "och" not in stop_words("Swedish"):
         raise LookupError("the Swedish stop list is not there")

@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from actors.content.changes.diff import Where, compare
-from actors.content.pages.event_text import EarlierParagraph as Paragraph
-from actors.content.pages.event_text import undone
+from actors.content.pages.earlier import Paragraph, undone
 from actors.versions import Arrivals, Step, aligned, compared
 from storage.records.event import Context, Delta
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from actors.content.changes.unsteady import EARLY
+from actors.content.changes.boxes import EARLY
 from actors.content.messages.requests import PageLook, PageRequest
 from actors.content.tasks import look_page
 

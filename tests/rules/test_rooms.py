@@ -34,7 +34,7 @@ def test_a_lower_room_knows_only_its_few_third_parties(room: str) -> None:
 def test_every_package_has_a_docstring_of_up_to_12_lines() -> None:
     packages = {name_of(path): tree_of(path) for path in modules(*ROOMS) if path.name == "__init__.py"}
     lines = {name: len((ast.get_docstring(tree) or "").splitlines()) for name, tree in packages.items()}
-    assert len(lines) > 100
+    assert len(lines) > 50
     assert {name: count for name, count in lines.items() if not 1 <= count <= 12} == {}
 
 

@@ -18,5 +18,5 @@ def test_the_page_names_every_package_of_two_levels_once_and_no_other() -> None:
 
 def test_the_printed_tree_has_a_sentence_for_every_package() -> None:
     lines = drawn().splitlines()
-    assert len(lines) == len(packages()) > 100
+    assert len(lines) == len(packages()) > 50
     assert [line for line in lines if not re.fullmatch(r"- `[\w/]+/`: \S.*", line)] == []

@@ -19,7 +19,7 @@ KNOWN = frozenset(
         "actors/errors.py: Invalid enum value",  # msgspec has no other form of its errors
         "actors/errors.py: Expected `str` matching",
         "actors/sources/explanation/sentences.py: THERE",  # notes of checks are stored without a kind
-        "sanderling/applying/reading.py: Expected `object`, got `str`",
+        "extras/apply/reading.py: Expected `object`, got `str`",
         "storage/records/source.py: a sitemap, as XML",  # records from before their mark
     }
 )

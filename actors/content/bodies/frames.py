@@ -16,8 +16,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from actors.content.bodies.markup import absolute
-from actors.content.bodies.text import cap, normalise, plain
+from actors.content.bodies.text import absolute, cap, normalise, plain
 from actors.content.errors import ContentError
 from actors.content.wording.fingerprint import content_hash, simhash
 from actors.content.wording.moments import moment_of

@@ -1,4 +1,4 @@
-"""HTML text to a tree and the tree to lines, with lxml; shared knowledge about tags; absolute links.
+"""HTML text to a tree and the tree to lines, with lxml; shared knowledge about tags.
 
 libxml2 silently drops elements nested deeper than `DEEPEST`, and everything after </html>. lxml rejects a `str` with an
 encoding declaration or NULs, so both are removed first. No network and no entities from files: the HTML parser has
@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Set
 from typing import Any, Final, TypeAlias
-from urllib.parse import quote, urljoin
 
 from lxml import etree
 
@@ -217,39 +216,3 @@ def lines(root: Element) -> Iterator[str]:
         elif element.tail and element is not root:
             held.append(element.tail.replace("\n", " "))
     yield "".join(held)
-
-
-_WHOLE = re.compile(r"(https?:)//[\w./?&=%~+-]+", re.ASCII)
-_BARE_HOST = re.compile(r"www\.[\w-]+(?:\.[\w-]+)*\.[a-z]{2,}(?=[/?#]|$)", re.I)
-_HOST = re.compile(r"https?://[^/?#]*", re.I)
-_SURROGATE = re.compile("[\ud800-\udfff]")
-
-
-def absolute(link: str, base: str) -> str:
-    """Resolve a link against `base`; "" unless the result is http or https.
-
-    A relative id (JSON Feed) or a `javascript:` link becomes "" or an address below `base`, never an error.
-    """
-    link = _SURROGATE.sub("", link.strip())
-    if not link:
-        return ""
-    try:
-        whole = _WHOLE.fullmatch(link)  # a different scheme means no joining, and urljoin is the slow part
-        joined = link if whole and not base.startswith(whole[1]) else urljoin(base, link)
-    except ValueError:
-        return ""
-    return joined if joined[:8].lower().startswith(("http://", "https://")) else ""
-
-
-def entry_address(link: str, base: str) -> str:
-    """Resolve an entry's link, with everything after the host in ASCII; "" unless it is http or https.
-
-    >>> entry_address("/a b/ö?c=%20", "http://x.example/"), entry_address("www.x.example/1", "https://y.example/")
-    ('http://x.example/a%20b/%C3%B6?c=%20', 'https://www.x.example/1')
-    """
-    link = link.strip()
-    found = absolute(f"//{link}" if _BARE_HOST.match(link) else link, base)
-    if found.isascii() and " " not in found:
-        return found
-    host = _HOST.match(found)
-    return host[0] + quote(found[host.end() :], safe="%!$&'()*+,/:;=?@~#[]|") if host is not None else found

@@ -18,7 +18,7 @@ from typing import Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
-from actors.content.changes import members, swaps, unsteady, withheld
+from actors.content.changes import boxes, members, restless, swaps, withheld
 from actors.content.changes.diff import Unsaid, Where, compare
 from actors.content.changes.difference import Apart, StateContexts, apart, shapes, steps_of, with_assigned
 from actors.content.changes.memory import (
@@ -159,13 +159,13 @@ def judge(
         aside=frozenset(aside),
         shared=frozenset(shared),
         noise=frozenset(noise),
-        restless=unsteady.restless(memory.slots),
+        restless=restless.restless(memory.slots),
         waits={block: when.number - since for block, since in pending.came.items()},
         absent={block: when.number - since for block, since in pending.missing.items()},
         today=_EPOCH + when.at // _DAY if when.at else 0,
         chosen=few or reading.json,
     )
-    early = not memory.gone and when.number - memory.told <= unsteady.EARLY
+    early = not memory.gone and when.number - memory.told <= boxes.EARLY
     look = _Look(
         reading, face, address, when, bar, before, now, difference, recent, aside, pending, known, chosen, early, made
     )
@@ -289,7 +289,7 @@ def _decide(memory: PageMemory, look: _Look) -> Verdict:
     came = frozenset(block for block, stood in look.known.waits.items() if not stood)
     slots = look.made.slots
     if not look.known.chosen:
-        slots = unsteady.after(memory, difference.replaced, came, look.when.number)
+        slots = restless.after(memory, difference.replaced, came, look.when.number)
     rotates = turn.rotates and not look.known.chosen
     if score >= look.bar and not rotates:
         if look.bar > sum(block.score for block in blocks if not block.doubted):
@@ -368,10 +368,10 @@ def _weighed(look: _Look) -> Difference:
     difference = weighed(look.before, look.now, look.apart, look.known)
     if look.narrowed or look.reading.json:
         return difference
-    difference = unsteady.weighed_dated_rows(difference, look.before, look.now, look.apart, look.known)
+    difference = boxes.weighed_dated_rows(difference, look.before, look.now, look.apart, look.known)
     untold = look.known.recent.union(look.pending.flickered)
-    around = unsteady.Around(look.before, look.now, look.apart, look.face.title, untold, look.early)
-    return unsteady.weighed_boxes(difference, around, look.known)
+    around = boxes.Around(look.before, look.now, look.apart, look.face.title, untold, look.early)
+    return boxes.weighed_boxes(difference, around, look.known)
 
 
 def _withheld(look: _Look, blocks: Sequence[Withheld]) -> tuple[Withheld, ...]:

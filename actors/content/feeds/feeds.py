@@ -14,8 +14,7 @@ from typing import Any
 import feedparser
 
 from actors.content.bodies.encoding import DecodedText, decode, end_of_prolog, unpacked
-from actors.content.bodies.markup import absolute, entry_address
-from actors.content.bodies.text import normalise, plain
+from actors.content.bodies.text import absolute, entry_address, normalise, plain
 from actors.content.errors import ContentError
 from actors.content.feeds.entries import Raw, content_of, entries_of, newest, title_of
 from actors.content.feeds.json_feed import looks_like_json, read_json_feed

@@ -8,8 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from actors.content.bodies.encoding import DecodedText
-from actors.content.bodies.markup import absolute, entry_address
-from actors.content.bodies.text import normalise, plain
+from actors.content.bodies.text import absolute, entry_address, normalise, plain
 from actors.content.errors import ContentError
 from actors.content.feeds.entries import Raw, entries_of, newest
 from actors.content.messages.readings import FeedReading

@@ -1,18 +1,14 @@
-"""The text of a page in an event, with jusText's main text; and the page before the change.
+"""The text of a page in an event, with jusText's main text.
 
 jusText (Pomikálek 2011, chapter 3.3) separates running text from boilerplate by length, link density and stop words;
 then neighbours decide about uncertain blocks. Its second pass is quadratic, so for many blocks this module does the
 same in linear time, and a test compares both. It never decides whether a page changed: on list pages it finds nothing,
 and the blocks outside furniture are the content.
-
-A reader that applies every delta holds the reported texts (`churn`), so reverting the deltas one by one gives every
-earlier state in full. A thread connects the wordings of one paragraph.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import Literal, NamedTuple, TypeAlias
 
 from justext.core import (
@@ -25,8 +21,8 @@ from justext.core import (
 from actors.content.bodies.text import cap, normalise
 from actors.content.pages.blocks import Blocks
 from actors.content.pages.traits import ASIDE, HEADING
-from actors.content.wording.words import language_of, stop_words
-from storage.records.event import CONTENT_CAP, Context, Delta, Diff, Op
+from actors.content.wording.language import language_of, stop_words
+from storage.records.event import CONTENT_CAP, Diff, Op
 
 Class: TypeAlias = Literal["bad", "short", "neargood", "good"]
 
@@ -199,56 +195,6 @@ def _cut(texts: Sequence[str], named: Sequence[bool]) -> str:
             if room <= 0:
                 return "\n".join(kept[place] for place in sorted(kept)).strip("\n")
     return "\n".join(kept[place] for place in sorted(kept))
-
-
-_NOWHERE = Context()
-
-
-@dataclass(slots=True, eq=False)
-class EarlierParagraph:
-    """A text in one version. thread: shared by all wordings of a paragraph. context: the last one from an event."""
-
-    text: str
-    thread: object = field(default_factory=object)
-    context: Context = _NOWHERE
-
-
-def undone(after: Sequence[EarlierParagraph], delta: Delta) -> list[EarlierParagraph] | None:
-    """Return the paragraphs before a change; None if the delta is truncated or does not fit.
-
-    The paragraphs after it get their contexts from it.
-    """
-    stats = delta.stats
-    if delta.truncated or len(after) != stats.unchanged + stats.added + stats.changed:
-        return None
-    return taken_back(after, delta.ops)
-
-
-def taken_back(after: Sequence[EarlierParagraph], ops: Sequence[Op]) -> list[EarlierParagraph] | None:
-    """Return the paragraphs before these steps; None if they do not fit."""
-    kept: list[EarlierParagraph] = []
-    done = 0
-    for op in sorted((op for op in ops if op.op != "delete"), key=_para):
-        written = op.text if op.op == "insert" else op.after
-        if not done <= op.para < len(after) or after[op.para].text != written:
-            return None
-        paragraph = after[op.para]
-        paragraph.context = op.context or _NOWHERE
-        kept += after[done : op.para]
-        if op.op == "replace":
-            kept.append(EarlierParagraph(str(op.before), paragraph.thread, paragraph.context))
-        done = op.para + 1
-    kept += after[done:]
-    before: list[EarlierParagraph] = []
-    done = 0
-    for op in sorted((op for op in ops if op.op == "delete"), key=_para):
-        stretch = op.para - len(before)
-        if not 0 <= stretch <= len(kept) - done:
-            return None
-        before += kept[done : done + stretch]
-        before.append(EarlierParagraph(str(op.text), context=op.context or _NOWHERE))
-        done += stretch
-    return before + kept[done:]
 
 
 def _para(op: Op) -> int:

@@ -18,8 +18,7 @@ from urllib.parse import SplitResult, parse_qsl, urlsplit
 from lxml import etree
 
 from actors.content.bodies import markup
-from actors.content.bodies.markup import absolute
-from actors.content.bodies.text import normalise
+from actors.content.bodies.text import absolute, normalise
 from actors.content.messages.requests import Item, item_form
 from actors.content.pages.traits import _OFFER, ASIDE, CONTROL, FURNITURE, HEADING, NAMED, plain_traits, traits_of
 

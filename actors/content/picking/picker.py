@@ -7,13 +7,13 @@ from itertools import islice
 from typing import Final, Protocol
 
 from actors.content.bodies.encoding import decode, unpacked
-from actors.content.bodies.markup import Element, absolute
-from actors.content.bodies.text import normalise
+from actors.content.bodies.markup import Element
+from actors.content.bodies.text import absolute, normalise
 from actors.content.errors import ContentError
 from actors.content.messages.readings import CHOSEN_BY, NO_PARTS, selector_kind
 from actors.content.messages.requests import PickRequest, item_form
 from actors.content.pages.blocks import Blocks
-from actors.content.pages.event_text import EarlierParagraph as Paragraph
+from actors.content.pages.earlier import Paragraph
 from actors.content.pages.listing import items_of
 from actors.content.pages.page import OpenedPage, PageReading, blocks_in, open_page, reading_of
 from actors.content.pages.places import Place
@@ -27,8 +27,9 @@ from actors.content.values.labels import ROOT, path_at
 from actors.content.values.reading import Found, values_in
 from actors.content.wording import json_text
 from actors.content.wording.fingerprint import digest16
+from actors.content.wording.language import code_of
 from actors.content.wording.spans import line
-from actors.content.wording.words import code_of, folded
+from actors.content.wording.words import folded
 from actors.previews import BLOCK_EXCERPT as EXCERPT
 from actors.previews import (
     MOST_BLOCKS,

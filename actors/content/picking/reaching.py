@@ -9,8 +9,7 @@ from typing import Final, Protocol
 from actors.content.bodies.markup import Element
 from actors.content.errors import ContentError
 from actors.content.pages import selectors
-from actors.content.pages.event_text import EarlierParagraph as Paragraph
-from actors.content.pages.event_text import undone
+from actors.content.pages.earlier import Paragraph, undone
 from actors.content.picking.deriving import LONGEST, NEVER, Kind, PageIndex, cost_of, selector_of, selectors_of, text_of
 from actors.content.picking.rebuilding import PastTree, Standing, TextNode, chosen_of, named_texts, standing_blocks
 from actors.content.wording.spans import gaps

@@ -17,7 +17,7 @@ from msgspec import Struct
 from actors.content.bodies.markup import Element, is_probe
 from actors.content.pages import selectors
 from actors.content.pages.blocks import BLOCK, Blocks, Note, blocks_of, folded, walk
-from actors.content.pages.event_text import EarlierParagraph as Paragraph
+from actors.content.pages.earlier import Paragraph
 from actors.content.pages.offers import offers_of, place_of_offers, with_offers
 
 Name = TypeVar("Name")

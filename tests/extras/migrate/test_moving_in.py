@@ -12,8 +12,8 @@ import pytest
 
 from extras.migrate import moving_in
 from sanderling import cli
+from sanderling.client import api
 from sanderling.exits import Exit
-from storage.records.tally import running
 from tests.extras.migrate import samples
 from tests.extras.migrate.service import FakeService
 
@@ -25,7 +25,7 @@ Shown = Callable[[], tuple[str, str]]
 def service(monkeypatch: pytest.MonkeyPatch) -> FakeService:
     made = FakeService()
     made.becomes = lambda url: "gone" if "gone" in url else ""
-    monkeypatch.setattr(running, "client_here", lambda _url, _key: made.client())
+    monkeypatch.setattr(api, "client_here", lambda _url, _key: made.client())
     return made
 
 

@@ -3,8 +3,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from actors.content.changes.diff import compare
-from actors.content.pages.event_text import EarlierParagraph as Paragraph
-from actors.content.pages.event_text import undone
+from actors.content.pages.earlier import Paragraph, undone
 from storage.records.event import Delta
 
 

@@ -12,8 +12,7 @@ from actors.content.bodies import markup
 from actors.content.changes.diff import Where, compare
 from actors.content.pages import selectors
 from actors.content.pages.blocks import read_blocks
-from actors.content.pages.event_text import EarlierParagraph as Paragraph
-from actors.content.pages.event_text import undone
+from actors.content.pages.earlier import Paragraph, undone
 from actors.content.picking.reaching import names_of
 from actors.content.picking.rebuilding import PastTree, standing_blocks
 from tests.actors.content.picking.histories import where_of

@@ -283,8 +283,8 @@ def test_where_there_is_no_browser_to_hold_it_is_said_and_nothing_is_done(
     for named, why in (
         ([], "no browser is installed"),
         (["/usr/bin/nowhere"], "no program that can be run"),
-        (["off"], "write the path"),
-        (["unix:/run/x"], "write the path"),
+        (["off"], "give the path"),
+        (["unix:/run/x"], "give the path"),
     ):
         assert run(["install", "--prefix", str(root), "--browser", *named]) in (Exit.BAD_SETTING, Exit.USAGE)
         assert why in capsys.readouterr().err
