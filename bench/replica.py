@@ -32,7 +32,7 @@ SENDERS = 100
 TOPIC = Topic(
     "The replica for a standby",
     "A replica in a folder on the same disk, the worst case for the log; the limit is the log without it, in turns.",
-    ("actors/replica", "storage/objects", "storage/sqlite"),
+    ("actors/replica", "storage/objects.py", "storage/sqlite"),
     {
         "behind": Figure("from an event's commit to the replica, 100 events a second, worst", "s", "<= 2 s"),
         "cost": Figure("harvests committed by 100 senders while it is shipped", "/s", ">= 0.85 x without"),

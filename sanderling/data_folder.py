@@ -2,7 +2,7 @@
 
 The master key is 256 bits to be kept apart from backups. It comes from a file, the environment, or systemd's
 credentials, in this order; never from a flag, which everyone on the machine can see. Without one, the database uses the
-data folder's own key (`storage/sqlite/secrets/own_key.py`) and backups have no key. Backups use NaCl's secret box
+data folder's own key (`storage/sqlite/master_key.py`) and backups have no key. Backups use NaCl's secret box
 (XSalsa20-Poly1305): altered data does not open.
 """
 

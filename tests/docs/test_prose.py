@@ -42,7 +42,7 @@ CEILINGS = {
     "storage*.py": 2.4,
     "actors*.py": 0.6,
     "api*.py": 4.6,
-    "sanderling*.py": 1.4,
+    "sanderling*.py": 0.5,
     "extras*.py": 3.2,
     "bench*.py": 2.3,
     "tests*.py": 0.2,
