@@ -141,24 +141,20 @@ class System:
         self.overseer = self._overseer(journal or Journal())
         self.figures = self._figures()
         self.membership = None if me is None else self._membership()
-        self.readiness = Readiness(
-            storage,
-            self.recorder,
-            self.registry,
-            self.overseer,
-            self.ownership,
-            self.membership,
-            children=lambda: self.supervisor.children,
-            stopping=lambda: self._stopping,
-        )
+        self.readiness = self._readiness()
         self.context = self._context(signing, built_in() if templates is None else templates)
-        self.supervisor = Supervisor(
+        self.supervisor = self._supervised([*self._children(), *front(self.context)], steps, stuck)
+
+    def _supervised(
+        self, children: Sequence[ChildSpec], steps: Watchdog | None, stuck: Callable[[Escalate], None] | None
+    ) -> Supervisor:
+        return Supervisor(
             "sanderling",
-            [*self._children(), *front(self.context)],
+            children,
             strategy=Strategy.REST_FOR_ONE,
             intensity=3,
             period=60.0,
-            chance=world.chance("supervision/root"),
+            chance=self._world.chance("supervision/root"),
             on_change=self._on_change,
             steps=steps,
             on_stuck=stuck,
@@ -314,6 +310,18 @@ class System:
             self.usage,
             says=self._says,
             gate=self._ports.gate,
+        )
+
+    def _readiness(self) -> Readiness:
+        return Readiness(
+            self.storage,
+            self.recorder,
+            self.registry,
+            self.overseer,
+            self.ownership,
+            self.membership,
+            children=lambda: self.supervisor.children,
+            stopping=lambda: self._stopping,
         )
 
     def _says(self) -> Says:
