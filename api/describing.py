@@ -21,7 +21,6 @@ from api.openapi.webhooks import KINDS_SENT
 from api.problems import KINDS
 from api.route import JSON, PUBLIC, Answer, Call, Route
 
-SENT = "Read the description of what is sent: AsyncAPI."
 STYLE = "/docs/style.css"
 HTML = "text/html; charset=utf-8"
 POLICY = "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"

@@ -16,10 +16,9 @@ from actors.content.bodies.robots_text import TASKS as ROBOTS
 from actors.content.messages.requests import DetectRequest, FeedRequest, PageRequest
 from actors.content.tasks import TASKS as CONTENT
 from actors.notification.message_template import TASKS as MESSAGES
-from actors.query.search import TASKS as QUERY
 from actors.query.search import TASKS as SEARCH
 
-TASKS: Mapping[str, Callable[[bytes], bytes]] = {**CONTENT, **QUERY, **SEARCH, **ROBOTS, **MESSAGES}
+TASKS: Mapping[str, Callable[[bytes], bytes]] = {**CONTENT, **SEARCH, **ROBOTS, **MESSAGES}
 
 _WITHOUT_ALIAS = (
     "cp1006 cp720 cp737 cp856 cp874 cp875 idna koi8_t koi8_u mac_arabic mac_croatian mac_farsi mac_romanian punycode "

@@ -50,7 +50,6 @@ _SIGNS: Mapping[str, Callable[[Any, Any], bool]] = {
     "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge, "=": operator.eq, ":": operator.eq,
 }  # fmt: skip
 _OF_CODE = 3
-_MOST_DECIMALS = 9
 _MARK = "\x00"
 ANY = f"{_MARK}any"
 """The key of a text that has any change; no word has such a character."""

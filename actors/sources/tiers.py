@@ -12,17 +12,14 @@ from actors.messages.views import Reason, SourceView
 from actors.previews import Preview
 from actors.settings import Settings
 from actors.sources.detection.classify import Classification
-from actors.sources.feed import preview as feed_preview
-from actors.sources.feed import preview as feed_search
+from actors.sources.feed import preview as feed
 from actors.sources.feed.reader import FeedReader
 from actors.sources.looks.reading import BodyReader
-from actors.sources.page import preview as page_preview
-from actors.sources.page import preview as page_search
+from actors.sources.page import preview as page
 from actors.sources.page.reader import PageReader
 from actors.sources.polling.actor import PolledSource
 from actors.sources.ports import LiveSource, Ports
-from actors.sources.push import preview as push_preview
-from actors.sources.push import preview as push_search
+from actors.sources.push import preview as push
 from actors.sources.push.actor import PushSource
 from storage.records.tiers import TIERS, SourceType
 from storage.records.trail import StoredMemory
@@ -63,13 +60,9 @@ def _held(ports: Ports, live: LiveSource, readers: Readers) -> Run:
 
 
 BEHAVIOURS: Final[Mapping[SourceType, Behaviour]] = {
-    "push": Behaviour(_held, push_preview.preview, push_search.search),
-    "feed": Behaviour(
-        _polled, feed_preview.preview, feed_search.search, lambda settings: FeedReader(settings.parse_deadline)
-    ),
-    "html": Behaviour(
-        _polled, page_preview.preview, page_search.search, lambda settings: PageReader(settings.parse_deadline)
-    ),
+    "push": Behaviour(_held, push.preview, push.search),
+    "feed": Behaviour(_polled, feed.preview, feed.search, lambda settings: FeedReader(settings.parse_deadline)),
+    "html": Behaviour(_polled, page.preview, page.search, lambda settings: PageReader(settings.parse_deadline)),
 }
 assert BEHAVIOURS.keys() == TIERS.keys()
 assert all((row.reader is not None) == TIERS[name].polled for name, row in BEHAVIOURS.items())

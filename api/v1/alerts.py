@@ -8,7 +8,6 @@ from api.etags import expected, shown, tag_of
 from api.operations import alerts as acts
 from api.operations import tag_defaults
 from api.operations.alerts import preview
-from api.operations.context import known_id
 from api.pagination import oldest_first
 from api.route import LETS_OUT, Answer, Call, Route, routes_below
 from api.schemas import alert_previews as preview_wire
@@ -18,11 +17,6 @@ from api.schemas.sources import ListQuery
 from storage.records.alert import Alert
 from storage.records.destination import DeliveryMode, Destination
 from storage.records.revision import revision_of
-
-
-def path_id(call: Call, noun: str) -> str:
-    """Return the id in the path. Raises NotFound for an invalid one."""
-    return known_id(call.path["id"], noun)
 
 
 async def alert_of(call: Call) -> Alert:

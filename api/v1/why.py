@@ -18,7 +18,6 @@ from api.pagination import next_page, place
 from api.problems import Refusal, invalid
 from api.route import Answer, Call, Route
 from api.schemas import sources as wire
-from api.schemas import why as wire_looks
 from api.schemas import why as wire_why
 from api.schemas.why import CoverageQuery
 from api.v1.sources import breaker_of, time_or_null
@@ -76,8 +75,8 @@ async def status(call: Call) -> Answer:
     return Answer(status_of(view, await call.context.storage.log.held(view.source.id)))
 
 
-def _row(row: Row) -> wire_looks.Looks:
-    return wire_looks.Looks(
+def _row(row: Row) -> wire_why.Looks:
+    return wire_why.Looks(
         first_at=rfc3339(row.first_at),
         last_at=rfc3339(row.last_at),
         looks=row.looks,
@@ -88,14 +87,14 @@ def _row(row: Row) -> wire_looks.Looks:
     )
 
 
-def _trail(view: SourceView, rows: Sequence[Row], notes: Sequence[Note]) -> wire_looks.LookTrail:
+def _trail(view: SourceView, rows: Sequence[Row], notes: Sequence[Note]) -> wire_why.LookTrail:
     """Return the trail with its notes. rows: newest first."""
     known = view.hot.validators
-    return wire_looks.LookTrail(
+    return wire_why.LookTrail(
         id=view.source.id,
         looks=tuple(_row(row) for row in rows),
         notes=tuple(note_of(one) for one in reversed(notes)),
-        validators=wire_looks.LastValidators(
+        validators=wire_why.LastValidators(
             etag=known.etag, last_modified=known.last_modified, body_hash=known.body_hash
         ),
     )
@@ -103,7 +102,7 @@ def _trail(view: SourceView, rows: Sequence[Row], notes: Sequence[Note]) -> wire
 
 async def looks(call: Call) -> Answer:
     """Return a page of a source's last checks, with the notes of the same period."""
-    query: wire_looks.LooksQuery = call.query
+    query: wire_why.LooksQuery = call.query
     before = place(call, tuple[int, int])
     view = await sources.view(call, call.path["id"])
     rows = [row for row in trail.read(view.hot.trail)[::-1] if before is None or (row.first_at, row.last_at) < before]
@@ -245,8 +244,8 @@ ROUTES = (
         scope="sources:read",
         run=looks,
         says="Read what became of the last 200 looks, and why.",
-        answers={200: wire_looks.LookTrail},
-        query=wire_looks.LooksQuery,
+        answers={200: wire_why.LookTrail},
+        query=wire_why.LooksQuery,
         refuses=("not-found",),
         headers=("Link",),
     ),

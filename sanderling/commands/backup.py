@@ -112,16 +112,16 @@ def migrate(config: str | None, *, dry_run: bool, as_json: bool, **flags: str | 
     from msgspec import to_builtins
 
     from sanderling.engines import refuse_postgres
-    from sanderling.operations.backup import upkeep as migrating
+    from sanderling.operations.backup import upkeep
 
     settings = loaded(config, flags).settings
     refuse_postgres(settings, "The first start of a newer program upgrades the tables.")
     folder = Path(settings.data)
-    found = migrating.need(folder) if dry_run else migrating.migrate(folder)
+    found = upkeep.need(folder) if dry_run else upkeep.migrate(folder)
     if as_json:
         print_json(to_builtins(found))
         return Exit.WELL
-    for sentence in migrating.sentences(found):
+    for sentence in upkeep.sentences(found):
         click.echo(sentence, err=not dry_run)
     if not dry_run and not found.nothing:
         click.echo("Done.", err=True)
@@ -170,11 +170,11 @@ def sizes(config: str | None, *, limit: int, as_json: bool, **flags: str | None)
     sanderling sources sizes --limit 5
     """
     from sanderling.engines import refuse_postgres
-    from sanderling.operations.backup import upkeep as weighing
+    from sanderling.operations.backup import upkeep
 
     settings = loaded(config, flags).settings
     refuse_postgres(settings, "GET /v1/sources/{id}/status has the size of each source's events.")
-    return weighing.tell(weighing.sizes(Path(settings.data)), limit, as_json=as_json)
+    return upkeep.tell(upkeep.sizes(Path(settings.data)), limit, as_json=as_json)
 
 
 @click.command()

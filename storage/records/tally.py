@@ -198,22 +198,13 @@ def united(there: Day, again: Day) -> Day:
 
 
 def summed(day: Day) -> bytes:
-    """Sum a day up in one row, for `whole_of`."""
+    """Sum a day up in one row."""
     parts = hours_of(day)
     whole = parts[0]._replace(number=day.number * _DAY) if parts else Hour(day.number * _DAY, (0,) * _KINDS)
     for hour in parts[1:]:
         whole = _together(whole, hour)
     times = (whole.first or 0, whole.last or 0, whole.gap, whole.gap_from)
     return _SUMS.pack(*whole.looks, whole.bodies, *times)
-
-
-def whole_of(day: Day) -> Hour:
-    """Return a summed day as if it were one long hour."""
-    *looks, bodies, first, last, gap, gap_from = _SUMS.unpack(day.sums)
-    number = day.number * _DAY
-    if not first:
-        return Hour(number, tuple(looks), bodies)
-    return Hour(number, tuple(looks), bodies, first, last, gap, gap_from)
 
 
 def _counts(body: bytes, at: int, mask: int, *, new: bool) -> tuple[tuple[int, ...], int, int]:

@@ -57,7 +57,6 @@ _OTHER = re.compile(
     r"|register|logout|feed|rss|search|suche|page|seite|print|comments?|kommentare?|schlagwort(?:e)?|stichwort"
     r"|kategorien?|wp-login|share|reply|edit|cart|privacy|impressum|imprint))(?:$|[/.?])", re.I
 )  # fmt: skip
-_LEAVES = re.compile(r"/(?:page|seite|p)/?\d{1,5}/?$", re.I)
 _FACETS = re.compile(
     r"^(?:page|paged|p?age?|seite|start|offset|from|sort\w*|order\w*|dir|filter\w*|view|show|limit|per_?page|month|year"
     r"|monat|jahr|date|day|week|cal\w*|color|colour|size|brand|price|category|cat|tag|lang|locale|l|q|query|s|search)$",

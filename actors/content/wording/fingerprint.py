@@ -7,9 +7,6 @@ import re
 import unicodedata
 from functools import lru_cache
 
-SIMHASH_VERSION = 1
-"""Part of the event schema: changes with the words, shingles or hash of `simhash`."""
-
 BITS = 53
 """JavaScript and RFC 8785 keep integers of this size exact."""
 

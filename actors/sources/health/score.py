@@ -69,13 +69,6 @@ def yield_of(chance: float) -> float:
     return min(1.0, max(0.0, math.log(max(chance, 1e-300) / UNTHINKABLE) / math.log(LIKELY / UNTHINKABLE)))
 
 
-def after_success(health: Health) -> Health:
-    """Return the health of a source with an open connection, which needs no second check to confirm it."""
-    if health.cause == "none" and health.down_since is None and health.score == 1.0 and health.flag == "ok":
-        return health
-    return Health(reason=str(_WORKED), told=health.told)
-
-
 def after_look(health: Health, pulse: Pulse, remark: str | None = "", why: str = "") -> tuple[Health, Pulse]:
     """Return the health and its memory after a successful check.
 
