@@ -1,4 +1,4 @@
-"""Refusals by actors: one class for each remedy that the caller has. And the place and rule of a type's violation.
+"""Refusals by actors, one class for each remedy that the caller has; the place and rule of a type's violation.
 
 `api/problems.py` has the one table that turns these into RFC 9457 documents.
 """

@@ -6,8 +6,8 @@ moment of the change; a repeated one means its first occurrence, or its last on 
 A span begins on its weekdays at `from` and ends at the next `to`, after midnight if `to` is earlier. Both are local
 times: at a clock change a span may be an hour shorter or longer. A local time that occurs twice is inside for both.
 
-Days come first (`mon,wed`, `mon-fri`, `weekdays`, `weekends`; every day by default), then start and end in local time,
-past midnight if the end is earlier, then an IANA time zone (UTC by default).
+In the hours for checks, days come first (`mon,wed`, `mon-fri`, `weekdays`, `weekends`; every day by default), then
+start and end in local time, past midnight if the end is earlier, then an IANA time zone (UTC by default).
 """
 
 from __future__ import annotations

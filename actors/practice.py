@@ -1,19 +1,11 @@
 """The practice page and feed: a newcomer changes them with a button to see the service notice.
 
-All of it is pure: a document is a function of its step, the number of changes made so far. Imports nothing of ours.
-Start with `page.py`. The way from a step to a check, an event and a signature is that of every other source, from
-`actors/sources/registry/practice.py` on.
+All of it is pure: a document is a function of its step, the number of changes made so far. The page has a ferry's
+fares, notices and opening hours, and the feed its notices in several languages as RSS, newest first. From a step to a
+check, an event and a signature they go the way of every other source, from `actors/sources/registry/practice.py` on.
 
-The practice documents by name: their addresses, their content at a step, and the text about a step.
-
-The practice feed: the ferry's notices as RSS, newest first; each step adds one.
-
-The ferry's notices in several languages, an endless series for the page and the feed.
-
-The practice page: a ferry's fares, notices and opening hours. Each step changes one of them.
-
-A fare, the list of notices and a sentence take turns. No state ever repeats: the service rightly reports no change for
-a page that returns to an earlier state.
+A fare, the list of notices and a sentence take turns; each step of the feed adds a notice. No state ever repeats: the
+service rightly reports no change for a page that returns to an earlier state.
 """
 
 from __future__ import annotations

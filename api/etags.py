@@ -2,8 +2,8 @@
 
 A tag covers settings only (docs/decisions/etags.md). The transaction that changes a record compares it.
 
-Nothing else is compressed: a body that holds a secret beside a stranger's text would show the secret by its length
-(BREACH), and lists and pages of the dashboard hold both. See docs/security-limits.md.
+Only documents that are equal for everyone are compressed: a body that holds a secret next to a stranger's text would
+show the secret by its length (BREACH), and lists and pages of the dashboard hold both. See docs/security-limits.md.
 """
 
 from __future__ import annotations

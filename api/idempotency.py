@@ -3,7 +3,7 @@
 The key is stored before its first call runs. The answer is stored for a day, encrypted under the API key and the
 idempotency key, so the database alone reveals nothing. A repeat gets that answer. A call runs to its end even if its
 client disconnects, because that is when clients repeat. After a crash or a storage failure, a repeat resumes under the
-id chosen at first, so it finds what exists already. A call at another node resumes once that node is gone.
+id chosen at first, so it finds the records that exist already. A call at another node resumes once that node is gone.
 """
 
 from __future__ import annotations

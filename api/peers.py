@@ -9,8 +9,8 @@ A hostile page can point its own name at this machine (DNS rebinding). Its brows
 that site, and the page can read and send anything from inside the network. The Host header reveals it, because it holds
 the page's name. API callers need a key, which such a page lacks.
 
-The socket asks for no key, so a forwarded request would gain full access. Browsers cannot open a Unix socket, but a
-proxy or a forwarded port can. Headers reveal such requests: browsers send `Origin` or `Sec-Fetch-Site`, proxies name
+The admin socket asks for no key, so a forwarded request would gain full access. Browsers cannot open a Unix socket, but
+a proxy or a forwarded port can. Headers reveal such requests: browsers send `Origin` or `Sec-Fetch-Site`, proxies name
 the client, and a hostile page has no local host name.
 """
 

@@ -23,7 +23,7 @@ RULES: Final = {
 }
 """The sentence for each rule. Other rules show their detail."""
 _ELSEWHERE: Final = ("redirects ", "leads to ")
-"""Prefixes of details about an address that nobody typed."""
+"""Prefixes of details about an address that no user typed."""
 _RULE = re.compile(r" \(rule: ([a-z0-9-]+)\)$")
 _OPENS = re.compile(r"^(.*) is not public; SANDERLING_ALLOW_NETWORKS=(\S+) would open it$", re.S)
 _FIELDS: Final = (

@@ -1,7 +1,7 @@
 """A route as data, its handler's arguments, and its answer.
 
-Only such records are reachable, and a record without a known scope cannot be built. So access is denied unless someone
-wrote down who has it.
+Only such records are reachable, and a record without a known scope cannot be built. So access is denied unless a route
+grants it.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The replica's place, from the settings: a folder, or an S3 bucket on AWS or a compatible server (MinIO, Garage, R2).
 
-Four requests to the bucket, each signed by AWS Signature Version 4 (docs.aws.amazon.com, "Create a signed AWS API
-request"). The bucket is in the path, which all these servers accept.
+A bucket gets four kinds of requests, each signed by AWS Signature Version 4 (docs.aws.amazon.com, "Create a signed AWS
+API request"). The bucket is in the path, which all these servers accept.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """The newest events in memory, the wake-up of waiting readers, and the follower, which alone publishes commits here.
 
-Commits are published in order. A reader calls `since(cursor)`: it gets events from memory while it keeps
-up, and None once it has fallen behind the ring; then it reads pages from the log. At the end it waits with
-`wait_past(cursor)`. No reader has a queue; a slow one has an older cursor. Waiters share an Event in buckets of 200 and
-are woken one bucket at a time, so that ten thousand streams never block the loop for long.
+Commits are published in order. A reader calls `since(cursor)`: it gets events from memory while it keeps up, and None
+once it has fallen behind the ring; then it reads pages from the log. At the end it waits with `wait_past(cursor)`. No
+reader has a queue; a slow one has an older cursor. Waiters share an Event in buckets of 200 and are woken one bucket at
+a time, so that ten thousand streams never block the loop for long.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ disappear with the connection, because each context is created that way.
 
 `wsproto` alone reads the WebSocket, without a background task: the engine waits on this line.
 
-The query may be a token, and the path of a WebSocket gives control of the browser: neither is shown.
+The query of its address may be a token, and the path of a WebSocket gives control of the browser: neither is shown.
 """
 
 from __future__ import annotations

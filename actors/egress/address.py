@@ -5,8 +5,8 @@ The table is our own, after the IANA special-purpose registries (RFC 6890) and t
 2000::/3 is open, less the listed ranges. IPv4 addresses inside IPv6 ones are checked too, because a router on the way
 may extract them.
 
-Two names alone prove nothing (`www.` may be another company's machine, and one may be dead while the other lives), and
-neither does an address alone (a thousand unrelated sites share one). Both together do.
+Two names may be one machine. Similar names alone prove nothing (`www.` may be another company's machine, and one may be
+dead while the other lives), and neither does an address alone (a thousand unrelated sites share one). Both together do.
 """
 
 from __future__ import annotations

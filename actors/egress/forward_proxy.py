@@ -5,8 +5,8 @@ checks and pins it like that of any check. The browser resolves no name. A page'
 connection without a lease is refused. Refusals carry a header with the lease's marker, which distinguishes them from a
 page.
 
-The secret is the password of HTTP's Basic scheme (RFC 7617), in `Proxy-Authorization`. Each connection shows it once,
-with its first request; a connection without it gets a 407 and is cut.
+A page's secret is the password of HTTP's Basic scheme (RFC 7617), in `Proxy-Authorization`. Each connection shows it
+once, with its first request; a connection without it gets a 407 and is cut.
 """
 
 from __future__ import annotations

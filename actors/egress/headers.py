@@ -1,7 +1,6 @@
 """Parsing of response headers, validation of request headers, and headers that a user gives. Pure.
 
 A check that posts is written as in HTTP (RFC 9112, 2.1): a first line `POST`, the headers, an empty line, the body.
-All of it is pure.
 """
 
 from __future__ import annotations

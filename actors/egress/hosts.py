@@ -1,9 +1,9 @@
 """Politeness to hosts: turns, rate, concurrency, rests, and the queue at one host.
 
-All sources of a host share one queue (`host_queue`), so 10,000 of them share its rate fairly. A host that asked for
-quiet (429, 503), or that fails for several of its sources, has no queue: `turn` refuses at once with the remaining
-time, so that no task holds a slot anywhere while a host rests. Then one leader probes for all. A name and its `www.`
-twin are one host once they are seen to share an address: the state of both is merged.
+All sources of a host share one queue, so 10,000 of them share its rate fairly. A host that asked for quiet (429, 503),
+or that fails for several of its sources, has no queue: `turn` refuses at once with the remaining time, so that no task
+holds a slot anywhere while a host rests. Then one leader probes for all. A name and its `www.` twin are one host once
+they are seen to share an address: the state of both is merged.
 
 Take the turn *before* any other limit (concurrent checks): a wait here is by the host's clock.
 

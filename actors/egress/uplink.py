@@ -7,8 +7,6 @@ While the uplink is down, every failure is ours: it counts as local, which opens
 refusal by the guard stays one. Checks then pause, except that every few seconds one host is tried, or the recovery
 would go unnoticed. After the recovery, each paused check gets a time within `SPREAD`, to avoid a stampede.
 
-The caller (`uplink`) only passes on hosts that have answered at some time.
-
 The uplink is down when within 60 seconds at least half of at least 20 distinct hosts failed, or when 5 hosts failed by
 local faults and no more than that succeeded (a name with a broken zone can look like a silent resolver; five such
 names among thousands of successes are no outage). It is up again when 3 hosts succeed, and the conditions no longer

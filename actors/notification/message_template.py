@@ -1,11 +1,11 @@
 """A message template: a user's own message text, in Jinja's language, filled in with the values of a notification.
 
-A page's text is plain here, and escaped when it enters the output. `Marked` is already marked up.
+A page's text is plain here, and escaped when it enters the output, after all filters: only the template has markup.
+`Marked` is already marked up.
 
 It runs in a worker with little processor time and output, so endless loops are harmless. Only the part of the language
 that puts values into text is supported: no calls, macros or imports, and no operators that make a text of any length.
-A page's text is escaped where it enters the output, after all filters: only the template has markup. Templates are
-only the user's own.
+Templates are only the user's own.
 """
 
 from __future__ import annotations

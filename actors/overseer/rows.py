@@ -2,8 +2,8 @@
 
 Pure, except for the records passed in.
 
-It holds paths only. With 100,000 sources it takes some tenths of a second, in slices; rows are made when their page is
-viewed, from the records at that time.
+An order holds paths only. With 100,000 sources it takes some tenths of a second, in slices; rows are made when their
+page is viewed, from the records at that time.
 """
 
 from __future__ import annotations

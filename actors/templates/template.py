@@ -1,6 +1,6 @@
 """A template: its file read from TOML and checked, and its sources for given values. Pure.
 
-The value becomes the host of a URL, so anything that two parsers might read differently is refused here, with a hint.
+A value may become the host of a URL, so anything that two parsers might read differently is refused here, with a hint.
 Its resolution is the guard's business.
 
 Each check yields the place, as `sources[1].url`, and the remedy.

@@ -1,7 +1,7 @@
 """Replays: put an alert's past matches into a destination's outbox again, under their own ids.
 
-The alert as it is now decides what matches, so a replay also finds matches from before the destination existed. One
-request covers a bounded piece; its answer tells where the next one starts.
+The present alert decides, so a replay also finds matches from before the destination existed. One request covers a
+bounded piece; its answer tells where the next one starts.
 """
 
 from __future__ import annotations

@@ -1,17 +1,16 @@
 """Further listeners: during start-up, for this machine's owner, and for metrics.
 
-The listeners open before the data folder, so clients can connect long before the service can answer. They get a problem
-document, or a small page in a browser, instead of silence.
+During start-up, listeners open before the data folder, so clients can connect long before the service can answer. They
+get a problem document, or a small page in a browser, instead of silence.
 
 To the admin socket only the service's account and root can connect (`sanderling/listeners.py`), and both could
 make any key anyway. Requests have all scopes, a rate limit and a name in the log, as with a key. Forwarded requests are
 refused (`api/peers.py`).
 
-The metrics listener is a separate child, so it answers even if the public front end is down. If the socket cannot be
+The metrics listener is a separate child, so it answers even if the public front end is down. If its socket cannot be
 opened, it logs that and the service runs without it.
 
 It has the same guards as the public one: keys with rate limits, strict parsing, TLS if configured, a connection limit.
-It is a separate child, so scrapes work while the front end is down.
 """
 
 from __future__ import annotations

@@ -179,7 +179,7 @@ async def deliveries(call: Call) -> Answer:
     return Answer([_delivery(line) for line in page], headers=headers)
 
 
-_route = routes_below("/v1/", "alerts")  # whoever may see an alert may see its destinations
+_route = routes_below("/v1/", "alerts")  # a key that may read alerts may read their destinations
 _OF_ALERT, _ALL, _EACH = "alerts/{id}/destinations", "destinations", "destinations/{id}"
 _ONE = {200: wire.DestinationRecord}
 _MAYBE = ("not-found",)

@@ -61,7 +61,7 @@ def record_of(template: Template) -> wire.TemplateRecord:
 
 
 def preview_of(template: Template, found: Foreseen, *, alerts: bool) -> wire.TemplatePreview:
-    """Return what an instantiation would attach, in the wire format."""
+    """Return the preview of an instantiation, in the wire format."""
     sources = tuple(
         wire.PreviewedSource(wanted.url, "new" if known is None else "existing", known, wanted.type, wanted.tags)
         for wanted, known in found.sources

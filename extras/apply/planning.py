@@ -1,6 +1,6 @@
 """The plan: everything to do until a service matches the files, decided from two sets of values. Pure.
 
-A record with our mark is ours, whatever its name. A record without a mark stays unchanged unless it may be adopted; one
+A record with our mark is ours under any name. A record without a mark stays unchanged unless it may be adopted; one
 with another workspace's mark belongs to that workspace.
 """
 

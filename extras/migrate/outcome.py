@@ -13,7 +13,7 @@ Became = Literal["new", "there", "changed", "refused"]
 
 
 class Done(Struct, frozen=True, omit_defaults=True):
-    """One item's result. says: why it was refused, or what differs. secret: of a new destination."""
+    """One item's result. says: the reason of a refusal, or the difference. secret: of a new destination."""
 
     what: What
     place: str

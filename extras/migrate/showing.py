@@ -23,7 +23,7 @@ PLAIN: Final = Shown()
 
 
 def shown(note: Findings, place: str, what: str, wait_for: str = "", *, posts: bool = False) -> Shown:
-    """Return how to render a page that another program renders, and note what changes."""
+    """Return how to render a page that another program renders, and note the differences."""
     if posts:
         note(place, what, "approximated", POSTED)
         return PLAIN

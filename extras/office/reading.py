@@ -28,7 +28,7 @@ _MAIN_READERS: Final[Mapping[str, Callable[[Archive, str], Document | None]]] = 
     "application/vnd.openxmlformats-officedocument.spreadsheetml.template.main+xml": read_workbook,
     "application/vnd.ms-excel.sheet.macroenabled.main+xml": read_workbook,
 }
-"""By the content type of the main part (ECMA-376, part 2), whatever its name."""
+"""By the content type of the main part (ECMA-376, part 2); its name does not matter."""
 
 
 def read_office(body: bytes) -> Document | None:

@@ -98,7 +98,7 @@ class AlertScreen(ReadingView):
 
 
 class _Ended(ListView):
-    """A list of open things, read anew every second. `e` ends the one under the cursor."""
+    """A list of open things, read again every second. `e` ends the one under the cursor."""
 
     BINDINGS: ClassVar[list[BindingType]] = [BACK]
     EVERY = 1

@@ -158,7 +158,7 @@ class View(Screen[None]):
         self.console_app.ask(Confirm(question, answered))
 
     def send(self, question: str, path: str, done: str, body: Mapping[str, Any] | None = None, **how: str) -> None:
-        """Ask for confirmation, send a request, read anew, and show what was done. how: another method than POST."""
+        """Ask for confirmation, send a request, read again, and show the outcome. how: another method than POST."""
 
         async def run() -> str:
             await self.console_app.link.send(path, body, **how)

@@ -7,7 +7,7 @@ commit.
 The body is the exact signed wire JSON and the only source of truth. A column repeats a field only if SQL filters on it.
 Decoding only these fields costs a fraction of decoding the event.
 
-Events have no floats, so a number is an integer with a scale: 1,099.00 EUR is number 109900, scale 2, unit "EUR".
+A number is an integer with a scale: 1,099.00 EUR is number 109900, scale 2, unit "EUR".
 """
 
 from __future__ import annotations

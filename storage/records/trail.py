@@ -1,11 +1,11 @@
 """The trail of a source's last 200 checks, and the notes why a check reported some differences and not others. Pure.
 
-Consecutive checks with the same result are one row with a count, so a quiet source's trail is a single row. The trail
-travels in the source's lazily saved state: a check that found nothing still writes nothing.
+The trail records every check in a few bytes. Consecutive checks with the same result are one row with a count, so a
+quiet source's trail is a single row. It travels in the source's lazily saved state, so a check that found nothing
+writes nothing.
 
-The trail (`trail`) records every check in a few bytes; a note has details of a check whose body changed. Notes share
-one envelope with the tier's memory and are written with it, so a check that found nothing writes nothing. They are
-read only on request and are not part of the state held in RAM.
+A note has details of a check whose body changed. Notes share one envelope with the tier's memory and are written with
+it. They are read only on request and are not part of the state held in RAM.
 """
 
 from __future__ import annotations

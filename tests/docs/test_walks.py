@@ -26,7 +26,7 @@ OF_TAGS = {
 """Files that name a source's field again, because a tag may set it for all its sources."""
 SOME_NOUNS = {
     "api/dashboard/table.py",  # the nouns with screens
-    "api/operations/practice.py",  # adds what a newcomer tries
+    "api/operations/practice.py",  # adds a practice source
     "api/operations/publications.py",
     "api/operations/tag_defaults.py",  # renames a tag everywhere
     "api/dashboard/notifying/alert_form.py",  # an alert with its sources, and its first destination

@@ -11,10 +11,9 @@ Three cases look new and are not:
 - a list that is entirely new, for example after a move: it is held and reported once, as for feeds (`feed.reset`). If
   the next change renews the whole list again, the list is just fast and is reported from then on.
 
-The memory holds 48 bits of each address, without dates. A date (`lastmod`) only selects the index files to read, since
-many sites renew all dates on every check. If all dates were new in several checks without new addresses, they are
-ignored and the files are read in turn. The first reading of a file is its baseline and reports nothing, unless all
-others have been read.
+The memory of a sitemap has no dates. A date (`lastmod`) only selects the index files to read, since many sites renew
+all dates on every check. If all dates were new in several checks without new addresses, they are ignored and the files
+are read in turn. The first reading of a file is its baseline and reports nothing, unless all others have been read.
 """
 
 from __future__ import annotations

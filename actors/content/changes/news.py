@@ -3,7 +3,8 @@
 Blocks weigh nothing if an earlier check saw them, if they only moved between blocks, if other pages of the site share
 them or if the user marked them as noise. `weights` weighs the rest.
 
-A price, a version and a bare figure have no shape: marking "From $9" once must not silence every later price.
+Noise is marked by a text's shape, and a price, a version or a bare figure has none: marking "From $9" once must not
+silence every later price.
 """
 
 from __future__ import annotations

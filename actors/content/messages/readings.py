@@ -1,6 +1,6 @@
 """Workers' readings of bodies and feeds, and hints about the next check. No parser is imported.
 
-feedparser keeps only the last of several hours, so patterns read the head of the document.
+feedparser keeps only the last of several hours to skip, so patterns read the head of the document.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@
 ("Related articles"). Any sign can be wrong, so it counts only if the whole page supports it: names that would cover
 most of a page (a body with class "nav-open") are ignored, and so are tags that would cover nearly all.
 
-Only for explanations. The decision reads FURNITURE alone, and bits above `STORED` are not stored.
+The sign is only for explanations. The decision reads FURNITURE alone, and bits above `STORED` are not stored.
 """
 
 from __future__ import annotations

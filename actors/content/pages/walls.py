@@ -3,12 +3,12 @@
 Each rule needs two signs, words and a page with little else, because pages also write *about* errors and logins. The
 words of 38 languages are in `stand_in_words`; a heading counts if it says little else.
 
-Two signs are needed, as for walls: scripts, and a page that waits for them (an empty element that they fill, a
-`noscript` that asks for JavaScript, or no text at all). A page with its own text is no shell. Nor
-is a wall: a browser would not get past it, and is not meant to.
+An empty shell needs two signs as well: scripts, and a page that waits for them (an empty element that they fill, a
+`noscript` that asks for JavaScript, or no text at all). A page with its own text is no shell. Nor is a wall: a browser
+would not get past it, and is not meant to.
 
-None of it decides alone. Titles, canonical links and languages change with a page too, and words about errors and
-logins occur in pages about errors and logins.
+No sign decides alone. Titles, canonical links and languages change with a page too, and words about errors and logins
+occur in pages about errors and logins.
 """
 
 from __future__ import annotations

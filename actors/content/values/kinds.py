@@ -3,8 +3,8 @@
 The values of a changed block are paired by order if the words around them are equal, else after removing those that
 both sides have. Any other difference is a negation, a name or text.
 
-So an object with reordered members, or a list with reordered named items, has not changed. A list of plain values is
-one member, as its items cannot be distinguished.
+JSON is compared member by member. So an object with reordered members, or a list with reordered named items, has not
+changed. A list of plain values is one member, as its items cannot be distinguished.
 """
 
 from __future__ import annotations

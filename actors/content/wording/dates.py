@@ -4,9 +4,10 @@ A server's time zone shifts every date of a page by a day. The *meaning* of the 
 February are a day apart. If a date can be read in two ways (03/04/2026; "listopad" is October in Croatian and November
 in Czech), all readings are kept.
 
-They change by themselves. Future times do not: "in 3 days" is a deadline, so no future form is known here.
+Past times ("3 hours ago") change by themselves. Future times do not: "in 3 days" is a deadline, so no future form is
+known here.
 
-Texts are canonical (see `canonical`). `dates` recognises dates in 40 locales; the words for editing a page are here.
+Texts are canonical (see `canonical`).
 """
 
 from __future__ import annotations

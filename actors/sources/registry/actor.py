@@ -1,10 +1,9 @@
 """Owns the set of sources: starts actors; adds, edits, disables, deletes, describes; saves lazy state.
 
 Requests that memory can answer are answered in turn, at once. Every other request gets a task, with a bound on their
-number (`Lanes`), so that a slow origin or disk delays no request that needs neither. Checks for a caller that has
-gone are cancelled. The table and the sources' actors survive restarts of this actor: they are children of the dynamic
-supervisor, not of the registry.
-A full lane refuses at once instead of holding up the next request.
+number (`Lanes`), so that a slow origin or disk delays no request that needs neither. Checks for a caller that has gone
+are cancelled. The table and the sources' actors survive restarts of this actor: they are children of the dynamic
+supervisor, not of the registry. A full lane refuses at once instead of holding up the next request.
 """
 
 from __future__ import annotations

@@ -1,9 +1,5 @@
 """The budgets of all sources: checks a second and the price of one, and pages of items.
 
-The price of a check brings them back to the budget, but slowly: a source takes a new price at its next check, and
-after the import of a list many first checks come together. Users must see that. A check with a browser counts as the
-plain ones that it costs (`look_price.RENDERED`).
-
 A source is checked when waiting longer would cost more lateness than a check is worth (`cadence`). That worth is one
 number for all: the *price*, in event-seconds of lateness, for a source with one change a day. If all sources together
 plan more checks a second than the budget, the price rises and every source waits a little longer, those that gain
@@ -13,11 +9,14 @@ The controller is an integrator on the logarithm of the price. Checks a second s
 takes the new price at its next check, a quarter of an hour later on average. `GAIN` is slow enough to avoid
 oscillation despite this delay, and quick enough to be back on budget within a few hours.
 
+The price brings checks back to the budget, but slowly: after the import of a list many first checks come together.
+Users must see that (`LookRate`).
+
 `weigh` is the one choice of taste. An event of a source that changes `r` times a day counts `r ** -exponent`: with 0
 all events count the same and the mean delay of an event is least; with 1 all sources count the same, busy or quiet.
 
-A check with a browser costs `RENDERED` plain ones, since it fetches all that the page loads. It must be worth that
-much more, and counts as that much of the budget.
+A check with a browser costs `RENDERED` plain ones, since it fetches all that the page loads. It must be worth that much
+more, and counts as that much of the budget.
 
 A request is never worth less than `COURTESY`: even with few sources and a large budget, servers get no pointless
 requests. This lets a source that never changes back off to the ceiling.

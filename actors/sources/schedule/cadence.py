@@ -1,14 +1,14 @@
 """The cadence: the time of the next check, from the learned rate of changes and the origin's last word. Pure.
 
 The goal is a small sum of the lateness of all changes plus the price of all checks. Let `r(t)` be the predicted rate of
-changes (`change_rate`), `a` the last check, `b` the next and `c` the one after it. Delaying `b` by a moment reports the
-changes since `a` that much later, and those between `b` and `c` earlier. The best `b` balances both:
+changes, `a` the last check, `b` the next and `c` the one after it. Delaying `b` by a moment reports the changes since
+`a` that much later, and those between `b` and `c` earlier. The best `b` balances both:
 
     changes expected from a to b  =  r(b) * (c - b).
 
 For a steady rate this is the well-known `sqrt(2 * price / rate)`. For a varying rate it checks soon after a busy hour
 or a burst, and not before one. The wait from `b` to `c` is taken as that of a steady rate `r(b)`. All sources share the
-price, which holds their checks to a budget (`look_price`).
+price, which holds their checks to a budget (`budgets`).
 
 Hints of the origin (RFC 9111 max-age, RSS ttl, sy:updatePeriod, skipHours, skipDays) are lower bounds, but nothing
 extends a wait beyond the ceiling: tens of minutes, never hours. Every wait has jitter, so that sources that were added
@@ -26,9 +26,9 @@ what the mere rate explains.
 Moments and spans are seconds; hours and days are UTC. The source's own times (a feed's entry dates) are used if they
 are after the last check; otherwise a change is placed in the middle of that span.
 
-Some 220 bytes: a version, the rhythm's numbers in single and half precision, the hints in MessagePack. An unreadable
-memory, or one of another version, is replaced by a fresh one that begins at the source's last interval; relearning
-costs only some checks. Pure.
+The memory has some 220 bytes: a version, the rhythm's numbers in single and half precision, the hints in MessagePack.
+An unreadable memory, or one of another version, is replaced by a fresh one that begins at the source's last interval;
+relearning costs only some checks.
 
 After an hour's stop every source is overdue. Each gets a time within its own interval, so that the first minute has no
 more requests than any other. A small library is done sooner, at a modest pace. A page first costs a second request,

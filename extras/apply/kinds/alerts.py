@@ -137,6 +137,6 @@ KIND = Kind(
     called=lambda values: values["name"],
     file="alerts.toml",
     named="name",
-    making={"default_destinations": False},  # the files say who is told
+    making={"default_destinations": False},  # the files name the destinations
     refers={field: kind for field, (_, kind) in OF_SOURCES.items()},
 )

@@ -233,7 +233,7 @@ def _unit() -> str:
 
 
 class _Patient:
-    """Stands in for a child of the tree."""
+    """Replaces a child of the tree."""
 
     def __init__(self) -> None:
         self.stopping = trio.Event()

@@ -10,7 +10,7 @@ import pytest
 from tests.actors.content.page_histories import KINDS, trouble_of
 
 HELD_OUT = 1_000
-"""Nobody read these seeds while writing the rules."""
+"""The rules were written without a look at these seeds."""
 
 
 def _play(subtests: pytest.Subtests, seeds: range) -> Counter[str]:

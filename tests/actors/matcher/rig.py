@@ -23,7 +23,7 @@ from tests.support.disks import cursor, outbox
 
 
 async def _nothing(*_: object) -> None:
-    """Stand in for unused callbacks: refresh, notices of alerts, private sources."""
+    """Replace unused callbacks: refresh, notices of alerts, private sources."""
 
 
 class Mint:
