@@ -226,17 +226,17 @@ def settings(config: str | None, as_json: bool, as_markdown: bool, **flags: str 
     sanderling settings --data /var/lib/sanderling
     """
     from sanderling.client.admin_socket import settings_at
-    from sanderling.manual import references as settings_page
+    from sanderling.manual import references
 
     if as_markdown:
-        click.echo(settings_page.as_markdown(), nl=False)
+        click.echo(references.as_markdown(), nl=False)
         return Exit.WELL
     found = loaded(config, flags)
     from sanderling.json_lines import shown
 
-    click.echo(shown(settings_page.as_json(found)) if as_json else settings_page.as_text(found))
+    click.echo(shown(references.as_json(found)) if as_json else references.as_text(found))
     if not as_json and (theirs := settings_at(found.settings)) is not None:
-        click.echo("\n".join(settings_page.beside(found.settings, theirs)), err=True)
+        click.echo("\n".join(references.beside(found.settings, theirs)), err=True)
     return Exit.WELL
 
 

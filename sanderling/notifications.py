@@ -11,13 +11,13 @@ import trio
 from actors.catalogue.catalogue import Catalogue, Named
 from actors.destination_kinds.email.kind import Mail
 from actors.destination_kinds.email.session import Login, server_of
-from actors.destination_kinds.messengers import messenger as messengers
+from actors.destination_kinds.messengers import messenger
 from actors.destination_kinds.messengers.messenger import Messenger
 from actors.egress.failures import Blame, LookFailed
 from actors.language.sentences import speech_of
 from actors.notification.speech import Speech
 from actors.settings import Settings
-from actors.templates import catalogue as templates
+from actors.templates import catalogue
 from actors.templates.template import Template
 from sanderling.exits import CommandFailed, Exit
 
@@ -29,12 +29,12 @@ N = TypeVar("N", bound=Named)
 
 def templates_of(folder: str) -> Catalogue[Template]:
     """Raises CommandFailed (BAD_SETTING)."""
-    return _catalogue(folder, "templates", templates.built_in, templates.with_folder)
+    return _catalogue(folder, "templates", catalogue.built_in, catalogue.with_folder)
 
 
 def messengers_of(folder: str) -> Catalogue[Messenger]:
     """Raises CommandFailed (BAD_SETTING)."""
-    return _catalogue(folder, "kinds of destinations", messengers.built_in, messengers.with_folder)
+    return _catalogue(folder, "kinds of destinations", messenger.built_in, messenger.with_folder)
 
 
 def _catalogue(

@@ -101,9 +101,7 @@ def filled(value: Any) -> Any:
         case str() if named := _named(value):
             return named
         case str():
-            return _NAME.sub(
-                lambda match: json.encode(_named(match[0])).decode() if _named(match[0]) else match[0], value
-            )
+            return _NAME.sub(_inserted, value)
     return value
 
 

@@ -31,7 +31,7 @@ from api.operations.streams import CHANNELS
 from api.operations.tags import tags_in
 from api.problems import invalid
 from api.ratelimit import Limit
-from api.schemas import alert_previews as trial_wire
+from api.schemas import alert_previews
 from api.schemas import alerts as wire
 from storage.records.alert import MOST_ALERTS, Alert, Scope
 from storage.records.event import Filter, Stored
@@ -211,7 +211,7 @@ class _Tally:
     terms: list[int]
     looked: Counter[str] = field(default_factory=Counter)
     hits: Counter[str] = field(default_factory=Counter)
-    shown: list[trial_wire.PreviewMatch] = field(default_factory=list)
+    shown: list[alert_previews.PreviewMatch] = field(default_factory=list)
     oldest: Millis | None = None
 
     def take(self, events: Sequence[Stored], answer: PreviewAnswer) -> None:
@@ -222,7 +222,7 @@ class _Tally:
         for place, why in zip(answer.matched, answer.why, strict=False):
             event = _shown.decode(events[place].body)
             self.shown.append(
-                trial_wire.PreviewMatch(
+                alert_previews.PreviewMatch(
                     id=event.id,
                     source_id=event.source_id,
                     title=event.title,
@@ -233,10 +233,11 @@ class _Tally:
                 )
             )
 
-    def days(self) -> tuple[trial_wire.PreviewDay, ...]:
+    def days(self) -> tuple[alert_previews.PreviewDay, ...]:
         """Return the days examined, newest first."""
         return tuple(
-            trial_wire.PreviewDay(day, self.looked[day], self.hits[day]) for day in sorted(self.looked, reverse=True)
+            alert_previews.PreviewDay(day, self.looked[day], self.hits[day])
+            for day in sorted(self.looked, reverse=True)
         )
 
     def per_day(self, now: Millis) -> float | None:
@@ -246,10 +247,10 @@ class _Tally:
         return round(self.hits.total() * _DAY / (now - self.oldest), 2)
 
 
-def _highlights(why: Explanation) -> trial_wire.Highlights:
+def _highlights(why: Explanation) -> alert_previews.Highlights:
     diff = [{"part": one.part, "index": one.index} | msgspec.structs.asdict(one.excerpt) for one in why.diff]
     found = {"title": why.title, "content": why.content, "diff": diff}
-    return msgspec.convert(found, trial_wire.Highlights, from_attributes=True)
+    return msgspec.convert(found, alert_previews.Highlights, from_attributes=True)
 
 
 def _day(event: Stored) -> str:
@@ -273,13 +274,13 @@ EVERYWHERE = Stretch()
 class Trial(NamedTuple):
     """The result, and the position to continue from; None at the end."""
 
-    preview: trial_wire.AlertPreview
+    preview: alert_previews.AlertPreview
     further: Seq | None
 
 
 async def preview(
-    call: OperationContext, asked: trial_wire.AlertPreviewRequest, within: Stretch = EVERYWHERE
-) -> trial_wire.AlertPreview:
+    call: OperationContext, asked: alert_previews.AlertPreviewRequest, within: Stretch = EVERYWHERE
+) -> alert_previews.AlertPreview:
     """Try a query on the newest events. Raises Refusal, Unprocessable, TooSoon, Overloaded."""
     check_query(asked.filter_query, asked.language)
     named = await named_in(call, asked)
@@ -296,7 +297,7 @@ def check_pace(call: OperationContext) -> None:
 
 
 async def trial(
-    call: OperationContext, asked: trial_wire.AlertPreviewRequest, scope: Scope, within: Stretch = EVERYWHERE
+    call: OperationContext, asked: alert_previews.AlertPreviewRequest, scope: Scope, within: Stretch = EVERYWHERE
 ) -> Trial:
     """Try a valid query on a stretch of the log. scope: normalised ids and tags.
 
@@ -328,7 +329,7 @@ def _filter(scope: Scope) -> Filter:
 
 async def _take(
     call: OperationContext,
-    asked: trial_wire.AlertPreviewRequest,
+    asked: alert_previews.AlertPreviewRequest,
     tally: _Tally,
     events: Sequence[Stored],
     deadline: float,
@@ -360,7 +361,7 @@ def _slices(events: Sequence[Stored]) -> Iterator[Sequence[Stored]]:
 
 
 async def _try(
-    call: OperationContext, asked: trial_wire.AlertPreviewRequest, events: Sequence[Stored], show: int
+    call: OperationContext, asked: alert_previews.AlertPreviewRequest, events: Sequence[Stored], show: int
 ) -> PreviewAnswer:
     """Let a worker try the query. Raises Overloaded."""
     bodies = tuple(event.body for event in events)
@@ -373,11 +374,11 @@ async def _try(
 
 
 def _answer(
-    asked: trial_wire.AlertPreviewRequest, names: Sequence[str], tally: _Tally, now: Millis, *, complete: bool
-) -> trial_wire.AlertPreview:
+    asked: alert_previews.AlertPreviewRequest, names: Sequence[str], tally: _Tally, now: Millis, *, complete: bool
+) -> alert_previews.AlertPreview:
     query = parse(asked.filter_query, asked.language)
-    terms = tuple(trial_wire.PreviewTerm(text, events) for text, events in zip(names, tally.terms, strict=True))
-    return trial_wire.AlertPreview(
+    terms = tuple(alert_previews.PreviewTerm(text, events) for text, events in zip(names, tally.terms, strict=True))
+    return alert_previews.AlertPreview(
         query=str(query),
         language=query.language,
         warnings=tuple(advice(query)),

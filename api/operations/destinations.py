@@ -31,7 +31,7 @@ from api.operations import alerts
 from api.operations.alerts import Stretch, trial
 from api.operations.context import OperationContext, guarded, known_id, refuse_stale, whole
 from api.ratelimit import Limit
-from api.schemas import alert_previews as message_wire
+from api.schemas import alert_previews
 from api.schemas import alerts as wire
 from api.schemas.alert_previews import AlertPreviewRequest
 from storage.records.alert import Alert
@@ -492,7 +492,7 @@ OF_DIGEST = 3
 _END = Seq((1 << 63) - 1)
 
 
-async def preview(call: OperationContext, asked: message_wire.MessagePreviewRequest) -> message_wire.MessagePreview:
+async def preview(call: OperationContext, asked: alert_previews.MessagePreviewRequest) -> alert_previews.MessagePreview:
     """Render the templates. Raises Unprocessable, NotFound, TooSoon, Overloaded."""
     kind = kind_of(call, asked.kind)
     limits, jail = kind.limits, call.context.world.jail
@@ -505,19 +505,19 @@ async def preview(call: OperationContext, asked: message_wire.MessagePreviewRequ
     for name, reason in (await faults(jail, limits, values)).items():
         raise Unprocessable(reason, f"body.{name}", values[name])
 
-    async def shown(of: message_wire.MessageOf, told: Notification) -> message_wire.ShownMessage:
+    async def shown(of: alert_previews.MessageOf, told: Notification) -> alert_previews.ShownMessage:
         try:
             told = await filled_in(jail, limits, values, told)
         except TemplateFailed as error:
-            return message_wire.ShownMessage(of, title_of(told, limits.title), message_of(told, limits), error.reason)
-        return message_wire.ShownMessage(of, title_of(told, limits.title), message_of(told, limits))
+            return alert_previews.ShownMessage(of, title_of(told, limits.title), message_of(told, limits), error.reason)
+        return alert_previews.ShownMessage(of, title_of(told, limits.title), message_of(told, limits))
 
     bodies = await _newest(call, asked.alert_id)
     if not bodies:
-        return message_wire.MessagePreview(limits.dialect, [await shown("sample", one) for one in SPECIMENS])
+        return alert_previews.MessagePreview(limits.dialect, [await shown("sample", one) for one in SPECIMENS])
     voice = kind.speech.voice(asked.language)
     one, many = notification_of("", bodies[0], voice), digest_of("", bodies, len(bodies), voice)
-    return message_wire.MessagePreview(limits.dialect, [await shown("event", one), await shown("digest", many)])
+    return alert_previews.MessagePreview(limits.dialect, [await shown("event", one), await shown("digest", many)])
 
 
 async def _newest(call: OperationContext, alert_id: str | None) -> Sequence[bytes]:

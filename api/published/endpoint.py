@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 from urllib.parse import parse_qs, unquote
 
 import msgspec
@@ -51,7 +51,6 @@ _HARMLESS = (
     ),
 )
 Message = dict[str, Any]
-T = TypeVar("T")
 
 
 class Reply(NamedTuple):

@@ -10,7 +10,7 @@ from api.operations import tag_defaults
 from api.operations.alerts import preview
 from api.pagination import oldest_first
 from api.route import LETS_OUT, Answer, Call, Route, routes_below
-from api.schemas import alert_previews as preview_wire
+from api.schemas import alert_previews
 from api.schemas import alerts as wire
 from api.schemas.mirror import mirrored
 from api.schemas.sources import ListQuery
@@ -121,8 +121,8 @@ ROUTES = (
         beside=LETS_OUT,
         run=run,
         says="Try a query on the newest events: what would match, and why.",
-        answers={200: preview_wire.AlertPreview},
-        body=(preview_wire.AlertPreviewRequest,),
+        answers={200: alert_previews.AlertPreview},
+        body=(alert_previews.AlertPreviewRequest,),
         refuses=("unprocessable",),
     ),
 )

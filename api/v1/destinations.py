@@ -15,11 +15,11 @@ from actors.destination_kinds.fields import KindField
 from actors.destination_kinds.kind import DestinationKind
 from api.etags import expected, shown, tag_of
 from api.operations import destinations as acts
+from api.operations import replays
 from api.operations.destinations import preview
-from api.operations.replays import replay as replay_replay
 from api.pagination import next_page, oldest_first, place
 from api.route import LETS_OUT, Answer, Call, Route, routes_below
-from api.schemas import alert_previews as preview_wire
+from api.schemas import alert_previews
 from api.schemas import alerts as wire
 from api.schemas.mirror import mirrored
 from api.schemas.sources import ListQuery
@@ -196,7 +196,7 @@ async def preview_message(call: Call) -> Answer:
 
 async def replay(call: Call) -> Answer:
     """Put past matches into a destination's outbox."""
-    return Answer(await replay_replay(call, call.path["id"], call.body), 202)
+    return Answer(await replays.replay(call, call.path["id"], call.body), 202)
 
 
 ROUTES = (
@@ -283,8 +283,8 @@ ROUTES = (
         beside=LETS_OUT,
         run=preview_message,
         says="Show what a message template makes of the newest events. Nothing is sent.",
-        answers={200: preview_wire.MessagePreview},
-        body=(preview_wire.MessagePreviewRequest,),
+        answers={200: alert_previews.MessagePreview},
+        body=(alert_previews.MessagePreviewRequest,),
         refuses=("not-found", "unprocessable"),
     ),
     Route(

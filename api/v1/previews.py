@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec import UNSET
 
-from actors import previews as made
+from actors import previews
 from actors.messages.requests import DetectRequest
 from actors.previews import PickWish, Press
 from api.operations import picks, sources
@@ -16,16 +16,16 @@ from storage.records.secrecy import where_it_led
 from storage.records.times import rfc3339
 
 
-def _draft(event: made.DraftEvent) -> wire.DraftEvent:
+def _draft(event: previews.DraftEvent) -> wire.DraftEvent:
     return wire.DraftEvent(**mirrored(event, wire.DraftEvent))
 
 
-def _feed(feed: made.FeedPreview) -> wire.FeedPreview:
+def _feed(feed: previews.FeedPreview) -> wire.FeedPreview:
     newest = tuple(map(_draft, feed.newest))
     return wire.FeedPreview(**mirrored(feed, wire.FeedPreview) | {"newest": newest})
 
 
-def _page(page: made.PagePreview) -> wire.PagePreview:
+def _page(page: previews.PagePreview) -> wire.PagePreview:
     blocks = tuple(wire.PreviewBlock(**mirrored(block, wire.PreviewBlock)) for block in page.blocks)
     ignored = tuple(wire.Ignored(**mirrored(removed, wire.Ignored)) for removed in page.ignored)
     items = tuple(wire.ListedItem(item.title, item.url) for item in page.items)
@@ -33,22 +33,22 @@ def _page(page: made.PagePreview) -> wire.PagePreview:
     return wire.PagePreview(**mirrored(page, wire.PagePreview) | lists)
 
 
-def _push(push: made.PushPreview) -> wire.PushPreview:
+def _push(push: previews.PushPreview) -> wire.PushPreview:
     frames = tuple(map(_draft, push.frames))
     return wire.PushPreview(push.subprotocol, push.waited, push.received, frames, push.ended)
 
 
-def _pace(pace: made.PacePreview) -> wire.PacePreview:
+def _pace(pace: previews.PacePreview) -> wire.PacePreview:
     due = rfc3339(pace.next_look_at)
     return wire.PacePreview(round(pace.interval, 1), due, pace.max_age, pace.ttl, pace.skip_hours, pace.skip_days)
 
 
-def _rendering(rendering: made.Rendering) -> wire.Rendering:
+def _rendering(rendering: previews.Rendering) -> wire.Rendering:
     filled_by = tuple(wire.FilledBy(one.url, one.size) for one in rendering.filled_by)
     return wire.Rendering(**mirrored(rendering, wire.Rendering) | {"filled_by": filled_by})
 
 
-def preview_of(shown: made.Preview) -> wire.Preview:
+def preview_of(shown: previews.Preview) -> wire.Preview:
     robots = shown.robots
     return wire.Preview(
         fetched_at=rfc3339(shown.fetched_at),
@@ -62,7 +62,7 @@ def preview_of(shown: made.Preview) -> wire.Preview:
     )
 
 
-def detection_of(url: str, found: made.Previewed) -> wire.DetectAnswer:
+def detection_of(url: str, found: previews.Previewed) -> wire.DetectAnswer:
     """Return a URL's detected type and its preview in the wire format."""
     detection = found.detection
     return wire.DetectAnswer(
@@ -85,7 +85,7 @@ async def preview(call: Call) -> Answer:
     return Answer(preview_of(await sources.preview(call, call.path["id"], call.body)))
 
 
-def _value(found: made.PickedValue) -> wire.BlockValue:
+def _value(found: previews.PickedValue) -> wire.BlockValue:
     value = found.value
     assert value.type is not UNSET, "a value that was read has a type"
     condition = f"{found.place} {found.subject}".strip()
@@ -93,31 +93,31 @@ def _value(found: made.PickedValue) -> wire.BlockValue:
     return wire.BlockValue(value.text, value.type, number, value.scale, value.unit, found.subject, condition)
 
 
-def _block(block: made.PickBlock) -> wire.PageBlock:
+def _block(block: previews.PickBlock) -> wire.PageBlock:
     cells = tuple(wire.BlockCell(**mirrored(cell, wire.BlockCell)) for cell in block.cells)
     parts = {"values": tuple(map(_value, block.values)), "cells": cells}
     return wire.PageBlock(**mirrored(block, wire.PageBlock) | parts)
 
 
-def _kept(kept: made.PickKept | None) -> wire.KeptBlocks | None:
+def _kept(kept: previews.PickKept | None) -> wire.KeptBlocks | None:
     return None if kept is None else wire.KeptBlocks(**mirrored(kept, wire.KeptBlocks))
 
 
-def _choice(choice: made.PickChoice | None) -> wire.BlockChoice | None:
+def _choice(choice: previews.PickChoice | None) -> wire.BlockChoice | None:
     if choice is None:
         return None
     return wire.BlockChoice(_block(choice.block), tuple(map(_reach, choice.reaches)), choice.reach, _kept(choice.kept))
 
 
-def _reach(reach: made.PickReach) -> wire.BlockReach:
+def _reach(reach: previews.PickReach) -> wire.BlockReach:
     return wire.BlockReach(**mirrored(reach, wire.BlockReach) | {"held": _held(reach.held)})
 
 
-def _held(held: made.PickHeld | None) -> wire.HeldVersions | None:
+def _held(held: previews.PickHeld | None) -> wire.HeldVersions | None:
     return None if held is None else wire.HeldVersions(held.versions, held.same, held.nothing, rfc3339(held.since))
 
 
-def _picked_page(picked: made.Picked) -> wire.PageBlocks:
+def _picked_page(picked: previews.Picked) -> wire.PageBlocks:
     page = picked.page
     parts = {"blocks": tuple(map(_block, page.blocks)), "now": _kept(page.now), "choice": _choice(page.choice)}
     part = ShownPart(**mirrored(picked, ShownPart))

@@ -11,8 +11,7 @@ from actors.errors import Unprocessable
 from actors.messages.views import PushView, SourceExplanation, SourceView
 from actors.signatures.coverage import CoverageReceipt
 from api.operations import coverage as operations
-from api.operations import events, publications, sources
-from api.operations import why as operations_why
+from api.operations import events, publications, sources, why
 from api.operations.why import note_of, notes_of
 from api.pagination import next_page, place
 from api.problems import Refusal, invalid
@@ -137,7 +136,7 @@ _event = msgspec.json.Decoder(Event)
 
 async def event_why(call: Call) -> Answer:
     named = call.key is not None and "alerts:read" in call.key.scopes
-    return Answer((await operations_why.event_why(call, call.path["id"], named=named)).answer)
+    return Answer((await why.event_why(call, call.path["id"], named=named)).answer)
 
 
 # --- why not? --------------------------------------------------------------------------------------------------------

@@ -25,8 +25,6 @@ from extras.migrate.limits import (
     MOST_IGNORED,
     MOST_TAGS,
     SHORTEST,
-    interval,
-    seconds_of,
     tag_of,
     without_password,
 )
@@ -44,6 +42,7 @@ from extras.migrate.showing import PLAIN, Shown
 from extras.migrate.telling_apart import told_apart
 from storage.records.alert import MOST_SOURCES
 from storage.records.tiers import SourceType
+from storage.records.times import interval_text, seconds_of
 
 _PRIVATE = "a private address: only if the setting allow_watch_networks opens its network"
 _AGES = 10**9
@@ -191,7 +190,7 @@ class Drafting:
             return None
         seconds = min(max(seconds, 0), _AGES)
         whole = min(LONGEST, max(SHORTEST, round(seconds)))
-        text = interval(whole)
+        text = interval_text(whole)
         if whole == seconds:
             self.note(place, "interval", "exact")
         else:

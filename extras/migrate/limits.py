@@ -15,7 +15,6 @@ LONGEST_SELECTOR: Final = 1000
 MOST_IGNORED: Final = 50
 SHORTEST, LONGEST = 60, 7 * 86400
 """Limits of a schedule, in seconds between checks."""
-_UNITS: Final = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 _TAG = re.compile(r"[a-z0-9_-]+:\S.*")
 
 
@@ -29,25 +28,6 @@ def tag_of(word: str) -> str:
     if not (_TAG.fullmatch(line) and line.partition(":")[0] not in OWN_NAMESPACES):
         line = " ".join(line.replace(":", " ").split())
     return shortened(line, LONGEST_TAG)
-
-
-def interval(seconds: int) -> str:
-    """Return seconds in the largest unit that divides them.
-
-    >>> interval(600), interval(90), interval(86400)
-    ('10m', '90s', '1d')
-    """
-    unit = next(unit for unit in "dhms" if seconds % _UNITS[unit] == 0)
-    return f"{seconds // _UNITS[unit]}{unit}"
-
-
-def seconds_of(schedule: str) -> int:
-    """Reverse `interval`.
-
-    >>> seconds_of("10m")
-    600
-    """
-    return int(schedule[:-1]) * _UNITS[schedule[-1]]
 
 
 def without_password(url: str) -> str:

@@ -16,7 +16,6 @@ from actors.query import Analysed, QueryError, matches, parse
 from extras.migrate.plan import shortened
 
 LANGUAGE: Final = "simple"
-LONGEST: Final = 4096
 WHOLE_WORDS: Final = "found as whole words, capitals and accents aside"
 BEGINNINGS: Final = "found from the beginning of a word on, capitals and accents aside"
 _SLASHED = re.compile(r"/(.+)/([a-z]*)", re.DOTALL)

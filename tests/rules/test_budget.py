@@ -7,11 +7,11 @@ from tests.rules.source_files import modules, name_of
 
 BUDGET = {
     "supervision": (2_523, 19),
-    "storage": (13_000, 85),
-    "actors": (56_302, 335),
-    "api": (25_770, 155),
+    "storage": (12_991, 85),
+    "actors": (56_245, 335),
+    "api": (25_757, 155),
     "sanderling": (14_486, 85),
-    "extras/migrate": (4_941, 44),
+    "extras/migrate": (4_918, 44),
     "extras/receiver": (1_676, 11),
     "extras/agents": (1_105, 7),
     "extras/apply": (3_439, 27),

@@ -67,11 +67,6 @@ def with_files(text: str, names: list[str]) -> str:
     return f"{text} ({', '.join(unnamed)})" if unnamed else text
 
 
-Row: TypeAlias = tuple[str, int, int] | tuple[str, dict[str, str]] | tuple[str] | str
-"""A block's raw text with its trait and the number of its characters in links; the start of an element of `PLACING`,
-with its attributes; the end of one; or the name of a file that the next block links to.
-"""
-
 BLOCK, BEGIN = 3, 2
 """The lengths of tuple rows: of a block, and of an element's start; an element's end has 1."""
 _MOST_ROWS = 100_000

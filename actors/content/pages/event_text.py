@@ -22,7 +22,7 @@ from actors.content.bodies.text import cap, normalise
 from actors.content.pages.blocks import Blocks
 from actors.content.pages.traits import ASIDE, HEADING
 from actors.content.wording.language import language_of, stop_words
-from storage.records.event import CONTENT_CAP, Diff, Op
+from storage.records.event import CONTENT_CAP, Diff
 
 Class: TypeAlias = Literal["bad", "short", "neargood", "good"]
 
@@ -195,7 +195,3 @@ def _cut(texts: Sequence[str], named: Sequence[bool]) -> str:
             if room <= 0:
                 return "\n".join(kept[place] for place in sorted(kept)).strip("\n")
     return "\n".join(kept[place] for place in sorted(kept))
-
-
-def _para(op: Op) -> int:
-    return op.para

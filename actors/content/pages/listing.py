@@ -23,8 +23,8 @@ from actors.content.messages.requests import Item, item_form
 from actors.content.pages.traits import _OFFER, ASIDE, CONTROL, FURNITURE, HEADING, NAMED, plain_traits, traits_of
 
 MOST_ITEMS = 1_000
-MOST_TITLE, MOST_TEXT = 300, 1_000
-"""Characters of an item's title, and of its text in the list."""
+MOST_TITLE = 300
+"""Characters of an item's title."""
 _MOST_LINKS = 10_000
 _DEEPEST = 40
 """The nearest tags of a link's path, which are compared."""

@@ -8,8 +8,7 @@ from actors.hours import open_from
 from actors.inheriting import origins_of
 from actors.messages.views import HealthPart, SourceExamination, SourceView
 from actors.sources.health.score import FAILURES, Penalty, defective, in_a_row, reach, silent, span, stuck
-from actors.sources.schedule import cadence as pace
-from actors.sources.schedule import silence as pulse
+from actors.sources.schedule import cadence, silence
 from actors.sources.schedule.budgets import RENDERED
 from actors.sources.schedule.cadence import Hints, Limits
 from actors.sources.schedule.silence import FEWEST_GAPS, WATCHED_LEAST, Pulse
@@ -39,14 +38,14 @@ _UNKNOWN: Final = message("Too little is known of its usual pace to judge a sile
 
 def examined(view: SourceView, limits: Limits, now: Millis) -> SourceExamination:
     """Return the explanation of a source's current state."""
-    known = pace.decode(view.hot.pace, view.hot.interval)
+    known = cadence.decode(view.hot.pace, view.hot.interval)
     gap = 1 / known.rhythm.rate if known.rhythm.events >= _FEW else None
     return SourceExamination(view, parts(view.hot), next_look(view, limits, known.hints, gap, now), gap)
 
 
 def parts(hot: SourceRuntime) -> tuple[HealthPart, ...]:
     """Return every part of the last check's score, whether it lowers the score or not."""
-    at, beat, why = Millis(hot.last_look_at or 0), pulse.decode(hot.pulse), hot.last_error or ""
+    at, beat, why = Millis(hot.last_look_at or 0), silence.decode(hot.pulse), hot.last_error or ""
     found = {one.cause: one for one in (silent(beat), defective(beat, why), stuck(beat, at, why), _reach(hot, at, why))}
     return tuple(_part(found[cause], beat) for cause in _ORDER)
 

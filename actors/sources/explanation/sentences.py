@@ -17,8 +17,6 @@ THERE = "it was there at the first look"
 MOST_RULES = 3
 """Withholding rules that an explanation names, each with its newest check."""
 SHOWN_LOOKS = 5
-SHOWN = 200
-"""Characters shown of a block."""
 _WORDS = {"told": "told", "churn": "no news", "held": "held", "failed": "failed"}
 _BEST = ("told", "withheld", "due", "failed", "known", "furniture", "outside", "there", "absent", "unasked", "look")
 

@@ -13,10 +13,9 @@ from msgspec.structs import replace
 
 from actors.egress.failures import MOST_HOLD, PLAIN_HOLD, Blame, LookFailed, NotRendered
 from actors.hours import LONGEST_SHUT, open_from
-from actors.sources.health import score as health
-from actors.sources.schedule import cadence
+from actors.sources.health import score
+from actors.sources.schedule import cadence, silence
 from actors.sources.schedule import cadence as pace
-from actors.sources.schedule import silence as pulse
 from actors.sources.schedule.budgets import Price, cost_of
 from actors.sources.schedule.cadence import Hints, Limits, Pace
 from storage.records.health import BreakerState, scored
@@ -69,10 +68,10 @@ def succeeded(
     rhythm = pace.learned(known.rhythm, looked.at, hot.last_look_at, looked.times, looked.changed)
     interval = cadence.interval_of(rhythm, looked.at / 1000, price, limits, cost_of(rendered=looked.rendered))
     due = cadence.due_after(looked.at, interval, hints, limits, draw)
-    beat = pulse.passed(pulse.decode(hot.pulse), _watched(hot, looked.at), defect=False)
+    beat = silence.passed(silence.decode(hot.pulse), _watched(hot, looked.at), defect=False)
     if looked.changed:
-        beat = pulse.yielded(beat)
-    judged, beat = health.after_look(hot.health, beat, looked.remark)
+        beat = silence.yielded(beat)
+    judged, beat = score.after_look(hot.health, beat, looked.remark)
     if looked.again_soon:
         due = min(due, Millis(looked.at + round(limits.floor * 1000)))
     return replace(
@@ -93,7 +92,7 @@ def succeeded(
         last_status=looked.status,
         last_error=None,
         pace=pace.encode(Pace(rhythm, hints)),
-        pulse=pulse.encode(beat),
+        pulse=silence.encode(beat),
         rendered=looked.rendered,
         lent=looked.lent,
         private=looked.private,
@@ -133,10 +132,10 @@ def failed(hot: SourceRuntime, failure: LookFailed, now: Millis, limits: Limits,
         # Our own fault changes no breaker: its wait may be over, and an immediate retry would fail again.
         least = retry if failure.blame is Blame.LOCAL else 0
         retry = max(not_before or 0, round(state.until * 1000), least)
-    beat = pulse.decode(hot.pulse)
+    beat = silence.decode(hot.pulse)
     if failure.blame is Blame.CONTENT:
-        beat = pulse.passed(beat, 0.0, defect=True)
-    judged, beat = health.after_failure(hot.health, beat, failure.blame, failures, now, failure.reason)
+        beat = silence.passed(beat, 0.0, defect=True)
+    judged, beat = score.after_failure(hot.health, beat, failure.blame, failures, now, failure.reason)
     if failure.blame is Blame.LOCAL and isinstance(failure, NotRendered):  # the reason explains the old score
         judged = judged.explained(Message(f"{failure.reason[:1].upper()}{failure.reason[1:]}."))
     return replace(
@@ -150,7 +149,7 @@ def failed(hot: SourceRuntime, failure: LookFailed, now: Millis, limits: Limits,
         not_before=not_before,
         last_status=failure.status,
         last_error=failure.reason,
-        pulse=pulse.encode(beat),
+        pulse=silence.encode(beat),
     )
 
 
@@ -167,10 +166,10 @@ def _longer(hot: SourceRuntime) -> float:
 def unreached(hot: SourceRuntime, now: Millis, why: str) -> SourceRuntime:
     """Return the memory when the whole host is down and no check was made: the source does not answer either."""
     failures = max(hot.breaker.failures, RULE.threshold)
-    beat = pulse.decode(hot.pulse)
-    judged, beat = health.after_failure(hot.health, beat, Blame.REMOTE_TRANSIENT, failures, now, why)
+    beat = silence.decode(hot.pulse)
+    judged, beat = score.after_failure(hot.health, beat, Blame.REMOTE_TRANSIENT, failures, now, why)
     scores = scored(hot.scores, day_of(now), judged.score)
-    return replace(hot, health=judged, scores=scores, pulse=pulse.encode(beat))
+    return replace(hot, health=judged, scores=scores, pulse=silence.encode(beat))
 
 
 def _watched(hot: SourceRuntime, now: Millis) -> float:

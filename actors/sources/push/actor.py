@@ -39,7 +39,7 @@ from actors.sources.looks.access import SHUT_OUT, Opened, access_of, renewal_of
 from actors.sources.looks.fetch import host_of, refusal
 from actors.sources.looks.looking import REFUSED
 from actors.sources.ports import LiveSource, Ports, limits_of
-from actors.sources.push import connection as link
+from actors.sources.push import connection
 from actors.sources.push.committer import Committer
 from actors.sources.push.connection import Minute, Session, reply_to
 from actors.sources.push.frames import FramePipeline
@@ -210,7 +210,7 @@ class PushSource:
             await newcomer.answered(ports, self._live, Classification("push", chosen, url.text, None, now))
         self._live.count(now, Verdict.UNCHANGED)
         private = seen.source.headers is not None or ports.egress.hosts.is_inside(url.host)
-        self._live.hot = link.opened(self._live.hot, now, ms, self._status, private=private)
+        self._live.hot = connection.opened(self._live.hot, now, ms, self._status, private=private)
         self._live.unsaved = True
         before = self._live.push or PushView()
         self._live.push = renew(
@@ -278,7 +278,7 @@ class PushSource:
         self._bell.looked()
         minute, at = self._minute(now), self._ports.world.now()
         self._live.count(at, Verdict.NOTHING_TO_TELL if minute.frames else Verdict.UNCHANGED)
-        await self._keeper.settle(link.lived(self._live.hot, minute, at))
+        await self._keeper.settle(connection.lived(self._live.hot, minute, at))
         self._keeper.keep_place()
         self._beat_at = now + MINUTE
 
@@ -320,24 +320,26 @@ class PushSource:
         session = self._brought()
         hot, proved = self._live.hot, self._proved
         if proved:
-            hot = link.lived(hot, self._minute(trio.current_time()), now)
+            hot = connection.lived(hot, self._minute(trio.current_time()), now)
         fault: Blame | None = failure.blame
         orderly = proved and isinstance(failure, SessionOver) and failure.orderly
         self._live.count(now, Verdict.UNCHANGED if orderly else Verdict[failure.blame.name])
         if orderly:
-            hot, fault = link.ended(hot, session, now, self._status), None
+            hot, fault = connection.ended(hot, session, now, self._status), None
         else:
             self._streak += failure.blame is not Blame.LOCAL
             draw = self._chance.random()
-            hot = link.failed(hot, failure, session, now, limits_of(source, ports.settings), draw)
+            hot = connection.failed(hot, failure, session, now, limits_of(source, ports.settings), draw)
         if source.detection.pending:
             hot = newcomer.waiting(hot, now)
         await self._keeper.settle(hot)
         ports.world.log("push.ended", source_id=source.id, blame=failure.blame.value, why=failure.reason)
         if isinstance(self._frames, EventStream) and self._frames.lines.retry is not None:
-            self._retry = min(self._frames.lines.retry, link.LONGEST_DELAY)
+            self._retry = min(self._frames.lines.retry, connection.LONGEST_DELAY)
         stops = STOPPED if failure.status == HTTPStatus.NO_CONTENT else 0.0
-        return max(stops, self._retry, link.delay(self._live.hot, self._streak, fault, now, self._chance.random()))
+        return max(
+            stops, self._retry, connection.delay(self._live.hot, self._streak, fault, now, self._chance.random())
+        )
 
     def _brought(self) -> Session:
         seconds = trio.current_time() - self._began
@@ -358,5 +360,5 @@ class PushSource:
         """Wait this many seconds; a request for a check ends the wait."""
         if wait <= 0:
             return
-        self._live.hot = link.waiting(self._live.hot, Millis(self._ports.world.now() + round(wait * 1000)))
+        self._live.hot = connection.waiting(self._live.hot, Millis(self._ports.world.now() + round(wait * 1000)))
         await self._bell.sleep(wait, self._keeper.tell)

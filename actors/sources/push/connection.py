@@ -19,9 +19,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from actors.egress.failures import Blame, LookFailed
-from actors.sources.health import score as health
+from actors.sources.health import score
 from actors.sources.looks import progress
-from actors.sources.schedule import silence as pulse
+from actors.sources.schedule import silence
 from actors.sources.schedule.cadence import Limits
 from storage.records.health import BreakerState, scored
 from storage.records.identity import Millis, day_of
@@ -70,10 +70,10 @@ def opened(hot: SourceRuntime, now: Millis, ms: int, status: int = 101, *, priva
 def lived(hot: SourceRuntime, minute: Minute, now: Millis) -> SourceRuntime:
     """Return the memory after a minute of a proved connection, or the last part of one."""
     defect = minute.unreadable > 0 and minute.unreadable >= minute.frames
-    beat = pulse.passed(pulse.decode(hot.pulse), minute.seconds, defect=defect)
+    beat = silence.passed(silence.decode(hot.pulse), minute.seconds, defect=defect)
     if minute.frames > minute.unreadable:
-        beat = pulse.yielded(beat)
-    judged, beat = health.after_look(hot.health, beat, why=minute.why if defect else "")
+        beat = silence.yielded(beat)
+    judged, beat = score.after_look(hot.health, beat, why=minute.why if defect else "")
     return replace(
         hot,
         breaker=BreakerState(),
@@ -82,7 +82,7 @@ def lived(hot: SourceRuntime, minute: Minute, now: Millis) -> SourceRuntime:
         not_before=None,
         last_look_at=now,
         last_success_at=now,
-        pulse=pulse.encode(beat),
+        pulse=silence.encode(beat),
     )
 
 

@@ -6,8 +6,6 @@ change the source.
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias
-
 import msgspec
 import trio
 from msgspec import UNSET
@@ -20,7 +18,7 @@ from actors.errors import UrlRefused
 from actors.messages.sources import ExplainSource
 from actors.messages.views import Reason, SourceExplanation, ToldPage
 from actors.sources.detection.classify import RECENT
-from actors.sources.explanation import sentences as answers
+from actors.sources.explanation import sentences
 from actors.sources.index import SourceIndex
 from actors.sources.looks.access import renewal_of
 from actors.sources.looks.fetch import refusal
@@ -42,7 +40,6 @@ MOST_READS = 30
 _KINDS = (*ORDINARY, Kind.PRACTICE)
 _DAY = 86_400_000
 """Milliseconds of a possible step back of the clock since the newest event."""
-Known: TypeAlias = Literal["new", "edited", "seen"]
 _event = msgspec.json.Decoder(Event)
 
 
@@ -60,13 +57,13 @@ class Explainer:
         notes = trail.read_notes(kept.notes)
         wanted = folded(asked.text)
         if not wanted:
-            reasons = answers.looks(notes)
+            reasons = sentences.looks(notes)
         else:
-            reasons = [*await self._told(asked.source, wanted), *answers.noted(notes, wanted)]
+            reasons = [*await self._told(asked.source, wanted), *sentences.noted(notes, wanted)]
             if live.source.tier.polled or not reasons:  # the log and notes are all there is on frames
                 reasons += await self._in_memory(live, kept, asked)
-        state = answers.state(self._table.describe(asked.source), self._ports.world.now())
-        return SourceExplanation(view, answers.best_first(reasons), state)
+        state = sentences.state(self._table.describe(asked.source), self._ports.world.now())
+        return SourceExplanation(view, sentences.best_first(reasons), state)
 
     async def told_page(self, source: SourceId, *, values: bool = False) -> ToldPage | None:
         """Return a page as last reported; None for other tiers or an unread page. Raises NotFound.
@@ -92,7 +89,7 @@ class Explainer:
                 await trio.lowlevel.checkpoint()
                 event = _event.decode(stored.body)
                 if _tells(event, wanted):
-                    return [answers.told(event, millis_of(stored.seq))]
+                    return [sentences.told(event, millis_of(stored.seq))]
             if not page.scanned or page.scanned == at:
                 break
             at = page.scanned
@@ -118,7 +115,7 @@ class Explainer:
             return shelved.fetched, []
         wait = self._table.earliest(live) - now
         if wait > 0 or not source.enabled:
-            return None, [Reason("failed", answers.too_soon(wait, enabled=source.enabled))]
+            return None, [Reason("failed", sentences.too_soon(wait, enabled=source.enabled))]
         live.asked_at, renewal = now, renewal_of(ports, seen)
         try:
             with trio.fail_after(PATIENCE):

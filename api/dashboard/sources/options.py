@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, Final, TypeVar
+from typing import Annotated, Any, Final
 from urllib.parse import quote
 
 import msgspec
@@ -23,7 +23,6 @@ from storage.records.revision import revision_of
 from storage.records.source import OWN_NAMESPACES, Inheritable, Source
 from storage.records.times import interval_text
 
-T = TypeVar("T")
 _OWN: Final[dict[Inheritable, str]] = {name: f"own_{name}" for name in INHERITABLE}
 _Lines = Annotated[str, Meta(max_length=60_000)]
 

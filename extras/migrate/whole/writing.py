@@ -55,7 +55,6 @@ from storage.records.times import parse_rfc3339, rfc3339
 from storage.sql.storage import Storage
 
 PAGE = 100
-LAST = Millis((1 << 53) - 1)
 LAST_SEQ = (1 << 63) - 1
 
 

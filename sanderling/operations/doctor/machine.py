@@ -21,7 +21,7 @@ from actors.browser.remote import SCHEMES
 from actors.errors import UrlRefused
 from actors.world import RenderFailed, RenderRequest
 from sanderling.browsers import OFF
-from sanderling.operations import self_test as check
+from sanderling.operations import self_test
 from sanderling.operations.findings import DoctorContext, Finding, Level
 from sanderling.operations.import_stage import STAGE, unfinished
 from sanderling.operations.installing.layout import SYSTEM
@@ -163,10 +163,10 @@ async def worker(patient: DoctorContext) -> AsyncIterator[Finding]:
 
     async def look() -> str:
         nonlocal lacks
-        entries, memory_kib, lacks = await check.tried(patient.variables)
+        entries, memory_kib, lacks = await self_test.tried(patient.variables)
         return f"a feed of {entries} entries and a page read, {memory_kib >> 10} MiB"
 
-    finding = await check.found("worker", look)
+    finding = await self_test.found("worker", look)
     if finding.level != "ok":
         do = "Check that no security module or container forbids new processes, and check worker_memory."
         yield Finding("fail", "worker", finding.says, do)
