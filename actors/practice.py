@@ -1,11 +1,12 @@
 """The practice page and feed: a newcomer changes them with a button to see the service notice.
 
-All of it is pure: a document is a function of its step, the number of changes made so far. The page has a ferry's
-fares, notices and opening hours, and the feed its notices in several languages as RSS, newest first. From a step to a
-check, an event and a signature they go the way of every other source, from `actors/sources/registry/practice.py` on.
+The page has a ferry's fares, notices and opening hours; each step changes one of them. No state ever repeats: the
+service rightly reports no change for a page that returns to an earlier state. The feed has the notices as RSS, in
+several languages; each step adds one.
 
-A fare, the list of notices and a sentence take turns; each step of the feed adds a notice. No state ever repeats: the
-service rightly reports no change for a page that returns to an earlier state.
+All of it is pure: a document is a function of its step, the number of changes made so far. It imports nothing of ours.
+The way from a step to a check, an event and a signature is that of every other source, from
+`actors/sources/registry/practice.py` on.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Records of previews and picks: the events of watching a URL, the blocks to choose from, and the effect of choosing.
 
-Workers (`content/pages/preview.py`, `content/picking/picker.py`) and the tiers (`sources/page/preview.py`,
-`feed/preview.py`, `push/preview.py`) make them, and the front end shows them. Texts are excerpts; nothing is stored.
+A worker (`content/pages/preview.py`, `content/picking/picker.py`) and the tiers (`sources/<tier>/preview.py`) make
+them, the front end shows them. Texts are excerpts; nothing is stored.
 """
 
 from __future__ import annotations

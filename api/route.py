@@ -114,7 +114,7 @@ class Route:
     beside: further scopes that the key must have.
     query: the struct of the parameters. body: the structs that the body may be, chosen by their fields.
     answers: status to the body's type or types (None: no body).
-    refuses: slugs of its problems, in addition to those of every route (`api.openapi.answers`).
+    refuses: slugs of its problems, in addition to those of every route (`api.openapi.operation`).
     headers: those of its successes, in addition to the common ones. also: other media types that it speaks.
     repeatable: it creates something, and takes an Idempotency-Key.
     """

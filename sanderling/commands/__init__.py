@@ -1,1 +1,1 @@
-"""Commands by noun: `keys.py` is about API keys, `signing.py` about signing and master keys."""
+"""Commands by noun: `keys.py` is about API keys, signing keys and the master key."""

@@ -1,11 +1,11 @@
 """A watched source: its settings, detected type, memory and state; and the defaults of tags.
 
-State is saved in three ways (STORAGE rule 5): a harvest's state in the harvest's transaction (`base`, the validators in
-`hot`); an opened breaker with the next group commit; counters and times in lazy sweeps. Hot and base are separate
-tables because hot is 450 bytes and base up to 12 KB.
+State is saved in three ways: a harvest's state in the harvest's transaction (`base`, the validators in `hot`); an
+opened breaker with the next group commit; counters and times in lazy sweeps. Hot and base are separate tables because
+hot is 450 bytes and base up to 12 KB.
 
-A source's state shows how the last check went and whether checks happen. Health is different: a score over days, which
-a single failed check does not lower.
+`State` shows how the last check went and whether checks happen. Health is different: a score over days, which a single
+failed check does not lower.
 
 Several writers store a source's cookies without waiting for each other: its own checks, checks of sources that borrow
 its headers, edits, other nodes. So each text carries its age, and only a younger one may overwrite another.

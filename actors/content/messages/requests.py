@@ -35,10 +35,10 @@ class FeedRequest(Struct, frozen=True):
 
 
 class PageRequest(Struct, frozen=True):
-    """Answered by a `pages.PageReading` (task "page"), `PageLook` ("look_page"), `PagePreviewAnswer` ("preview_page").
+    """Answered by a `page.PageReading` (task "page"), `PageLook` ("look_page"), `PagePreviewAnswer` ("preview_page").
 
     memory: from the last check; None before the first. shared: keys of blocks that the host's other pages share
-    (`sites.shared_keys`), which are furniture. noise: keys that the user marked (`noise.noise_keys`). bar: the
+    (`restless.shared_keys`), which are furniture. noise: keys that the user marked (`news.noise_keys`). bar: the
     threshold, clamped to LOWEST_BAR and HIGHEST_BAR. url: the page's address after redirects. at: the time in
     milliseconds; 0 if unknown, and only checks count then. number: of the check, including checks that needed no
     reading; 0 if each check is read. was: the page's first format ("html" or one of `readings.FORMATS`); "" allows any.
@@ -66,7 +66,7 @@ class StandingRequest(Struct, frozen=True):
 
 
 class KeysRequest(Struct, frozen=True):
-    """Answered by the keys that mark blocks with these texts as noise (`noise.noise_keys`)."""
+    """Answered by the keys that mark blocks with these texts as noise (`news.noise_keys`)."""
 
     texts: tuple[str, ...]
 
