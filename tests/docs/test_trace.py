@@ -1,4 +1,4 @@
-"""The trace on the architecture page matches a run of the whole service, function by function."""
+"""The traces on the architecture page match a run of the whole service, function by function."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from tests.rules.source_files import ROOT
 ROOMS = ("supervision/", "storage/", "actors/", "api/")
 
 
-def on_the_page() -> list[tuple[str, str]]:
+def on_the_page(title: str) -> list[tuple[str, str]]:
     page = (ROOT / "docs/architecture.md").read_text("utf-8")
-    section = page.partition("## One event, by file and function")[2].partition("\n## ")[0]
+    section = page.partition(f"## {title}, by file and function")[2].partition("\n## ")[0]
     return re.findall(r"^\| `([\w/.]+)` \| `(\w+)` \|", section, re.MULTILINE)
 
 
@@ -53,7 +53,19 @@ async def test_an_event_goes_through_these_functions_in_this_order(autojump_cloc
             with entered() as found:
                 await trio.sleep(2 * HOUR)
             assert len(town.arrived) == 1
-    steps = on_the_page()
+    steps = on_the_page("One event")
     assert len(steps) > 30
+    assert [step for step in steps if step not in found] == []
+    assert [step for step in found if step in steps] == steps
+
+
+async def test_a_request_goes_through_these_functions_in_this_order(autojump_clock: object) -> None:
+    async with trio.open_nursery() as nursery:
+        town = Town(nursery)
+        async with town.running() as client:
+            with entered() as found:
+                await asked(client, "/v1/sources", url="http://news.test/feed")
+    steps = on_the_page("One request")
+    assert len(steps) > 10
     assert [step for step in steps if step not in found] == []
     assert [step for step in found if step in steps] == steps

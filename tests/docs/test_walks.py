@@ -1,4 +1,4 @@
-"""The walk on the architecture page: the files that name a field of a source, by one example."""
+"""The walks on the architecture page: the files that name a field of a source, and those of a noun, by examples."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 from storage.records.tiers import TIERS
-from tests.rules.source_files import ROOT
+from tests.rules.source_files import ROOT, tracked
 
 PAGE = (ROOT / "docs/architecture.md").read_text("utf-8")
 ON_THE_WAY = ("storage/records", "storage/sqlite", "actors/messages", "actors/sources/registry", "api")
@@ -26,7 +26,7 @@ OF_TAGS = {
 """Files that name a source's field again, because a tag may set it for all its sources."""
 SOME_NOUNS = {
     "api/dashboard/table.py",  # the nouns with screens
-    "api/operations/practice.py",  # adds a practice source
+    "api/operations/practice.py",  # adds a source, an alert and a bin to try
     "api/operations/publications.py",
     "api/operations/tag_defaults.py",  # renames a tag everywhere
     "api/dashboard/notifying/alert_form.py",  # an alert with its sources, and its first destination
@@ -46,12 +46,27 @@ def naming(field: str) -> set[str]:
     return found.difference(NOT_OF_A_SOURCE)
 
 
-def test_a_field_of_a_source_is_named_in_the_five_files_of_the_walk_and_in_no_other() -> None:
-    assert len(walk()) == 5
+def test_a_field_of_a_source_is_named_in_the_files_of_the_walk_and_in_no_other_on_the_way_of_a_request() -> None:
+    assert len(walk()) == 9
     assert "bar" not in TIERS["feed"].settings, "it is a field of pages only: so it stands in their row, too"
-    assert naming("bar") - OF_TAGS == {*walk(), "storage/records/tiers.py"}
+    on_the_way = {name for name in walk() if name.startswith(ON_THE_WAY) and name.endswith((".py", ".html"))}
+    assert naming("bar") - OF_TAGS == on_the_way
     assert all(f"`{name}`" in PAGE for name in OF_TAGS & naming("bar"))
     assert naming("bar") >= OF_TAGS
+
+
+def test_the_page_has_the_cost_of_the_newest_field_over_all_folders() -> None:
+    section = PAGE.partition("## Add a field")[2].partition("\n## ")[0]
+    field, *costs = re.findall(
+        r"`(\w+)`, the newest .* (\d+) files written by hand, (\d+) generated ones and (\d+) other pages", section
+    )[0]
+    found = {name for name, text in tracked() if not name.startswith("tests/") and re.search(rf"\b{field}\b", text)}
+    found -= {"docs/architecture.md"}
+    generated = {name for name in found if name.startswith(("clients/", "docs/schemas/"))}
+    pages = {name for name in found - generated if name.endswith(".md")}
+    by_hand = found - generated - pages
+    assert [int(cost) for cost in costs] == [len(by_hand), len(generated), len(pages)]
+    assert [name for name in by_hand if f"`{name}`" not in section] == []
 
 
 def test_a_field_of_an_alert_is_named_in_four_files() -> None:
