@@ -13,10 +13,9 @@ from urllib.parse import urlsplit
 from storage.records.alert import Alert
 from storage.records.destination import Attempt, Destination
 from storage.records.event import Draft, Stored, tags_in
-from storage.records.identity import SERVICE, Millis
+from storage.records.identity import SERVICE, Millis, parse_rfc3339, rfc3339, spoken
 from storage.records.secrecy import without_secrets
 from storage.records.tiers import Kind, SourceType
-from storage.records.times import parse_rfc3339, rfc3339, spoken
 
 AlertType = Literal[
     "source_quiet",

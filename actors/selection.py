@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from storage.records.health import Flag
-from storage.records.states import SourceState
+from storage.records.states import Flag, SourceState
 from storage.records.tiers import SourceType
 
 

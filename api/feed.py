@@ -17,9 +17,8 @@ from actors.notification.reading import ListedEvent, lines_of
 from api.schemas import admin as wire
 from api.streams.sse import RETRY
 from storage.records.event import id_in
-from storage.records.identity import Seq, millis_of
+from storage.records.identity import Seq, millis_of, rfc3339
 from storage.records.member import WEB, Member, ReplicaState, Says
-from storage.records.times import rfc3339
 
 if TYPE_CHECKING:
     from api.streams.keepalives import Writer

@@ -8,8 +8,7 @@ import trio
 
 from api.problems import FieldError, Refusal
 from api.route import PUBLIC, Answer, Call, Route
-from storage.records.identity import Millis
-from storage.records.times import rfc3339
+from storage.records.identity import Millis, rfc3339
 
 HEALTHZ, READYZ = PROBES = ("/healthz", "/readyz")
 """Answered from memory and free of rate limits; otherwise a stranger behind the same address could fail a node."""

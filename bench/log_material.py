@@ -13,9 +13,8 @@ import msgspec
 import nacl.signing
 
 from storage.records.event import Draft, Event
-from storage.records.identity import COUNTER_BITS, START, Millis, Seq, SourceId, id_of
+from storage.records.identity import COUNTER_BITS, START, Millis, Seq, SourceId, id_of, rfc3339
 from storage.records.source import Detection, Harvest, Source, SourceRuntime, SourceState
-from storage.records.times import rfc3339
 from storage.sqlite import open_keys
 from storage.sqlite.engine.folder import DATABASE
 

@@ -20,9 +20,9 @@ from actors.sources.ports import Ports
 from actors.sources.ranking import REMEMBERED, Ranking
 from bench.sources import a_source, some_ports
 from bench.topic import Figure, Row, Topic, size
-from storage.records.health import Health
 from storage.records.identity import SourceId
 from storage.records.source import WatchedSource
+from storage.records.states import Health
 from supervision import DynamicSupervisor
 
 COUNT = size(100_000, 5_000)

@@ -19,9 +19,8 @@ from sanderling.engines import opened_keys, refuse_postgres
 from sanderling.environment import environ
 from sanderling.exits import CommandFailed, Exit
 from sanderling.real_world import entropy, now
-from storage.records.identity import Millis
+from storage.records.identity import Millis, rfc3339
 from storage.records.key import SHOWN, ApiKey, PublicKey, SigningKey
-from storage.records.times import rfc3339
 from storage.sqlite.upkeep.rotation import RotationResult, rotate
 
 PART = 6

@@ -18,9 +18,8 @@ import structlog
 import trio
 from structlog.typing import Processor
 
-from storage.records.identity import Millis
+from storage.records.identity import Millis, rfc3339
 from storage.records.secrecy import plain, without_secrets
-from storage.records.times import rfc3339
 
 Fields = MutableMapping[str, Any]
 

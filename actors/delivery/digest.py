@@ -19,8 +19,7 @@ import msgspec
 
 from actors.hours import reading, zone_of
 from storage.records.destination import DeliveryMode, Destination
-from storage.records.identity import Millis
-from storage.records.times import rfc3339
+from storage.records.identity import Millis, rfc3339
 
 MOST_EVENTS = 500
 MOST_BYTES = 1 << 20

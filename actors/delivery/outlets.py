@@ -14,10 +14,9 @@ import trio
 from actors.bins import BODY, GONE, ArrivedRequest, Bins
 from actors.destination_kinds.kind import Outlet, Poster
 from actors.destination_kinds.values import HIDDEN
-from actors.egress.failures import Blame, LookFailed
+from actors.egress.failures import Blame, LookFailed, PostMethod, PostResult
 from actors.egress.headers import delivery_headers, user_agent
 from actors.egress.http import POST_TIMEOUT
-from actors.egress.posted import PostMethod, PostResult
 from actors.egress.url import Url
 from storage.errors import STANDSTILL
 

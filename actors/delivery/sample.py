@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 from actors.signatures.event import Signer
 from storage.records.event import Event
-from storage.records.identity import COUNTER_BITS, Millis, Seq, id_of, seq_at
-from storage.records.times import rfc3339
+from storage.records.identity import COUNTER_BITS, Millis, Seq, id_of, rfc3339, seq_at
 
 if TYPE_CHECKING:
     import random

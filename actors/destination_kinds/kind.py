@@ -9,7 +9,7 @@ import trio
 
 from actors.destination_kinds.answer import Answer
 from actors.destination_kinds.fields import AddressField, Family, KindField
-from actors.egress.posted import PostMethod, PostResult
+from actors.egress.failures import PostMethod, PostResult
 from actors.egress.url import Url
 from actors.notification.dialects import TextLimits
 from actors.notification.speech import NO_OTHER, Speech

@@ -1,4 +1,4 @@
-"""The reasons of failed checks and the meaning of HTTP statuses, sorted by fault.
+"""The reasons of failed checks and the meaning of HTTP statuses, sorted by fault; the response to a POST.
 
 | class | members | source breaker | host breaker | health |
 |---|---|---|---|---|
@@ -12,8 +12,10 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from enum import Enum
 from http import HTTPStatus
+from typing import Literal
 
 from actors.errors import UrlRefused
 from storage.records.secrecy import without_secrets
@@ -131,3 +133,20 @@ def _name(status: int) -> str:
         return f"{status} {HTTPStatus(status).phrase}"
     except ValueError:
         return str(status)
+
+
+PostMethod = Literal["POST", "PUT", "GET"]
+
+
+@dataclass(frozen=True, slots=True)
+class PostResult:
+    """The response to a POST. body: its beginning, undecoded. retry_after: seconds from now.
+
+    moved_to: the target of a redirect, "" for none.
+    """
+
+    status: int
+    latency_ms: int
+    body: bytes
+    retry_after: float | None
+    moved_to: str = ""

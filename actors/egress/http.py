@@ -19,7 +19,7 @@ import trio
 
 from actors.egress.cookies import Heard, set_by
 from actors.egress.decoding import ACCEPT_ENCODING, BadCoding, Body, TooLarge
-from actors.egress.failures import Blame, LookFailed, LookRefused, failure, is_redirect
+from actors.egress.failures import Blame, LookFailed, LookRefused, PostMethod, PostResult, failure, is_redirect
 from actors.egress.guard import Guard
 from actors.egress.headers import (
     collect,
@@ -32,7 +32,6 @@ from actors.egress.headers import (
     sent_at,
     user_agent,
 )
-from actors.egress.posted import PostMethod, PostResult
 from actors.egress.stream_lines import kind_of
 from actors.egress.transport import GuardedTransport
 from actors.egress.url import Url, join

@@ -16,8 +16,8 @@ from actors.notification.dialects import cut, one_line, paragraphs
 from actors.notification.fitting import difference_of
 from actors.notification.reading import notification_of
 from storage.records.event import CONTENT_CAP
+from storage.records.identity import parse_rfc3339, rfc3339
 from storage.records.source import OWN_NAMESPACES
-from storage.records.times import parse_rfc3339, rfc3339
 
 LONGEST_TAG: Final = 100
 MOST_TAGS: Final = 30

@@ -24,9 +24,8 @@ from actors.messages.workers import Record, RecorderMessage
 from actors.world import World
 from storage.errors import STANDSTILL
 from storage.records.event import EVERYTHING, HEARTBEAT, Draft, Heartbeat, Stored, id_in
-from storage.records.identity import SERVICE, START, Millis, Seq
+from storage.records.identity import SERVICE, START, Millis, Seq, parse_rfc3339, rfc3339
 from storage.records.source import Harvest
-from storage.records.times import parse_rfc3339, rfc3339
 from storage.sql.storage import Storage
 from supervision import Child, Mailbox, Unanswered
 

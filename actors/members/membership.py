@@ -18,9 +18,8 @@ from actors.members.ownership import Ownership
 from actors.members.usage import Usage
 from actors.world import World
 from storage.errors import STANDSTILL
-from storage.records.identity import millis_of
+from storage.records.identity import millis_of, rfc3339
 from storage.records.member import LEASE, Failover, Says
-from storage.records.times import rfc3339
 from storage.sql.stores.members import Members
 from supervision import Child
 

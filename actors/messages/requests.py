@@ -12,10 +12,9 @@ from typing import Annotated, Any, Literal
 from msgspec import UNSET, Meta, Struct, UnsetType
 from msgspec.structs import force_setattr, replace
 
-from storage.records.identity import Managed, given
+from storage.records.identity import Managed, given, seconds_of
 from storage.records.source import Follow, Inheritable, Render, Source, TagDefaults
 from storage.records.tiers import SourceType
-from storage.records.times import seconds_of
 
 _FEED = re.compile(r"\s*feed:(?!\d)(?://)?", re.I)
 _BARE = re.compile(r"[\w.-]+(?::[0-9]+)?(?=[/?#]|$)")

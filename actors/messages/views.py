@@ -7,11 +7,10 @@ from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
 from storage.records.event import StandingValues
-from storage.records.health import Cause
 from storage.records.identity import Millis, SourceId
 from storage.records.message import Message
 from storage.records.source import Source, SourceRuntime, state_of
-from storage.records.states import SourceState
+from storage.records.states import Cause, SourceState
 
 ReasonKind = Literal[
     "told", "withheld", "due", "failed", "known", "furniture", "outside", "there", "absent", "unasked", "look"

@@ -16,10 +16,9 @@ from actors.metrics import Labels
 from actors.overseer.overseer import Overseer
 from actors.sources.schedule.overdue import OverdueMonitor
 from actors.world import World
-from storage.records.health import RANK
 from storage.records.identity import START, millis_of
 from storage.records.member import ReplicaState
-from storage.records.states import SOURCES
+from storage.records.states import RANK, SOURCES
 from storage.records.tiers import TIERS
 from storage.sql.storage import Storage
 

@@ -18,10 +18,9 @@ from actors.sources.index import SourceIndex
 from actors.sources.ports import LiveSource, limits_of
 from actors.sources.schedule.pause import PauseSwitch
 from actors.world import World
-from storage.records.health import Flag
 from storage.records.identity import Millis
 from storage.records.source import Source, SourceRuntime
-from storage.records.states import PartState, SourceState
+from storage.records.states import Flag, PartState, SourceState
 from storage.sql.stores.members import Members
 from supervision import Change, Child, DynamicSupervisor, State, Status, Supervisor
 

@@ -16,10 +16,9 @@ from urllib.parse import urlsplit
 
 import trio
 
-from storage.records.health import Flag
 from storage.records.identity import Millis
 from storage.records.secrecy import without_secrets
-from storage.records.states import PARTS, PartState
+from storage.records.states import PARTS, Flag, PartState
 from storage.records.tiers import SourceType
 from supervision import Mailbox
 

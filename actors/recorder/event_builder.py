@@ -13,8 +13,7 @@ from msgspec import UNSET
 
 from actors.content.wording.spans import of_text
 from storage.records.event import Draft, Event
-from storage.records.identity import COUNTER_BITS, START, Millis, Seq, SourceId, id_of
-from storage.records.times import rfc3339
+from storage.records.identity import COUNTER_BITS, START, Millis, Seq, SourceId, id_of, rfc3339
 
 SCHEMA_VERSION = 1
 SCHEMA_PATH = "/schemas/stream-event/1.json"

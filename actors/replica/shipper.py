@@ -39,9 +39,8 @@ from actors.replica.parts import (
 from actors.world import World
 from storage.errors import STANDSTILL, ChainBroken
 from storage.objects import Objects, ObjectsAway
-from storage.records.identity import Millis
+from storage.records.identity import Millis, rfc3339
 from storage.records.member import ReplicaState
-from storage.records.times import rfc3339
 from storage.shipping import Begun, Change, Origin, Shipping
 from supervision import Child
 

@@ -13,9 +13,8 @@ from typing import Any, Final, Literal, NamedTuple
 from msgspec import UNSET, Struct, UnsetType, json
 
 from storage.records.coverage import Coverage, Why
-from storage.records.identity import Millis
+from storage.records.identity import Millis, rfc3339
 from storage.records.message import Message, joined, message
-from storage.records.times import rfc3339
 from storage.records.trail import Verdict
 
 TYPE: Final = "coverage"

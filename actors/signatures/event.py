@@ -24,9 +24,8 @@ from nacl.exceptions import BadSignatureError
 from actors.signatures.canonical import canonical, canonical_json
 from actors.signatures.verdict import Cause, Verdict
 from storage.records.event import Event
-from storage.records.identity import Millis
+from storage.records.identity import Millis, rfc3339
 from storage.records.key import PublicKey, SigningKey
-from storage.records.times import rfc3339
 
 _ENCODER = msgspec.json.Encoder()
 _ONCE_WITHOUT = ("coverage",)

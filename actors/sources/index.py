@@ -35,11 +35,10 @@ from actors.sources.schedule.cadence import wait_of
 from actors.sources.schedule.overdue import Round
 from actors.sources.tiers import BEHAVIOURS, readers
 from storage.records import tally
-from storage.records.health import Flag
 from storage.records.identity import SERVICE, Millis, SourceId
 from storage.records.source import Source, SourceRuntime, WatchedSource, feed_keys, key_of, reads_plainly, state_of
 from storage.records.source import SourceState as StoredState
-from storage.records.states import SourceState
+from storage.records.states import Flag, SourceState
 from storage.records.tiers import POLLED
 from supervision import ChildSpec, DynamicSupervisor, MailboxFull, Run
 

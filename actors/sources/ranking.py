@@ -17,8 +17,8 @@ from heapq import merge
 from itertools import islice
 from typing import Final
 
-from storage.records.health import RANK, Flag, Health
 from storage.records.identity import SourceId
+from storage.records.states import RANK, Flag, Health
 
 Order = tuple[int, float, SourceId]
 """The sort key: minus the flag's rank, the score, the id."""

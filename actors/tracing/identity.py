@@ -19,8 +19,7 @@ from typing import Final, NamedTuple
 import msgspec
 from msgspec import Struct
 
-from storage.records.identity import SERVICE, Millis, SourceId
-from storage.records.times import parse_rfc3339
+from storage.records.identity import SERVICE, Millis, SourceId, parse_rfc3339
 
 _PERSON: Final = b"sanderling trace"
 _RANDOM: Final = 7

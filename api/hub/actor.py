@@ -25,8 +25,7 @@ from msgspec.structs import replace
 from actors.app_context import AppContext
 from actors.delivery.schedule import ATTEMPTS, wait
 from actors.destination_kinds.answer import Answer
-from actors.egress.failures import Blame, LookFailed
-from actors.egress.posted import PostMethod, PostResult
+from actors.egress.failures import Blame, LookFailed, PostMethod, PostResult
 from actors.egress.url import parse_url
 from actors.errors import DomainError, UrlRefused
 from actors.feed_documents.formats import FORMATS

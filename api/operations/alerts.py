@@ -35,10 +35,9 @@ from api.schemas import alert_previews
 from api.schemas import alerts as wire
 from storage.records.alert import MOST_ALERTS, Alert, Scope
 from storage.records.event import Filter, Stored
-from storage.records.identity import START, Millis, Seq, SourceId, given, millis_of, seq_of
+from storage.records.identity import START, Millis, Seq, SourceId, given, millis_of, rfc3339, seq_of
 from storage.records.revision import Expected
 from storage.records.tiers import ORDINARY, Kind
-from storage.records.times import rfc3339
 
 ANSWER_WITHIN = 15.0
 """Seconds for the matcher to apply a change; it is stored by then."""

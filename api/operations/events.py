@@ -25,10 +25,9 @@ from api.streams.holder import Holder
 from api.streams.reader import EventFilter
 from api.streams.searching import Texts
 from storage.records.event import Filter, Stored
-from storage.records.identity import START, Millis, Seq, id_of, millis_of, seq_at, seq_of
+from storage.records.identity import START, Millis, Seq, id_of, millis_of, parse_rfc3339, rfc3339, seq_at, seq_of
 from storage.records.source import tag_of
 from storage.records.tiers import TIERS, WATCHED, Kind
-from storage.records.times import parse_rfc3339, rfc3339
 from storage.sql.stores.log import EventLog
 
 MOST_VALUES = 50

@@ -46,10 +46,9 @@ from actors.settings import wall_limit
 from api.operations.batches import Failed, for_each, place_of
 from api.operations.context import OperationContext, known_id
 from api.schemas.previews import PreviewRequest
-from storage.records.identity import Millis, SourceId
+from storage.records.identity import Millis, SourceId, seconds_of
 from storage.records.revision import Expected, revision_of
 from storage.records.source import OWN_NAMESPACES, RESTS, Source, tag_of
-from storage.records.times import seconds_of
 from supervision import Reply
 
 R = TypeVar("R")

@@ -12,9 +12,8 @@ from actors.overseer.rows import Asked, Row, first_line
 from api.operations.context import OperationContext
 from api.schemas import admin as wire
 from storage.records import trail
-from storage.records.identity import Seq, id_of, millis_of
+from storage.records.identity import Seq, id_of, millis_of, rfc3339
 from storage.records.states import LOOKS
-from storage.records.times import rfc3339
 
 MARKS = 20
 """Checks of a source that a row shows."""

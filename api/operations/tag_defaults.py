@@ -21,9 +21,9 @@ from api.schemas.alerts import AlertPatch, NewAlert
 from api.schemas.publications import PublicationPatch
 from storage.records.alert import Alert
 from storage.records.destination import Destination
+from storage.records.identity import interval_text
 from storage.records.revision import Expected, revision_of
 from storage.records.source import OWN_NAMESPACES, TagDefaults, tag_of
-from storage.records.times import interval_text
 from supervision import Reply
 
 LONGEST = 100

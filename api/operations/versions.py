@@ -1,4 +1,4 @@
-"""The stored versions of a page, their differences and pictures.
+"""The stored versions of a page, their differences and pictures; picking a part of a page.
 
 They are not stored separately: the source's memory has the newest reported texts, and each event the change that led to
 them. Before a break in that chain, only the event's text remains. Unknown differences are refused, not guessed.
@@ -12,8 +12,10 @@ from typing import Literal, NamedTuple
 import msgspec
 import trio
 from msgspec import Struct
+from msgspec.structs import replace
 
 from actors.errors import Conflict, NotFound
+from actors.previews import PastChange, PastPage, Picked, PickWish
 from actors.versions import Paragraph, Step, aligned, compared, undone
 from api.operations import events, sources
 from api.operations.context import OperationContext
@@ -218,3 +220,25 @@ def headers_of(found: Picture, name: str) -> dict[str, str]:
         "Cross-Origin-Resource-Policy": "same-origin",
         "Cache-Control": "private, no-store",
     }
+
+
+MOST_TRIED = 10
+"""Earlier versions that a selection is tried on."""
+
+
+async def of_source(call: OperationContext, source: Source, wish: PickWish) -> Picked:
+    """Show the blocks of a watched page to choose from. Raises as `sources.preview` does, StorageError."""
+    past = None if wish.press is None else await past_of(call, source)
+    return await sources.pick_from_source(call, source.id, replace(wish, past=past))
+
+
+async def past_of(call: OperationContext, source: Source) -> PastPage | None:
+    """Return the stored versions of a page, or None without any. Raises NotFound, StorageError."""
+    told = await sources.told_page(call, source.id, values=True)
+    if told is None or told.more:
+        return None
+    first = Millis(max(source.created_at, told.standing.began))  # earlier reports were about another part of the page
+    changes = [one for one in (await told_changes(call, source.id, MOST_TRIED + 1))[0] if one[0] >= first]
+    began = [at for at, _ in changes[1:]] + [first]
+    found = [PastChange(at, event.delta) for at, (_, event) in zip(began, changes, strict=False) if event.delta]
+    return PastPage(tuple(block.text for block in told.blocks), tuple(found[:MOST_TRIED])) if found else None

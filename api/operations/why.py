@@ -16,10 +16,9 @@ from api.schemas import why as wire
 from storage.records import trail
 from storage.records.alert import Alert
 from storage.records.event import RESET, Event, Filter, Stored
-from storage.records.identity import Millis, SourceId, millis_of, seq_at, seq_of
+from storage.records.identity import Millis, SourceId, millis_of, parse_rfc3339, rfc3339, seq_at, seq_of
 from storage.records.message import Message, joined, message
 from storage.records.tiers import Kind
-from storage.records.times import parse_rfc3339, rfc3339
 from storage.records.trail import Note, Part
 from storage.sql.stores.sources import Sources
 

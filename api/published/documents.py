@@ -13,9 +13,8 @@ from actors.feed_documents.formats import FORMATS
 from actors.world import World
 from api.published.newest import PublishedPage
 from storage.records.event import Stored, id_in
-from storage.records.identity import Seq, id_of, millis_of
+from storage.records.identity import Seq, id_of, millis_of, rfc3339
 from storage.records.publication import Publication
-from storage.records.times import rfc3339
 
 T = TypeVar("T")
 

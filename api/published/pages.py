@@ -17,7 +17,7 @@ from api.dashboard.drawing.difference import Changed, lines_of
 from api.dashboard.events import item_of
 from api.dashboard.rendering import plain
 from storage.records.event import Delta, Diff, Event, Stored
-from storage.records.times import parse_rfc3339, spoken
+from storage.records.identity import parse_rfc3339, spoken
 
 MOST_LINES = 12
 """Lines of a difference in the list; the event's own page has all."""

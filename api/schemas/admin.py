@@ -9,8 +9,7 @@ from msgspec import Meta, Struct
 from actors.overseer.rows import Kind, Sort
 from api.schemas.sources import HeldEvents, Time
 from storage.records.destination import DeliveryMode, Result
-from storage.records.health import Cause, Flag
-from storage.records.states import LOOKS, PARTS, PartState, SourceState
+from storage.records.states import LOOKS, PARTS, Cause, Flag, PartState, SourceState
 
 
 class TreeQuery(Struct, frozen=True, forbid_unknown_fields=True):

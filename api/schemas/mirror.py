@@ -6,7 +6,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from storage.records.times import rfc3339
+from storage.records.identity import rfc3339
 
 
 def mirrored(record: Struct, shape: type[Struct]) -> dict[str, Any]:

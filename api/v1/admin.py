@@ -25,8 +25,8 @@ from api.v1.sources import time_or_null
 from storage.records import trail
 from storage.records.destination import Attempt, Destination, Rates, Waiting
 from storage.records.event import SourceSize
+from storage.records.identity import rfc3339
 from storage.records.key import ApiKey
-from storage.records.times import rfc3339
 
 _UNTRIED = Rates(0.0, 0.0)
 _RANK: dict[wire.DeliveryState, int] = {"failing": 0, "disabled": 1, "active": 2, "paused": 3}

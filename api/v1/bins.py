@@ -11,7 +11,7 @@ from api.route import Answer, Call, routes_below
 from api.schemas import bins as wire
 from api.schemas.sources import ListQuery
 from storage.records.bin import Bin, Capture
-from storage.records.times import rfc3339
+from storage.records.identity import rfc3339
 
 
 def record_of(bin: Bin, bins: Bins) -> wire.BinRecord:

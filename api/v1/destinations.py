@@ -25,9 +25,8 @@ from api.schemas.mirror import mirrored
 from api.schemas.sources import ListQuery
 from api.v1.alerts import alert_of
 from storage.records.destination import ADDRESS, LINK, Attempt, Destination, Rates
-from storage.records.identity import id_of
+from storage.records.identity import id_of, rfc3339
 from storage.records.revision import revision_of
-from storage.records.times import rfc3339
 
 _NONE = Rates(0.0, 0.0)
 

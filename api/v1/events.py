@@ -18,9 +18,8 @@ from api.schemas.sources import Time
 from api.schemas.versions import ScreenshotQuery
 from api.streams.export import MEDIA
 from storage.records.event import Event, Stored
-from storage.records.identity import Millis
+from storage.records.identity import Millis, rfc3339
 from storage.records.picture import Side
-from storage.records.times import rfc3339
 
 
 class EventsPage(Struct, frozen=True):

@@ -7,13 +7,13 @@ from msgspec import UNSET
 from actors import previews
 from actors.messages.requests import DetectRequest
 from actors.previews import PickWish, Press
-from api.operations import picks, sources
+from api.operations import sources, versions
 from api.route import Answer, Call, Route
 from api.schemas import previews as wire
 from api.schemas.mirror import mirrored
 from api.schemas.previews import ShownPart
+from storage.records.identity import rfc3339
 from storage.records.secrecy import where_it_led
-from storage.records.times import rfc3339
 
 
 def _draft(event: previews.DraftEvent) -> wire.DraftEvent:
@@ -148,7 +148,7 @@ async def of_source(call: Call) -> Answer:
         _pressed(asked.press),
         selectors=True,
     )
-    return Answer(_picked_page(await picks.of_source(call, now, wish)))
+    return Answer(_picked_page(await versions.of_source(call, now, wish)))
 
 
 ROUTES = (

@@ -15,12 +15,11 @@ from api.pagination import next_page, place
 from api.route import Answer, Call, routes_below
 from api.schemas import sources as wire
 from api.schemas.mirror import mirrored
-from storage.records.health import RANK
-from storage.records.identity import Millis
+from storage.records.identity import Millis, interval_text, rfc3339
 from storage.records.revision import revision_of
 from storage.records.secrecy import where_it_led
 from storage.records.source import Source
-from storage.records.times import interval_text, rfc3339
+from storage.records.states import RANK
 
 # --- records to answers ----------------------------------------------------------------------------------------------
 

@@ -12,9 +12,9 @@ from api.route import Answer, Call, routes_below
 from api.schemas import sources as wire
 from api.schemas.mirror import mirrored
 from api.schemas.sources import ListQuery
+from storage.records.identity import interval_text
 from storage.records.revision import revision_of
 from storage.records.source import TagDefaults
-from storage.records.times import interval_text
 
 _TELLS = "alerts:write"
 

@@ -8,8 +8,7 @@ from api.operations.values import CurrentValue, SourceValues, ends, said, writte
 from api.route import Answer, Call, Route
 from api.schemas import values as wire
 from api.streams.export import MEDIA, cell
-from storage.records.identity import Millis
-from storage.records.times import rfc3339
+from storage.records.identity import Millis, rfc3339
 
 
 def _point(point: Point) -> wire.ValuePoint:

@@ -11,7 +11,7 @@ from api.operations.versions import Version
 from api.route import Answer, Call, Route
 from api.schemas import versions as wire
 from storage.records.event import Context
-from storage.records.times import rfc3339
+from storage.records.identity import rfc3339
 
 MOST_STEPS = 2_000
 """Most steps per answer."""

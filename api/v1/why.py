@@ -22,8 +22,7 @@ from api.schemas.why import CoverageQuery
 from api.v1.sources import breaker_of, time_or_null
 from storage.records import trail
 from storage.records.event import Event, SourceSize
-from storage.records.identity import Millis, SourceId
-from storage.records.times import parse_rfc3339, rfc3339
+from storage.records.identity import Millis, SourceId, parse_rfc3339, rfc3339
 from storage.records.trail import Note, Row
 
 

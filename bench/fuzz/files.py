@@ -15,8 +15,7 @@ import msgspec
 import trio
 
 from bench.fuzz.chance import Chance
-from extras.migrate.kinds import Kind
-from extras.migrate.plan import NotReadable
+from extras.migrate.plan import Kind, NotReadable
 from extras.migrate.reading import READERS, read
 from extras.migrate.recognising import kind_of
 from extras.migrate.whole.loading import look_through

@@ -12,7 +12,7 @@ from actors.content.errors import ContentError
 from actors.destination_kinds.answer import Verdict
 from actors.destination_kinds.messengers.kind import answer_of
 from actors.destination_kinds.messengers.messenger import Messenger, built_in
-from actors.egress.posted import PostResult
+from actors.egress.failures import PostResult
 from actors.notification.dialects import DIALECTS, MEASURES, TextLimits
 from actors.notification.fitting import message_of, plain_of, title_of
 from actors.notification.message_template import MOST_OUT, WriteRequest, check, write

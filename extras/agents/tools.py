@@ -21,8 +21,7 @@ from api.streams.subscriptions import CHANGES, MOST_RESOURCES, OF_SOURCE, Subscr
 from api.within import Reply
 from extras.agents.protocol import Refused, Result, Unknown
 from extras.agents.quoting import PER_TOKEN, RULE, as_data, event_as_text, events_as_text, marked, quoted
-from storage.records.identity import Millis
-from storage.records.times import rfc3339
+from storage.records.identity import Millis, rfc3339
 
 INSTRUCTIONS: Final = (
     "Sanderling watches URLs and tells what is new. `changes_since` with the `next` of the answer before it reads on "

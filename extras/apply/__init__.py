@@ -1,6 +1,6 @@
 """Configuration as files: `sanderling apply` makes a service match the files of a folder, and changes nothing else.
 
-`reading.py` parses the files, `state.py` fetches the service's records, `planning.py` compares the two and decides
+`reading.py` parses the files, `attaching.py` fetches the service's records, `planning.py` compares the two and decides
 (pure), `acting.py` executes, `showing.py` prints. `kinds/` has one file and table row per kind of record. `writing.py`
 goes from service to files. See docs/decisions/managed-records.md. No setting switches it on: its command runs when
 typed.

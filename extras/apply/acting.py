@@ -16,13 +16,12 @@ import httpx
 import msgspec
 import trio
 
-from extras.apply.attaching import attach
+from extras.apply.attaching import attach, state_of
 from extras.apply.groups import TEMPLATES, Attachment
 from extras.apply.kinds.kind import PART, Kind, Record, Wanted
 from extras.apply.kinds.sources import SOURCES
 from extras.apply.kinds.table import KINDS
 from extras.apply.planning import Act, Doubt, Plan, applied_of, changes_of
-from extras.apply.state import state_of
 from sanderling.client.api import ServiceRefused, WaitingClient, why_refused
 from sanderling.exits import CommandFailed, Exit
 from storage.records.identity import Managed

@@ -12,11 +12,10 @@ import trio
 
 from extras.apply import showing
 from extras.apply.acting import Actor, Done, compared
-from extras.apply.attaching import expanded
+from extras.apply.attaching import expanded, state_of
 from extras.apply.planning import Options, Plan, plan_of, too_many
 from extras.apply.reading import MOST_FLAWS, read_folder
 from extras.apply.sides import BadFiles, State, Wish
-from extras.apply.state import state_of
 from sanderling.client.api import Client, WaitingClient
 from sanderling.environment import environ, on_terminal, wants_colour
 from sanderling.exits import CommandFailed, Exit

@@ -8,10 +8,9 @@ import click
 import msgspec
 import trio
 
-from extras.apply.attaching import templates_of
+from extras.apply.attaching import state_of, templates_of
 from extras.apply.reading import TABLES
 from extras.apply.sides import State
-from extras.apply.state import state_of
 from extras.apply.writing import write, written
 from sanderling.client.api import Client, WaitingClient
 from sanderling.exits import CommandFailed, Exit

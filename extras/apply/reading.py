@@ -20,10 +20,10 @@ from extras.apply.kinds.destinations import BETWEEN, DESTINATIONS
 from extras.apply.kinds.kind import PART, Kind, Place, Wanted
 from extras.apply.kinds.sources import SOURCES
 from extras.apply.kinds.table import KINDS
-from extras.apply.places import line_of
 from extras.apply.references import Reference, Secret, flaw_of
 from extras.apply.secret_places import looked_up
 from extras.apply.sides import BadFiles, Group, Wish
+from extras.apply.toml import line_of
 from storage.records.identity import Workspace
 
 LARGEST = 32 << 20

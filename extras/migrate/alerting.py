@@ -15,8 +15,7 @@ import httpx
 import msgspec
 
 from extras.migrate.outcome import Done, Outcome
-from extras.migrate.plan import AlertBody, DestinationBody, PlannedAlert, wire
-from extras.migrate.telling_apart import Key, key_of
+from extras.migrate.plan import AlertBody, DestinationBody, Key, PlannedAlert, key_of, wire
 from sanderling.client.api import WaitingClient, why_refused
 from sanderling.exits import CommandFailed
 from storage.records.alert import MOST_SOURCES

@@ -1,15 +1,23 @@
-"""Make a plan from a reader's items: each address once, texts within their limits, a finding for each item.
+"""Drafts of sources and alerts from the fields of other programs, with their words.
 
 Sanderling watches each address once. Two watches of one page become one source that covers both; every widening is
 noted.
+
+Imported fields have code in their reader. docs/moving.md shows the same tables, and a test compares them.
+
+Other programs match any run of characters, or regular expressions; a query has words and phrases. A plain text becomes
+a phrase; with `wide`, its last word matches as a prefix ("ticket" finds tickets). Wanted texts are wide, excluded ones
+are not, so that the result errs towards too many events. Only regular expressions that list texts are understood:
+alternatives, gaps (`.*`), blanks.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from ipaddress import ip_address
+from typing import Any, Final, NamedTuple
 
 from cssselect import HTMLTranslator
 from msgspec.structs import replace
@@ -17,32 +25,34 @@ from msgspec.structs import replace
 from actors.egress.address import classify
 from actors.egress.url import parse_url
 from actors.errors import UrlRefused
-from extras.migrate.kinds import Kind
-from extras.migrate.limits import (
+from actors.query import Analysed, QueryError, matches, parse
+from extras.migrate.plan import (
     LONGEST,
     LONGEST_SELECTOR,
     LONGEST_TITLE,
     MOST_IGNORED,
     MOST_TAGS,
+    PLAIN,
     SHORTEST,
-    tag_of,
-    without_password,
-)
-from extras.migrate.plan import (
     AlertBody,
     DestinationBody,
     Findings,
+    Grade,
+    Kind,
+    NotReadable,
     Plan,
     PlannedAlert,
     PlannedSource,
+    Shown,
     SourceBody,
     shortened,
+    tag_of,
+    told_apart,
+    without_password,
 )
-from extras.migrate.showing import PLAIN, Shown
-from extras.migrate.telling_apart import told_apart
 from storage.records.alert import MOST_SOURCES
+from storage.records.identity import interval_text, seconds_of
 from storage.records.tiers import SourceType
-from storage.records.times import interval_text, seconds_of
 
 _PRIVATE = "a private address: only if the setting allow_watch_networks opens its network"
 _AGES = 10**9
@@ -257,3 +267,187 @@ def joined_selectors(selectors: Sequence[str]) -> str | None:
         for one in selectors
     )
     return XPATH + " | ".join(paths)
+
+
+MOST_ITEMS = 100_000
+_UNUSED: tuple[Any, ...] = (None, "", 0, False, [], {})
+
+
+class Field(NamedTuple):
+    """A field to note, unless it is unset or has its program's default."""
+
+    name: str
+    grade: Grade
+    says: str
+    by_itself: Collection[Any] = ()
+
+
+def tell_of(drafting: Drafting, place: str, record: Mapping[str, Any], fields: Sequence[Field]) -> None:
+    """Note each field of the table that a record uses."""
+    for field in fields:
+        value = record.get(field.name)
+        if value not in _UNUSED and value not in field.by_itself:
+            drafting.note(place, field.name, field.grade, field.says)
+
+
+def text(record: Mapping[str, Any], name: str) -> str:
+    """Return a text field; "" if it is no text."""
+    value = record.get(name)
+    return value.strip() if isinstance(value, str) else ""
+
+
+def texts(record: Mapping[str, Any], name: str) -> list[str]:
+    """Return a list of texts, or the lines of a text."""
+    value = record.get(name)
+    if isinstance(value, str):
+        value = value.splitlines()
+    if not isinstance(value, list):
+        return []
+    return [line.strip() for line in value if isinstance(line, str) and line.strip()]
+
+
+def mapping(value: Any) -> Mapping[str, Any]:
+    """Return a mapping; empty for anything else."""
+    return value if isinstance(value, dict) else {}
+
+
+def records(value: Any, what: str) -> list[Mapping[str, Any]]:
+    """Return the objects in a list. Raises NotReadable if it is no list, or too long."""
+    if not isinstance(value, list):
+        raise NotReadable(f"It has no list of {what}.")
+    if len(value) > MOST_ITEMS:
+        raise NotReadable(f"It has {len(value)} {what}; at most {MOST_ITEMS} are read.")
+    return [item for item in value if isinstance(item, dict)]
+
+
+def truth(value: Any) -> bool:
+    """Return whether a value means yes in JSON, YAML or as a number."""
+    return value.strip().lower() in ("true", "yes", "on", "1") if isinstance(value, str) else bool(value)
+
+
+LANGUAGE: Final = "simple"
+WHOLE_WORDS: Final = "found as whole words, capitals and accents aside"
+BEGINNINGS: Final = "found from the beginning of a word on, capitals and accents aside"
+_SLASHED = re.compile(r"/(.+)/([a-z]*)", re.DOTALL)
+_MARKS = re.compile(r"[\"“”„]")
+_FLAGS = re.compile(r"^\(\?[aiLmsux]+\)")
+_GROUPED = re.compile(r"^\((?:\?:|\?P?<\w+>)?([^()?][^()]*)\)$")
+_TOKEN = re.compile(
+    r"(?P<gap>\.[*+]\??)|(?P<blank>(?:\\s| )[*+]?)|(?P<edge>[\^$]|\\b)|(?P<escaped>\\[^\w\s])"
+    r"|\[(?P<one>\w)(?P<other>\w)\]|(?P<plain>[^\\\[\](){}.*+?|^$])"
+)
+_REPEATED = re.compile(r"[*+?{]")
+
+
+class Unsayable(Exception):
+    """No query can express it; the text explains why."""
+
+
+def phrase(text: str, *, wide: bool = False) -> str:
+    """Return the query that finds a text. Raises Unsayable for one without words.
+
+    >>> phrase("Sold  out"), phrase('"now"*'), phrase("ticket", wide=True), phrase("plan C", wide=True)
+    ('"Sold out"', '"now"', '"ticket*"', '"plan C"')
+    """
+    words = " ".join(_MARKS.sub(" ", text).split()).rstrip("* ")
+    if wide and _finds(f'"{words}*"', words):
+        return f'"{words}*"'
+    if not _finds(f'"{words}"', words):
+        raise Unsayable(f"{shortened(text, 60)!r} has no word to look for, or too many")
+    return f'"{words}"'
+
+
+def _finds(query: str, words: str) -> bool:
+    """Return whether a query is valid and finds the words it was made from."""
+    try:
+        return bool(words) and matches(parse(query, LANGUAGE), Analysed("", words))
+    except QueryError:
+        return False
+
+
+def lookup(text: str, *, wide: bool = False) -> str:
+    """Return the query for a text, or for a regular expression between slashes. Raises Unsayable.
+
+    >>> lookup("sold out"), lookup("/sold|gone/i")
+    ('"sold out"', '("sold" OR "gone")')
+    """
+    slashed = _SLASHED.fullmatch(text.strip())
+    return phrase(text, wide=wide) if slashed is None else pattern(slashed[1], wide=wide)
+
+
+def pattern(expression: str, *, wide: bool = False) -> str:
+    r"""Return the query for a regular expression that only lists texts. Raises Unsayable for any other.
+
+    >>> pattern(r"(?i)^price:\s+(?:\d+)?")
+    Traceback (most recent call last):
+    extras.migrate.drafting.Unsayable: '(?i)^price:\\s+(?:\\d+)?' is more than a list of texts
+    >>> pattern(r"(?i)(sold out|[Gg]one\.)"), pattern("(?P<all>open.*Sunday)")
+    ('("sold out" OR "Gone.")', '("open" "Sunday")')
+    """
+    body = _FLAGS.sub("", expression.strip())
+    grouped = _GROUPED.fullmatch(body)
+    body = body if grouped is None else grouped[1]
+    sides = [_side(side, expression, wide) for side in re.split(r"(?<!\\)\|", body)]
+    return any_of(sides)
+
+
+def _side(text: str, whole: str, wide: bool) -> str:
+    """Return the query for one alternative: all its texts, in any order."""
+    parts = "".join(_signs(text, whole)).split("\0")
+    queries = [phrase(part, wide=wide) for part in parts if part.strip()]
+    if not queries:
+        raise Unsayable(f"{shortened(whole, 60)!r} matches anything")
+    return queries[0] if len(queries) == 1 else f"({' '.join(queries)})"
+
+
+def _signs(text: str, whole: str) -> Iterator[str]:
+    """Yield a text's characters and blanks, and a NUL for each gap."""
+    at = 0
+    while at < len(text):
+        found = _TOKEN.match(text, at)
+        kind = None if found is None else found.lastgroup
+        if found is None or (kind not in ("gap", "blank") and _REPEATED.match(text, found.end())):
+            raise Unsayable(f"{shortened(whole, 60)!r} is more than a list of texts")
+        at = found.end()
+        match kind:
+            case "gap":
+                yield "\0"
+            case "blank":
+                yield " "
+            case "edge":
+                yield ""
+            case "other":
+                if found["one"].casefold() != found["other"].casefold():
+                    raise Unsayable(f"{shortened(whole, 60)!r} is more than a list of texts")
+                yield found["one"]
+            case _:
+                yield found[0].removeprefix("\\")
+
+
+def any_of(queries: Sequence[str]) -> str:
+    """Return a query for any of several.
+
+    >>> any_of(['"a"']), any_of(['"a"', '"b"', '"a"'])
+    ('"a"', '("a" OR "b")')
+    """
+    different = list(dict.fromkeys(queries))
+    return different[0] if len(different) == 1 else f"({' OR '.join(different)})"
+
+
+def none_of(queries: Sequence[str]) -> str:
+    """Return a query that excludes several.
+
+    >>> none_of(['"a"', '("b" OR "c")'])
+    '-"a" -("b" OR "c")'
+    """
+    return " ".join(f"-{query}" for query in dict.fromkeys(queries))
+
+
+def whole(*parts: str) -> str:
+    """Return a query for all parts together. Raises Unsayable if it is too long."""
+    query = " ".join(part for part in parts if part)
+    try:
+        parse(query, LANGUAGE)
+    except QueryError as error:
+        raise Unsayable(str(error)) from None
+    return query

@@ -1,4 +1,4 @@
-"""Plain lists of addresses: one per line, or a table with a header. Pure.
+"""Lists of addresses and of feeds (OPML) as sources.
 
 A line is `URL`, then comma-separated tags, then `| title`; `#` at the beginning or after a space starts a comment. A
 table (CSV with commas, semicolons or tabs) needs only the column `url`.
@@ -12,6 +12,8 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from actors.content.bodies.encoding import decode
+from actors.content.bodies.outlines import read_outline
+from actors.content.errors import ContentError
 from extras.migrate.drafting import Drafting
 from extras.migrate.plan import NotReadable, Plan, shortened
 from storage.records.tiers import TIERS
@@ -136,3 +138,22 @@ def _lines(data: bytes) -> list[str]:
 
 def _too_long(lines: list[str]) -> Iterator[int]:
     return (number for number, line in enumerate(lines, 1) if len(line) > LONGEST_LINE)
+
+
+def read_opml(data: bytes) -> Plan:
+    """Folders and categories become tags. Raises NotReadable."""
+    try:
+        outline = read_outline(data, MOST_LINES)
+    except ContentError as error:
+        raise NotReadable(error.reason) from None
+    drafting = Drafting()
+    for number, line in enumerate(outline.feeds, 1):
+        drafting.source(f"feed {number}", line.url, title=line.title, tags=line.tags)
+    for address in outline.lists:
+        drafting.note(
+            "the file", "list", "impossible", f"{shortened(address, 120)}: a list that it names is not followed"
+        )
+    if outline.left_out:
+        says = f"{outline.left_out} feeds after the first {MOST_LINES} are not read: split it"
+        drafting.note("the file", "feeds", "impossible", says)
+    return drafting.plan("opml")

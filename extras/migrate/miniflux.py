@@ -7,12 +7,25 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from extras.migrate.asking import basic_of, cookies_of, request_of
-from extras.migrate.drafting import Drafting
-from extras.migrate.fields import Field, mapping, records, tell_of, text, truth
+from extras.migrate.drafting import (
+    BEGINNINGS,
+    WHOLE_WORDS,
+    Drafting,
+    Field,
+    Unsayable,
+    any_of,
+    mapping,
+    none_of,
+    pattern,
+    records,
+    tell_of,
+    text,
+    truth,
+    whole,
+)
 from extras.migrate.notifying import destinations
 from extras.migrate.plan import DestinationBody, Plan, named
 from extras.migrate.recognising import decoded
-from extras.migrate.wording import BEGINNINGS, WHOLE_WORDS, Unsayable, any_of, none_of, pattern, whole
 
 PLACE: Final = "feed"
 _ENTRY: Final = "an event has what the feed says of an entry; the article behind it is not fetched"

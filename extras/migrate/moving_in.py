@@ -13,10 +13,9 @@ import trio
 
 from extras.migrate import report
 from extras.migrate.carrying_out import AGAIN, NOTHING, carry_out
-from extras.migrate.changedetection.files import LARGEST, WANTED
-from extras.migrate.kinds import Kind
+from extras.migrate.changedetection import LARGEST, WANTED
 from extras.migrate.outcome import Done, Outcome
-from extras.migrate.plan import NotReadable, Plan
+from extras.migrate.plan import Kind, NotReadable, Plan
 from extras.migrate.reading import MOST_BYTES, read
 from extras.migrate.recognising import kind_of
 from sanderling.client.api import Client

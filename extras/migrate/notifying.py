@@ -1,23 +1,233 @@
-"""Other programs' notifications as destinations: chats, phones, mail, webhooks. Pure.
+"""Notification addresses of other programs (Apprise's URLs) as destinations. Pure.
 
-Apprise has a URL scheme for each service (`apprise.py`); schemes that post to a web address become webhooks. Their
+Apprise has a URL scheme for each service; schemes that post to a web address become webhooks. Their
 message changes: signed JSON of the event instead of a text.
+
+Apprise documents each scheme: https://github.com/caronc/apprise/wiki. An address of unknown form is dropped, rather
+than notify the wrong people.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from hashlib import sha256
-from typing import Final
-from urllib.parse import SplitResult, unquote, urlsplit
+from typing import Final, NamedTuple
+from urllib.parse import SplitResult, parse_qs, quote, unquote, urlencode, urlsplit
 
 import msgspec
 
 from actors.egress.url import parse_url
 from actors.errors import UrlRefused
-from extras.migrate.apprise import SCHEMES, Reached, reached
 from extras.migrate.drafting import Drafting
 from extras.migrate.plan import DestinationBody
+
+_TELEGRAM: Final = re.compile(r"\d+:[\w-]+")
+Options = dict[str, str]
+
+
+class Reached(NamedTuple):
+    """The recipient of an address: a kind, its address ("" for the kind's own), and its options."""
+
+    kind: str
+    url: str
+    options: Options
+
+
+class _Parts(NamedTuple):
+    """The parts of an Apprise address: names decoded; `base` is scheme, host and port as HTTP writes them."""
+
+    scheme: str
+    user: str
+    password: str
+    host: str
+    base: str
+    path: tuple[str, ...]
+    query: Mapping[str, list[str]]
+
+
+def reached(parts: SplitResult, text: str) -> tuple[Reached, ...]:
+    """Return the recipients of an address; none for an unknown form."""
+    scheme = parts.scheme.lower()
+    read = _READ.get(scheme)
+    if read is None:
+        return ()
+    if scheme == "tgram":
+        return tuple(_telegram(text))
+    secure = scheme.endswith("s") and scheme not in ("opsgenie", "msteams")
+    base = f"{'https' if secure else 'http'}://{parts.netloc.rpartition('@')[2]}"
+    path = tuple(unquote(part) for part in parts.path.split("/") if part)
+    user, password = unquote(parts.username or ""), unquote(parts.password or "")
+    host = parts.netloc.rpartition("@")[2]  # unnormalized: it may be a case-sensitive token
+    query = {name.lower(): values for name, values in parse_qs(parts.query).items()}
+    return tuple(read(_Parts(scheme, user, password, host, base, path, query)))
+
+
+def _telegram(text: str) -> Iterator[Reached]:
+    """Parse `tgram://123:token/chat1/chat2`, which no URL parser handles."""
+    token, *chats = (unquote(part) for part in text.partition("://")[2].partition("?")[0].split("/") if part)
+    if _TELEGRAM.fullmatch(token):
+        for chat in chats:
+            group, _, thread = chat.partition(":")
+            yield Reached("telegram", "", {"token": token, "chat": group} | ({"thread": thread} if thread else {}))
+
+
+def _slack(at: _Parts) -> Iterator[Reached]:
+    tokens = (at.host, *at.path[:2])
+    if len(tokens) == 3 and tokens[0][:1] in "TE":
+        yield Reached("slack", "https://hooks.slack.com/services/" + "/".join(tokens), {})
+
+
+def _discord(at: _Parts) -> Iterator[Reached]:
+    if at.path and at.host.isdigit():
+        yield Reached("discord", f"https://discord.com/api/webhooks/{at.host}/{quote(at.path[0])}", {})
+
+
+def _workflow(at: _Parts) -> Iterator[Reached]:
+    if len(at.path) == 2:
+        query = {"api-version": "2016-06-01", "sp": "/triggers/manual/run", "sv": "1.0", "sig": at.path[1]}
+        host = at.host.removesuffix(":443")
+        url = f"https://{host}/workflows/{quote(at.path[0])}/triggers/manual/paths/invoke?{urlencode(query)}"
+        yield Reached("teams", url, {})
+
+
+def _google_chat(at: _Parts) -> Iterator[Reached]:
+    if len(at.path) == 2:
+        query = urlencode({"key": at.path[0], "token": at.path[1]})
+        yield Reached("google-chat", f"https://chat.googleapis.com/v1/spaces/{at.host}/messages?{query}", {})
+
+
+def _mattermost(at: _Parts) -> Iterator[Reached]:
+    if at.path:
+        yield Reached("mattermost", f"{at.base}/{'/'.join((*at.path[:-1], 'hooks', at.path[-1]))}", {})
+
+
+def _rocket_chat(at: _Parts) -> Iterator[Reached]:
+    if at.user.count("/") == 1 and not at.password:
+        yield Reached("rocketchat", f"{at.base}/hooks/{at.user}", {})
+
+
+def _zulip(at: _Parts) -> Iterator[Reached]:
+    if at.user and len(at.path) == 2:
+        organization = at.host if "." in at.host else f"{at.host}.zulipchat.com"
+        bot = f"{at.user.removesuffix('-bot')}-bot@{organization}"
+        yield Reached("zulip", f"https://{organization}", {"bot": bot, "key": at.path[0], "channel": at.path[1]})
+
+
+def _matrix(at: _Parts) -> Iterator[Reached]:
+    if at.user and not at.password:
+        for room in at.path:
+            if room.startswith("!"):
+                yield Reached("matrix", at.base, {"token": at.user, "room": room})
+
+
+def _ntfy(at: _Parts) -> Iterator[Reached]:
+    if at.password or (at.user and not at.user.startswith("tk_")):
+        return
+    token = {"token": at.user} if at.user else {}
+    if not at.path:
+        yield Reached("ntfy", "", {"topic": at.host} | token)
+    for topic in at.path:
+        yield Reached("ntfy", at.base, {"topic": topic} | token)
+
+
+def _gotify(at: _Parts) -> Iterator[Reached]:
+    if at.path:
+        yield Reached("gotify", "/".join((at.base, *at.path[:-1])), {"token": at.path[-1]})
+
+
+def _pushover(at: _Parts) -> Iterator[Reached]:
+    if at.user and at.host:
+        yield Reached("pushover", "", {"user": at.user, "token": at.host})
+
+
+def _home_assistant(at: _Parts) -> Iterator[Reached]:
+    if at.path and not at.user:
+        options = {"token": at.path[-1], "service": "persistent_notification"}
+        yield Reached("home-assistant", "/".join((at.base, *at.path[:-1])), options)
+
+
+def _pagerduty(at: _Parts) -> Iterator[Reached]:
+    if at.user:
+        region = "https://events.eu.pagerduty.com" if at.query.get("region") == ["eu"] else ""
+        yield Reached("pagerduty", region, {"key": at.user})
+
+
+def _opsgenie(at: _Parts) -> Iterator[Reached]:
+    region = "https://api.eu.opsgenie.com" if at.query.get("region") == ["eu"] else ""
+    yield Reached("opsgenie", region, {"key": at.user or at.host})
+
+
+def _signal(at: _Parts) -> Iterator[Reached]:
+    if at.path and not at.user:
+        number, *others = (part if part.startswith(("+", "group.")) else f"+{part}" for part in at.path)
+        yield Reached("signal", at.base, {"number": number, "recipients": ", ".join(others or [number])})
+
+
+def _lark(at: _Parts) -> Iterator[Reached]:
+    host = "open.feishu.cn" if at.scheme == "feishu" else "open.larksuite.com"
+    yield Reached("lark", f"https://{host}/open-apis/bot/v2/hook/{at.host}", {})
+
+
+def _dingtalk(at: _Parts) -> Iterator[Reached]:
+    url = f"https://oapi.dingtalk.com/robot/send?access_token={at.host}"
+    yield Reached("dingtalk", url, {"secret": at.user} if at.user else {})
+
+
+def _wecom(at: _Parts) -> Iterator[Reached]:
+    yield Reached("wecom", f"https://qyapi.weixin.qq.com/cgi-bin/webhook/send?key={at.host}", {})
+
+
+def _apprise(at: _Parts) -> Iterator[Reached]:
+    if at.path and not at.user:
+        yield Reached("apprise", "/".join((at.base, *at.path[:-1])), {"key": at.path[-1]})
+
+
+def _mail(at: _Parts) -> Iterator[Reached]:
+    domain = at.host.partition(":")[0]
+    given = [address for value in at.query.get("to", []) for address in value.split(",")]
+    own = at.user if "@" in at.user else f"{at.user}@{domain}" if at.user else ""
+    for address in given or [part for part in at.path if "@" in part] or [own]:
+        if "@" in address:
+            yield Reached("email", address.strip(), {})
+
+
+_READ: Final[Mapping[str, Callable[[_Parts], Iterator[Reached]]]] = {
+    "slack": _slack,
+    "discord": _discord,
+    "workflow": _workflow,
+    "workflows": _workflow,
+    "gchat": _google_chat,
+    "mmost": _mattermost,
+    "mmosts": _mattermost,
+    "rocket": _rocket_chat,
+    "rockets": _rocket_chat,
+    "zulip": _zulip,
+    "matrix": _matrix,
+    "matrixs": _matrix,
+    "tgram": lambda at: iter(()),
+    "ntfy": _ntfy,
+    "ntfys": _ntfy,
+    "gotify": _gotify,
+    "gotifys": _gotify,
+    "pover": _pushover,
+    "hassio": _home_assistant,
+    "hassios": _home_assistant,
+    "pagerduty": _pagerduty,
+    "opsgenie": _opsgenie,
+    "signal": _signal,
+    "signals": _signal,
+    "lark": _lark,
+    "feishu": _lark,
+    "dingtalk": _dingtalk,
+    "wecombot": _wecom,
+    "apprise": _apprise,
+    "apprises": _apprise,
+    "mailto": _mail,
+    "mailtos": _mail,
+}
+SCHEMES: Final = frozenset(_READ)
+
 
 POSTING: Final = {"json": "http", "jsons": "https", "post": "http", "posts": "https", "http": "http", "https": "https"}
 """Schemes that post to an address, with the address's scheme."""

@@ -1,21 +1,36 @@
-"""The plan made from another program's file, and how faithful it is. Pure records.
+"""The plan of an import: a file's items as sources, alerts and destinations, within limits.
 
 A plan's bodies match the API field for field, so a dry run shows exactly what would be sent.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, Literal
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from hashlib import sha256
+from typing import Any, Final, Literal, NamedTuple
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
-from extras.migrate.kinds import Kind
 from storage.records.alert import Matching
 from storage.records.destination import WEBHOOK
-from storage.records.source import Render
+from storage.records.source import OWN_NAMESPACES, Render
 from storage.records.tiers import SourceType
+
+Kind = Literal["urls", "csv", "opml", "changedetection", "miniflux", "urlwatch", "sanderling"]
+KINDS: Final[tuple[Kind, ...]] = (
+    "urls",
+    "csv",
+    "opml",
+    "changedetection",
+    "miniflux",
+    "urlwatch",
+    "sanderling",
+)
+
 
 Grade = Literal["exact", "approximated", "impossible"]
 
@@ -165,3 +180,119 @@ def listed(items: Sequence[str], most: int) -> str:
     """
     shown = ", ".join(items[:most])
     return shown if len(items) <= most else f"{shown} and {len(items) - most} more"
+
+
+LONGEST_TITLE: Final = 200
+LONGEST_TAG: Final = 100
+MOST_TAGS: Final = 50
+LONGEST_SELECTOR: Final = 1000
+MOST_IGNORED: Final = 50
+SHORTEST, LONGEST = 60, 7 * 86400
+"""Limits of a schedule, in seconds between checks."""
+_TAG = re.compile(r"[a-z0-9_-]+:\S.*")
+
+
+def tag_of(word: str) -> str:
+    """Turn another program's tag, group or folder into a tag.
+
+    >>> tag_of("Tides: north"), tag_of("topic:tides"), tag_of("kind:x")
+    ('Tides north', 'topic:tides', 'kind x')
+    """
+    line = " ".join(word.split())
+    if not (_TAG.fullmatch(line) and line.partition(":")[0] not in OWN_NAMESPACES):
+        line = " ".join(line.replace(":", " ").split())
+    return shortened(line, LONGEST_TAG)
+
+
+def without_password(url: str) -> str:
+    """Remove user and password from a URL.
+
+    >>> without_password("https://me:secret@example.org/feed")
+    'https://…@example.org/feed'
+    >>> without_password("me:se@cret@example.org/feed")
+    '…@example.org/feed'
+    """
+    return re.sub(r"(^|//)[^/?#]*@", r"\1…@", url, count=1)
+
+
+LONGEST_WAIT: Final = 500
+NEEDS: Final = "a browser shows it: one is needed here, and `sanderling doctor` says whether it is there"
+POSTED: Final = "what is asked with a POST is not rendered: it is watched as it is sent"
+AT_REST: Final = "it is read once it has come to rest: no CSS selector is waited for"
+
+
+class Shown(NamedTuple):
+    """Whether a browser renders a page, and the CSS selector to wait for."""
+
+    rendered: bool = False
+    wait_for: str | None = None
+
+
+PLAIN: Final = Shown()
+
+
+def shown(note: Findings, place: str, what: str, wait_for: str = "", *, posts: bool = False) -> Shown:
+    """Return how to render a page that another program renders, and note the differences."""
+    if posts:
+        note(place, what, "approximated", POSTED)
+        return PLAIN
+    note(place, what, "exact", NEEDS)
+    wait_for = wait_for.strip().removeprefix("css=").strip()
+    if not wait_for:
+        return Shown(rendered=True)
+    if not _is_css(wait_for):
+        note(place, "wait_for", "approximated", AT_REST)
+        return Shown(rendered=True)
+    note(place, "wait_for", "exact")
+    return Shown(rendered=True, wait_for=wait_for)
+
+
+def _is_css(selector: str) -> bool:
+    from actors.content.errors import ContentError  # imports lxml, needed only for selectors
+    from actors.content.messages.readings import selector_kind
+    from actors.content.pages.selectors import check
+
+    try:
+        check(selector)
+    except ContentError:
+        return False
+    return selector_kind(selector) == "css" and len(selector) <= LONGEST_WAIT
+
+
+Key = tuple[str, str, str]
+_DIGITS: Final = 8
+
+
+def key_of(alert: PlannedAlert, name: str | None = None) -> Key:
+    """Return an alert's identity: name, query and language, optionally under another name."""
+    return alert.body.name if name is None else name, alert.body.filter_query, alert.body.language
+
+
+def told_apart(alerts: Iterable[PlannedAlert]) -> Iterator[PlannedAlert]:
+    """Yield the alerts with distinct keys.
+
+    Namesakes get a mark in their names, a digest of their destinations. Parts of an alert over too many sources are
+    numbered: their destinations are equal. `other` is the marked name of an unmarked alert and vice versa: the alert's
+    previous name if its namesakes come or go.
+    """
+    every = [(alert, _mark(alert)) for alert in alerts]
+    marks: dict[Key, set[str]] = {}
+    for alert, mark in every:
+        marks.setdefault(key_of(alert), set()).add(mark)
+    parts: Counter[tuple[Key, str]] = Counter()
+    for alert, mark in every:
+        key = key_of(alert)
+        parts[key, mark] += 1
+        number = "" if parts[key, mark] == 1 else str(parts[key, mark])
+        names = _called(alert.body.name, number), _called(alert.body.name, mark, number)
+        name, other = names if len(marks[key]) == 1 else names[::-1]
+        yield replace(alert, body=replace(alert.body, name=name), other=other)
+
+
+def _mark(alert: PlannedAlert) -> str:
+    return sha256(msgspec.json.encode(alert.destinations)).hexdigest()[:_DIGITS]
+
+
+def _called(name: str, *marks: str) -> str:
+    mark = " ".join(filter(None, marks))
+    return f"{shortened(name, LONGEST_TITLE - len(mark) - 3)} [{mark}]" if mark else name

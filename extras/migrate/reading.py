@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from extras.migrate.changedetection.watches import read_changedetection
-from extras.migrate.kinds import Kind
-from extras.migrate.lists import read_csv, read_urls
+from extras.migrate.changedetection import read_changedetection
+from extras.migrate.lists import read_csv, read_opml, read_urls
 from extras.migrate.miniflux import read_miniflux
-from extras.migrate.outlines import read_opml
-from extras.migrate.plan import NotReadable, Plan
+from extras.migrate.plan import Kind, NotReadable, Plan
 from extras.migrate.recognising import MOST_TEXT
-from extras.migrate.urlwatch.jobs import read_urlwatch
+from extras.migrate.urlwatch import read_urlwatch
 
 MOST_BYTES: Final = 256 * 1024 * 1024
 """Maximum bytes of a zip: a changedetection.io backup also has old page states. Unpacked JSON has its own limit."""

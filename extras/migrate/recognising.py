@@ -10,9 +10,8 @@ from typing import Any, Final
 import msgspec
 
 from actors.content.bodies.encoding import decode
-from extras.migrate.kinds import Kind
 from extras.migrate.lists import columns_of, delimiter_of
-from extras.migrate.plan import NotReadable
+from extras.migrate.plan import Kind, NotReadable
 from extras.migrate.whole.lines import begins_export
 
 _JOB = re.compile(

@@ -9,8 +9,7 @@ import msgspec
 from msgspec.structs import replace
 
 from extras.migrate.alerting import host_of
-from extras.migrate.kinds import Kind
-from extras.migrate.plan import Finding, Grade, Plan, PlannedAlert, listed, wire
+from extras.migrate.plan import Finding, Grade, Kind, Plan, PlannedAlert, listed, wire
 
 NAMES: dict[Kind, str] = {
     "urls": "a list of addresses",

@@ -9,8 +9,7 @@ from typing import Any
 
 import msgspec
 
-from storage.records.identity import Millis
-from storage.records.times import parse_rfc3339, rfc3339
+from storage.records.identity import Millis, parse_rfc3339, rfc3339
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,9 +20,8 @@ from actors.signatures.receipt import Receipt, ReceivedEvent
 from actors.signatures.verdict import Verdict
 from extras.receiver.capture import Capture
 from sanderling.client.lines import fit
-from storage.records.identity import Millis
+from storage.records.identity import Millis, rfc3339
 from storage.records.secrecy import plain
-from storage.records.times import rfc3339
 
 REMEMBERED = 10_000
 """Ids remembered; at a thousand per second a duplicate has ten seconds."""

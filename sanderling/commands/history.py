@@ -15,10 +15,9 @@ from sanderling.commands.service import SOURCES, sent, with_client
 from sanderling.environment import environ, wants_colour
 from sanderling.exits import CommandFailed, Exit
 from sanderling.flags import json_flag
-from storage.records.identity import Millis
+from storage.records.identity import Millis, parse_rfc3339, rfc3339, seconds_of
 from storage.records.secrecy import plain
 from storage.records.states import LOOKS
-from storage.records.times import parse_rfc3339, rfc3339, seconds_of
 from storage.records.trail import Verdict
 
 if TYPE_CHECKING:

@@ -18,9 +18,9 @@ from sanderling.environment import hinted
 from sanderling.exits import Exit
 from sanderling.flags import json_flag, loaded, settings_flags
 from sanderling.json_lines import print_json
+from storage.records.identity import rfc3339
 from storage.records.key import ApiKey
 from storage.records.states import Mood
-from storage.records.times import rfc3339
 
 json_option = click.option("--json", "as_json", is_flag=True, help="As JSON, for programs.")
 

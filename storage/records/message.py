@@ -12,8 +12,7 @@ from typing import Final, TypeAlias, Union
 
 from msgspec import Struct
 
-from storage.records.identity import Millis
-from storage.records.times import spoken
+from storage.records.identity import Millis, spoken
 
 Value: TypeAlias = Union[str, int, "Message"]
 _PLACE: Final = re.compile(r"%(?:\((\w+)\)s|%)")

@@ -22,9 +22,9 @@ from msgspec.structs import replace
 
 from storage.records import trail
 from storage.records.event import Draft
-from storage.records.health import BreakerState, Health
 from storage.records.identity import Managed, Millis, Seq, SourceId
 from storage.records.picture import Picture
+from storage.records.states import BreakerState, Health
 from storage.records.states import SourceState as State
 from storage.records.tiers import TIERS, SourceType, Tier
 from storage.records.trail import Verdict

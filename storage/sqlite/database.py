@@ -16,9 +16,8 @@ import trio
 
 from storage.append import Lease
 from storage.errors import Locked
-from storage.records.identity import START, Seq, millis_of
+from storage.records.identity import START, Seq, millis_of, rfc3339
 from storage.records.key import SigningKey
-from storage.records.times import rfc3339
 from storage.secrets.connection import Connection
 from storage.secrets.sealing import examine_boxes
 from storage.secrets.sealing import mark as note_key

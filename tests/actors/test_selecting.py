@@ -7,8 +7,8 @@ import pytest
 from actors.messages.views import SourceView
 from actors.selecting import picks
 from actors.selection import SourceSelection
-from storage.records.health import BreakerState, Health
 from storage.records.source import SourceRuntime
+from storage.records.states import BreakerState, Health
 from tests.support.build import NOW, a_source
 
 SOURCE = a_source(url="https://News.example/Feed", title="Morning tides", tags=("label:sea", "topic:ports"))

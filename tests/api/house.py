@@ -41,10 +41,9 @@ from api.server.server import serve
 from storage.append import events_of
 from storage.records.destination import Destination
 from storage.records.event import Draft, Heartbeat, Stored
-from storage.records.identity import COUNTER_BITS, SERVICE, Millis, Seq, SourceId, id_of, millis_of
+from storage.records.identity import COUNTER_BITS, SERVICE, Millis, Seq, SourceId, id_of, millis_of, rfc3339
 from storage.records.key import ApiKey
 from storage.records.source import Harvest, SourceRuntime, SourceState
-from storage.records.times import rfc3339
 from storage.sqlite.in_loop import Disk, InLoopStorage
 from supervision import Mailbox
 from tests.api.fake_registry import FakeRegistry

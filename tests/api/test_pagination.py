@@ -13,9 +13,9 @@ from actors.messages.views import SourceView
 from api.cursors import decode_cursor, encode_cursor
 from api.problems import Refusal
 from storage.records.destination import Attempt
-from storage.records.health import Health
 from storage.records.identity import Millis
 from storage.records.source import SourceRuntime
+from storage.records.states import Health
 from storage.records.trail import Verdict, look, noted
 from tests.api.house import House
 from tests.api.v1.test_alerts import made

@@ -11,7 +11,7 @@ from actors.content.bodies.text import plain
 from actors.content.detection import detect
 from actors.content.feeds.feeds import read_feed
 from actors.content.messages.readings import FeedReading
-from storage.records.times import rfc3339
+from storage.records.identity import rfc3339
 from tests.data.material import files, manifest, needs
 
 pytestmark = pytest.mark.data

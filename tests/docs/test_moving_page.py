@@ -11,11 +11,9 @@ from pathlib import Path
 import pytest
 import trio
 
-from extras.migrate import miniflux
-from extras.migrate.changedetection import fields as changedetection
-from extras.migrate.kinds import KINDS
+from extras.migrate import changedetection, miniflux, urlwatch
+from extras.migrate.plan import KINDS
 from extras.migrate.report import as_text
-from extras.migrate.urlwatch import filters, jobs
 from tests.docs.blocks import the
 from tests.e2e.origin import Origin
 from tests.e2e.service import a_key, a_service
@@ -101,7 +99,10 @@ def test_jobs_and_reporters_of_urlwatch_are_read_as_one_file(tmp_path: Path) -> 
     [
         ("changedetection.io", [one[0] for one in (*changedetection.FIELDS, *changedetection.ONE_WAY)]),
         ("Miniflux", [one.name for one in miniflux.FIELDS]),
-        ("urlwatch and webchanges", [*(one.name for one in jobs.FIELDS), *filters.TOLD.keys() - {"absolute-links"}]),
+        (
+            "urlwatch and webchanges",
+            [*(one.name for one in urlwatch.FIELDS), *urlwatch.TOLD.keys() - {"absolute-links"}],
+        ),
     ],
 )
 def test_every_field_that_is_told_of_is_in_its_table(heading: str, names: Iterable[str]) -> None:

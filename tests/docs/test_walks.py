@@ -70,7 +70,7 @@ def test_the_page_has_the_cost_of_the_newest_field_over_all_folders() -> None:
 
 
 def test_a_field_of_an_alert_is_named_in_four_files() -> None:
-    found = naming("notice_after") - {"storage/records/health.py"}
+    found = naming("notice_after") - {"storage/records/states.py"}
     files = {
         "storage/records/alert.py",
         "api/schemas/alerts.py",

@@ -15,7 +15,7 @@ from api.schemas.admin import DeliveryState
 from sanderling.cli import main
 from storage.records import states
 from storage.records.destination import Destination, Result
-from storage.records.health import BreakerState, Flag
+from storage.records.states import BreakerState, Flag
 from storage.records.trail import Verdict
 from tests.docs.states import TITLES, drawn, tables, written
 from tests.rules.source_files import ROOT

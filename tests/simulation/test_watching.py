@@ -6,8 +6,7 @@ import json
 
 import pytest
 
-from storage.records.identity import Millis
-from storage.records.times import rfc3339
+from storage.records.identity import Millis, rfc3339
 from tests.simulation.clients import AddedSource
 from tests.simulation.facts import Facts, Logged
 from tests.simulation.oracle.pages import real

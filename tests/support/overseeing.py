@@ -13,8 +13,7 @@ from actors.overseer.overseer import Overseer
 from actors.sources.ports import LiveSource
 from actors.sources.schedule.pause import PauseSwitch
 from actors.world import World
-from storage.records.health import RANK
-from storage.records.states import SOURCES
+from storage.records.states import RANK, SOURCES
 from storage.sql.stores.members import Alone
 from supervision import DynamicSupervisor, Supervisor
 from tests.support.build import NOW

@@ -26,7 +26,7 @@ from actors.destination_kinds.fields import LANGUAGE, for_people
 from actors.destination_kinds.kind import DestinationKind, Outlet
 from actors.destination_kinds.messengers.messenger import PLACEHOLDER, AnswerRule, Messenger, Scheme
 from actors.destination_kinds.writing import written
-from actors.egress.posted import PostMethod, PostResult
+from actors.egress.failures import PostMethod, PostResult
 from actors.egress.url import parse_url
 from actors.notification.dialects import DIALECTS, one_line
 from actors.notification.fitting import message_of, plain_of, title_of

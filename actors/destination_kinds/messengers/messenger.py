@@ -16,7 +16,7 @@ from actors.catalogue.catalogue import Reader
 from actors.catalogue.reading import read_file
 from actors.destination_kinds.answer import Verdict
 from actors.destination_kinds.fields import LANGUAGE, MESSAGE_FIELDS, AddressField, Family, KindField
-from actors.egress.posted import PostMethod
+from actors.egress.failures import PostMethod
 from actors.egress.url import parse_url
 from actors.errors import UrlRefused
 from actors.notification.dialects import TextLimits

@@ -18,8 +18,7 @@ from actors.destination_kinds.answer import Answer, Verdict, escaped
 from actors.destination_kinds.fields import LANGUAGE, AddressField, KindField, for_people
 from actors.destination_kinds.kind import DestinationKind, Outlet
 from actors.destination_kinds.writing import written
-from actors.egress.failures import Blame, LookFailed
-from actors.egress.posted import PostResult
+from actors.egress.failures import Blame, LookFailed, PostResult
 from actors.egress.url import parse_url
 from actors.notification.dialects import TextLimits
 from actors.notification.fitting import message_of, title_of

@@ -20,10 +20,10 @@ from actors.sources.looks import progress
 from actors.sources.looks.access import Renewal
 from actors.sources.ports import LiveSource, Ports, drawn, limits_of
 from actors.sources.schedule.cadence import START_INTERVAL
-from storage.records.health import Health
 from storage.records.identity import Millis
 from storage.records.message import message
 from storage.records.source import Detection, Source, SourceRuntime
+from storage.records.states import Health
 from storage.records.tiers import SOCKETS, TIERS, SourceType
 from storage.records.trail import Verdict, look, noted
 

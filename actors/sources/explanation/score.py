@@ -13,10 +13,10 @@ from actors.sources.schedule.budgets import RENDERED
 from actors.sources.schedule.cadence import Hints, Limits
 from actors.sources.schedule.silence import FEWEST_GAPS, WATCHED_LEAST, Pulse
 from storage.records import trail
-from storage.records.health import Cause
 from storage.records.identity import Millis
 from storage.records.message import Message, joined, message
 from storage.records.source import SourceRuntime
+from storage.records.states import Cause
 from storage.records.trail import Verdict
 
 _ROUGHLY: Final = 1.2

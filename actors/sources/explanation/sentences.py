@@ -7,9 +7,8 @@ from collections.abc import Iterator, Sequence
 from actors.content.wording.words import holds
 from actors.messages.views import Reason, SourceView
 from storage.records.event import Event
-from storage.records.identity import Millis
+from storage.records.identity import Millis, spoken
 from storage.records.message import Message, joined, message
-from storage.records.times import spoken
 from storage.records.trail import Note, Part
 
 THERE = "it was there at the first look"

@@ -27,10 +27,9 @@ from actors.notices import EVERYBODY, AlertType, draft, telling_of, telling_of_t
 from actors.sources.health.score import span
 from actors.sources.ports import LiveSource, Ports
 from storage.records.event import Draft
-from storage.records.health import Health, Telling
-from storage.records.identity import Millis
+from storage.records.identity import Millis, spoken
 from storage.records.source import Source, SourceRuntime
-from storage.records.times import spoken
+from storage.records.states import Health, Telling
 
 Reached = Callable[[int | None, float], int | None]
 """Given the notified `notice_after` (None: none yet) and a trouble's seconds, the longest one due now, or None."""

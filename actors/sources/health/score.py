@@ -25,9 +25,9 @@ from msgspec.structs import replace
 
 from actors.egress.failures import Blame
 from actors.sources.schedule.silence import WINDOW, Pulse, silence
-from storage.records.health import RANK, Cause, Flag, Health
 from storage.records.identity import Millis
 from storage.records.message import Message, joined, message
+from storage.records.states import RANK, Cause, Flag, Health
 
 OK_FROM, DEGRADED_FROM, HYSTERESIS = 0.7, 0.3, 0.05
 LEAST_WITH_REACH: Final = 0.2

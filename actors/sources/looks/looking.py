@@ -17,9 +17,8 @@ from actors.sources.ports import Ports
 from actors.tracing.span import error_type
 from actors.tracing.steps import LookSteps
 from actors.world import Jail
-from storage.records.identity import Millis
+from storage.records.identity import Millis, rfc3339
 from storage.records.source import Source, Validators
-from storage.records.times import rfc3339
 from storage.records.trail import Row
 from supervision import Child
 

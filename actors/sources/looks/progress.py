@@ -18,10 +18,10 @@ from actors.sources.schedule import cadence, silence
 from actors.sources.schedule import cadence as pace
 from actors.sources.schedule.budgets import Price, cost_of
 from actors.sources.schedule.cadence import Hints, Limits, Pace
-from storage.records.health import BreakerState, scored
 from storage.records.identity import Millis, day_of
 from storage.records.message import Message
 from storage.records.source import SourceRuntime, Validators
+from storage.records.states import BreakerState, scored
 from supervision import breaker
 from supervision.breaker import Breaker, BreakerRule, Phase
 

@@ -14,8 +14,7 @@ from msgspec.structs import replace
 from actors.series import Point, SeriesKey, key_of, record_since, series_of, told_before
 from storage.errors import StorageError
 from storage.records.event import Draft, TypedChange, Value
-from storage.records.identity import Millis, SourceId
-from storage.records.times import rfc3339
+from storage.records.identity import Millis, SourceId, rfc3339
 from storage.sql.stores.log import EventLog
 
 Told = Sequence[tuple[int, Sequence[TypedChange]]]

@@ -53,7 +53,6 @@ from actors.sources.schedule.cadence import START_INTERVAL
 from storage.errors import Duplicate, StateMoved, StorageError
 from storage.records import trail
 from storage.records.event import Draft
-from storage.records.health import BreakerState
 from storage.records.identity import Millis, SourceId, id_of, seq_at
 from storage.records.revision import Expected, is_expected
 from storage.records.source import (
@@ -68,6 +67,7 @@ from storage.records.source import (
     feed_keys,
     parted,
 )
+from storage.records.states import BreakerState
 from storage.records.tiers import POLLED, SOCKETS
 from supervision import MailboxFull
 

@@ -23,8 +23,8 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from storage.records.health import Flag
 from storage.records.identity import Millis
+from storage.records.states import Flag
 
 VERSION: Final = 1
 DAY: Final = 86_400.0

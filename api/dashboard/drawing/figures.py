@@ -9,9 +9,8 @@ from typing import Final, NamedTuple
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from actors.language.speaking import decimal, noted, noted_as, say, say_as
-from storage.records.identity import Millis
+from storage.records.identity import Millis, rfc3339
 from storage.records.message import OURS, Message, Value, in_english
-from storage.records.times import rfc3339
 
 Stamp = int | str | None
 """Milliseconds since 1970, RFC 3339, or never."""

@@ -36,10 +36,9 @@ from api.schemas.alert_previews import (
 )
 from storage.records.alert import MOST_TAGS, Alert, Scope
 from storage.records.destination import WEBHOOK, DeliveryMode
-from storage.records.identity import Millis, Seq, day_of, seq_at
+from storage.records.identity import Millis, Seq, day_of, parse_rfc3339, seq_at
 from storage.records.revision import revision_of
 from storage.records.source import tag_of
-from storage.records.times import parse_rfc3339
 
 DAYS = 7
 _DAY = 86_400_000

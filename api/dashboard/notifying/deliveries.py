@@ -23,8 +23,7 @@ from api.dashboard.screen import Page, Visit
 from api.operations import destinations
 from storage.attempts import KEPT_ATTEMPTS
 from storage.records.destination import Attempt, Destination, Result, Waiting
-from storage.records.identity import Millis, id_of, millis_of
-from storage.records.times import parse_rfc3339, rfc3339
+from storage.records.identity import Millis, id_of, millis_of, parse_rfc3339, rfc3339
 
 
 class Step(NamedTuple):

@@ -30,11 +30,11 @@ from api.dashboard.sources.add import PATH as ADDING
 from api.dashboard.sources.add import Look, again, blamed, look, only_url
 from api.dashboard.sources.one import show
 from api.dashboard.sources.options import inherited_part, lines_in, own_of, settings_in, tags_of
-from api.operations import picks, sources
+from api.operations import sources, versions
 from api.problems import Refusal
+from storage.records.identity import rfc3339
 from storage.records.revision import revision_of
 from storage.records.source import Source
-from storage.records.times import rfc3339
 
 PATH: Final = "/sources/{id}/pick"
 FROM_URL: Final = "/sources/pick"
@@ -153,7 +153,7 @@ async def press(visit: Visit) -> Page:
     form: SourcePicking = visit.form
     source, pressed = (await sources.view(visit, visit.path["id"])).source, _read(form.pick, Pressing)
     try:
-        return shown(await picks.of_source(visit, source, wish_of(form, pressed)), pressed, form, source)
+        return shown(await versions.of_source(visit, source, wish_of(form, pressed)), pressed, form, source)
     except (Refusal, DomainError) as error:
         return unreached(source, error)
 
@@ -327,7 +327,7 @@ async def price_of_source(visit: Visit) -> Page | Go:
     source = (await sources.view(visit, visit.path["id"])).source
     wanted, pressed = _read(form.price, Wanted), _read(form.pick, Pressing)
     try:
-        picked = await picks.of_source(visit, source, wish_of(form, pressed))
+        picked = await versions.of_source(visit, source, wish_of(form, pressed))
     except (Refusal, DomainError) as error:
         return unreached(source, error)
     try:

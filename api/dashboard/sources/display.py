@@ -16,11 +16,10 @@ from actors.messages.views import SourceView
 from actors.series import Point, Series
 from api.dashboard.drawing.figures import by_utc, named, steps
 from api.operations.values import CurrentValue, SourceValues, decimal_of, ends, place, said, written
-from storage.records.health import DAYS
 from storage.records.identity import Millis, day_of
 from storage.records.message import Message, message
 from storage.records.source import OWN_NAMESPACES, RESTS, Source
-from storage.records.states import HEALTH, SOURCES, State
+from storage.records.states import DAYS, HEALTH, SOURCES, State
 from storage.records.tiers import TIERS
 from storage.records.trail import Row, Verdict
 

@@ -28,9 +28,8 @@ from api.operations import sources, tag_defaults
 from api.operations.batches import Failed
 from api.operations.context import OperationContext
 from storage.records import trail
-from storage.records.health import Flag
 from storage.records.source import OWN_NAMESPACES, RESTS
-from storage.records.states import HEALTH, SOURCES, SourceState
+from storage.records.states import HEALTH, SOURCES, Flag, SourceState
 from storage.records.tiers import SourceType
 
 LABEL = "label:"

@@ -32,14 +32,13 @@ from api.refusals import refusal_of
 from api.schemas.previews import Preview, PreviewRequest
 from api.schemas.queries import EventsQuery
 from api.v1.previews import preview_of
-from storage.records import health, trail
+from storage.records import states, trail
 from storage.records.event import REVERTED, Filter
-from storage.records.identity import Millis, SourceId
+from storage.records.identity import Millis, SourceId, parse_rfc3339
 from storage.records.revision import revision_of
 from storage.records.source import Source
 from storage.records.states import LOOKS as LOOK_STATES
 from storage.records.tiers import Kind, Setting, SourceType
-from storage.records.times import parse_rfc3339
 from storage.records.trail import Note, Row, Verdict
 
 PATH: Final = "/sources/{id}"
@@ -147,7 +146,7 @@ async def page_of(visit: Visit, answer: SourceExplanation | None, query: ShowQue
         "latest": latest,
         "untold": untold_since(latest.emitted_at, rows, notes) if latest is not None else None,
         "picture": await versions.newest(visit, view.source),
-        "course": course(health.read(hot.scores), visit.now, visit.zone),
+        "course": course(states.read(hot.scores), visit.now, visit.zone),
         "history": [_told.decode(stored.body) for stored in history],
         "values": drawn(valued, visit.now, lambda at: visit.moment(at).words),
         "current": listed(valued),

@@ -19,9 +19,9 @@ from api.dashboard.screen import Go, Page, Screen, Visit, post
 from api.dashboard.sources.display import labels
 from api.operations import tag_defaults as acts
 from api.refusal_words import plainly
+from storage.records.identity import interval_text
 from storage.records.revision import revision_of
 from storage.records.source import OWN_NAMESPACES, Inheritable, Source
-from storage.records.times import interval_text
 
 _OWN: Final[dict[Inheritable, str]] = {name: f"own_{name}" for name in INHERITABLE}
 _Lines = Annotated[str, Meta(max_length=60_000)]

@@ -35,10 +35,9 @@ from actors.sources.following.hosts import read_hosts
 from actors.sources.lending import read_places
 from extras.apply.kinds.kind import Ids, Kind, Names, There, Values
 from extras.apply.references import Reference
-from storage.records.identity import Managed
+from storage.records.identity import Managed, interval_text, seconds_of
 from storage.records.source import OWN_NAMESPACES, Follow, Inheritable, Render, tag_of
 from storage.records.tiers import SourceType
-from storage.records.times import interval_text, seconds_of
 
 SOURCES = "sources"
 

@@ -11,9 +11,8 @@ from actors.messages.requests import Bar, Hours, Ignore, Schedule, Selector
 from extras.apply.kinds.alerts import DestinationName
 from extras.apply.kinds.destinations import DESTINATIONS
 from extras.apply.kinds.kind import Ids, Kind, Names, There, Values
-from storage.records.identity import Managed
+from storage.records.identity import Managed, interval_text, seconds_of
 from storage.records.source import OWN_NAMESPACES, tag_of
-from storage.records.times import interval_text, seconds_of
 
 TAGS = "tags"
 _LONGEST = 100

@@ -1,4 +1,4 @@
-"""The lines of an export: JSON objects whose `line` gives their kind, in the order of `ORDER`.
+"""The lines of an exported instance, and their JSON Schema.
 
 A record travels as stored, field for field, so new fields travel from the start. Times are milliseconds since 1970 UTC.
 Log positions have 63 bits, too many for JSON numbers, so they are written as the ids that begin with them. Fields
@@ -16,6 +16,7 @@ from msgspec import Raw, Struct
 
 from storage.records.alert import Alert
 from storage.records.destination import LINK, DeliveryMode, Destination, Format, Notice, QuietHours, Secret
+from storage.records.event import Event
 from storage.records.identity import Managed, Millis, Seq, day_of, id_of, seq_of
 from storage.records.publication import Publication
 from storage.records.source import Source, SourceRuntime, TagDefaults
@@ -266,3 +267,22 @@ def day_number(name: str) -> int:
 def last_day(alert: Alert) -> int | None:
     """Return the day of the last match."""
     return None if alert.last_match_at is None else day_of(alert.last_match_at)
+
+
+_REF: Final = "#/$defs/{name}"
+
+
+def schema() -> dict[str, Any]:
+    types: tuple[type[Struct], ...] = (*get_args(Line), Event)
+    _, components = msgspec.json.schema_components(types, ref_template=_REF)
+    components[EventLine.__name__]["properties"]["event"] = {"$ref": _REF.format(name=Event.__name__)}
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "A line of an export of a whole Sanderling instance",
+        "oneOf": [{"$ref": _REF.format(name=line.__name__)} for line in get_args(Line)],
+        "$defs": components,
+    }
+
+
+def as_text() -> bytes:
+    return msgspec.json.format(msgspec.json.encode(schema(), order="sorted"), indent=2) + b"\n"

@@ -1,16 +1,22 @@
-"""Write an export: head, log, keys, sources, alerts, destinations, tags, publications, retractions, events, end.
+"""An instance written line by line from one snapshot of its storage.
 
 Only one page is in memory at a time. A file gets its name when it is complete and synced.
+
+For SQLite a copy, as in a backup: a read transaction as long as a slow export would keep the write-ahead log from being
+reused. The copy is private, so it may be opened as a storage and upgraded. For PostgreSQL one read transaction, which
+keeps old rows until it ends.
 """
 
 from __future__ import annotations
 
 import hashlib
 import os
+import shutil
 import sys
+import tempfile
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence, Set
-from contextlib import AbstractAsyncContextManager, contextmanager, nullcontext
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence, Set
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager, nullcontext
 from pathlib import Path
 from typing import BinaryIO
 
@@ -18,6 +24,7 @@ import trio
 from msgspec import Raw
 from msgspec.structs import replace
 
+from actors.settings import Settings
 from actors.signatures.event import public_half
 from extras.migrate.whole.inventory import left_out
 from extras.migrate.whole.lines import (
@@ -43,16 +50,21 @@ from extras.migrate.whole.lines import (
     named,
 )
 from extras.migrate.whole.reading import is_export
-from sanderling import __version__
+from sanderling import __version__, engines
+from sanderling.data_folder import named_vault, working_in
+from sanderling.environment import environ
 from sanderling.exits import CommandFailed, Exit
+from sanderling.operations.backup.making import SCRATCH, sweep
 from sanderling.operations.import_stage import sync
-from sanderling.real_world import now
+from sanderling.real_world import now, wall
 from storage.records.alert import KEPT_DAYS, Alert
 from storage.records.destination import Destination
 from storage.records.event import EVERYTHING, MATCHED
-from storage.records.identity import START, Millis, Seq, id_of, seq_at, seq_of
-from storage.records.times import parse_rfc3339, rfc3339
+from storage.records.identity import START, Millis, Seq, id_of, parse_rfc3339, rfc3339, seq_at, seq_of
 from storage.sql.storage import Storage
+from storage.sqlite import open_sqlite
+from storage.sqlite.engine.folder import DATABASE
+from storage.sqlite.upkeep.copying import copy_database, key_of
 
 PAGE = 100
 LAST_SEQ = (1 << 63) - 1
@@ -151,7 +163,7 @@ async def export(
 ) -> End:
     """Write an instance's content; return the last line. Raises CommandFailed, CannotWrite.
 
-    opened: a snapshot; see `snapshot.py`. since: only events after this position.
+    opened: a snapshot; see `writing.py`. since: only events after this position.
     """
     span: Span = "none" if not events else "all" if since is None else "since"
     async with opened as storage:
@@ -278,3 +290,50 @@ def _refuse(target: Path) -> None:
         raise CommandFailed(f"{target}: is there and is no export; it stays as it is. Name another file.")
     if not target.parent.is_dir():
         raise CommandFailed(f"{target.parent}: there is no such folder.")
+
+
+CLOSE_WITHIN = 10.0
+
+
+@asynccontextmanager
+async def snapshot_of(settings: Settings) -> AsyncIterator[Storage]:
+    """Open a snapshot of the instance of the settings. Raises CommandFailed."""
+    if engines.address_of(settings) is None:
+        async with snapshot(Path(settings.data)) as storage:
+            yield storage
+        return
+    with engines.told(settings):
+        async with engines.open_snapshot(settings) as storage:
+            yield storage
+
+
+@asynccontextmanager
+async def snapshot(folder: Path) -> AsyncIterator[Storage]:
+    """Open a copy of a data folder's database, made inside the folder and deleted afterwards. Raises CommandFailed."""
+    database = folder / DATABASE
+    if not database.is_file():
+        raise CommandFailed(f"{folder}: there is no data folder of Sanderling; name it with --data.", Exit.BAD_DATA)
+    with working_in(folder):
+        sweep(folder)
+        _refuse_without_room(folder, database)
+    with working_in(folder), tempfile.TemporaryDirectory(prefix=SCRATCH, dir=folder) as scratch:
+        copy_database(database, Path(scratch) / DATABASE)
+        vault = key_of(Path(scratch) / DATABASE, folder, named_vault(environ()))
+        storage = await open_sqlite(Path(scratch), clock=wall, owner="export", warn=lambda _: None, named=vault)
+        try:
+            yield storage
+        finally:
+            with trio.move_on_after(CLOSE_WITHIN, shield=True):
+                await storage.aclose()
+
+
+def _refuse_without_room(folder: Path, database: Path) -> None:
+    wal = database.with_name(database.name + "-wal")
+    needed = database.stat().st_size + (wal.stat().st_size if wal.exists() else 0) + (16 << 20)
+    free = shutil.disk_usage(folder).free
+    if free < needed:
+        raise CommandFailed(
+            f"{folder}: {free >> 20} MiB are free, and an export needs {needed >> 20} MiB there for a copy of the "
+            "database while it lasts. Free some.",
+            Exit.TRY_AGAIN,
+        )

@@ -32,7 +32,7 @@ from sanderling.operations.backup.archive import (
     write_archive,
 )
 from sanderling.real_world import entropy, now
-from storage.records.times import rfc3339
+from storage.records.identity import rfc3339
 from storage.sqlite.engine.migrations import STEPS
 from storage.sqlite.ownership import as_owner
 from storage.sqlite.upkeep.copying import copy_database, drop_secrets, examine, take_secrets

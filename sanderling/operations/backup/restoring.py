@@ -20,9 +20,8 @@ from sanderling.data_folder import FILE_VARIABLE, find_master_key, named_vault, 
 from sanderling.environment import FILE_NAME
 from sanderling.exits import CommandFailed, Exit
 from sanderling.operations.backup.archive import DATABASE, SECRETS, VOUCHED, Manifest, Standing, unpack
-from storage.records.identity import Millis
+from storage.records.identity import Millis, rfc3339
 from storage.records.secrecy import plain
-from storage.records.times import rfc3339
 from storage.secrets.sealing import Lost
 from storage.sqlite.engine.folder import LOCK, MARK, FolderLock
 from storage.sqlite.engine.migrations import check_schema

@@ -22,11 +22,10 @@ from storage.errors import Corrupt, NewerSchema, NoKey, StorageError, Unopened
 from storage.objects import Objects, ObjectsAway
 from storage.postgres.address import Address
 from storage.records.alert import Alert
-from storage.records.identity import START, Seq, millis_of
+from storage.records.identity import START, Seq, millis_of, rfc3339
 from storage.records.publication import Publication
 from storage.records.secrecy import plain
 from storage.records.source import Source, SourceRuntime
-from storage.records.times import rfc3339
 from storage.retention import too_roomy
 from storage.sql.stores import scan
 from storage.sql.stores.sources import decode_hot

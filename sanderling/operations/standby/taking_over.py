@@ -26,8 +26,7 @@ from sanderling.operations.import_stage import sync
 from sanderling.operations.standby.following import FOLDER, Follower, StandbyCopy, Standing
 from storage.errors import Locked
 from storage.objects import Objects, ObjectsAway
-from storage.records.identity import Millis, seq_at
-from storage.records.times import rfc3339
+from storage.records.identity import Millis, rfc3339, seq_at
 from storage.secrets.vault import REPLICA
 from storage.sqlite.engine.connection import COMMAND, connect, translated
 from storage.sqlite.engine.folder import DATABASE, FolderLock

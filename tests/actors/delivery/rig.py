@@ -13,7 +13,7 @@ import trio
 from actors.delivery.registry import DeliveryRegistry
 from actors.destination_kinds.table import built_in_kinds
 from actors.egress.address import AddressCache
-from actors.egress.posted import PostMethod, PostResult
+from actors.egress.failures import PostMethod, PostResult
 from actors.egress.url import Url
 from actors.messages.workers import Record
 from actors.metrics import Metrics

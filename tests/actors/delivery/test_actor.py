@@ -6,8 +6,7 @@ import pytest
 import trio
 from trio.testing import MockClock
 
-from actors.egress.failures import Blame, LookFailed
-from actors.egress.posted import PostResult
+from actors.egress.failures import Blame, LookFailed, PostResult
 from actors.errors import UrlRefused
 from actors.messages.workers import TestDelivery as AskForTest
 from actors.signatures import webhook

@@ -9,8 +9,7 @@ from trio.testing import MockClock
 
 from actors.delivery.concurrency import MOST_BESIDE, MOST_REQUESTS, MOST_SLOW, MOST_TO_A_MACHINE, ConcurrencyLimiter
 from actors.egress.address import AddressCache
-from actors.egress.failures import Blame, LookFailed
-from actors.egress.posted import PostResult
+from actors.egress.failures import Blame, LookFailed, PostResult
 from storage.records.destination import QuietHours
 from tests.actors.delivery.rig import Arrival, Rig, answers
 from tests.actors.matcher.rig import a_destination

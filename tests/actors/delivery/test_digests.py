@@ -14,8 +14,7 @@ from trio.testing import MockClock
 from actors.delivery.digest import GRACE, MOST_EVENTS
 from actors.signatures import webhook
 from storage.records.destination import DeliveryMode
-from storage.records.identity import Millis, seq_of
-from storage.records.times import parse_rfc3339
+from storage.records.identity import Millis, parse_rfc3339, seq_of
 from tests.actors.delivery.rig import Rig, answers
 from tests.actors.matcher.rig import a_destination
 from tests.support.build import NOW

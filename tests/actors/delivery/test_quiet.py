@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from trio.testing import MockClock
 
 from actors.delivery.schedule import quiet_until
-from actors.egress.posted import PostResult
+from actors.egress.failures import PostResult
 from actors.hours import spans
 from actors.messages.workers import TestDelivery as AskForTest
 from storage.records.destination import WEEKDAYS, QuietHours

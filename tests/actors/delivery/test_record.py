@@ -10,7 +10,7 @@ import trio
 from trio.testing import MockClock
 
 from actors.delivery.status import Standing
-from actors.egress.posted import PostResult
+from actors.egress.failures import PostResult
 from storage.records.destination import Destination
 from tests.actors.delivery.rig import Arrival, Rig, answers
 from tests.actors.matcher.rig import a_destination

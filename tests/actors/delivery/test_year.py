@@ -15,8 +15,7 @@ from trio.testing import MockClock
 
 from actors.delivery.digest import GRACE
 from storage.records.destination import DeliveryMode
-from storage.records.identity import Millis
-from storage.records.times import parse_rfc3339
+from storage.records.identity import Millis, parse_rfc3339
 from tests.actors.delivery.rig import Rig, answers
 from tests.actors.delivery.test_digest import HOUR
 from tests.support.build import NOW

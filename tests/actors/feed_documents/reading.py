@@ -19,8 +19,7 @@ from actors.feed_documents.entry import DeletedEntry, FeedEntry, FeedPage, entry
 from actors.feed_documents.formats import FORMATS
 from actors.recorder.event_builder import build
 from storage.records.event import Draft
-from storage.records.identity import Seq, SourceId, id_of
-from storage.records.times import parse_rfc3339
+from storage.records.identity import Seq, SourceId, id_of, parse_rfc3339
 from tests.support.build import NOW, a_source_id
 from tests.support.node import modules
 

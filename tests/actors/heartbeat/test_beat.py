@@ -8,9 +8,8 @@ import pytest
 from actors.heartbeat.beat import TAG, Last, Moment, Work, draft_of, due_in, last_of
 from actors.recorder.event_builder import build
 from storage.records.event import Stored, kind_of
-from storage.records.identity import SERVICE, START, Millis, Seq, id_of, millis_of
+from storage.records.identity import SERVICE, START, Millis, Seq, id_of, millis_of, rfc3339
 from storage.records.tiers import Kind
-from storage.records.times import rfc3339
 
 EVERY = Millis(300_000)
 AT = Millis(1_780_000_000_000)

@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 import trio
 
-from actors.egress.failures import Blame, LookFailed
-from actors.egress.posted import PostMethod, PostResult
+from actors.egress.failures import Blame, LookFailed, PostMethod, PostResult
 from actors.egress.url import Url, parse_url
 from actors.heartbeat.monitor import AGAIN, Heartbeat
 from actors.settings import Settings

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from actors.sources.ranking import CHUNK, REMEMBERED, Place, Ranking, order_of
-from storage.records.health import Flag, Health
 from storage.records.identity import SourceId
+from storage.records.states import Flag, Health
 
 healths = st.builds(Health, st.integers(0, 20).map(lambda n: n / 20), st.sampled_from(["ok", "degraded", "rotten"]))
 names = st.sampled_from([SourceId(f"s{number}") for number in range(30)])

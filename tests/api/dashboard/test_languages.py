@@ -19,8 +19,8 @@ from actors.messages.views import SourceView
 from actors.notices import draft, of_damage
 from api.dashboard.table import SCREENS
 from storage.records.alert import Alert
-from storage.records.health import Health
 from storage.records.source import SourceRuntime, TagDefaults
+from storage.records.states import Health
 from tests.actors.language.gathering import gathered
 from tests.api.dashboard.browser import Browser
 from tests.api.dashboard.rows import ALERT, HOOK, a_hook, an_attempt, attempts

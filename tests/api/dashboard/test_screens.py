@@ -17,10 +17,10 @@ from api.dashboard.today import need_of
 from api.schemas.admin import TreeRow
 from storage.records.alert import Alert
 from storage.records.event import Stored
-from storage.records.health import Health
 from storage.records.identity import Millis, Seq
 from storage.records.member import WEB, Member, ReplicaState, Says, View
 from storage.records.source import SourceRuntime, SourceState
+from storage.records.states import Health
 from tests.api.dashboard.browser import Browser, signed_in
 from tests.api.dashboard.rows import a_hook, an_attempt, attempts
 from tests.api.dashboard.test_hostile import a_changed_page, ids, publish

@@ -16,8 +16,7 @@ import pytest
 import trio
 import trio.lowlevel
 
-from actors.egress.failures import Blame, LookFailed
-from actors.egress.posted import PostMethod, PostResult
+from actors.egress.failures import Blame, LookFailed, PostMethod, PostResult
 from actors.egress.url import Url
 from actors.errors import UrlRefused
 from actors.messages.workers import Intent

@@ -20,7 +20,7 @@ from actors.destination_kinds.kind import DestinationKind
 from actors.destination_kinds.messengers.messenger import built_in
 from actors.destination_kinds.table import NO_MAIL, kinds_of
 from actors.destination_kinds.webpush.kind import push_of
-from actors.egress.posted import PostMethod, PostResult
+from actors.egress.failures import PostMethod, PostResult
 from actors.egress.url import Url
 from actors.messages.requests import NewSource, SourcePatch
 from actors.messages.sources import AddSource

@@ -22,8 +22,7 @@ from api.streams.export import PAGE, Export
 from api.streams.reader import EventFilter
 from storage.errors import Unavailable
 from storage.records.event import Stored
-from storage.records.identity import START, Seq, id_of, seq_of
-from storage.records.times import rfc3339
+from storage.records.identity import START, Seq, id_of, rfc3339, seq_of
 from tests.api.calls import BusyLog
 from tests.api.house import House, ids, make_house, running
 from tests.api.listening import Listening

@@ -19,9 +19,9 @@ from actors.overseer.journal import StateTurn
 from actors.settings import Settings, meaning
 from storage.records.destination import Match
 from storage.records.event import Diff
-from storage.records.health import BreakerState, Health
 from storage.records.identity import COUNTER_BITS, Seq
 from storage.records.source import SourceRuntime
+from storage.records.states import BreakerState, Health
 from supervision import Change, State
 from supervision.errors import Crash
 from tests.api.house import House, ids

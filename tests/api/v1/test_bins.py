@@ -14,7 +14,7 @@ from actors.bins import BODY, KEPT, LIFE, MOST_BINS
 from api.bin_endpoint import AT_ONCE, OF_ONE, READ
 from extras.receiver.capture import Capture, is_capture, of_json
 from extras.receiver.documents import items
-from storage.records.times import parse_rfc3339
+from storage.records.identity import parse_rfc3339
 from tests.api.house import BASE_URL, House, make_house, running
 from tests.storage.contract.builders import a_bin
 from tests.support.disks import count

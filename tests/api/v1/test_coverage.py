@@ -13,9 +13,8 @@ from actors.signatures.event import check, jwks, new_signing_key
 from api.operations.coverage import logged_in
 from storage.records import tally
 from storage.records.event import id_in
-from storage.records.identity import Millis, Seq
+from storage.records.identity import Millis, Seq, rfc3339
 from storage.records.source import SourceRuntime
-from storage.records.times import rfc3339
 from storage.records.trail import Verdict
 from tests.api.house import House
 from tests.api.v1.test_why import a_page_draft, commit

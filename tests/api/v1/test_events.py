@@ -6,8 +6,7 @@ import httpx
 import msgspec
 import pytest
 
-from storage.records.identity import Millis, id_of, seq_at
-from storage.records.times import rfc3339
+from storage.records.identity import Millis, id_of, rfc3339, seq_at
 from tests.api.house import House, ids
 from tests.support.build import NOW, a_draft, a_source_id
 

@@ -10,8 +10,7 @@ from actors.messages.workers import OutboxGrew
 from api.operations import replays
 from storage.records.destination import Match, Met, Outcome
 from storage.records.event import id_in
-from storage.records.identity import Seq, id_of, seq_of
-from storage.records.times import rfc3339
+from storage.records.identity import Seq, id_of, rfc3339, seq_of
 from supervision import Mailbox
 from tests.api.house import House, ids
 from tests.api.v1.test_destinations import hooked

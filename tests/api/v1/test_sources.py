@@ -9,10 +9,9 @@ from msgspec.structs import replace
 from actors.errors import LibraryFull, Overloaded, TooSoon, Unprocessable, UrlRefused
 from actors.messages.sources import CheckNow, EditSource
 from actors.messages.views import PushView, SourceView
-from storage.records.health import BreakerState, Health
-from storage.records.identity import Millis
+from storage.records.identity import Millis, rfc3339
 from storage.records.source import SourceRuntime
-from storage.records.times import rfc3339
+from storage.records.states import BreakerState, Health
 from storage.records.trail import Verdict, look, noted
 from supervision import Unanswered
 from tests.api.house import House

@@ -9,9 +9,8 @@ import httpx
 from actors.content.changes.diff import compare
 from actors.messages.views import SourceView
 from storage.records.event import EVERYTHING, StandingValue, StandingValues, TypedChange, Value
-from storage.records.identity import START, Millis, millis_of
+from storage.records.identity import START, Millis, millis_of, rfc3339
 from storage.records.source import SourceRuntime
-from storage.records.times import rfc3339
 from tests.api.house import House
 from tests.api.v1.test_versions import told_page
 from tests.api.v1.test_why import a_page_draft, commit

@@ -10,9 +10,8 @@ import httpx
 from actors.content.changes.diff import Where, compare
 from actors.messages.views import SourceView, ToldBlock, ToldPage
 from storage.records.event import CONTENT_CAP, Context
-from storage.records.identity import Millis
+from storage.records.identity import Millis, rfc3339
 from storage.records.source import SourceRuntime
-from storage.records.times import rfc3339
 from tests.api.house import House
 from tests.api.v1.test_why import commit, id_in
 from tests.support.build import NOW, a_draft, a_source, a_source_id

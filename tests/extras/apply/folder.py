@@ -9,10 +9,9 @@ from typing import Any
 import httpx
 
 from extras.apply.acting import Actor, Done, compared
-from extras.apply.attaching import expanded
+from extras.apply.attaching import expanded, state_of
 from extras.apply.planning import Options, Plan, plan_of
 from extras.apply.reading import read_folder
-from extras.apply.state import state_of
 from sanderling.client.api import Client, WaitingClient
 from storage.records.identity import SourceId
 from storage.records.source import WatchedSource

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from extras.apply.attaching import state_of
 from extras.apply.reading import read_folder
-from extras.apply.state import state_of
 from extras.apply.writing import write, written
 from sanderling.exits import CommandFailed
 from tests.api.house import make_house, running

@@ -6,9 +6,8 @@ import pytest
 
 from actors.destination_kinds.table import built_in_kinds
 from actors.destination_kinds.values import checked
-from extras.migrate.apprise import SCHEMES
 from extras.migrate.drafting import Drafting
-from extras.migrate.notifying import destinations
+from extras.migrate.notifying import SCHEMES, destinations
 from extras.migrate.plan import DestinationBody
 
 HIDDEN = "h1dd3n"

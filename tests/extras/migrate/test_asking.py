@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from extras.migrate.asking import basic_of, cookies_of, pairs_of, request_of
-from extras.migrate.changedetection.watches import read_changedetection
+from extras.migrate.changedetection import read_changedetection
 from extras.migrate.drafting import Drafting
-from extras.migrate.urlwatch.jobs import read_urlwatch
+from extras.migrate.urlwatch import read_urlwatch
 
 
 def asked(pairs: list[tuple[str, str]], body: str | None = None) -> tuple[str | None, list[str]]:

@@ -17,14 +17,12 @@ from hypothesis import strategies as st
 from actors.messages.requests import NewSource
 from actors.query import parse
 from api.schemas.alerts import NewAlert, NewDestination
-from extras.migrate import fields, lists, recognising
-from extras.migrate.changedetection import files
-from extras.migrate.kinds import Kind
-from extras.migrate.plan import NotReadable, Plan, wire
+from extras.migrate import changedetection, drafting, lists, recognising
+from extras.migrate.plan import Kind, NotReadable, Plan, wire
 from extras.migrate.reading import READERS, read
 from extras.migrate.recognising import kind_of
 from extras.migrate.report import as_json, as_text
-from extras.migrate.yaml import documents
+from extras.migrate.xpath import documents
 from tests.extras.migrate import samples
 
 SAMPLES: dict[Kind, bytes] = {
@@ -123,11 +121,11 @@ def test_entities_of_xml_stay_what_they_are() -> None:
 
 
 def test_a_zip_that_unpacks_to_much_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(files, "LARGEST", 10_000)
+    monkeypatch.setattr(changedetection, "LARGEST", 10_000)
     bomb = samples.zipped({"url-watches.json": b" " * 1_000_000})
     assert len(bomb) < 3_000
     with pytest.raises(NotReadable, match="larger than"):
-        files.datastore(bomb)
+        changedetection.datastore(bomb)
 
 
 @pytest.mark.parametrize(
@@ -159,7 +157,7 @@ def test_groups_that_are_none_do_no_harm() -> None:
 
 
 def test_more_than_is_read_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fields, "MOST_ITEMS", 1)
+    monkeypatch.setattr(drafting, "MOST_ITEMS", 1)
     monkeypatch.setattr(lists, "MOST_LINES", 1)
     for kind, data in (("miniflux", samples.MINIFLUX), ("csv", SAMPLES["csv"])):
         with pytest.raises(NotReadable, match="at most 1 "):

@@ -6,14 +6,13 @@ import json
 
 import pytest
 
-from extras.migrate.changedetection.watches import read_changedetection
-from extras.migrate.lists import read_urls
+from extras.migrate.changedetection import read_changedetection
+from extras.migrate.lists import read_opml, read_urls
 from extras.migrate.miniflux import read_miniflux
-from extras.migrate.outlines import read_opml
 from extras.migrate.plan import Finding, Plan
 from extras.migrate.recognising import kind_of
 from extras.migrate.report import as_json
-from extras.migrate.urlwatch.jobs import read_urlwatch
+from extras.migrate.urlwatch import read_urlwatch
 from tests.extras.migrate import samples
 
 

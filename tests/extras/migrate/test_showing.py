@@ -9,9 +9,9 @@ import msgspec
 import pytest
 
 from actors.messages.requests import NewSource
-from extras.migrate.changedetection.watches import read_changedetection
+from extras.migrate.changedetection import read_changedetection
 from extras.migrate.plan import Plan, wire
-from extras.migrate.urlwatch.jobs import read_urlwatch
+from extras.migrate.urlwatch import read_urlwatch
 
 URL = "https://tides.example/board"
 

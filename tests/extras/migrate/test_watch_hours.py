@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from extras.migrate.changedetection.hours import hours_of
-from extras.migrate.changedetection.watches import read_changedetection
+from extras.migrate.changedetection import hours_of, read_changedetection
 from tests.extras.migrate.samples import old_datastore
 
 

@@ -21,7 +21,7 @@ from sanderling.client.lines import span
 from sanderling.commands.operating import screen
 from sanderling.exits import CommandFailed, Exit
 from sanderling.listeners import open_admin_socket
-from storage.records.health import Health
+from storage.records.states import Health
 from supervision import ChildSpec, State, Supervisor
 from tests.api.house import House, make_house, running
 from tests.api.v1.test_admin import watch

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 
 import trio
 
-from storage.records.identity import Millis
-from storage.records.times import rfc3339
+from storage.records.identity import Millis, rfc3339
 from tests.simulation.program import OriginPlan, Text
 
 EPOCH = 1_780_000_000.0

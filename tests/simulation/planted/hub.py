@@ -10,7 +10,7 @@ from unittest.mock import patch
 import trio
 from msgspec.structs import replace
 
-from actors.egress.posted import PostResult
+from actors.egress.failures import PostResult
 from api.hub.actor import Hub
 from storage.records.publication import Progress
 

@@ -12,7 +12,7 @@ from actors.content.errors import ContentError
 from actors.content.feeds.entries import MOST_ENTRIES
 from actors.content.feeds.feeds import read_feed
 from actors.content.messages.readings import FeedHints
-from storage.records.times import rfc3339
+from storage.records.identity import rfc3339
 
 URL = "https://shore.example/feed.xml"
 

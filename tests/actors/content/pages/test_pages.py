@@ -12,7 +12,7 @@ from actors.content.pages.event_text import Paragraph, in_context
 from actors.content.pages.page import NOTHING, read_page
 from actors.content.pages.selectors import check
 from actors.content.pages.traits import CELL, FURNITURE, HEADING, LINK, TOP
-from storage.records.times import rfc3339
+from storage.records.identity import rfc3339
 from tests.actors.content.written_pages import PROSE, URL, html, reading
 
 

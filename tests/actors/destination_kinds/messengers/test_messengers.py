@@ -14,7 +14,7 @@ from actors.destination_kinds.answer import Answer as Attempted
 from actors.destination_kinds.messengers.kind import answer_of
 from actors.destination_kinds.messengers.messenger import built_in
 from actors.destination_kinds.values import masked
-from actors.egress.posted import PostResult
+from actors.egress.failures import PostResult
 from storage.records.destination import Private
 from tests.actors.destination_kinds.messengers.peers import PEERS, Peer
 from tests.actors.test_delivering import HOUR, Town, asked

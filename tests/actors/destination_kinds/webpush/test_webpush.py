@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from actors.destination_kinds.webpush.encryption import LONGEST
 from actors.destination_kinds.webpush.kind import answer_of, contact_of, payload_of, push_of
-from actors.egress.posted import PostResult
+from actors.egress.failures import PostResult
 from actors.language.sentences import speech_of
 from actors.notification.reading import notification_of
 from actors.settings import Settings

@@ -13,9 +13,9 @@ from actors.sources.health.score import after_failure
 from actors.sources.schedule import cadence as pace
 from actors.sources.schedule import silence as pulse
 from actors.sources.schedule.cadence import Hints, Limits, Pace, Rhythm
-from storage.records.health import BreakerState
 from storage.records.identity import Millis
 from storage.records.source import SourceRuntime
+from storage.records.states import BreakerState
 from tests.actors.sources.looks.test_progress import MINUTE, NOW, after_failures
 from tests.support.build import a_source
 

@@ -14,8 +14,8 @@ from actors.egress.failures import Blame
 from actors.sources.health.score import after_failure, after_look, flag_of
 from actors.sources.schedule import silence as pulse
 from actors.sources.schedule.silence import Pulse
-from storage.records.health import Flag, Health
 from storage.records.identity import Millis
+from storage.records.states import Flag, Health
 from tests.actors.sources.schedule.test_silence import after_gaps
 
 HOUR, DAY = 3600.0, 86_400.0

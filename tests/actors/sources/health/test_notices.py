@@ -12,11 +12,10 @@ from actors.notices import asked_for
 from actors.sources.health.notices import Reached, news
 from storage.errors import Unavailable
 from storage.records.event import Stored
-from storage.records.health import Flag, Health, Telling
-from storage.records.identity import Millis, Seq
+from storage.records.identity import Millis, Seq, rfc3339
 from storage.records.source import Harvest
+from storage.records.states import Flag, Health, Telling
 from storage.records.tiers import Kind
-from storage.records.times import rfc3339
 from storage.sqlite.in_loop import Disk
 from tests.actors.matcher.rig import an_alert
 from tests.actors.sources.harness import Origin, Watching, rss, watching

@@ -13,9 +13,8 @@ from actors.sources.looks.records import has_prices, with_records
 from storage.append import events_of
 from storage.errors import Unavailable
 from storage.records.event import MOST_CHANGES, Draft, TypedChange, Value
-from storage.records.identity import COUNTER_BITS, Millis, Seq, SourceId
+from storage.records.identity import COUNTER_BITS, Millis, Seq, SourceId, rfc3339
 from storage.records.source import Harvest, SourceRuntime, SourceState
-from storage.records.times import rfc3339
 from storage.sql.storage import Storage
 from storage.sql.stores.log import EventLog
 from storage.sqlite.in_loop import Disk, InLoopStorage

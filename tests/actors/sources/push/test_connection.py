@@ -5,9 +5,9 @@ from msgspec.structs import replace
 from actors.egress.failures import Blame, LookFailed
 from actors.sources.push.connection import Minute, Session, delay, ended, failed, lived, opened, waiting
 from actors.sources.schedule.cadence import Limits
-from storage.records.health import BreakerState
 from storage.records.identity import Millis
 from storage.records.source import SourceRuntime
+from storage.records.states import BreakerState
 from storage.records.trail import read
 from tests.support.build import NOW
 

@@ -14,7 +14,7 @@ from actors.signatures.event import check, jwks, new_signing_key
 from api.dashboard.drawing.figures import named
 from api.dashboard.sources.one import came_of_it, untold_since
 from storage.append import events_of
-from storage.records import health, trail
+from storage.records import states, trail
 from storage.records.event import (
     Change,
     ChangeKind,
@@ -28,10 +28,9 @@ from storage.records.event import (
     Value,
     ValueType,
 )
-from storage.records.health import BreakerState, Health
-from storage.records.identity import Millis, day_of
+from storage.records.identity import Millis, day_of, rfc3339
 from storage.records.source import Harvest, SourceRuntime, SourceState
-from storage.records.times import rfc3339
+from storage.records.states import BreakerState, Health
 from storage.records.trail import Note, StoredMemory, Verdict, look
 from tests.api.dashboard.browser import Browser
 from tests.api.dashboard.sources.previews import of_a_page
@@ -162,12 +161,12 @@ async def test_the_history_of_its_health_is_what_it_said_of_itself(house: House,
 
 async def test_its_worst_score_of_each_day_is_drawn_from_the_second_day_on(house: House, browser: Browser) -> None:
     day = day_of(house.context.world.now())
-    put(house, hot=msgspec.structs.replace(HOT, scores=health.scored(b"", day, 1.0)))
+    put(house, hot=msgspec.structs.replace(HOT, scores=states.scored(b"", day, 1.0)))
     await browser.get(here())
     assert not browser.page.xpath("//*[@class='course']")
     kept = b""
     for at, score in ((day - 3, 1.0), (day - 2, 0.0), (day, 0.5)):
-        kept = health.scored(kept, at, score)
+        kept = states.scored(kept, at, score)
     put(house, hot=msgspec.structs.replace(HOT, scores=kept))
     await browser.get(here())
     rects = browser.page.xpath("//*[@class='course']//rect")

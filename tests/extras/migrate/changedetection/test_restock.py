@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from actors.query import parse
-from extras.migrate.changedetection.restock import restock_query
-from extras.migrate.changedetection.watches import read_changedetection
+from extras.migrate.changedetection import read_changedetection, restock_query
 
 
 @pytest.mark.parametrize(

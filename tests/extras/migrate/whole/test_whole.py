@@ -24,11 +24,9 @@ from actors.signatures.event import jwks, new_signing_key, verify
 from actors.signatures.verdict import Cause
 from actors.signing import SigningKeys
 from extras.migrate.whole.inventory import CARRIED, LEFT_OUT
-from extras.migrate.whole.lines import DestinationLine
+from extras.migrate.whole.lines import DestinationLine, as_text, schema
 from extras.migrate.whole.loading import Loaded, load, look_through
-from extras.migrate.whole.schema import as_text, schema
-from extras.migrate.whole.snapshot import snapshot
-from extras.migrate.whole.writing import CannotWrite, export, position_of, write_export
+from extras.migrate.whole.writing import CannotWrite, export, position_of, snapshot, write_export
 from sanderling import keyring
 from sanderling.exits import CommandFailed, Exit
 from sanderling.operations.import_stage import STAGE, unfinished

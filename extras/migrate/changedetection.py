@@ -1,4 +1,7 @@
-"""Watches and their groups as sources and alerts. Pure.
+"""changedetection.io: its backup (a zip), `url-watches.json` of versions before 0.53, or one folder per watch. Pure.
+
+The forms: `url-watches.json` has everything; from 0.53 on there are `changedetection.json` (settings), and one folder
+per `watch.json` or `tag.json`. The members of a zip are read one by one; nothing is unpacked to disk.
 
 A group's filters and texts extend those of its watches. Notifications go to the watch's addresses, else its groups',
 else the settings'. A watch with trigger texts, restock conditions or notifications also becomes an alert.
@@ -6,21 +9,228 @@ else the settings'. A watch with trigger texts, restock conditions or notificati
 
 from __future__ import annotations
 
+import io
+import lzma
+import re
+import zipfile
+import zlib
 from collections.abc import Mapping
+from decimal import Decimal, InvalidOperation
 from typing import Any, Final
 
+from actors.hours import read_hours
 from extras.migrate.asking import UNSUPPORTED, pairs_of, request_of
-from extras.migrate.changedetection.fields import FIELDS, ONE_WAY, PLAIN_BACKENDS
-from extras.migrate.changedetection.files import Datastore, datastore
-from extras.migrate.changedetection.hours import hours_of
-from extras.migrate.changedetection.restock import PROCESSOR, restock_query
-from extras.migrate.drafting import Drafting, joined_selectors
-from extras.migrate.fields import MOST_ITEMS, mapping, tell_of, text, texts, truth
+from extras.migrate.drafting import (
+    BEGINNINGS,
+    MOST_ITEMS,
+    WHOLE_WORDS,
+    Drafting,
+    Field,
+    Unsayable,
+    any_of,
+    joined_selectors,
+    lookup,
+    mapping,
+    none_of,
+    tell_of,
+    text,
+    texts,
+    truth,
+    whole,
+)
 from extras.migrate.notifying import destinations
-from extras.migrate.plan import DestinationBody, NotReadable, Plan, named, shortened
-from extras.migrate.showing import PLAIN, Shown, shown
-from extras.migrate.wording import BEGINNINGS, WHOLE_WORDS, Unsayable, any_of, lookup, none_of, whole
+from extras.migrate.plan import PLAIN, DestinationBody, NotReadable, Plan, Shown, named, shortened, shown
+from extras.migrate.recognising import decoded
 from extras.migrate.xpath import css_of
+
+_NO_STEPS: Final = "a browser shows the page, and is told nothing to do there"
+_MESSAGE: Final = "a message is the event itself, as JSON"
+FIELDS: Final = (
+    Field("browser_steps", "impossible", f"{_NO_STEPS}: it is watched as it is without these steps"),
+    Field("webdriver_js_execute_code", "impossible", _NO_STEPS),
+    Field("webdriver_delay", "approximated", "a rendered page is read once it has come to rest"),
+    Field("proxy", "impossible", "looks are made directly"),
+    Field("ignore_text", "impossible", "lines are not left out by their text: leave out their element, or mark noise"),
+    Field("extract_text", "impossible", "the whole text is watched, not what an expression finds in it"),
+    Field("conditions", "impossible", "conditions about numbers and differences; an alert's query is about words"),
+    Field("ignore_status_codes", "impossible", "a page that answers with an error has failed"),
+    Field("notification_title", "impossible", _MESSAGE),
+    Field("notification_body", "impossible", _MESSAGE),
+    Field("notification_screenshot", "impossible", "no pictures are made"),
+    Field("check_unique_lines", "approximated", "a text that an earlier look had shown is never told again"),
+    Field("sort_text_alphabetically", "exact", "the order of blocks does not count"),
+    Field("trim_text_whitespace", "exact", "white space does not count"),
+    Field("remove_duplicate_lines", "approximated", "texts are compared block by block, whatever their number"),
+    Field("strip_ignored_lines", "impossible", "lines are not left out by their text"),
+    Field("llm_intent", "impossible", "changes are weighed by rules that can be looked up, not by a language model"),
+)  # fmt: skip
+ONE_WAY: Final = (
+    ("filter_text_added", "that something was added counts too"),
+    ("filter_text_removed", "that something is gone counts too"),
+    ("filter_text_replaced", "that something was replaced counts too"),
+)
+"""Kinds of change that a watch may exclude."""
+PLAIN_BACKENDS: Final = ("", "system", "html_requests")
+
+
+MOST_MEMBERS: Final = 500_000
+LARGEST: Final = 64 * 1024 * 1024
+"""Maximum bytes of all read members, unpacked."""
+WANTED = re.compile(r"(?:^|/)(?:([^/]+)/)?(url-watches\.json|changedetection\.json|watch\.json|tag\.json)$")
+_OLD, _NEW = "url-watches.json", "changedetection.json"
+_BROKEN = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, OSError, RuntimeError, ValueError)
+"""RuntimeError: encrypted, or an unusual compression. ValueError: inconsistent headers."""
+
+
+def out_of_zip(data: bytes) -> dict[str, bytes]:
+    """Return the relevant files by name. Raises NotReadable, also if they exceed the limits."""
+    found, size = {}, 0
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            members = archive.infolist()
+            if len(members) > MOST_MEMBERS:
+                raise NotReadable(f"The zip has {len(members)} files; at most {MOST_MEMBERS} are looked at.")
+            for member in members:
+                if not WANTED.search(member.filename):
+                    continue
+                with archive.open(member) as stream:
+                    found[member.filename] = stream.read(LARGEST - size + 1)
+                size += len(found[member.filename])
+                if size > LARGEST:
+                    raise NotReadable(f"Unpacked, its JSON is larger than {LARGEST >> 20} MiB.")
+    except _BROKEN as error:
+        raise NotReadable(f"The zip can't be read: {error}.") from None
+    return found
+
+
+class Datastore:
+    """All watches and tags by id, and the application's settings."""
+
+    def __init__(self) -> None:
+        self.watches: dict[str, Mapping[str, Any]] = {}
+        self.tags: dict[str, Mapping[str, Any]] = {}
+        self.application: Mapping[str, Any] = {}
+        self.headers: Mapping[str, Any] = {}
+
+    def take(self, name: str, value: Any) -> None:
+        where = WANTED.search(name)
+        owner, file = (where[1] or "", where[2]) if where else ("", _OLD)
+        if file == "watch.json":
+            self.watches[owner] = mapping(value)
+        elif file == "tag.json":
+            self.tags[owner] = mapping(value)
+        else:
+            self._take_all(mapping(value))
+
+    def _take_all(self, value: Mapping[str, Any]) -> None:
+        settings = mapping(value.get("settings"))
+        self.application = mapping(settings.get("application"))
+        self.headers = mapping(settings.get("headers"))
+        for owner, tag in mapping(self.application.get("tags")).items():
+            self.tags.setdefault(owner, mapping(tag))
+        for owner, watch in mapping(value.get("watching")).items():
+            self.watches.setdefault(owner, mapping(watch))
+
+
+def datastore(data: bytes) -> Datastore:
+    """Parse a zip or a single JSON file. Raises NotReadable."""
+    files = out_of_zip(data) if data.startswith(b"PK") else {_OLD: data}
+    if not files:
+        raise NotReadable("There is neither a url-watches.json in it nor a watch.json.")
+    store = Datastore()
+    moved = any(name.endswith(_NEW) for name in files)
+    for name, content in files.items():
+        if moved and name.endswith(_OLD):
+            continue  # leftover of an upgrade: it contains watches deleted since
+        try:
+            value = decoded(content)
+        except NotReadable as error:
+            raise NotReadable(f"{name}: {error}") from None
+        one = isinstance(value, dict) and "url" in value and "watching" not in value
+        store.take("one/watch.json" if one and name == _OLD else name, value)
+    return store
+
+
+_DAYS: Final = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+_DAY: Final = 24 * 60
+
+
+def hours_of(limit: Mapping[str, Any]) -> str | None:
+    """Return the hours if all days have the same start and length; else None, also for invalid times.
+
+    >>> night = {"enabled": True, "start_time": "22:30", "duration": {"hours": "8", "minutes": "0"}}
+    >>> hours_of({"friday": night, "sunday": {"enabled": False}, "timezone": "Europe/Rome"})
+    'fri 22:30-06:30 Europe/Rome'
+    """
+    days = {name[:3]: day for name in _DAYS if truth((day := mapping(limit.get(name))).get("enabled"))}
+    spans = {(_minutes(text(day, "start_time")), _lasting(mapping(day.get("duration")))) for day in days.values()}
+    if len(spans) != 1:
+        return None
+    ((start, lasting),) = spans
+    if start is None or not 0 < lasting <= _DAY:
+        return None
+    end = start + lasting
+    until = "24:00" if (start, lasting) == (0, _DAY) else _clock(end % _DAY)
+    words = f"{','.join(days)} {_clock(start)}-{until} {text(limit, 'timezone')}".strip()
+    try:
+        read_hours(words)
+    except ValueError:
+        return None
+    return words
+
+
+def _clock(minutes: int) -> str:
+    return f"{minutes // 60:02}:{minutes % 60:02}"
+
+
+def _minutes(clock: str) -> int | None:
+    found = re.fullmatch(r"([01]?\d|2[0-3]):([0-5]\d)", clock)
+    return None if found is None else int(found[1]) * 60 + int(found[2])
+
+
+def _lasting(parts: Mapping[str, Any]) -> int:
+    numbers = [str(parts.get(name) or 0) for name in ("hours", "minutes")]
+    if not all(number.isascii() and number.isdigit() and len(number) < 4 for number in numbers):
+        return 0
+    return int(numbers[0]) * 60 + int(numbers[1])
+
+
+PROCESSOR: Final = "restock_diff"
+_STOCK: Final = {"in_stock_only": "availability:in_stock", "all_changes": "kind:availability", "off": ""}
+_LARGEST: Final = Decimal(10**12)
+
+
+def restock_query(settings: Mapping[str, Any]) -> str:
+    """Return the query for a watch's settings; missing ones have their form's defaults.
+
+    >>> restock_query({})
+    'availability:in_stock OR kind:price'
+    >>> restock_query({"in_stock_processing": "off", "price_change_min": 300.0, "price_change_threshold_percent": "5"})
+    'price<300 (price.drop>5% OR price.rise>5%)'
+    """
+    stock = _STOCK.get(text(settings, "in_stock_processing") or "in_stock_only", "")
+    parts = [stock, _price(settings) if truth(settings.get("follow_price_changes", True)) else ""]
+    return " OR ".join(part for part in parts if part)
+
+
+def _price(settings: Mapping[str, Any]) -> str:
+    low, high, share = (_number(settings.get(f"price_change_{name}")) for name in ("min", "max", "threshold_percent"))
+    bounds = [f"price{sign}{number}" for sign, number in (("<", low), (">", high)) if number]
+    asked = f"({' OR '.join(bounds)})" if len(bounds) > 1 else "".join(bounds)
+    moved = f"(price.drop>{share}% OR price.rise>{share}%)" if share else ""
+    return " ".join(part for part in (asked, moved) if part) or "kind:price"
+
+
+def _number(value: Any) -> str:
+    """Return a form's number as a query writes it; "" if unset or invalid."""
+    try:
+        number = Decimal(str(value).strip()) if value is not None and not isinstance(value, bool) else Decimal(0)
+    except InvalidOperation:
+        return ""
+    if not number.is_finite() or not 0 < number < _LARGEST:
+        return ""
+    return f"{number.quantize(Decimal('0.01')).normalize():f}"
+
 
 PARTS: Final = {"weeks": 604800, "days": 86400, "hours": 3600, "minutes": 60, "seconds": 1}
 _WHOLE_PAGE: Final = "the whole page is watched"
@@ -121,7 +331,7 @@ class _Reading:
 
     def _seconds(self) -> float | None:
         parts = mapping(self._watch.get("time_between_check"))
-        own = sum(size * _number(parts.get(name)) for name, size in PARTS.items())
+        own = sum(size * _watch_number(parts.get(name)) for name, size in PARTS.items())
         if self._watch.get("time_between_check_use_default", not own):  # absent in older versions
             says = "as often as it is worth, where it was an interval for all"
             self._drafting.note(self._place, "interval", "approximated", says)
@@ -216,7 +426,7 @@ class _Reading:
         return [one for found in made for one in found]
 
 
-def _number(value: Any) -> float:
+def _watch_number(value: Any) -> float:
     """Return a form's number; 0 if invalid. It may be quoted."""
     if isinstance(value, str):
         return float(value) if value.isascii() and value.isdecimal() and len(value) < 9 else 0.0

@@ -1,0 +1,442 @@
+"""urlwatch and webchanges: the YAML of their jobs. The programs are related and share most directives. Pure.
+
+Each document of a file is a job and becomes a source; its filters become selectors, ignored parts and queries, and the
+rest notes. Commands are never run. Both programs keep reporters in a separate settings file, which is read if appended
+to the jobs as another YAML document.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Final, NamedTuple
+from urllib.parse import urlencode, urlsplit
+
+import cssselect
+
+from actors.content.messages.readings import XPATH, selector_kind
+from extras.migrate.asking import UNSUPPORTED, basic_of, cookies_of, pairs_of, request_of
+from extras.migrate.drafting import (
+    BEGINNINGS,
+    MOST_ITEMS,
+    Drafting,
+    Field,
+    Unsayable,
+    mapping,
+    pattern,
+    phrase,
+    tell_of,
+    text,
+    truth,
+    whole,
+)
+from extras.migrate.notifying import NATIVE, Reached, people, posted
+from extras.migrate.plan import PLAIN, DestinationBody, Grade, NotReadable, Plan, Shown, named, shortened, shown
+from extras.migrate.xpath import css_of, documents
+
+_DATA: Final = "of JSON, CSV and the like nothing is picked out: what is there is watched as text, if it can be"
+_NO_PROGRAM: Final = "no program of yours is run"
+_TEXT_EDIT: Final = "texts are not edited before they are compared"
+TOLD: Final[dict[str, tuple[Grade, str]]] = {
+    "html2text": ("exact", "text is what is compared"),
+    "beautify": ("exact", "mark-up does not count"),
+    "absolute_links": ("exact", "addresses of links do not count"),
+    "absolute-links": ("exact", "addresses of links do not count"),
+    "pretty-xml": ("exact", "mark-up does not count"),
+    "format-xml": ("exact", "mark-up does not count"),
+    "strip": ("exact", "white space does not count"),
+    "striplines": ("exact", "white space does not count"),
+    "strip_each_line": ("exact", "white space does not count"),
+    "remove-duplicate-lines": ("approximated", "texts are compared block by block"),
+    "remove_repeated": ("approximated", "texts are compared block by block"),
+    "sort": ("exact", "the order of blocks does not count"),
+    "reverse": ("exact", "the order of blocks does not count"),
+    "grepi": ("impossible", "lines are not left out by their text: leave out their element, or mark noise"),
+    "delete_lines_containing": (
+        "impossible",
+        "lines are not left out by their text: leave out their element, or mark noise",
+    ),
+    "re.sub": ("impossible", _TEXT_EDIT),
+    "re.findall": ("impossible", _TEXT_EDIT),
+    "format-json": ("impossible", _DATA),
+    "jq": ("impossible", _DATA),
+    "jsontoyaml": ("impossible", _DATA),
+    "csv2text": ("impossible", _DATA),
+    "ical2text": ("exact", "a calendar is watched entry by entry"),
+    "pdf2text": ("exact", "the text of a PDF is what is watched"),
+    "pypdf": ("exact", "the text of a PDF is what is watched"),
+    "ocr": ("impossible", "pictures are not read"),
+    "ascii85": ("impossible", "only text is watched"),
+    "base64": ("impossible", "only text is watched"),
+    "hexdump": ("impossible", "only text is watched"),
+    "sha1sum": ("impossible", "the text itself is compared, and what changed is told"),
+    "shellpipe": ("impossible", _NO_PROGRAM),
+    "execute": ("impossible", _NO_PROGRAM),
+}
+"""Filters without a counterpart: either Sanderling does the same anyway, or it cannot."""
+
+
+class Filtered(NamedTuple):
+    """The result of a filter chain."""
+
+    selectors: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
+    queries: tuple[str, ...] = ()
+
+
+def steps(value: Any) -> Iterator[tuple[str, Any]]:
+    """Yield a chain's steps with their arguments: from a list, a mapping, or the old one-line form.
+
+    >>> list(steps("css:body,html2text")), list(steps([{"grep": "x"}, "strip"]))
+    ([('css', 'body'), ('html2text', '')], [('grep', 'x'), ('strip', '')])
+    """
+    if isinstance(value, str):
+        value = [dict([part.split(":", 1)]) if ":" in part else part for part in value.split(",")]
+    if isinstance(value, dict):
+        value = [value]
+    for step in value if isinstance(value, list) else []:
+        if isinstance(step, str):
+            yield step.strip(), ""
+        elif isinstance(step, dict):
+            yield from ((name.strip(), argument) for name, argument in step.items())
+
+
+def filtered(drafting: Drafting, place: str, value: Any) -> Filtered:
+    """Translate a filter chain. A selection within a selection selects descendants."""
+    selectors: list[str] = []
+    ignore: list[str] = []
+    queries: list[str] = []
+    for name, argument in steps(value):
+        if name in TOLD:
+            drafting.note(place, name, *TOLD[name])
+        elif name in ("grep", "keep_lines_containing"):
+            queries += _lookup(drafting, place, name, argument)
+        else:
+            css = _selection(drafting, place, name, argument)
+            ignore += _excluded(drafting, place, name, argument)
+            if css is None:
+                continue
+            if selectors and "xpath" in map(selector_kind, (css, selectors[-1])):
+                drafting.note(place, name, "impossible", "an XPath within a selection: that one alone is watched")
+            elif selectors:
+                drafting.note(place, name, "approximated", "what lies within what was selected before")
+                selectors = [_within(selectors[-1], css)]
+            else:
+                selectors = [css]
+    return Filtered(tuple(selectors), tuple(ignore), tuple(queries))
+
+
+def _within(outer: str, inner: str) -> str:
+    return ", ".join(f"{one} {two}" for one in _sides(outer) for two in _sides(inner))
+
+
+def _sides(css: str) -> list[str]:
+    """Return a selector's alternatives; an invalid selector unchanged, for a later check."""
+    try:
+        return [side.canonical() for side in cssselect.parse(css)]
+    except (cssselect.SelectorError, RecursionError):
+        return [css]
+
+
+def _selection(drafting: Drafting, place: str, name: str, argument: Any) -> str | None:
+    """Return a filter's selector; None, with a note, if it is not a selection."""
+    options = mapping(argument)
+    given = next((value for key in ("selector", "path", "id", "class", "tag") if (value := options.get(key))), argument)
+    text = given if isinstance(given, str) else ""
+    if options.get("method") == "xml" and not (name == "xpath" and text):
+        drafting.note(place, name, "impossible", "in XML nothing is selected: a feed is told entry by entry")
+        return None
+    if options.get("skip") or options.get("maxitems"):
+        drafting.note(place, name, "impossible", "skip and maxitems: all that matches is watched")
+    if options.get("sort"):
+        drafting.note(place, "sort", *TOLD["sort"])
+    match name:
+        case "css" if text:
+            return text
+        case "xpath" if text:
+            css = None if options.get("method") == "xml" else css_of(text)
+            drafting.note(place, "xpath", "exact", "as CSS" if css else "")
+            return css or f"{XPATH}{text}"
+        case "element-by-id" if text:
+            return f'[id="{_quoted(text)}"]'
+        case "element-by-class" if text:
+            return f'[class~="{_quoted(text)}"]'
+        case "element-by-style" if text:
+            return f'[style*="{_quoted(text)}"]'
+        case "element-by-tag" if text:
+            return text
+    drafting.note(place, shortened(name, 40), "impossible", "a filter that is not known here")
+    return None
+
+
+def _excluded(drafting: Drafting, place: str, name: str, argument: Any) -> list[str]:
+    exclude = mapping(argument).get("exclude")
+    if not isinstance(exclude, str) or not exclude:
+        return []
+    return [css_of(exclude) or f"{XPATH}{exclude}" if name == "xpath" else exclude]
+
+
+def _lookup(drafting: Drafting, place: str, name: str, argument: Any) -> list[str]:
+    options = mapping(argument)
+    plain = options.get("text") if options else argument if name == "keep_lines_containing" else None
+    expression = options.get("re") if options else argument if name == "grep" else None
+    try:
+        if isinstance(plain, str) and plain:
+            query = phrase(plain, wide=True)
+        elif isinstance(expression, str) and expression:
+            query = pattern(expression, wide=True)
+        else:
+            raise Unsayable("there is no text in it")
+    except Unsayable as error:
+        drafting.note(place, name, "impossible", str(error))
+        return []
+    says = f"an alert: tells of changes of blocks with the text, not of its lines alone; {BEGINNINGS}"
+    drafting.note(place, name, "approximated", says)
+    return [query]
+
+
+def _quoted(text: str) -> str:
+    return text.replace("\\", "\\\\").replace('"', '\\"')
+
+
+_HERE: Final = frozenset({"stdout", "browser", "html", "text", "markdown", "database", "separate", "tz", "footnote"})
+"""Local reporters and formatting settings."""
+_Settings = Mapping[str, Any]
+
+
+def is_settings(document: Any) -> bool:
+    """Return whether a document is the program's settings, not a job."""
+    return isinstance(document, dict) and isinstance(document.get("report"), dict) and "url" not in document
+
+
+def reporters(drafting: Drafting, place: str, settings: _Settings) -> Sequence[DestinationBody]:
+    """Return the destinations of enabled reporters; note those without a counterpart."""
+    found: list[DestinationBody] = []
+    for name, one in settings["report"].items():
+        if name in _HERE or not isinstance(one, dict) or not truth(one.get("enabled", False)):
+            continue
+        where = f"{place}, {shortened(str(name), 40)}"
+        if name == "webhook":
+            found += _webhook(drafting, where, text(one, "webhook_url"))
+        elif (read := _READ.get(name)) is None:
+            drafting.note(where, "reporter", "impossible", "there is no such kind of destination")
+        else:
+            found += people(drafting, where, str(name), tuple(read(one)))
+    return found
+
+
+def _webhook(drafting: Drafting, place: str, address: str) -> Sequence[DestinationBody]:
+    """Read webchanges' webhook reporter, which posts to a chat's address."""
+    try:
+        kind = NATIVE.get(urlsplit(address).hostname or "")
+    except ValueError:
+        kind = None
+    return (
+        people(drafting, place, "webhook", (Reached(kind, address, {}),)) if kind else posted(drafting, place, address)
+    )
+
+
+def _addressed(kind: str, name: str = "webhook_url") -> Callable[[_Settings], Iterator[Reached]]:
+    """Return a reader for reporters that need only an address."""
+
+    def read(one: _Settings) -> Iterator[Reached]:
+        if address := text(one, name):
+            yield Reached(kind, address, {})
+
+    return read
+
+
+def _telegram(one: _Settings) -> Iterator[Reached]:
+    token, chats = text(one, "bot_token"), one.get("chat_id")
+    for chat in chats if isinstance(chats, list) else [chats]:
+        if token and isinstance(chat, str | int) and str(chat):
+            yield Reached("telegram", "", {"token": token, "chat": str(chat)})
+
+
+def _matrix(one: _Settings) -> Iterator[Reached]:
+    room, token = text(one, "room_id"), text(one, "access_token")
+    if room.startswith("!") and token:
+        yield Reached("matrix", text(one, "homeserver"), {"room": room, "token": token})
+
+
+def _gotify(one: _Settings) -> Iterator[Reached]:
+    if token := text(one, "token"):
+        yield Reached("gotify", text(one, "server_url"), {"token": token})
+
+
+def _pushover(one: _Settings) -> Iterator[Reached]:
+    if (token := text(one, "app")) and (user := text(one, "user")):
+        yield Reached("pushover", "", {"token": token, "user": user})
+
+
+def _mail(one: _Settings) -> Iterator[Reached]:
+    for address in text(one, "to").split(","):
+        if "@" in address:
+            yield Reached("email", address.strip(), {})
+
+
+_READ: Final[Mapping[str, Callable[[_Settings], Iterator[Reached]]]] = {
+    "telegram": _telegram,
+    "slack": _addressed("slack"),
+    "discord": _addressed("discord"),
+    "mattermost": _addressed("mattermost"),
+    "matrix": _matrix,
+    "gotify": _gotify,
+    "pushover": _pushover,
+    "email": _mail,
+    "mailgun": _mail,
+}
+
+
+_DIRECT: Final = "looks are made directly"
+_DIFFERENCE: Final = "what an event shows is the whole difference that was found"
+_FAILING: Final = "a failing source is told of once it lasts (source_failing), and never as a change"
+_LIMITS: Final = "it is the same for all: a setting of the service"
+FIELDS: Final = (
+    Field("http_proxy", "impossible", _DIRECT),
+    Field("https_proxy", "impossible", _DIRECT),
+    Field("proxy", "impossible", _DIRECT),
+    Field("ssl_no_verify", "impossible", "a certificate must be valid"),
+    Field("ignore_https_errors", "impossible", "a certificate must be valid"),
+    Field("timeout", "approximated", f"look_timeout: {_LIMITS}"),
+    Field("encoding", "approximated", "found out by the bytes, the header and the page"),
+    Field("ignore_cached", "approximated", "looks are conditional; a body that is the same is no news"),
+    Field("ignore_connection_errors", "approximated", _FAILING),
+    Field("ignore_http_error_codes", "approximated", _FAILING),
+    Field("ignore_timeout_errors", "approximated", _FAILING),
+    Field("ignore_too_many_redirects", "approximated", _FAILING),
+    Field("max_tries", "approximated", _FAILING),
+    Field("no_redirects", "impossible", "redirects are followed"),
+    Field("diff_filter", "impossible", _DIFFERENCE),
+    Field("diff_filters", "impossible", _DIFFERENCE),
+    Field("diff_tool", "impossible", _DIFFERENCE),
+    Field("differ", "impossible", _DIFFERENCE),
+    Field("additions_only", "impossible", "that something is gone counts too"),
+    Field("deletions_only", "impossible", "that something was added counts too"),
+    Field("compared_versions", "approximated", "a text that an earlier look had shown is never told again"),
+    Field("treat_new_as_changed", "impossible", "what is there at first is told to nobody"),
+    Field("user_visible_url", "impossible", "an event leads to the address that is watched"),
+    Field("url_for_human", "impossible", "an event leads to the address that is watched"),
+    Field("note", "impossible", "a source has a title and tags only"),
+    Field("is_markdown", "exact", "text is what is compared"),
+    Field("monospace", "exact", "text is what is compared"),
+)
+CARRIED: Final = frozenset(
+    (
+        "name",
+        "url",
+        "navigate",
+        "command",
+        "kind",
+        "filter",
+        "filters",
+        "tags",
+        "enabled",
+        "use_browser",
+        "method",
+        "data",
+        "headers",
+        "cookies",
+        "http_credentials",
+    )
+)
+BROWSER: Final = frozenset(
+    ("wait_until", "wait_for", "wait_for_navigation", "wait_for_url", "wait_for_selector", "wait_for_function",
+     "wait_for_timeout", "block_elements", "user_data_dir", "switches", "chromium_revision", "initialization_url",
+     "initialization_js", "evaluate", "useragent")
+)  # fmt: skip
+"""Browser directives, which need no notes apart from that on rendering."""
+
+
+def read_urlwatch(data: bytes) -> Plan:
+    """Return the plan of a file of jobs; a document may also be a list. Raises NotReadable."""
+    drafting = Drafting()
+    number = 0
+    found = list(documents(data))
+    told = [
+        one
+        for line, document in found
+        if is_settings(document)
+        for one in reporters(drafting, f"report (line {line})", document)
+    ]
+    for line, document in found:
+        if is_settings(document):
+            continue
+        for job in document if isinstance(document, list) else [document]:
+            number += 1
+            if number > MOST_ITEMS:
+                raise NotReadable(f"It has more than {MOST_ITEMS} jobs.")
+            if not isinstance(job, dict):
+                raise NotReadable(f"Line {line}: a job is names with values, such as `url: https://example.org/`.")
+            _job(drafting, f"job {number} (line {line})", job, told)
+    if told and not number:
+        drafting.note(
+            "report", "reporter", "impossible", "there are no jobs: put both files into one, `---` between them"
+        )
+    return drafting.plan("urlwatch")
+
+
+def _job(drafting: Drafting, place: str, job: Mapping[str, Any], told: Sequence[DestinationBody]) -> None:
+    kind = text(job, "kind")
+    if job.get("command") or kind in ("shell", "command"):
+        drafting.note(place, "command", "impossible", "no command is run; what it asks for may have an address")
+        return
+    data = job.get("data")
+    method = (text(job, "method") or ("POST" if data else "GET")).upper()
+    if method not in {"GET", "POST"}:
+        drafting.note(place, "method", "impossible", UNSUPPORTED)
+        return
+    address = text(job, "url") or text(job, "navigate")
+    if not address:
+        drafting.note(
+            place, "url", "impossible", "it has none" if kind in ("", "url") else f"a job of kind {kind[:40]}"
+        )
+        return
+    found = filtered(drafting, place, job.get("filters", job.get("filter")))
+    url = drafting.source(
+        place,
+        address,
+        title=text(job, "name"),
+        tags=_tags(job.get("tags")),
+        selectors=found.selectors,
+        ignore=found.ignore,
+        headers=_request(drafting, place, job, data if method == "POST" else None),
+        shown=_shown(drafting, place, job, posts=method == "POST"),
+        enabled=truth(job.get("enabled", True)),
+    )
+    if url is None:
+        return
+    tell_of(drafting, place, job, FIELDS)
+    known = CARRIED | BROWSER | {field.name for field in FIELDS}
+    for name in job:
+        if name not in known:
+            drafting.note(place, shortened(name, 40), "impossible", "a directive that is not known here")
+    try:
+        query = whole(*found.queries)
+    except Unsayable as error:
+        drafting.note(place, "filter", "impossible", str(error))
+        return
+    if query or told:
+        drafting.alert(place, url, named("urlwatch", query), told)
+
+
+def _shown(drafting: Drafting, place: str, job: Mapping[str, Any], *, posts: bool) -> Shown:
+    """Return whether a browser renders the page, and the element to wait for."""
+    if not (job.get("navigate") or text(job, "kind") == "browser" or truth(job.get("use_browser"))):
+        return PLAIN
+    waits = next((job[name] for name in ("wait_for_selector", "wait_for") if name in job), "")
+    wait_for = waits.get("selector") if isinstance(waits, Mapping) else waits
+    return shown(drafting.note, place, "browser", str(wait_for) if isinstance(wait_for, str) else "", posts=posts)
+
+
+def _request(drafting: Drafting, place: str, job: Mapping[str, Any], data: Any) -> str | None:
+    """Return a job's request. data: the body to post, None for a GET; a mapping is a form."""
+    user, _, password = text(job, "http_credentials").partition(":")
+    pairs = [*pairs_of(job.get("headers")), *cookies_of(job.get("cookies")), *basic_of(user, password)]
+    posted = urlencode(data) if isinstance(data, Mapping) else "" if data is None else str(data)
+    is_post = data is not None or (text(job, "method").upper() == "POST")
+    return request_of(drafting, place, pairs, body=posted if is_post else None)
+
+
+def _tags(value: Any) -> list[str]:
+    items = value.split(",") if isinstance(value, str) else value if isinstance(value, list) else []
+    return [item for item in items if isinstance(item, str)]
