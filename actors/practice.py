@@ -1,4 +1,4 @@
-"""The practice page and feed: a newcomer changes them with a button to see the service notice.
+"""The practice page and feed: a newcomer changes them with a button to see the service notice. Pure.
 
 The page has a ferry's fares, notices and opening hours; each step changes one of them. No state ever repeats: the
 service rightly reports no change for a page that returns to an earlier state. The feed has the notices as RSS, in

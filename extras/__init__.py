@@ -1,5 +1,5 @@
 """Extras: optional capabilities that the product works without, one folder each.
 
-An extra may import the product, never another extra. `actors/extras.py` has the table of them, and each package holds
-its record as `EXTRA`.
+Start with the table of them in `actors/extras.py`. Each package holds its record as `EXTRA`. An extra may import the
+product, never another extra.
 """

@@ -1,4 +1,5 @@
 """The kinds of destinations, and one table: a module or folder for each with code, a TOML file for each messenger.
 
-`kind.py` defines a kind, `table.py` lists them.
+Start with `kind.py`, which defines a kind, then `table.py`, which lists them. `webhook.py` is a kind in one file,
+`email/` and `webpush/` are folders, and `messengers/` makes a kind of each of its TOML files.
 """

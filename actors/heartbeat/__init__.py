@@ -1,1 +1,1 @@
-"""Heartbeats: to an external monitor (`monitor`), and as signed events in the log (`beat`, `beating`)."""
+"""Heartbeats: requests to an external monitor (`monitor.py`), and signed events in the log (`beat.py`)."""

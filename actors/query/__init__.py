@@ -2,7 +2,7 @@
 
 All of it is pure, and it imports nothing else of ours. Start with `syntax.py` (the language and its errors), then
 `words.py` (splitting text into words), `languages.py` (equality of words), `analysis.py` (a text, analysed once for all
-queries), `match.py`, `parts.py` (the texts of an event that an alert reads). Other rooms use:
+queries), `match.py`, `parts.py` (the texts of an event that an alert reads). Other packages use:
 
 >>> matches(parse("föreläggande OR remiss", "sv"), Analysed("Nya förelägganden", "..."))
 True

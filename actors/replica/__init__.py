@@ -1,4 +1,4 @@
-"""The replica: a copy of the database in a folder for another machine to take over from.
+"""The replica: a copy of the database in a place from which another machine can take over.
 
-`parts.py` defines the objects in it and reads them; `shipper.py` is the actor that writes them.
+Start with `shipper.py`, the actor that writes it. `parts.py` defines its objects and reads them.
 """

@@ -1,1 +1,1 @@
-"""Maintain an instance: backup and restore, doctor, standby, self-test of a build, installation."""
+"""Maintain an instance: backup, doctor, standby, self-test, installation. Start with `findings.py`."""

@@ -1,1 +1,1 @@
-"""Secrets at rest: the master key, the boxes that hold them, and the columns that are boxes."""
+"""Secrets at rest: the boxes and their keys (`vault.py`), and the sealed columns (`sealing.py`)."""

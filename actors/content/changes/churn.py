@@ -2,8 +2,8 @@
 
 Blocks are compared as a multiset of canonical keys, so order, masks and markup do not matter. The comparison is with
 the last *reported* state. Differences from it add up until their weight reaches the threshold (`EMIT`) and are
-reported, or they vanish unreported and are then known as churn. `news` weighs a block, with `weights` and
-`replacements`; `swaps` detects another page in this one's place; `returns` detects a page that alternates.
+reported, or they vanish unreported and are then known as churn. `news` weighs a block, with `weights`; `difference`
+pairs texts with their replacements; `swaps` detects another page in this one's place, and a page that alternates.
 
 A reader that applies every delta in order holds the reported texts; a property test checks this over random histories.
 """
@@ -123,8 +123,8 @@ def judge(
 ) -> Verdict:
     """Return the verdict on a check of a page, with its new memory.
 
-    shared: keys of the host's furniture (`sites`). noise: keys that the user marked (`noise`). Neither is reported.
-    address: the page's address after redirects. chosen: the blocks are of a part that the user chose.
+    shared: keys of the host's furniture (`restless.shared_keys`). noise: keys that the user marked. Neither is
+    reported. address: the page's address after redirects. chosen: the blocks are of a part that the user chose.
     """
     if reading.trouble is not None:
         return Verdict("held", memory or PageMemory(), None, None, 0.0, f"Not the page: {reading.trouble}.", soon=True)

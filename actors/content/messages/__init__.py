@@ -1,1 +1,1 @@
-"""Messages between the service and a worker: requests, readings, hints. No parser is imported."""
+"""Messages between the service and a worker: `requests.py` and `readings.py`. No parser is imported."""

@@ -2,7 +2,7 @@
 
 A selector is CSS, or XPath 1.0 if it begins with `xpath:` or a slash, as no CSS does. An XPath may also choose texts,
 attributes and function results: each becomes a paragraph. A JSONPath begins with `$`. In documents without
-elements, `lines:` and `re:` choose lines, `re:` and `path:` (`paths`) choose blocks.
+elements, `lines:` and `re:` choose lines, `re:` and `path:` (`json_path`) choose blocks.
 
 Users bring selectors from browsers and other programs. So CSS also has `:contains()`, `::text` and `::attr()`, XPath
 has `matches` and `lower-case` of XPath 2, and a path through `tbody` fits a table whose source has none.

@@ -2,7 +2,7 @@
 
 Plain phrases in lower case between bars; `*` matches any end of a word. Kinds: `error` (not found, not allowed,
 failed), `unavailable` (which may be the stock of a shop), `maintenance`, `login`, `redirect`, `loading`, `consent`
-(before the page is shown), `challenge` (is a human looking?). They are only ever evidence (see `evidence` and `walls`):
+(before the page is shown), `challenge` (is a human looking?). They are only ever evidence (see `walls`):
 pages also write about errors and logins.
 """
 

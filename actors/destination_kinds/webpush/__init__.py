@@ -1,5 +1,5 @@
 """The kind `webpush`: notifications on a subscribed phone or computer, through its browser's push service.
 
-`kind.py` is the row, with all but the cryptography, which is in `encryption.py`. Imports of that are late: the library
-takes 11 MB, which a service without devices saves.
+`kind.py` is the row, `encryption.py` the cryptography. It is imported only to notify a device, since its library takes
+11 MB.
 """

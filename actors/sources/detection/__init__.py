@@ -1,1 +1,1 @@
-"""Detection of a URL's tier by one polite check, even if the first one fails and a later one succeeds."""
+"""Detection of a URL's tier by one polite check, or later if that fails. Start with `classify.py`."""

@@ -1,4 +1,5 @@
 """Explanations for users: why a text was or was not reported, and the parts of a score.
 
-`registry/explainer.py` collects the facts, `sentences.py` words them, `score.py` explains health and the next check.
+`actors/sources/registry/explainer.py` collects the facts, `sentences.py` words them, `score.py` explains health and the
+next check.
 """

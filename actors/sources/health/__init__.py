@@ -1,1 +1,1 @@
-"""A source's health: its score and its notices."""
+"""A source's health: its score (`score.py`) and its notices (`notices.py`)."""

@@ -1,1 +1,1 @@
-"""The common parts of every check: the request, its effect on the source's memory, and its drafts."""
+"""The common parts of every check: request, effect on memory, drafts. Start with `looking.py`, then `progress.py`."""

@@ -1,1 +1,1 @@
-"""The tier of pages: compares a page's text with the settled one."""
+"""The tier of pages: compares a page's text with the settled one. Start with `reader.py`."""

@@ -1,1 +1,1 @@
-"""The kinds of records in files: one module each, and one table (`table.py`)."""
+"""The kinds of records in files: one module each, and one table (`table.py`). Start with `kind.py`."""

@@ -2,5 +2,5 @@
 
 `checks.py` runs the checks in order and survives failing ones; `machine.py`, `database.py` and `network.py` contain
 them. Each takes a `DoctorContext` and yields findings; none changes anything except temporary files. May import
-everything below the front door.
+everything below the commands.
 """

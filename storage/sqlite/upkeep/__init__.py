@@ -1,1 +1,1 @@
-"""Work on a whole database: copying, upgrading, rebuilding, sealing with another key."""
+"""Work on a whole database: `copying.py`, `upgrade.py`, and `rotation.py`, which seals it with another key."""
