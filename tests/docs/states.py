@@ -25,7 +25,11 @@ TITLES = {
 
 
 def tables() -> dict[str, Mapping[Any, State]]:
-    return {name: table for name, table in vars(states).items() if name.isupper() and isinstance(table, dict)}
+    return {
+        name: table
+        for name, table in vars(states).items()
+        if isinstance(table, dict) and all(isinstance(row, State) for row in table.values()) and name.isupper()
+    }
 
 
 def drawn() -> str:

@@ -78,8 +78,8 @@ def counts_of(note: Note) -> str:
 def too_soon(wait: int, *, enabled: bool) -> Message:
     """Return why there is no check now: `wait` is in milliseconds."""
     if not enabled:
-        return message("There was no look now: the source is paused.")
-    says = "There was no look now: it was looked at just now, or asked us to wait. Again in %(count)s s."
+        return message("It was not checked now: the source is paused.")
+    says = "It was not checked now: it was checked just now, or asked us to wait. Again in %(count)s s."
     return message(says, count=wait // 1000 + 1)
 
 

@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
-from typing import Any, Final, NamedTuple, get_args
+from typing import Final, NamedTuple, get_args
 
 import msgspec
 from jinja2.ext import extract_from_ast
@@ -138,10 +138,9 @@ def messages_in(tree: ast.AST) -> Iterator[Worded]:
 
 def _of_tables() -> Iterator[str]:
     """Yield the texts that pages take from tables of other rooms."""
-    rows: list[Any] = [vars(states)[name] for name in vars(states) if name.isupper()]
-    for table in rows:
-        for state in table.values():
-            yield from (state.word, state.says)
+    tables = [table for name, table in vars(states).items() if name.isupper() and isinstance(table, dict)]
+    for row in (row for table in tables for row in table.values() if isinstance(row, states.State)):
+        yield from (row.word, row.says)
     for tier in TIERS.values():
         yield from (tier.noun, tier.plural)
     yield from get_args(ChangeKind)

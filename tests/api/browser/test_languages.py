@@ -27,7 +27,7 @@ def test_from_the_link_to_the_first_event_and_an_alert_in_swedish(
     tab.sees("Välj ett lösenord")
     tab.fill(password=PASSWORD, again=PASSWORD).press("Spara lösenordet och börja").sees("Klistra in en URL")
     assert tab.run("document.documentElement.lang") == "sv"
-    tab.fill(urls=page).press("Titta på den").sees("textstycken")
+    tab.fill(urls=page).press("Förhandsgranska").sees("textstycken")
     tab.press("Följ den").sees("Den följs från och med nu.")
     source = tab.path
     origin.page("/farja", "The Sandwick ferry", DEARER)

@@ -252,5 +252,5 @@ async def test_a_question_is_no_reason_to_ask_the_origin_too_often(autojump_cloc
         await trio.sleep(130)
         looks = len(origin.looks("/page"))
         kind, says = await best(service, source, "dimanche", look=True)
-        assert kind == "failed" and "looked at just now" in says
+        assert kind == "failed" and "checked just now" in says
         assert len(origin.looks("/page")) == looks

@@ -189,7 +189,7 @@ async def test_a_block_that_is_gone_is_told_and_the_blocks_are_shown_anew(house:
 
 async def test_a_page_that_can_not_be_fetched_says_why_and_leads_on(house: House, browser: Browser) -> None:
     id = put(house, 1, url=URL, type="html")
-    house.registry.refusals[id] = TooSoon("it was looked at just now, or asked us to wait: again in 9 s", 9)
+    house.registry.refusals[id] = TooSoon("it was checked just now, or asked us to wait: again in 9 s", 9)
     await browser.get(f"/sources/{id}/pick")
     assert "again in 9 s" in browser.text and "Write selectors yourself" in browser.text
 

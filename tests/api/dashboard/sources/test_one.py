@@ -228,13 +228,13 @@ async def test_a_check_that_politeness_forbids_is_said_on_the_page(
 
     def refuses(message: Any) -> Any:
         if isinstance(message, CheckNow):
-            raise TooSoon("it was looked at just now: again in 42 s", 42)
+            raise TooSoon("it was checked just now: again in 42 s", 42)
         return handle(message)
 
     monkeypatch.setattr(house.registry, "_handle", refuses)
     await browser.get(here())
     await browser.submit(f"{here()}/check")
-    assert browser.page.xpath("//p[@role='alert']/text()") == ["It was looked at just now: again in 42 s."]
+    assert browser.page.xpath("//p[@role='alert']/text()") == ["It was checked just now: again in 42 s."]
 
 
 @pytest.mark.parametrize(
