@@ -26,7 +26,7 @@ async def test_this_build_is_complete() -> None:
     [
         ("certificates", "certifi"),
         ("time zones", "tzdata.zoneinfo.Europe"),
-        ("stop lists", "actors.content.wording.words"),
+        ("stop lists", "actors.content.wording.language"),
     ],
 )
 async def test_what_is_not_in_the_build_is_a_failure_with_the_way_out(
