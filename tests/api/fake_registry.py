@@ -120,10 +120,8 @@ class FakeRegistry:
             case CountTags():
                 return Counter(tag for view in self.views.values() for tag in folders_of(view.source.tags))
             case ExamineSource():
-                view = self.views[self._known(message.source)]
-                return SourceExamination(
-                    view, (HealthPart("reach", 1.0, Message("It answers.")),), Message("Because."), 3600.0
-                )
+                parts = (HealthPart("reach", 1.0, Message("It answers.")),)
+                return SourceExamination(self.views[self._known(message.source)], parts, Message("Because."), 3600.0)
             case DeleteSource():
                 self._refuse_stale(message)
                 self.deleted[message.source] = self.views.pop(self._known(message.source))
