@@ -203,8 +203,8 @@ def _typed(form: AlertForm, scope: Scope) -> dict[str, Any]:
 
 def _same(of: AlertForm | Alert) -> dict[str, Any]:
     """Return the fields that form and record share, without the name and the sources."""
-    alike = ("filter_query", "language", "channel", "notices", "notice_after", "match")
-    return {name: getattr(of, name) for name in alike}
+    own = {"name", "source_ids", "private_source_ids", "tags", "once_per_story"}
+    return {name: getattr(of, name) for name in {*AlertForm.__struct_fields__} & {*Alert.__struct_fields__} - own}
 
 
 def chosen(form: AlertForm) -> Scope:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from actors.messages.views import SourceView
+from api.dashboard.notifying.alert_form import AlertForm, form_of
 from api.dashboard.picker import LISTED, found
 from api.operations.alerts import PACE
 from storage.records.alert import Alert
@@ -23,6 +24,15 @@ async def make(browser: Browser, **fields: object) -> str:
     await browser.submit("/alerts/new", {"filter_query": "price", **fields})
     assert browser.answer.status_code == 200, browser.text
     return browser.path
+
+
+def test_a_form_shows_every_field_that_it_shares_with_the_alert() -> None:
+    changed = {"channel": "prices", "notices": ("failing",), "notice_after": 60, "match": "page", "language": "de"}
+    alert = replace(Alert("a1", "Prices", "price", "en", (), NOW, NOW, once_per_story=True), **changed)
+    shared = [name for name in AlertForm.__struct_fields__ if name in Alert.__struct_fields__]
+    assert changed.keys() < set(shared) and len(shared) == 11
+    form = form_of(alert)
+    assert {name: getattr(form, name) for name in shared} == {name: getattr(alert, name) for name in shared}
 
 
 async def test_without_alerts_the_page_says_what_one_is(browser: Browser) -> None:
