@@ -84,5 +84,6 @@ async def test_a_run_ends_when_the_key_becomes_another_nodes_and_begins_when_it_
 async def test_a_run_for_as_long_as_it_is_another_nodes_ends_at_once_when_it_is_not() -> None:
     node = Ownership("a")
     node.take(a_view(1, "a"))
-    await node.during("matcher", trio.sleep_forever, mine=False)
-    await Ownership().during("matcher", trio.sleep_forever, mine=False)
+    with trio.fail_after(5):
+        await node.during("matcher", trio.sleep_forever, mine=False)
+        await Ownership().during("matcher", trio.sleep_forever, mine=False)
