@@ -18,6 +18,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from difflib import get_close_matches
 from functools import cached_property
 from typing import Any, Final
 
@@ -39,6 +40,8 @@ _SHAPE = re.compile(
     rf"(?P<subject>{'|'.join(SUBJECTS)})(?:\.(?P<aspect>[a-z]+))?(?P<sign><=|>=|<|>|=|:|≤|≥)(?P<value>.*)", re.I | re.S
 )
 BEGINS = re.compile(rf"(?:{'|'.join(SUBJECTS)})(?:\.[a-z]+)?(?:<=|>=|<|>|=|:|≤|≥)", re.I)
+_COMPARED = re.compile(r"(?P<subject>[a-z_]*)(?:\.[a-z]*)?(?P<sign>[<>=≤≥]+)(?P<value>.*)", re.I | re.S)
+_LABELLED = re.compile(r"(?P<subject>[a-z_]+)(?P<sign>:)(?P<value>.+)", re.I | re.S)
 _AMOUNT = re.compile(
     r"(?P<sign>[-\u2212]?)(?P<before>[$€£¥])?(?P<number>\d{1,15}(?:[.,]\d{1,9})?)\s?(?P<after>%|[$€£¥]|[A-Za-z°]{1,4})?"
 )
@@ -150,6 +153,26 @@ def read_condition(written: str) -> Condition | None:
             raise ConditionError("a version is compared with numbers and dots, as in version>=2.1")
         return replace(made, text=found[1])
     return _of_amount(made)
+
+
+def misspelled(word: str) -> str:
+    """Return why a word that is no condition looks like one; "" for other words and URLs.
+
+    >>> misspelled("prise<300")
+    'there is no condition prise: did you mean price<300? A text to search for goes in quotation marks'
+    >>> misspelled("<300"), misspelled("https://example.org/?a=b"), misspelled("10:30"), misspelled("version:beta")
+    ('a condition has no spaces, as in price<300', '', '', '')
+    """
+    if (found := _COMPARED.search(word) or _LABELLED.match(word)) is None or "/" in word:
+        return ""
+    subject, sign = found["subject"].lower(), found["sign"]
+    if not subject or not found["value"]:
+        return "a condition has no spaces, as in price<300"
+    if subject in SUBJECTS:
+        return "" if sign == ":" else f"{subject} needs a sign before its value, as in price<300"
+    near = get_close_matches(subject, SUBJECTS, 1)
+    says = f"did you mean {near[0]}{sign or '<'}{found['value']}?" if near else f"there are {', '.join(SUBJECTS)}."
+    return f"there is no condition {subject[:40]}: {says} A text to search for goes in quotation marks"
 
 
 def _of_days(made: Condition) -> Condition:

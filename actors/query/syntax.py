@@ -15,7 +15,7 @@ import re
 from typing import NamedTuple
 
 from actors.query import words
-from actors.query.conditions import BEGINS, Condition, ConditionError, read_condition
+from actors.query.conditions import BEGINS, Condition, ConditionError, misspelled, read_condition
 from actors.query.languages import Language, fold, language
 from actors.query.nodes import All, Any, Node, Not, Path, Phrase, Prefix, Query, Step, Unit, Word, units
 
@@ -40,12 +40,12 @@ class QueryError(Exception):
         self.position = position
 
 
-def parse(text: str, language_code: str) -> Query:
-    """Parse a query. Raises QueryError, UnknownLanguage."""
+def parse(text: str, language_code: str, *, strict: bool = False) -> Query:
+    """Parse a query. Raises QueryError, UnknownLanguage. strict: refuse words that look like a misspelled condition."""
     speech = language(language_code)
     if len(text) > MOST_CHARACTERS:
         raise QueryError(f"a query has at most {MOST_CHARACTERS} characters, not {len(text)}", MOST_CHARACTERS)
-    reader = _Reader(_tokens(text, speech))
+    reader = _Reader(_tokens(text, speech, strict))
     root = reader.choice(0) if reader.token.kind != "end" else All(())
     if reader.token.kind == "close":
         raise QueryError("this ) closes nothing", reader.token.at)
@@ -58,12 +58,19 @@ class _Token(NamedTuple):
     node: Node = All(())
 
 
-def _tokens(text: str, speech: Language) -> list[_Token]:
+def _tokens(text: str, speech: Language, strict: bool) -> list[_Token]:
     found: list[_Token] = []
     terms = at = 0
     while match := _TOKEN.search(text, at):
         at = match.end()
         token, at = _token(match, text, speech)
+        if (
+            strict
+            and match.lastgroup == "word"
+            and isinstance(token.node, Word | Phrase)
+            and (says := misspelled(match[0]))
+        ):
+            raise QueryError(says, match.start())
         terms += sum(1 for _ in units(token.node)) + isinstance(token.node, Condition)
         if terms > MOST_TERMS:
             raise QueryError(f"a query has at most {MOST_TERMS} words", token.at)

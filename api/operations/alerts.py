@@ -46,10 +46,12 @@ _NAME = 60
 # --- input -----------------------------------------------------------------------------------------------------------
 
 
-def check_query(query: str, language: str) -> None:
-    """Raise Refusal (400 with the position), Unprocessable."""
+def check_query(query: str, language: str, *, strict: bool = True) -> None:
+    """Raise Refusal (400 with the position), Unprocessable. strict: refuse misspelled conditions; stored queries have
+    been words since before there were conditions.
+    """
     try:
-        parse(query, language)
+        parse(query, language, strict=strict)
     except UnknownLanguage as error:
         raise Unprocessable(str(error), "body.language", language) from None
     except QueryError as error:
@@ -154,6 +156,7 @@ async def change(
     check_query(
         old.filter_query if patch.filter_query is UNSET else patch.filter_query,
         old.language if patch.language is UNSET else patch.language,
+        strict=patch.filter_query not in (UNSET, old.filter_query),
     )
     _check_channel(call, patch.channel)
     _check_anomaly(patch.anomaly_enabled)

@@ -141,7 +141,7 @@ def fault_of(query: str, language: str) -> Fault | None:
     ('price OR', ' ', '')
     """
     try:
-        parse(query, language)
+        parse(query, language, strict=True)
     except QueryError as error:
         place = min(error.position, len(query))
         return Fault(query[:place], query[place : place + 1] or " ", query[place + 1 :], error.reason)

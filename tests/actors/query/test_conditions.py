@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+import re
 from decimal import Decimal
 
 import msgspec
@@ -11,6 +13,7 @@ from hypothesis import strategies as st
 
 from actors.matcher.index import StandingQueries
 from actors.query import QueryError, Texts, conditions, matches, parse, told_in
+from actors.query.nodes import has_conditions
 from actors.query.parts import Match
 from storage.records.event import AVAILABILITIES, CHANGE_KINDS, TypedChange, Value
 
@@ -187,3 +190,39 @@ def test_conditions_name_the_kinds_and_states_of_the_records() -> None:
     """The query language imports no records, so it has its own copies of these lists."""
     assert conditions._KINDS == CHANGE_KINDS
     assert conditions._STATES == AVAILABILITIES
+
+
+def test_a_word_one_edit_from_a_condition_is_refused_in_a_new_query_and_read_as_before_in_a_stored_one() -> None:
+    chance = random.Random(7)
+    letters = "abcdefghijklmnopqrstuvwxyz<>=: "
+    for written in ("price<300", "price.drop>=10%", "number>5", "percent>=2", "availability:in_stock", "version>=2.1"):
+        for _ in range(200):
+            at, letter = chance.randrange(len(written)), chance.choice(letters)
+            edited = chance.choice(
+                (
+                    written[:at] + written[at + 1 :],
+                    written[:at] + letter + written[at:],
+                    written[:at] + letter + written[at + 1 :],
+                )
+            )
+            if not re.search("[<>=]|[a-z]:.", edited):
+                continue  # the edit took the sign: words
+            try:
+                query = parse(edited, "en", strict=True)
+            except QueryError:
+                continue
+            assert has_conditions(query.root) or re.search(
+                r"(?i)\b(date|version|price|number|percent)[.a-z]*:", edited
+            ), edited
+
+
+@pytest.mark.parametrize("typed", ["prise<300", "tag:outages AND degraded", "price <300", "price< 300", "titel:news"])
+def test_a_misspelled_condition_names_its_place(typed: str) -> None:
+    with pytest.raises(QueryError, match="condition"):
+        parse(typed, "en", strict=True)
+    assert parse(typed, "en")
+
+
+@pytest.mark.parametrize("typed", ["https://example.org/?q=1", "10:30", '"tag:outages"', "re: minutes", "version:beta"])
+def test_urls_times_and_quoted_texts_are_no_conditions(typed: str) -> None:
+    assert parse(typed, "en", strict=True)
