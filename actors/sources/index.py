@@ -59,6 +59,8 @@ UNWATCHED = 600.0
 over.
 """
 DAY = 86_400_000
+OWN_FLOOR = 1000
+"""Milliseconds between two requested checks of a host of the user's own."""
 LATE = 60_000
 """Milliseconds after its due time when a missing check makes a source overdue."""
 
@@ -232,12 +234,15 @@ class SourceIndex:
         return self._view(live, place)
 
     def earliest(self, live: LiveSource) -> Millis:
-        """Return when a user may next request a check: courtesy, a breaker, the server's wish."""
+        """Return when a user may next request a check: courtesy, a breaker, the server's wish. A host in a network
+        that the operator opened is the user's own, and needs no courtesy.
+        """
         now = self._ports.world.now()
         hot = progress.settle(live.hot, now, limits_of(live.effective, self._ports.settings))
         # A time in the future is from a clock that was ahead, so it is ignored.
         last = max(moment if moment <= now else 0 for moment in (hot.last_look_at or 0, live.asked_at))
-        earliest = last + round(self._ports.settings.cadence_floor * 1000)
+        own = self._ports.egress.hosts.is_inside(host_of(live.source.watch_url))
+        earliest = last + (OWN_FLOOR if own else round(self._ports.settings.cadence_floor * 1000))
         if hot.breaker.state == "open" or hot.not_before is not None:
             earliest = max(earliest, hot.next_look_at or 0)
         return Millis(earliest)

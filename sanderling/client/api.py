@@ -103,9 +103,9 @@ class Client:
             raise refused(answer, self._called)
         return answer
 
-    async def every(self, path: str) -> AsyncGenerator[dict[str, Any], None]:
+    async def every(self, path: str, filters: Mapping[str, str] | None = None) -> AsyncGenerator[dict[str, Any], None]:
         """Yield all items of a list in order, page by page. Close it (aclosing) if you stop early."""
-        query = b""
+        query: Any = filters or {}
         while True:
             answer = await self.ask("GET", path, params=query)
             for one in answer.json():
@@ -309,11 +309,11 @@ def _key(key_file: str | None, variables: Mapping[str, str]) -> str:
 
 
 class ServiceRefused(CommandFailed):
-    """The service answered with this error status."""
+    """The service answered with this error status. after: seconds until a new try may succeed, if it named them."""
 
-    def __init__(self, message: str, status: int) -> None:
+    def __init__(self, message: str, status: int, after: int = 0) -> None:
         super().__init__(message, Exit.TRY_AGAIN if status in AGAIN else Exit.FAILED)
-        self.status = status
+        self.status, self.after = status, after
 
 
 def refused(answer: httpx.Response, called: str) -> ServiceRefused:
@@ -327,7 +327,9 @@ def refused(answer: httpx.Response, called: str) -> ServiceRefused:
         reason = f"{status} {answer.reason_phrase}".strip()
         return ServiceRefused(f"{called} answered {reason}, unlike Sanderling. Check the address.", status)
     advice = _advice(slug, words, answer)
-    return ServiceRefused(" ".join(part for part in (plain(words), advice) if part), status)
+    after = answer.headers.get("Retry-After", "")
+    said = " ".join(part for part in (plain(words), advice) if part)
+    return ServiceRefused(said, status, int(after) if after.isdecimal() else 0)
 
 
 def _faults(problem: Mapping[str, Any]) -> str:

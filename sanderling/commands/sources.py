@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import aclosing
 from datetime import tzinfo
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, get_args
@@ -13,7 +14,7 @@ from uuid import UUID
 import click
 
 from sanderling.client.lines import Cell, fit, moment, pad, short_ids
-from sanderling.client.terminal import Listing, notify, print_page
+from sanderling.client.terminal import Listing, for_a_person, notify, print_page
 from sanderling.commands import history
 from sanderling.commands.backup import sizes
 from sanderling.commands.service import (
@@ -42,6 +43,10 @@ if TYPE_CHECKING:
 _SCHEME: Final = re.compile(r"[a-z][a-z0-9+.-]*:(?!\d)", re.I)
 EMPTY: Final = ("filter", "backfill")
 """Options of `add` with a meaning when empty: all frames, no entries."""
+PATIENCE: Final = 60.0
+POLL: Final = 0.25
+SHORT_WAIT: Final = 5.0
+"""Seconds of a refusal that `check --wait` waits out."""
 HOURS_HELP = "When to check it, for example 'weekdays 08-18 Europe/Stockholm'"
 FOLLOW_HELP = "Report each new item or entry with the text of the page it links to."
 headers_file = click.option(
@@ -92,7 +97,7 @@ def sources() -> None:
 async def add(client: Client, *, urls: Sequence[str], as_json: bool, **options: Any) -> int:
     """Watch a URL, or several. Prints each one's detected type, and the evidence. `sanderling add` is short for it.
 
-    Exit code: 0 all are watched, 1 at least one is not.
+    Exit code: 0 all are watched as asked, 1 at least one is not.
 
     \b
     sanderling add https://example.org/news
@@ -113,8 +118,28 @@ async def add(client: Client, *, urls: Sequence[str], as_json: bool, **options: 
             refused.append(url)
             notify(error.message if error.message.startswith(url) else f"{plain(url)}: {error.message}")
         else:
-            _show_added(answer.json(), created=answer.status_code == 201, as_json=as_json)
+            source, created = answer.json(), answer.status_code == 201
+            _show_added(source, created=created, as_json=as_json)
+            if not created and "url" in source and (ignored := unapplied(source, body)):
+                refused.append(url)
+                notify(
+                    f"{', '.join(ignored)}: not applied, as it was watched already; `sanderling sources edit` does it."
+                )
     return Exit.FAILED if refused else Exit.WELL
+
+
+def unapplied(source: Mapping[str, Any], body: Mapping[str, Any]) -> list[str]:
+    """Return the options of `add` that a source which is watched already does not have."""
+    wanted = body | ({"tags": [tag_of(tag) for tag in body["tags"]]} if "tags" in body else {})
+    found = list[str]()
+    for name, value in wanted.items():
+        has = source.get(name)
+        differs = not set(value) <= set(has or ()) if isinstance(value, list) else (has or "") != value
+        if differs and name not in ("verify", "backfill"):
+            found.append(
+                "--" + {"tags": "tag", "follow_hosts": "follow-host", "headers": "headers-file"}.get(name, name)
+            )
+    return [option.replace("_", "-") for option in found]
 
 
 def headers_in(file: str | None) -> str | None:
@@ -146,11 +171,22 @@ def _show_added(source: Mapping[str, Any], *, created: bool, as_json: bool) -> N
 
 
 @sources.command("list")
+@click.option("--state", type=click.Choice(list(STATES)), help="Only those in this state.")
+@click.option("--tag", help="Only those with this tag.")
 @records_flag
 @with_client
-async def listed(client: Client, *, as_json: bool) -> None:
-    """List the watched URLs, worst health first. A terminal gets headings and the ends of ids, a pipe whole ids."""
-    await SOURCE_LIST.show_each(client.every(SOURCES.path), as_json=as_json)
+async def listed(client: Client, *, as_json: bool, state: str | None, tag: str | None) -> None:
+    """List the watched URLs, worst health first. A terminal gets headings and the ends of ids, a pipe whole ids.
+
+    \b
+    sanderling sources list --state failing
+    """
+    every = client.every(SOURCES.path, {"state": state} if state else {})
+    wanted = None if tag is None else tag_of(tag)
+    found = (one async for one in every if wanted is None or wanted in one["tags"])
+    shown = SOURCE_LIST if state is tag is None else SOURCE_LIST._replace(none="No source matches.")
+    async with aclosing(every):
+        await shown.show_each(found, as_json=as_json)
 
 
 def source_rows(found: Sequence[Mapping[str, Any]]) -> list[Sequence[Cell | str]]:
@@ -240,11 +276,57 @@ def source_page(source: Mapping[str, Any], status: Mapping[str, Any], zone: tzin
 
 @sources.command("check")
 @click.argument("name", metavar="SOURCE")
+@click.option("--wait/--no-wait", default=None, help="Wait for the result; the default on a terminal.")
+@click.option("--json", "as_json", is_flag=True, help="The source's status after the check; implies --wait.")
 @with_client
-async def check(client: Client, *, name: str) -> None:
-    """Check a source now, as soon as its host's rate limit allows."""
-    answer = await sent(client, "POST", f"{await SOURCES.path_of(client, name)}/check")
-    click.echo(f"The next check is due {moment(answer['next_fetch_at'])}.", err=True)
+async def check(client: Client, *, name: str, wait: bool | None, as_json: bool) -> int:
+    """Check a source now, as soon as its host's rate limit allows.
+
+    Exit code: 0 checked, 1 the check failed, 75 refused for now.
+    """
+    import trio
+
+    from sanderling.client.api import ServiceRefused
+
+    path = await SOURCES.path_of(client, name)
+    before = (
+        await sent(client, "GET", f"{path}/status") if wait or as_json or (wait is None and for_a_person()) else None
+    )
+    try:
+        answer = await sent(client, "POST", f"{path}/check")
+    except ServiceRefused as refused:
+        if before is None or not 0 < refused.after <= SHORT_WAIT:
+            raise
+        await trio.sleep(refused.after)
+        answer = await sent(client, "POST", f"{path}/check")
+    if before is None:
+        click.echo(f"The next check is due {moment(answer['next_fetch_at'])}.", err=True)
+        return Exit.WELL
+    after = await _checked(client, path, before)
+    if as_json:
+        print_json(after)
+    elif after["last_error"]:
+        click.echo(f"The check failed: {plain(after['last_error'])}.", err=True)
+    elif new := after["events"] - before["events"]:
+        click.echo(
+            f"{new} new {'event' if new == 1 else 'events'}: `sanderling events --source {name} -n {new}`", err=True
+        )
+    else:
+        click.echo("Nothing new.", err=True)
+    return Exit.FAILED if after["last_error"] else Exit.WELL
+
+
+async def _checked(client: Client, path: str, before: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the status after a requested check. Raises CommandFailed if it takes too long."""
+    import trio
+
+    with trio.move_on_after(PATIENCE):
+        while True:
+            after = await sent(client, "GET", f"{path}/status")
+            if after["last_fetch_at"] != before["last_fetch_at"]:
+                return after
+            await trio.sleep(POLL)
+    raise CommandFailed(f"No result within {PATIENCE:.0f} s; `sanderling sources show` has it later.", Exit.TRY_AGAIN)
 
 
 @sources.command("edit")

@@ -30,7 +30,7 @@ WITHOUT = {
     **{f"{what} delete": ACTS for what in ("bins", "publications")},
     **{
         f"sources {act}": ACTS
-        for act in ("check", "delete", "disable", "enable", "pause", "rename", "restore", "resume", "tag", "untag")
+        for act in ("delete", "disable", "enable", "pause", "rename", "restore", "resume", "tag", "untag")
     },
 }
 """Commands without data to print, each with its purpose."""

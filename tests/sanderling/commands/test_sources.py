@@ -136,3 +136,79 @@ def test_a_rendered_source_says_what_its_looks_cost() -> None:
     assert not any("100 plain ones" in line for line in sources.source_page(record, status))
     shown = sources.source_page(record | {"rendered": True, "render": "auto"}, status)
     assert any("auto: a browser shows it, and a look costs 100 plain ones" in line for line in shown)
+
+
+def test_the_list_takes_a_state_and_a_tag(capsys: pytest.CaptureFixture[str]) -> None:
+    asked: list[httpx.Request] = []
+    found = msgspec.to_builtins(SOURCE) | {"tags": ["label:shop"]}
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        asked.append(request)
+        return httpx.Response(200, json=[found])
+
+    def service() -> Client:
+        return Client("http://service", "key", httpx.MockTransport(answer))
+
+    run(sources.listed, service(), "--state", "failing", "--tag", "shop")
+    assert dict(asked[0].url.params) == {"state": "failing"}
+    assert SOURCE.url in capsys.readouterr().out
+    run(sources.listed, service(), "--tag", "other")
+    assert capsys.readouterr() == ("", "No source matches.\n")
+
+
+def checked(*statuses: dict[str, Any], refusals: int = 0, after: str = "3") -> tuple[Client, list[str]]:
+    """Return a service with these statuses in turn, which refuses a number of checks; and what it was asked."""
+    asked: list[str] = []
+    left = list(statuses)
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        asked.append(request.method)
+        if request.method == "GET":
+            return httpx.Response(200, json=msgspec.to_builtins(STATUS) | (left.pop(0) if len(left) > 1 else left[0]))
+        if asked.count("POST") <= refusals:
+            problem = {"type": "https://x/problems/rate-limited", "detail": f"again in {after} s"}
+            return httpx.Response(429, json=problem, headers={"Retry-After": after})
+        return httpx.Response(202, json={"next_fetch_at": "2026-04-21T10:00:00.000Z"})
+
+    return Client("http://service", "key", httpx.MockTransport(answer)), asked
+
+
+EARLIER = {"last_fetch_at": "2026-04-21T09:00:00.000Z", "events": 3, "last_error": None}
+LATER = EARLIER | {"last_fetch_at": "2026-04-21T10:00:00.000Z"}
+
+
+@pytest.mark.parametrize(
+    ("after", "says", "code"),
+    [
+        (LATER, "Nothing new.", Exit.WELL),
+        (LATER | {"events": 5}, "2 new events: `sanderling events --source", Exit.WELL),
+        (LATER | {"last_error": "the server answered 500"}, "The check failed: the server answered 500.", Exit.FAILED),
+    ],
+)
+def test_a_check_waits_for_its_result(
+    capsys: pytest.CaptureFixture[str], after: dict[str, Any], says: str, code: Exit
+) -> None:
+    service, _ = checked(EARLIER, EARLIER, after)
+    assert run(sources.check, service, SOURCE.id, "--wait") == code
+    assert capsys.readouterr().err.startswith(says)
+
+
+def test_a_refusal_of_seconds_is_waited_out_and_a_longer_one_is_not() -> None:
+    service, asked = checked(EARLIER, LATER, refusals=1)
+    run(sources.check, service, SOURCE.id, "--wait")
+    assert asked.count("POST") == 2
+    service, asked = checked(EARLIER, LATER, refusals=1, after="40")
+    with pytest.raises(CommandFailed, match="again in 40 s"):
+        run(sources.check, service, SOURCE.id, "--wait")
+
+
+def test_options_that_a_watched_source_does_not_take_are_named(capsys: pytest.CaptureFixture[str]) -> None:
+    found = msgspec.to_builtins(SOURCE) | {"tags": ["label:shop"], "selector": None}
+
+    def service() -> Client:
+        return Client("http://service", "key", httpx.MockTransport(lambda _: httpx.Response(200, json=found)))
+
+    assert run(sources.add, service(), SOURCE.url, "--tag", "shop") == Exit.WELL
+    capsys.readouterr()
+    assert run(sources.add, service(), SOURCE.url, "--selector", ".price", "--tag", "other") == Exit.FAILED
+    assert "--selector, --tag: not applied" in capsys.readouterr().err
