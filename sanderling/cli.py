@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import errno
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import fields
 
@@ -34,6 +34,59 @@ from sanderling.manual import VARIABLE
 INTERRUPTED = 130
 """The exit code that shells use for Ctrl-C."""
 _ALL = "sanderling.help_all"
+GROUPS: Mapping[str, Mapping[str, str]] = {
+    "Watch": {
+        "add": "Watch a page, a feed or a stream",
+        "sources": "List, edit, check and delete sources",
+        "tags": "Set how sources with a tag are watched",
+        "templates": "Add ready-made groups of sources",
+        "why": "Explain why a text was not reported",
+        "coverage": "Show the gaps between checks of a source",
+    },
+    "Read and notify": {
+        "events": "Print past events",
+        "tail": "Print events as they arrive",
+        "alerts": "Choose events and where they go",
+        "kinds": "Show the kinds of destinations",
+        "publications": "Publish events as feeds and a page",
+        "bins": "Receive webhooks for a test",
+    },
+    "Run": {
+        "serve": "Run the service",
+        "status": "Show totals and problems on one screen",
+        "console": "Operate the service in the terminal",
+        "health": "Check whether the service is ready",
+        "doctor": "Find problems of this installation",
+        "settings": "Show every setting and its origin",
+        "keys": "Create, list and revoke API keys",
+        "setup-link": "Set the dashboard's password",
+        "install": "Start the service with the machine",
+        "uninstall": "Remove the installed service",
+    },
+    "Keep and move": {
+        "backup": "Write the whole instance to one file",
+        "restore": "Restore a backup",
+        "standby": "Follow another instance, ready to take over",
+        "migrate": "Upgrade the data without starting",
+        "export": "Write the whole instance as JSON",
+        "import": "Move in from another program",
+        "apply": "Configure the service from TOML files",
+    },
+    "Develop": {
+        "try": "See one change reported, offline",
+        "mcp": "Serve agents on standard input and output",
+        "listen": "Receive deliveries and check signatures",
+        "verify": "Check the signatures in a file",
+        "probe": "Test a webhook receiver with bad deliveries",
+        "check": "Test this build",
+        "verify-release": "Check the files of a release",
+        "licences": "List the bundled software",
+        "completion": "Print a shell's completion script",
+        "help": "Show a page of the manual",
+        "version": "Print the version and the data's schema",
+    },
+}
+"""Sections of the help. A line has at most 45 characters, so that no terminal cuts it."""
 EVERYDAY = ("host", "port", "data", "base_url", "allow_networks", "log_level")
 
 
@@ -131,7 +184,9 @@ class Program(click.Group):
         return found.imported() if isinstance(found, OfAnExtra) else found
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        click.Group(commands=self.commands).format_commands(ctx, formatter)
+        for title, rows in GROUPS.items():
+            with formatter.section(title):
+                formatter.write_dl([(name, says) for name, says in rows.items() if name in self.commands])
 
 
 @click.group(cls=Program, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
@@ -186,6 +241,7 @@ for command in (
     history.why,
     keys.keys,
     operating.console,
+    operating.events,
     operating.health,
     operating.status,
     operating.tail,

@@ -108,14 +108,18 @@ class Audience:
         """Return whether all wanted events have been printed."""
         return not self._left
 
+    def show(self, event: str) -> None:
+        """Print an event, given as the service's own JSON."""
+        if self._as_json:
+            echo_json(event)
+        else:
+            click.echo("\n".join(self._renderer.lines(msgspec.json.decode(event))))
+
     def take(self, event: ServerSentEvent) -> None:
         """Print an event unless enough have been printed."""
         if self._left == 0:
             return
-        if self._as_json:
-            echo_json(event.data)
-        else:
-            click.echo("\n".join(self._renderer.lines(msgspec.json.decode(event.data))))
+        self.show(event.data)
         if self._left is not None:
             self._left -= 1
             if self._left == 0:

@@ -1,7 +1,8 @@
-"""Watch a running service: `sanderling status`, `health`, `tail` and `console`."""
+"""Watch a running service: `sanderling status`, `health`, `events`, `tail` and `console`."""
 
 from __future__ import annotations
 
+import re
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote
 
 import click
+import msgspec
 
 from sanderling.client.lines import by_state, fit, pad, span
 from sanderling.client.terminal import Audience, notify
@@ -20,6 +22,7 @@ from sanderling.environment import environ, on_terminal
 from sanderling.exits import CommandFailed, Exit
 from sanderling.flags import client_flags, json_flag, loaded, settings_flags
 from sanderling.json_lines import print_json
+from storage.records.identity import Millis, id_of, seconds_of, seq_at
 from storage.records.states import PARTS
 
 if TYPE_CHECKING:
@@ -34,6 +37,7 @@ PATH, STATE, HEALTH = 24, 12, 5
 TOTALS: Final = ("looks", "events", "matches", "attempts", "http_requests")
 WORDS: Final = {"http_requests": "API requests"}
 """Labels that replace API names. Checks are requests too, but outgoing ones."""
+DURATION: Final = re.compile(r"\d{1,6}[smhd]")
 FILTERS: Final = ("source", "source_type", "tag", "keyword")
 
 
@@ -204,14 +208,86 @@ def health(config: str | None, data: str | None, url: str | None, *, as_json: bo
     return Exit.WELL if well else Exit.FAILED
 
 
+class Past(msgspec.Struct):
+    """A page of past events, each with the bytes that are signed."""
+
+    events: list[msgspec.Raw]
+    next_cursor: str | None = None
+
+
+def filtered(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the filters of events, and --json."""
+    for option in reversed(
+        (
+            click.option(
+                "--source", multiple=True, help="Only this source: its id, name, URL or a part of these; repeatable."
+            ),
+            click.option("--source-type", multiple=True, help="Only this tier: push, feed or html; repeatable."),
+            click.option("--tag", multiple=True, help="Only events with this tag; repeatable."),
+            click.option(
+                "--keyword", multiple=True, help="Only events whose title or content has this word; repeatable."
+            ),
+            click.option("--json", "as_json", is_flag=True, help="The events in full, one a line."),
+        )
+    ):
+        command = option(command)
+    return command
+
+
+async def _filters(client: Client, asked: Mapping[str, Sequence[str]]) -> list[tuple[str, str]]:
+    # Patterns pass unchanged, like full ids: they need no read scope.
+    named = [name if name.endswith(".*") else await SOURCES.id_of(client, name) for name in asked["source"]]
+    return [(name, value) for name in FILTERS for value in (named if name == "source" else asked[name])]
+
+
+def position(since: str, now: Millis) -> str:
+    """Return where to begin: a duration becomes the id of that moment; an id and `earliest` stay.
+
+    >>> position("10m", Millis(600_001)), position("earliest", Millis(0))
+    ('00000000-0001-7000-8000-000000000000', 'earliest')
+    """
+    if not DURATION.fullmatch(since):
+        return since
+    return id_of(seq_at(Millis(now - 1000 * seconds_of(since))), 0)
+
+
 @click.command()
-@click.option("--source", multiple=True, help="Only this source: its id, name, URL or a part of these; repeatable.")
-@click.option("--source-type", multiple=True, help="Only this tier: push, feed or html; repeatable.")
-@click.option("--tag", multiple=True, help="Only events with this tag; repeatable.")
-@click.option("--keyword", multiple=True, help="Only events whose title or content has this word; repeatable.")
-@click.option("--since", help="First replay the events after this event id; earliest: all stored events.")
+@filtered
+@click.option("--since", default="earliest", help="Only events after this duration (10m, 2h, 1d) or event id.")
+@click.option(
+    "-n", "--limit", "most", type=click.IntRange(1, 1000), default=20, show_default=True, help="The newest N."
+)
+@with_client
+async def events(client: Client, *, since: str, as_json: bool, most: int, **asked: Sequence[str]) -> None:
+    """Print past events, oldest first, and stop. `sanderling tail` follows new ones.
+
+    \b
+    sanderling events --since 1d --tag shop
+    sanderling events -n 100 --json | jq .title
+    """
+    from sanderling.real_world import now
+
+    query = [("order", "desc"), ("limit", str(most)), ("from", position(since, now()))]
+    query += await _filters(client, asked)
+    found, cursor = list[msgspec.Raw](), list[tuple[str, str]]()
+    while len(found) < most:
+        answer = await client.ask("GET", "/v1/events", params=query + cursor)
+        page = msgspec.json.decode(answer.content, type=Past)
+        found += page.events
+        if page.next_cursor is None:
+            break
+        cursor = [("cursor", page.next_cursor)]
+    audience = Audience(environ(), None, as_json=as_json)
+    for event in reversed(found[:most]):
+        audience.show(bytes(event).decode())
+    if not found:
+        notify("No events; `sanderling tail` waits for new ones.")
+
+
+@click.command()
+@filtered
+@click.option("--since", help="First replay the events after this duration (10m, 2h, 1d) or event id; earliest: all.")
 @click.option("--channel", help="Read this channel instead of the whole stream.")
-@click.option("--json", "as_json", is_flag=True, help="The events in full, one a line.")
 @click.option("--count", type=click.IntRange(1), help="Stop after this many events.")
 @with_client
 async def tail(
@@ -221,15 +297,16 @@ async def tail(
 
     \b
     sanderling tail --source-type feed --keyword release
-    sanderling tail --json --since 019a... | jq .title
+    sanderling tail --json --since 10m | jq .title
     """
+    from sanderling.real_world import now
+
     path = f"/v1/streams/{quote(channel, safe='')}" if channel else "/v1/stream"
     audience = Audience(environ(), count, as_json=as_json)
     with audience.scope:
-        # Patterns pass unchanged, like full ids: they need no read scope.
-        named = [name if name.endswith(".*") else await SOURCES.id_of(client, name) for name in asked["source"]]
-        query = [(name, value) for name in FILTERS for value in (named if name == "source" else asked[name])]
-        await client.follow(path, query + ([("since", since)] if since else []), audience.take, tell=notify)
+        query = await _filters(client, asked)
+        start = [("since", position(since, now()))] if since else []
+        await client.follow(path, query + start, audience.take, tell=notify)
 
 
 @click.command()

@@ -178,3 +178,12 @@ def test_help_imports_nothing_heavy() -> None:
     probe = "import sys; from sanderling import cli; cli.run(['--help']); print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", probe], cwd=ROOT, capture_output=True, text=True, check=True)
     assert not {"trio", "httpx", "quart", "lxml", "sqlite3", "structlog"} & set(done.stdout.split())
+
+
+def test_the_help_lists_each_command_once_and_cuts_no_line(capsys: pytest.CaptureFixture[str]) -> None:
+    listed = [name for rows in cli.GROUPS.values() for name in rows]
+    assert sorted(listed) == sorted(cli.main.commands)
+    assert all(len(says) <= 45 for rows in cli.GROUPS.values() for says in rows.values())
+    cli.run(["--help"])
+    out = capsys.readouterr().out
+    assert "Read and notify:" in out and "..." not in out.partition("Watch:")[2]

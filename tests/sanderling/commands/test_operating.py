@@ -10,21 +10,27 @@ from pathlib import Path
 from stat import S_IMODE
 from typing import Any
 
+import httpx
 import pytest
 import trio
 
+from api.openapi.texts import example_of
 from api.server.listeners import admin_socket
 from sanderling import ADMIN_SOCKET
 from sanderling.cli import run
-from sanderling.client.api import client_of
+from sanderling.client.api import Client, client_of
 from sanderling.client.lines import span
+from sanderling.commands import operating
 from sanderling.commands.operating import screen
 from sanderling.exits import CommandFailed, Exit
 from sanderling.listeners import open_admin_socket
+from storage.records.event import Event
+from storage.records.identity import seq_of
 from storage.records.states import Health
 from supervision import ChildSpec, State, Supervisor
 from tests.api.house import House, make_house, running
 from tests.api.v1.test_admin import watch
+from tests.sanderling.client.documented import run as typed
 from tests.support.build import a_source_id
 from tests.support.waiting import HANG, until
 
@@ -252,3 +258,23 @@ def test_the_replica_has_a_line_that_says_how_far_it_is_and_what_keeps_it() -> N
     ):
         assert line in list(screen({**OVERVIEW, "replica": replica | told}, [], 80))
     assert not [line for line in screen(OVERVIEW, [], 80) if "replica" in line]
+
+
+def test_past_events_are_the_newest_in_a_window_oldest_first(capsys: pytest.CaptureFixture[str]) -> None:
+    asked: list[httpx.Request] = []
+    bodies = [example_of(Event) | {"title": title} for title in ("newer", "older")]
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        asked.append(request)
+        return httpx.Response(200, json={"events": bodies if request.url.params["from"] == "earliest" else []})
+
+    def service() -> Client:
+        return Client("http://service", "key", httpx.MockTransport(answer))
+
+    typed(operating.events, service(), "--json", "-n", "2", "--tag", "shop")
+    assert [json.loads(line)["title"] for line in capsys.readouterr().out.splitlines()] == ["older", "newer"]
+    assert asked[0].url.params["order"] == "desc" and asked[0].url.params["limit"] == "2"
+    assert asked[0].url.params["tag"] == "shop"
+    typed(operating.events, service(), "--since", "10m")
+    assert "No events" in capsys.readouterr().err
+    assert seq_of(asked[1].url.params["from"])  # a position that the service reads
