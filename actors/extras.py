@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 
     from click import Command
 
+    from actors.destination_kinds.kind import DestinationKind, Service
+    from actors.notification.speech import Speech
+    from api.dashboard.screen import Panel, Screen
     from api.route import Route
     from sanderling.client.api import Client
 
@@ -32,6 +35,14 @@ class Extra:
     """Commands of the program."""
     routes: Callable[[], Mapping[str, Sequence[Route]]] = dict
     """Routes of the API by their noun."""
+    screens: Callable[[], Sequence[Screen]] = tuple
+    """Screens of the dashboard."""
+    panels: Callable[[], Mapping[str, Panel]] = dict
+    """Parts of the product's screens by the path of the screen."""
+    templates: str = ""
+    """The package whose folder `templates` has those of its screens and panels."""
+    kinds: Callable[[Speech, Service | None], Sequence[DestinationKind]] = lambda speech, service: ()
+    """Kinds of destinations, with the languages for people."""
     documents: Callable[[], Callable[[bytes], Any]] | None = None
     """A reader of files: it returns their `Document`, or None if it can't read them."""
     as_files: Callable[[Client, Path, str], int] | None = None
@@ -76,6 +87,7 @@ TABLE: Mapping[str, Row] = {
             "and did.",
         },
     ),
+    "extras.webpush": Row(always=True),
 }
 """module: its row. An extra is its folder, its row here and its tests."""
 

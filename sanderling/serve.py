@@ -23,8 +23,8 @@ import trio
 
 from actors.app_context import AppContext
 from actors.catalogue.catalogue import Catalogue
+from actors.destination_kinds.kind import Service
 from actors.destination_kinds.table import Kinds, kinds_of
-from actors.destination_kinds.webpush.kind import Push, push_of
 from actors.egress.url import parse_url
 from actors.errors import UrlRefused
 from actors.overseer.journal import Journal
@@ -128,7 +128,7 @@ async def _serve_behind(
     listening: Listening,
     certificate: CertificateFiles | None,
     templates: Catalogue[Template],
-    kinds: Callable[[Push], Kinds],
+    kinds: Callable[[Service], Kinds],
     log: Callable[..., None],
     journal: Journal,
     terminal: bool,
@@ -156,7 +156,7 @@ async def _serve_behind(
                 keys,
                 outside if manager is None else manager.after(outside),
                 templates=templates,
-                kinds=kinds(push_of(world, storage, settings)),
+                kinds=kinds(Service(world, storage, settings)),
                 steps=watchdog,
                 journal=journal,
                 version=__version__,
@@ -197,7 +197,7 @@ def _templates(settings: Settings, log: Callable[..., None]) -> Catalogue[Templa
     return found
 
 
-def _kinds(settings: Settings, log: Callable[..., None]) -> Callable[[Push], Kinds]:
+def _kinds(settings: Settings, log: Callable[..., None]) -> Callable[[Service], Kinds]:
     """Return the factory of all kinds of destinations; log faults in the user's files. Raises CommandFailed."""
     found = messengers_of(settings.kinds)
     for flaw in found.flaws:

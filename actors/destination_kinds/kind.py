@@ -85,6 +85,14 @@ class Inviter(Protocol):
         """Ask once. Every failure is an answer."""
 
 
+class Service(NamedTuple):
+    """The running service, for a kind with a key of its own."""
+
+    world: World
+    storage: Storage
+    settings: Settings
+
+
 class DestinationKind(NamedTuple):
     """A kind of destination.
 

@@ -8,11 +8,11 @@ from typing import Final
 
 from actors.catalogue.catalogue import Catalogue
 from actors.destination_kinds.email.kind import Mail, email_kind
-from actors.destination_kinds.kind import DestinationKind
+from actors.destination_kinds.kind import DestinationKind, Service
 from actors.destination_kinds.messengers.kind import kind_of
 from actors.destination_kinds.messengers.messenger import Messenger, built_in
 from actors.destination_kinds.webhook import KIND as WEBHOOK
-from actors.destination_kinds.webpush.kind import NO_PUSH, Push, webpush_kind
+from actors.extras import always_on
 from actors.notification.speech import NO_OTHER, Speech
 
 Kinds = Mapping[str, DestinationKind]
@@ -27,11 +27,14 @@ NO_MAIL: Final = Mail(None, _nobody, "")
 
 @cache
 def built_in_kinds() -> Kinds:
-    """Return the built-in kinds, read once, without a mail server or push key."""
+    """Return the built-in kinds, read once, without a mail server or a service."""
     return kinds_of(built_in(), NO_MAIL)
 
 
-def kinds_of(messengers: Catalogue[Messenger], mail: Mail, push: Push = NO_PUSH, speech: Speech = NO_OTHER) -> Kinds:
+def kinds_of(
+    messengers: Catalogue[Messenger], mail: Mail, service: Service | None = None, speech: Speech = NO_OTHER
+) -> Kinds:
     """Return all kinds by id, in display order. speech: the languages for people."""
     chats = (kind_of(one, speech) for one in sorted(messengers, key=lambda one: one.label.casefold()))
-    return {kind.id: kind for kind in (WEBHOOK, email_kind(mail, speech), webpush_kind(push, speech), *chats)}
+    others = (kind for extra in always_on() for kind in extra.kinds(speech, service))
+    return {kind.id: kind for kind in (WEBHOOK, email_kind(mail, speech), *others, *chats)}

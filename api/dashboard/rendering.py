@@ -15,8 +15,9 @@ from importlib.resources import files
 from typing import Any, Final, NamedTuple
 from urllib.parse import urlsplit
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 
+from actors.extras import always_on
 from actors.language import speaking
 from actors.language.catalogues import ENGLISH
 from actors.language.sentences import translated
@@ -114,8 +115,9 @@ _SAID: Final = re.compile(r'\bsay\("([^"]*)"')
 
 @cache
 def environment() -> Environment:
+    packages = ("api.dashboard", *(extra.templates for extra in always_on() if extra.templates))
     made = Environment(
-        loader=PackageLoader("api.dashboard"),
+        loader=ChoiceLoader([PackageLoader(package) for package in packages]),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,

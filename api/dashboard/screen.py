@@ -271,6 +271,8 @@ class ExportedFile:
 
 Reply = Page | Go | Download | Shown | LiveStream | ExportedFile
 Run = Callable[[Visit], Awaitable[Reply]]
+Panel = Callable[[Visit], Awaitable[Page]]
+"""Makes a part of another page; its template finds the values in `shown`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

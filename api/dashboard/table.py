@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from actors.extras import always_on
 from api.dashboard import bins, catalogue, events, first_steps, lists, publications, rendering, stream, system, today
 from api.dashboard.account import entry, keys, settings
 from api.dashboard.notifying import alerts, destinations
@@ -14,4 +15,7 @@ _MODULES: Final = (
     *(entry, today, listing, add, one, options, choosing, first_steps, events, stream, lists),
     *(catalogue, bins, publications, keys, system, settings, rendering, alerts, destinations),
 )
-SCREENS: Final[tuple[Screen, ...]] = tuple(screen for module in _MODULES for screen in module.SCREENS)
+SCREENS: Final[tuple[Screen, ...]] = (
+    *(screen for module in _MODULES for screen in module.SCREENS),
+    *(screen for extra in always_on() for screen in extra.screens()),
+)

@@ -18,10 +18,9 @@ from trio.testing import memory_stream_pair
 from actors.app_context import AppContext
 from actors.catalogue.catalogue import Catalogue
 from actors.destination_kinds.answer import Answer
-from actors.destination_kinds.kind import Consent
+from actors.destination_kinds.kind import Consent, Service
 from actors.destination_kinds.messengers.messenger import built_in as messengers
 from actors.destination_kinds.table import NO_MAIL, kinds_of
-from actors.destination_kinds.webpush.kind import push_of
 from actors.importing import Importer
 from actors.jail.inline import InlineJail
 from actors.matcher.actor import Lag
@@ -320,7 +319,7 @@ def make_house(
         shifts=Shifts(world, storage),
         readiness=lambda: house.readiness,
         overdue=lambda: house.overdue,
-        kinds=kinds_of(messengers(), NO_MAIL, push_of(world, storage, Settings())),
+        kinds=kinds_of(messengers(), NO_MAIL, Service(world, storage, Settings())),
         inviter=NobodyInvited(),
         lag=lambda: house.lag,
         overseer=an_overseer(world, registry.views),

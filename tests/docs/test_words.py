@@ -108,6 +108,7 @@ USERS_TEXTS = [
     *sorted((ROOT / "docs").glob("*.md")),
     ROOT / "README.md",
     *sorted((ROOT / "api/dashboard/templates").rglob("*.html")),
+    *sorted((ROOT / "extras").rglob("*.html")),
     *sorted((ROOT / "sanderling/console").glob("*.py")),
     *sorted((ROOT / "api/openapi/words").glob("*.md")),
 ]

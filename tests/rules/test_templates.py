@@ -8,7 +8,7 @@ import re
 from api.dashboard.rendering import asset
 from tests.rules.source_files import ROOT, modules, name_of, names_used, tree_of
 
-TEMPLATES = sorted(path for room in ("dashboard", "docs") for path in (ROOT / "api" / room).rglob("*.html"))
+TEMPLATES = sorted(path for room in ("api/dashboard", "api/docs", "extras") for path in (ROOT / room).rglob("*.html"))
 UNSAFE = re.compile(r"\|\s*safe\b|\bautoescape\b|\bMarkup\b|\|\s*xmlattr\b|\|\s*tojson\b|\|\s*urlize\b")
 INLINE = re.compile(
     r"<script(?![^>]*\ssrc=)|<style|\sstyle=|\son[a-z]+=|javascript:|<(iframe|object|embed|base)\b", re.I
@@ -42,7 +42,7 @@ def test_a_web_address_becomes_a_link_in_one_place_only() -> None:
 def test_no_module_of_the_dashboard_makes_markup() -> None:
     used = [
         f"{name_of(path)}:{line}: {used}"
-        for path in modules("api/dashboard")
+        for path in modules("api/dashboard", "extras")
         for line, used in names_used(tree_of(path))
         if used.startswith("markupsafe") or used.endswith(("render_template_string", "from_string"))
     ]

@@ -16,7 +16,7 @@ import msgspec
 from actors.destination_kinds.addresses import admit
 from actors.destination_kinds.answer import Answer, Verdict, escaped
 from actors.destination_kinds.fields import LANGUAGE, AddressField, KindField, for_people
-from actors.destination_kinds.kind import DestinationKind, Outlet
+from actors.destination_kinds.kind import DestinationKind, Outlet, Service
 from actors.destination_kinds.writing import written
 from actors.egress.failures import Blame, LookFailed, PostResult
 from actors.egress.url import parse_url
@@ -47,8 +47,9 @@ async def _nowhere() -> PushKey:
 NO_PUSH = Push(_nowhere, "")
 
 
-def push_of(world: World, storage: Storage, settings: Settings) -> Push:
+def push_of(service: Service) -> Push:
     """Return a service's way to reach devices."""
+    world, storage, settings = service
     known: PushKey | None = None
 
     async def key() -> PushKey:

@@ -71,7 +71,8 @@ def gathered() -> Mapping[str, Said]:
 
 
 def _of_code() -> Iterator[Said]:
-    for file in sorted([*HOME.glob("*.py"), *(ROOT / "api/dashboard").rglob("*.py")]):
+    rooms = (ROOT / "api/dashboard", ROOT / "extras")
+    for file in sorted([*HOME.glob("*.py"), *(file for room in rooms for file in room.rglob("*.py"))]):
         for node in ast.walk(ast.parse(file.read_text("utf-8"))):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
                 texts = [one.value for one in node.args if isinstance(one, ast.Constant) and isinstance(one.value, str)]
@@ -89,7 +90,8 @@ def _said(function: str, texts: list[str]) -> Iterator[Said]:
 
 def _of_templates() -> Iterator[Said]:
     for name in environment().list_templates():
-        tree = environment().parse((ROOT / "api/dashboard/templates" / name).read_text("utf-8"))
+        assert environment().loader is not None
+        tree = environment().parse(environment().loader.get_source(environment(), name)[0])
         for _, function, message in extract_from_ast(tree, _IN_TEMPLATES, babel_style=False):
             texts = [one for one in (message if isinstance(message, tuple) else (message,)) if isinstance(one, str)]
             yield from _said({"gettext": "say", "ngettext": _SAYS_MANY}.get(function, function), texts)

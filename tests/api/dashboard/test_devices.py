@@ -8,8 +8,8 @@ import re
 import pytest
 import trio
 
-from api.dashboard.account import settings
 from api.dashboard.rendering import asset
+from extras.webpush.devices import mark_of
 from storage.errors import DiskFull
 from tests.actors.destination_kinds.webpush.coast import ENDPOINT, Coast
 from tests.actors.test_delivering import asked
@@ -124,4 +124,4 @@ async def test_a_full_disk_costs_the_other_settings_nothing(house: House, browse
 def test_the_script_makes_the_mark_as_the_service_does() -> None:
     script = asset("dashboard.js").body.decode()
     (size,) = re.findall(r"hash\.slice\(0, (\d+)\)", script)
-    assert len(settings.mark_of(ENDPOINT)) == 2 * int(size)
+    assert len(mark_of(ENDPOINT)) == 2 * int(size)

@@ -14,8 +14,13 @@ from api.dashboard.rendering import environment
 from tests.rules.source_files import ROOT
 
 HOME = ROOT / "api/dashboard"
-TEMPLATES = sorted((HOME / "templates").rglob("*.html"))
-MODULES = sorted(file for file in HOME.rglob("*.py") if file.name != "common_words.py")
+EXTRAS = {file.parent for file in (ROOT / "extras").glob("*/templates")}
+TEMPLATES = sorted(file for home in (HOME, *EXTRAS) for file in (home / "templates").rglob("*.html"))
+MODULES = sorted(
+    file
+    for file in (*HOME.rglob("*.py"), *(file for home in EXTRAS for file in home.rglob("*.py")))
+    if file.name != "common_words.py" and (HOME in file.parents or "SCREENS" in file.read_text("utf-8"))
+)
 SAYS = frozenset({"say", "say_many", "message", "say_as", "noted", "noted_as", "translated", "gettext", "ngettext"})
 QUIET = frozenset({"ValueError", "log", "compile"})
 UNSAID = frozenset(
@@ -53,7 +58,7 @@ UNITS = frozenset({"ms", "KiB", "HTTP", "POST", "Sanderling", "warn"})
 
 
 def named(file: Path) -> str:
-    return file.relative_to(HOME).as_posix()
+    return file.relative_to(HOME if HOME in file.parents else ROOT).as_posix()
 
 
 @pytest.mark.parametrize("file", MODULES, ids=named)
@@ -80,7 +85,7 @@ def _name(function: ast.expr) -> str:
     return getattr(function, "id", getattr(function, "attr", ""))
 
 
-@pytest.mark.parametrize("file", TEMPLATES, ids=lambda file: file.relative_to(HOME / "templates").as_posix())
+@pytest.mark.parametrize("file", TEMPLATES, ids=named)
 def test_a_template_says_its_texts(file: Path) -> None:
     assert not (unsaid := plain(environment(), file.read_text("utf-8"))), HELP.format(unsaid)
 

@@ -16,10 +16,9 @@ import httpx
 import pytest
 
 from actors.destination_kinds.fields import KindField
-from actors.destination_kinds.kind import DestinationKind
+from actors.destination_kinds.kind import DestinationKind, Service
 from actors.destination_kinds.messengers.messenger import built_in
 from actors.destination_kinds.table import NO_MAIL, kinds_of
-from actors.destination_kinds.webpush.kind import push_of
 from actors.egress.failures import PostMethod, PostResult
 from actors.egress.url import Url
 from actors.messages.requests import NewSource, SourcePatch
@@ -35,7 +34,7 @@ from tests.api.house import House, make_house, running
 HERE = make_house()
 KINDS = {
     id: kind
-    for id, kind in kinds_of(built_in(), NO_MAIL, push_of(HERE.context.world, HERE.storage, Settings())).items()
+    for id, kind in kinds_of(built_in(), NO_MAIL, Service(HERE.context.world, HERE.storage, Settings())).items()
     if any(field.private for field in kind.fields)
 }
 ELSEWHERE = "https://elsewhere.test/steal"

@@ -12,9 +12,9 @@ from typing import Any
 import httpx
 import trio
 
+from actors.destination_kinds.kind import Service
 from actors.destination_kinds.messengers.messenger import built_in
 from actors.destination_kinds.table import NO_MAIL, kinds_of
-from actors.destination_kinds.webpush.kind import push_of
 from actors.language.sentences import speech_of
 from actors.settings import Settings
 from actors.signing import signing_keys
@@ -49,8 +49,7 @@ class Coast(Town):
     @asynccontextmanager
     async def running(self) -> AsyncIterator[httpx.AsyncClient]:
         keys, settings = await signing_keys(self.world, self.storage), Settings(base_url=BASE_URL)
-        push = push_of(self.world, self.storage, settings)
-        kinds = kinds_of(built_in(), NO_MAIL, push, speech_of("en"))
+        kinds = kinds_of(built_in(), NO_MAIL, Service(self.world, self.storage, settings), speech_of("en"))
         system = System(
             self.world,
             settings,

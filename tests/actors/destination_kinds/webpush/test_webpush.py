@@ -9,6 +9,7 @@ import trio
 from hypothesis import given
 from hypothesis import strategies as st
 
+from actors.destination_kinds.kind import Service
 from actors.destination_kinds.webpush.encryption import LONGEST
 from actors.destination_kinds.webpush.kind import answer_of, contact_of, payload_of, push_of
 from actors.egress.failures import PostResult
@@ -194,7 +195,7 @@ async def test_an_endpoint_that_moves_inside_later_is_not_connected_to(autojump_
 async def test_the_key_is_made_once_whoever_asks(autojump_clock: object) -> None:
     async with trio.open_nursery() as nursery:
         town = Coast(nursery)
-        made = [push_of(town.world, town.storage, Settings()) for _ in range(2)]
+        made = [push_of(Service(town.world, town.storage, Settings())) for _ in range(2)]
         keys: list[str] = []
 
         async def ask(number: int) -> None:
