@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def _kinds(speech: Speech, service: Service | None) -> Sequence[DestinationKind]:
-    from actors.destination_kinds.webpush.kind import NO_PUSH, push_of, webpush_kind
+    from extras.webpush.kind import NO_PUSH, push_of, webpush_kind
 
     return (webpush_kind(NO_PUSH if service is None else push_of(service), speech),)
 

@@ -10,11 +10,11 @@ import json
 import time
 from typing import Any
 
-from tests.actors.destination_kinds.webpush.device import Device
 from tests.api.browser.conftest import NewTab
 from tests.api.browser.origin import Answer, Origin
 from tests.api.browser.service import Service
 from tests.api.browser.tab import Tab
+from tests.extras.webpush.device import Device
 from tests.support.waiting import HANG, wait_until
 
 STAND_IN = """(() => {

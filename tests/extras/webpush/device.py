@@ -7,7 +7,7 @@ import hmac
 
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
-from tests.actors.destination_kinds.webpush import curve
+from tests.extras.webpush import curve
 
 
 def b64(text: str) -> bytes:

@@ -21,9 +21,9 @@ from actors.signing import signing_keys
 from actors.system import System
 from api.server.server import serve
 from supervision import ChildSpec
-from tests.actors.destination_kinds.webpush.device import Device
 from tests.actors.test_delivering import Town, asked
 from tests.api.house import BASE_URL, FakeChild, FakeRegistry, House
+from tests.extras.webpush.device import Device
 from tests.support.memory_network import Answer, Asked, web
 from tests.support.passwords import PlainPasswords
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from cryptography.exceptions import InvalidTag
 
-from actors.destination_kinds.webpush import encryption
-from actors.destination_kinds.webpush.encryption import LONGEST, Device, encoded, encrypted
-from tests.actors.destination_kinds.webpush import curve, device
-from tests.actors.destination_kinds.webpush.device import b64
+from extras.webpush import encryption
+from extras.webpush.encryption import LONGEST, Device, encoded, encrypted
+from tests.extras.webpush import curve, device
+from tests.extras.webpush.device import b64
 
 WATERMELON = b64("V2hlbiBJIGdyb3cgdXAsIEkgd2FudCB0byBiZSBhIHdhdGVybWVsb24")
 UA_PRIVATE = b64("q1dXpw3UpT5VOmu_cf_v6ih07Aems3njxI-JWgLcM94")

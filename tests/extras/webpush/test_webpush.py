@@ -10,16 +10,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from actors.destination_kinds.kind import Service
-from actors.destination_kinds.webpush.encryption import LONGEST
-from actors.destination_kinds.webpush.kind import answer_of, contact_of, payload_of, push_of
 from actors.egress.failures import PostResult
 from actors.language.sentences import speech_of
 from actors.notification.reading import notification_of
 from actors.settings import Settings
-from tests.actors.destination_kinds.webpush.coast import ENDPOINT, Coast
-from tests.actors.destination_kinds.webpush.test_vapid import claims
+from extras.webpush.encryption import LONGEST
+from extras.webpush.kind import answer_of, contact_of, payload_of, push_of
 from tests.actors.test_delivering import HOUR, asked
 from tests.api.house import BASE_URL
+from tests.extras.webpush.coast import ENDPOINT, Coast
+from tests.extras.webpush.test_vapid import claims
 from tests.support.memory_network import Answer, web
 
 SWEDISH = speech_of("en").voice("sv")

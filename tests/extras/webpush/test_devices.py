@@ -11,10 +11,10 @@ import trio
 from api.dashboard.rendering import asset
 from extras.webpush.devices import mark_of
 from storage.errors import DiskFull
-from tests.actors.destination_kinds.webpush.coast import ENDPOINT, Coast
 from tests.actors.test_delivering import asked
 from tests.api.dashboard.browser import Browser, signed_in
 from tests.api.house import House
+from tests.extras.webpush.coast import ENDPOINT, Coast
 from tests.support.memory_network import Answer
 
 SUBSCRIBED = "/settings/devices"

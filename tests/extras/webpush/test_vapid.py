@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import re
 
-from actors.destination_kinds.webpush import encryption
-from actors.destination_kinds.webpush.encryption import authorization
+from extras.webpush import encryption
+from extras.webpush.encryption import authorization
 from storage.records.identity import Millis
 from storage.records.key import PushKey
-from tests.actors.destination_kinds.webpush import curve
-from tests.actors.destination_kinds.webpush.device import b64
+from tests.extras.webpush import curve
+from tests.extras.webpush.device import b64
 
 SECRET = encryption.drawn_secret(bytes(range(40)))
 KEY = PushKey(encryption.spelled(encryption.public_half(encryption.private_key(SECRET))), SECRET, Millis(0))

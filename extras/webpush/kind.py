@@ -63,7 +63,7 @@ def push_of(service: Service) -> Push:
 
 async def _made(world: World, storage: Storage) -> PushKey:
     """Make the key, unless another node does so at the same time; return the stored one."""
-    from actors.destination_kinds.webpush import encryption  # noqa: PLC0415  (11 MB, only for devices)
+    from extras.webpush import encryption
 
     secret = encryption.drawn_secret(world.entropy(encryption.DRAWN))
     public = encryption.spelled(encryption.public_half(encryption.private_key(secret)))
@@ -230,7 +230,7 @@ async def _sealed(
     push: Push, destination: Destination, origin: str, text: bytes, world: World
 ) -> tuple[dict[str, str], bytes]:
     """Return the headers and the body of one push message. Raises LookFailed if there can be no key."""
-    from actors.destination_kinds.webpush import encryption  # noqa: PLC0415  (see the folder's preface)
+    from extras.webpush import encryption
 
     values, key = destination.values, await push.key()
     device = encryption.Device(encryption.read(values["p256dh"]), encryption.read(values["auth"]))
@@ -246,7 +246,7 @@ async def _sealed(
 
 
 def _check(values: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    from actors.destination_kinds.webpush import encryption  # noqa: PLC0415
+    from extras.webpush import encryption
 
     try:
         encryption.point(encryption.read(values.get("p256dh", "")))
