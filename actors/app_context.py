@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from actors.destination_kinds.kind import Inviter
 from actors.destination_kinds.table import Kinds
@@ -13,7 +14,7 @@ from actors.members.ownership import Ownership
 from actors.members.usage import Usage
 from actors.messages.sources import RegistryMessage
 from actors.messages.views import TestResult
-from actors.messages.workers import DestinationMessage, HubMessage, ImportMessage, MatcherMessage
+from actors.messages.workers import DestinationMessage, ImportMessage, MatcherMessage
 from actors.open_streams import OpenStreams
 from actors.overseer.figures import Figure
 from actors.overseer.overseer import Overseer
@@ -43,7 +44,7 @@ class AppContext:
     readiness: what must hold for /readyz, by name: an empty string is well, else a sentence says what is not.
     overdue: how many sources' due looks had not happened at the watchman's last round.
     lag: how far the matcher is behind the log.
-    alert_changes: how often alerts have changed. hub: the mailbox of who tells subscribers of feeds.
+    alert_changes: how often alerts have changed. mailboxes: of the actors of extras, by name.
     callbacks: the way out to the hub's subscribers.
     kinds: the kinds of destinations, by id. inviter: asks people whether they want to be told.
     figures: what is read off the running service, beside what the World's metrics count.
@@ -84,7 +85,6 @@ class AppContext:
     templates: Templates
     draining: Callable[[], bool]
     importer: Mailbox[ImportMessage]
-    hub: Mailbox[HubMessage]
     callbacks: SendingOutlet
     look_keys: Callable[[str, int], Awaitable[Directory]] | None = None
     spent: Callable[[], LookRate] = LookRate
@@ -98,6 +98,7 @@ class AppContext:
     private_since: Callable[[str], Millis | None] = lambda source: None
     source_changes: Callable[[], int] = lambda: 0
     open_streams: OpenStreams = field(default_factory=OpenStreams)
+    mailboxes: dict[str, Mailbox[Any]] = field(default_factory=dict)
 
     def is_private(self, source: str) -> bool:
         return self.private_since(source) is not None

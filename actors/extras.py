@@ -16,11 +16,14 @@ if TYPE_CHECKING:
 
     from click import Command
 
+    from actors.app_context import AppContext
     from actors.destination_kinds.kind import DestinationKind, Service
     from actors.notification.speech import Speech
+    from api.application import Application, Endpoint
     from api.dashboard.screen import Panel, Screen
     from api.route import Route
     from sanderling.client.api import Client
+    from supervision import ChildSpec
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +38,10 @@ class Extra:
     """Commands of the program."""
     routes: Callable[[], Mapping[str, Sequence[Route]]] = dict
     """Routes of the API by their noun."""
+    endpoints: Callable[[Application], Sequence[Endpoint]] = lambda application: ()
+    """Applications of their own at other paths than the API's."""
+    children: Callable[[AppContext], Sequence[ChildSpec]] = lambda context: ()
+    """Actors that start after the web."""
     screens: Callable[[], Sequence[Screen]] = tuple
     """Screens of the dashboard."""
     panels: Callable[[], Mapping[str, Panel]] = dict
@@ -78,6 +85,13 @@ TABLE: Mapping[str, Row] = {
         },
     ),
     "extras.office": Row(always=True),
+    "extras.publish": Row(
+        commands={
+            "publications": "Publish events as Atom, RSS and JSON Feed, and as a page, at addresses that cannot be "
+            "guessed.",
+        },
+        always=True,
+    ),
     "extras.receiver": Row(
         commands={
             "listen": "Receive deliveries, print each, and say whether its two signatures verify, and if not, "

@@ -68,8 +68,6 @@ from supervision import (
     Watchdog,
 )
 
-WISHES = 1_000
-"""WebSub subscriptions that may wait for confirmation."""
 READY_WITHIN = 600.0
 """Seconds for a part that reads all of storage: slow machines with much data are no crash."""
 SHIFT_ENDS_WITHIN = 5.0
@@ -375,7 +373,6 @@ class System:
             draining=lambda: self._stopping,
             importer=self.importer_box,
             alert_changes=self.matcher.changes,
-            hub=Mailbox("hub", WISHES),
             callbacks=self.egress.callbacks,
             private_since=self.registry.table.private_since,
             source_changes=lambda: self.registry.table.changes,

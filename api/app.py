@@ -18,18 +18,17 @@ from werkzeug.routing import BaseConverter
 
 from actors.app_context import AppContext
 from actors.bins import PATH
-from api.application import Application
-from api.bin_endpoint import BinEndpoint
+from actors.extras import always_on
+from api.application import Application, Endpoint
+from api.bin_endpoint import BinEndpoint, is_for_a_bin
 from api.dashboard.face import Dashboard
 from api.dashboard.table import SCREENS
 from api.describing import described
 from api.face import Face
-from api.hub.endpoint import HubEndpoint
 from api.key_face import BODY_TIMEOUT, KeyFace, view_of
 from api.openapi.nouns import ROUTES
 from api.peers import caller
 from api.problems import INTERNAL
-from api.published.endpoint import PublicationEndpoint
 from api.refusals import refusal_of
 from api.route import Route
 from api.unsent import ADDRESS
@@ -51,9 +50,8 @@ class Api(Application):
 
     def __init__(self, context: AppContext, owner: ApiKey | None = None, *, alone: bool = False) -> None:
         super().__init__(context, owner, alone=alone)
-        self.bins = BinEndpoint(self)
-        self.publications = PublicationEndpoint(self)
-        self.hub = HubEndpoint(self)
+        others = (endpoint for extra in always_on() for endpoint in extra.endpoints(self))
+        self.endpoints = (Endpoint(is_for_a_bin, BinEndpoint(self)), *others)
         self.programs = KeyFace(self)
         self.people: Dashboard | None = None
         self.request_class = _sized(self)

@@ -21,7 +21,6 @@ from sanderling.commands import (
     keys,
     operating,
     program,
-    publications,
     sources,
     tags,
 )
@@ -251,7 +250,6 @@ for command in (
     program.licences,
     program.uninstall,
     program.verify_release,
-    publications.publications,
     sources.add,
     sources.sources,
     tags.tags,

@@ -20,7 +20,6 @@ from supervision import Child, Run
 
 MATCHER: Final = "matcher"
 PRUNER: Final = "pruner"
-HUB: Final = "hub"
 HEARTBEAT: Final = "heartbeat"
 NOBODY: Final = View(-1, 0.0, ())
 

@@ -1,4 +1,4 @@
-"""Messages to the recorder, the matcher, a destination, the hub and the importer of lists. Records only."""
+"""Messages to the recorder, the matcher, a destination and the importer of lists. Records only."""
 
 from __future__ import annotations
 
@@ -67,32 +67,6 @@ class TestDelivery:
 
 
 DestinationMessage = OutboxGrew | TestDelivery
-
-
-@dataclass(frozen=True, slots=True)
-class Intent:
-    """A request to subscribe or unsubscribe, which its callback has yet to confirm.
-
-    topic: the URL of the feed, which contains the rest. lease: seconds. secret: None without one. client: the
-    requester's network address.
-    """
-
-    mode: Literal["subscribe", "unsubscribe"]
-    topic: str
-    publication: str
-    token_hash: str
-    ending: str
-    callback: str
-    lease: int
-    secret: str | None
-    client: str
-
-    def __repr__(self) -> str:
-        """Show the request without its URLs, which are credentials, and its secret."""
-        return f"Intent({self.mode!r}, {self.publication!r}, {self.ending!r})"
-
-
-HubMessage = Intent
 
 
 @dataclass(frozen=True, slots=True)

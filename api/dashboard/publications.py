@@ -17,6 +17,7 @@ from api.dashboard.screen import Go, Page, Screen, Visit, post
 from api.dashboard.sources.display import name_of
 from api.dashboard.sources.options import words_in
 from api.operations import publications as acts
+from api.operations.sources import private_sources
 from api.operations.streams import CHANNELS
 from api.schemas import publications as wire
 from api.schemas.alerts import PrivateSources
@@ -190,7 +191,7 @@ async def show(visit: Visit) -> Page:
     subscribers = await visit.context.storage.subscriptions.count(publication.id)
     alerts = await visit.context.storage.alerts.all()
     shows = {
-        "private": await acts.private_sources(visit, publication.scope, partial(publication.has_left, alerts=alerts)),
+        "private": await private_sources(visit, publication.scope, partial(publication.has_left, alerts=alerts)),
         "publication": publication,
         "about": await about(visit, publication),
         "url": url,

@@ -29,9 +29,7 @@ from actors.egress.failures import Blame, LookFailed, PostMethod, PostResult
 from actors.egress.url import parse_url
 from actors.errors import DomainError, UrlRefused
 from actors.feed_documents.formats import FORMATS
-from actors.members.ownership import HUB as HUB_KEY
-from actors.messages.workers import Intent
-from api.hub.turns import Turns, domain_of
+from api.hub.turns import Intent, Turns, domain_of, mailbox_of
 from api.operations.publications import HUB, PATH
 from api.published.documents import FeedPlace, feed_of
 from api.published.endpoint import PublicCall
@@ -63,6 +61,8 @@ AGAIN = 5.0
 """Seconds until a retry after a failure of the storage or this machine's network."""
 PATROL = 60.0
 """Seconds between two checks for expired leases."""
+HUB_KEY = "hub"
+"""Of the members: one node posts to all subscribers."""
 CHALLENGE = 24
 """Random bytes in a challenge."""
 SCHEMES = ("http", "https")
@@ -102,7 +102,7 @@ class _Document(NamedTuple):
 
 
 class Hub:
-    """The actor. Its mailbox is `context.hub`."""
+    """The actor. Its mailbox is `mailbox_of`."""
 
     def __init__(self, context: AppContext) -> None:
         self._context, self._world = context, context.world
@@ -150,7 +150,7 @@ class Hub:
 
     async def _take_in(self) -> None:
         while True:
-            intent = await self._context.hub.receive()
+            intent = await mailbox_of(self._context).receive()
             self._wishes.put_nowait(intent, self._keys(intent.callback)[:1])
 
     async def _confirm(self) -> None:

@@ -14,8 +14,8 @@ from actors.bins import Bins
 from actors.egress.url import parse_url
 from actors.errors import DomainError, UrlRefused
 from actors.feed_documents.formats import FORMATS
-from actors.messages.workers import Intent
 from api.application import Application
+from api.hub.turns import Intent, mailbox_of
 from api.operations.publications import HUB, PATH
 from api.peers import caller
 from api.problems import MEDIA, Refusal
@@ -93,9 +93,8 @@ class HubEndpoint:
     async def _accept(self, fields: Mapping[str, str], client: str) -> None:
         """Queue a request for verification. Raises Refusal, UrlRefused, StorageError."""
         intent = await self._intent(fields, client)
-        context = self._api.context
         try:
-            context.hub.send_nowait(intent)
+            mailbox_of(self._api.context).send_nowait(intent)
         except MailboxFull:
             raise Refusal("unavailable", "The hub is busy.", headers={"Retry-After": "30"}) from None
 

@@ -6,17 +6,50 @@ last one, and lower rounds go first. Of several keys, the busiest counts.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
 from itertools import count
-from typing import Generic, TypeVar
+from typing import Generic, Literal, TypeVar
 
 import trio
 
+from actors.app_context import AppContext
 from api.ratelimit import neighbourhood
+from supervision import Mailbox
 
 T = TypeVar("T")
+WISHES = 1_000
+"""Subscription requests that may wait in the mailbox."""
 SPARE = 1_000
 """Keys of past rounds to keep before a sweep."""
+
+
+@dataclass(frozen=True, slots=True)
+class Intent:
+    """A request to subscribe or unsubscribe, which its callback has yet to confirm.
+
+    topic: the URL of the feed, which contains the rest. lease: seconds. secret: None without one. client: the
+    requester's network address.
+    """
+
+    mode: Literal["subscribe", "unsubscribe"]
+    topic: str
+    publication: str
+    token_hash: str
+    ending: str
+    callback: str
+    lease: int
+    secret: str | None
+    client: str
+
+    def __repr__(self) -> str:
+        """Show the request without its URLs, which are credentials, and its secret."""
+        return f"Intent({self.mode!r}, {self.publication!r}, {self.ending!r})"
+
+
+def mailbox_of(context: AppContext) -> Mailbox[Intent]:
+    """Return the hub's mailbox."""
+    return context.mailboxes.setdefault("hub", Mailbox("hub", WISHES))
 
 
 class Turns(Generic[T]):

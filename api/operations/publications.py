@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from base64 import urlsafe_b64encode
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from uuid import UUID
 
 from msgspec import UNSET
@@ -11,8 +11,6 @@ from msgspec.structs import replace
 
 from actors.errors import Conflict, NotFound, Unprocessable
 from actors.notification.dialects import one_line
-from actors.selection import SourceSelection
-from api.operations import sources
 from api.operations.alerts import named_in
 from api.operations.context import OperationContext, guarded, known_id, refuse_stale, whole
 from api.operations.events import event_filter_of
@@ -21,19 +19,14 @@ from api.problems import invalid
 from api.schemas import publications as wire
 from api.streams.channels import channel_of
 from api.streams.reader import EventFilter
-from storage.records.alert import Scope
-from storage.records.event import Stored
 from storage.records.identity import given
-from storage.records.publication import MOST_PUBLICATIONS, Publication, Retraction, hash_of
+from storage.records.publication import MOST_PUBLICATIONS, Publication, hash_of
 from storage.records.revision import Expected
-from storage.records.source import Source, SourceRuntime
 from storage.records.tiers import Kind
 
 PATH = "/published/"
 HUB = "/hub"
 TOKEN_BYTES = 24
-MOST_NAMED = 100
-"""The most private sources to list in a publication's details."""
 _NEWS = (Kind.PUSH, Kind.FEED, Kind.HTML)
 """The published kinds: changes, not notices."""
 
@@ -121,16 +114,6 @@ async def delete(call: OperationContext, id: str, expected: Expected = None) -> 
         raise _missing()
 
 
-async def retract(call: OperationContext, event: Stored, id: str) -> None:
-    """Unpublish an event that a user marked as noise."""
-    await call.context.storage.publications.retract(Retraction(event.seq, id, call.context.world.now()))
-
-
-async def restore(call: OperationContext, event: Stored) -> None:
-    """Publish an event again after all."""
-    await call.context.storage.publications.restore(event.seq)
-
-
 async def filter_of(call: OperationContext, publication: Publication) -> EventFilter:
     """Return the filter for a publication's events, by the current alerts and channels. Raises NotFound."""
     if publication.alert_ids:
@@ -154,21 +137,6 @@ async def filter_of(call: OperationContext, publication: Publication) -> EventFi
         label=of.label,
         hides=lambda source: is_left_out(call, publication, source),
     )
-
-
-async def private_sources(
-    call: OperationContext, scope: Scope, has_left: Callable[[Source, SourceRuntime], bool]
-) -> Mapping[str, Sequence[Source]]:
-    """Return private sources of a scope, a few hundred at most: `named`, `left_out`, `gone` since the last edit."""
-    found = (await sources.page(call, MOST_NAMED, where=SourceSelection(private=True))).views
-    since = call.context.private_since
-    has = (view for view in found if scope.has(view.source.id, view.source.tags))
-    out = [view for view in has if not scope.includes(view.source.id, since(view.source.id))]
-    return {
-        "named": [view.source for view in found if scope.names(view.source.id)],
-        "left_out": [view.source for view in out],
-        "gone": [view.source for view in out if has_left(view.source, view.hot)],
-    }
 
 
 def is_left_out(call: OperationContext, publication: Publication, source: str) -> bool:

@@ -46,9 +46,10 @@ from actors.settings import wall_limit
 from api.operations.batches import Failed, for_each, place_of
 from api.operations.context import OperationContext, known_id
 from api.schemas.previews import PreviewRequest
+from storage.records.alert import Scope
 from storage.records.identity import Millis, SourceId, seconds_of
 from storage.records.revision import Expected, revision_of
-from storage.records.source import OWN_NAMESPACES, RESTS, Source, tag_of
+from storage.records.source import OWN_NAMESPACES, RESTS, Source, SourceRuntime, tag_of
 from supervision import Reply
 
 R = TypeVar("R")
@@ -303,3 +304,22 @@ async def each(
 ) -> Sequence[R | Failed]:
     """Run `act` for several sources, each isolated, and return the outcomes."""
     return await for_each(call, ids, lambda number: act(call, ids[number]))
+
+
+MOST_NAMED = 100
+"""Private sources to list in the details of an alert or a publication."""
+
+
+async def private_sources(
+    call: OperationContext, scope: Scope, has_left: Callable[[Source, SourceRuntime], bool]
+) -> Mapping[str, Sequence[Source]]:
+    """Return private sources of a scope, a few hundred at most: `named`, `left_out`, `gone` since the last edit."""
+    found = (await page(call, MOST_NAMED, where=SourceSelection(private=True))).views
+    since = call.context.private_since
+    has = (view for view in found if scope.has(view.source.id, view.source.tags))
+    out = [view for view in has if not scope.includes(view.source.id, since(view.source.id))]
+    return {
+        "named": [view.source for view in found if scope.names(view.source.id)],
+        "left_out": [view.source for view in out],
+        "gone": [view.source for view in out if has_left(view.source, view.hot)],
+    }

@@ -13,15 +13,15 @@ from actors.inheriting import defaults_of
 from actors.messages.requests import SourcePatch, TagSettings
 from actors.messages.sources import SetTagDefaults
 from actors.selection import SourceSelection
-from api.operations import alerts, destinations, publications, sources
+from api.operations import alerts, destinations, sources
 from api.operations.batches import Failed
 from api.operations.context import OperationContext, whole
 from api.operations.tags import tags_in
 from api.schemas.alerts import AlertPatch, NewAlert
-from api.schemas.publications import PublicationPatch
 from storage.records.alert import Alert
 from storage.records.destination import Destination
 from storage.records.identity import interval_text
+from storage.records.publication import Publication
 from storage.records.revision import Expected, revision_of
 from storage.records.source import OWN_NAMESPACES, TagDefaults, tag_of
 from supervision import Reply
@@ -214,10 +214,15 @@ async def rename(call: OperationContext, old: str, new: str) -> Renamed:
         for tag in moved:
             with suppress(NotFound):  # deleted in the meantime
                 await delete(call, tag)
-    published = [one for one in await call.context.storage.publications.all() if _named(one.tags, before, after)]
+    store, now = call.context.storage.publications, call.context.world.now()
+
+    def with_both(record: Publication) -> Publication:  # its past events have the old name
+        both = tuple(dict.fromkeys((*record.tags, *renamed(record.tags, before, after))))
+        return record if both == record.tags else replace(record, tags=both, updated_at=now, updated_by=call.by)
+
+    published = [one for one in await store.all() if _named(one.tags, before, after)]
     for one in published:
-        both = tuple(dict.fromkeys((*one.tags, *renamed(one.tags, before, after))))  # its past events have the old name
-        await publications.change(call, one.id, PublicationPatch(tags=both))
+        await store.edit(one.id, with_both)
     return Renamed(len(outcomes) - len(failed), len(told), len(published), failed, more)
 
 

@@ -15,10 +15,7 @@ import trio
 
 from actors.open_streams import Whose
 from api.app import Api
-from api.bin_endpoint import is_for_a_bin
-from api.hub.endpoint import is_for_the_hub
 from api.problems import INTERNAL, MEDIA, FieldError, Refusal
-from api.published.endpoint import is_published
 from api.refusals import refusal_of
 from api.streams.export import Export, Revoked, pour
 from api.streams.reader import SEND_SIZE, FellBehind, Reader
@@ -116,11 +113,7 @@ class Exchange:
         """Return the application for a request. Other listeners have only the API."""
         if self._api.alone:
             return self._api
-        if is_for_a_bin(scope):
-            return self._api.bins
-        if is_for_the_hub(scope):
-            return self._api.hub
-        return self._api.publications if is_published(scope) else self._api
+        return next((each.application for each in self._api.endpoints if each.applies(scope)), self._api)
 
     def _place(self, key: Any, source: Reader | Feed | Export) -> AbstractContextManager[None]:
         # Check again and take the slot: others may have been admitted while heads were being sent.

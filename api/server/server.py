@@ -19,10 +19,10 @@ from hypercorn.config import Config
 from hypercorn.trio.worker_context import WorkerContext
 
 from actors.app_context import AppContext
+from actors.extras import always_on
 from actors.world import Renewal
 from api.address_limit import AddressLimit
 from api.app import Api, make_app
-from api.hub.actor import Hub
 from api.problems import MEDIA, Refusal
 from api.server.connection import HEAD_TIMEOUT, Connection, ConnectionLimit, LimitReached
 from api.server.wire import SecureWire, Wire, peer_of, wire_of
@@ -44,7 +44,7 @@ def front(context: AppContext) -> Sequence[ChildSpec]:
     budget = context.settings.drain + GRACE
     return (
         ChildSpec("http", run=partial(serve, context), shutdown=budget, ready_within=30.0),
-        ChildSpec("hub", run=Hub(context).run, ready_within=30.0, mailbox=context.hub),
+        *(child for extra in always_on() for child in extra.children(context)),
     )
 
 

@@ -11,7 +11,7 @@ from actors.errors import Unprocessable
 from actors.messages.views import PushView, SourceExplanation, SourceView
 from actors.signatures.coverage import CoverageReceipt
 from api.operations import coverage as operations
-from api.operations import events, publications, sources, why
+from api.operations import events, sources, why
 from api.operations.why import note_of, notes_of
 from api.pagination import next_page, place
 from api.problems import Refusal, invalid
@@ -23,6 +23,7 @@ from api.v1.sources import breaker_of, time_or_null
 from storage.records import trail
 from storage.records.event import Event, SourceSize
 from storage.records.identity import Millis, SourceId, parse_rfc3339, rfc3339
+from storage.records.publication import Retraction
 from storage.records.trail import Note, Row
 
 
@@ -182,9 +183,10 @@ async def feedback(call: Call) -> Answer:
     texts = _texts(event)
     learned = await sources.teach(call, SourceId(stored.source), texts, noise=verdict == "noise")
     if verdict == "noise":
-        await publications.retract(call, stored, event.id)
+        retraction = Retraction(stored.seq, event.id, call.context.world.now())
+        await call.context.storage.publications.retract(retraction)
     else:
-        await publications.restore(call, stored)
+        await call.context.storage.publications.restore(stored.seq)
     return Answer(
         wire_why.Lesson(
             event_id=event.id,

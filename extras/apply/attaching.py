@@ -122,7 +122,12 @@ async def _all(client: WaitingClient, kind: Kind) -> list[Any]:
     found: list[Any] = []
     query: Any = {**kind.query, "limit": PAGE}
     while True:
-        answer = await client.ask("GET", kind.path, params=query)
+        try:
+            answer = await client.ask("GET", kind.path, params=query)
+        except ServiceRefused as error:
+            if error.status != 404:  # that extra is not part of the service
+                raise
+            return []
         try:
             found += filter(kind.counts, decode(answer.content))
         except (msgspec.MsgspecError, UnicodeDecodeError) as error:

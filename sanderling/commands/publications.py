@@ -11,8 +11,8 @@ from sanderling.client.lines import short_ids
 from sanderling.client.terminal import Listing, print_page
 from sanderling.commands.service import (
     ALERTS,
-    PUBLICATIONS,
     SOURCES,
+    Sort,
     agree,
     record_flag,
     records_flag,
@@ -26,6 +26,7 @@ from storage.records.secrecy import plain
 if TYPE_CHECKING:
     from sanderling.client.api import Client
 
+PUBLICATIONS: Final = Sort("/v1/publications", "publication", "publications", ("title", "url"), "publications")
 LOST: Final = "not known to this service any more; `sanderling publications readdress` makes another"
 
 

@@ -134,7 +134,6 @@ class Sort(NamedTuple):
 
 SOURCES = Sort("/v1/sources", "watched URL", "watched URLs", ("url", "title", "found_title"), "sources")
 ALERTS = Sort("/v1/alerts", "alert", "alerts", ("name",), "alerts")
-PUBLICATIONS = Sort("/v1/publications", "publication", "publications", ("title", "url"), "publications")
 BINS = Sort("/v1/webhook-bins", "bin", "bins", ("url",), "bins")
 
 

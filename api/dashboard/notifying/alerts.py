@@ -30,7 +30,7 @@ from api.dashboard.screen import Go, Page, Screen, Visit, buttons, post
 from api.dashboard.sources.display import name_of
 from api.operations import alerts
 from api.operations.alerts import Stretch, trial
-from api.operations.publications import private_sources
+from api.operations.sources import private_sources
 from api.ratelimit import Limit
 from api.schemas import alerts as wire
 from api.schemas.alert_previews import AlertPreviewRequest

@@ -8,13 +8,16 @@ from typing import Annotated, Any
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from actors.messages.requests import Tag
-from api.schemas.publications import ChannelName, Title
 from extras.apply.kinds.alerts import ALERTS, OF_SOURCES, PRIVATE, SourceName, ids_of, names_of
 from extras.apply.kinds.kind import Ids, Kind, Names, There, Values
 from storage.records.alert import MOST_SOURCES
 from storage.records.identity import Managed
 
 PUBLICATIONS = "publications"
+Title = Annotated[str, Meta(min_length=1, max_length=200, description="What readers call it")]
+ChannelName = Annotated[
+    str, Meta(min_length=1, max_length=200, description="What GET /v1/streams/{channel} carries; not beside alert_ids")
+]
 AlertName = Annotated[str, Meta(min_length=1, max_length=200, description="The name of an alert in these files")]
 
 

@@ -19,12 +19,11 @@ import trio.lowlevel
 from actors.egress.failures import Blame, LookFailed, PostMethod, PostResult
 from actors.egress.url import Url
 from actors.errors import UrlRefused
-from actors.messages.workers import Intent
 from api.hub import actor
 from api.hub.actor import Hub
 from api.hub.endpoint import LONGEST_LEASE, MOST_BYTES, USUAL_LEASE
+from api.hub.turns import Intent, mailbox_of
 from storage.records.publication import Subscriber, hash_of
-from supervision import Mailbox
 from tests.api.house import FakeChild, House, make_house, running
 from tests.api.published.test_endpoint import published, tagged
 from tests.support.build import a_draft
@@ -91,7 +90,7 @@ async def a_hub(house: House | None = None) -> AsyncIterator[tuple[House, Callba
     """Run a house with a hub that sends to scripted callbacks."""
     house, callbacks = house or make_house(), Callbacks()
     outlet: Any = callbacks
-    house.context = replace(house.context, callbacks=outlet, hub=Mailbox("hub", 100))
+    house.context = replace(house.context, callbacks=outlet)
     async with running(house), trio.open_nursery() as nursery:
         child: Any = FakeChild()
         nursery.start_soon(Hub(house.context).run, child)
@@ -118,7 +117,7 @@ async def wished(house: House, record: Mapping[str, Any], callback: str, client:
     token = urlsplit(record["feeds"]["atom"]).path.rpartition("/")[2].removesuffix(".atom")
     topic, hashed = record["feeds"]["atom"], hash_of(token)
     intent = Intent("subscribe", topic, record["id"], hashed, "atom", callback, 864_000, None, client)
-    house.context.hub.send_nowait(intent)
+    mailbox_of(house.context).send_nowait(intent)
     await trio.sleep(0.01)
 
 
