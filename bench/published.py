@@ -40,7 +40,7 @@ TOPIC = Topic(
     "Published feeds and templates",
     "CPU of a server that is polled over one connection, in turns with a bare GET of Quart-Trio; a template in its "
     "worker.",
-    ("api/published", "api/server", "actors/notification"),
+    ("extras/publish", "api/server", "actors/notification"),
     {
         "poll": Figure("a poll of a published feed that finds nothing (304)", "us", "<= 1.1 x Quart-Trio"),
         "usual": Figure("a message by a user's template, CPU in the worker, median", "ms"),

@@ -14,20 +14,20 @@ from actors.delivery.actor import MOST_CLAIMED
 from actors.delivery.digest import MOST_EVENTS as OF_A_DIGEST
 from actors.matcher.actor import PAGE as OF_THE_MATCHER
 from api.operations.events import AT_ONCE as OF_HISTORY
-from api.published.newest import MOST as OF_A_FEED
 from api.streams.export import PAGE as OF_AN_EXPORT
 from api.streams.reader import TURN as OF_A_STREAM
 from extras.agents.tools import _AT_ONCE as OF_AN_AGENT
+from extras.publish.newest import MOST as OF_A_FEED
 from storage.tail import PAGE as OF_THE_FOLLOWER
 from tests.actors.delivery.rig import Rig as DeliveryRig
 from tests.actors.matcher.rig import Rig as MatcherRig
 from tests.actors.matcher.rig import an_alert
 from tests.actors.matcher.test_actor import running as matching
 from tests.api.house import House, make_house, running
-from tests.api.hub.test_hub import a_hub, subscribed
 from tests.api.listening import listening
-from tests.api.published.test_endpoint import next_in_json, next_in_xml, published
 from tests.extras.agents.test_endpoint import sent
+from tests.extras.publish.test_endpoint import next_in_json, next_in_xml, published
+from tests.extras.publish.test_hub import a_hub, subscribed
 
 HOUR = 3600.0
 Cursor = Callable[[Sequence[str]], Awaitable[list[str]]]

@@ -24,38 +24,45 @@ if TYPE_CHECKING:
 
 
 def _commands() -> Sequence[click.Command]:
-    from sanderling.commands.publications import publications
+    from extras.publish.commands import publications
 
     return (publications,)
 
 
 def _routes() -> Mapping[str, Sequence[Route]]:
-    from api.v1.publications import ROUTES
+    from extras.publish.routes import ROUTES
 
     return {"publications": ROUTES}
 
 
 def _screens() -> Sequence[Screen]:
-    from api.dashboard.publications import SCREENS
+    from extras.publish.screens import SCREENS
 
     return SCREENS
 
 
 def _endpoints(application: Application) -> Sequence[Endpoint]:
     from api.application import Endpoint
-    from api.hub.endpoint import HubEndpoint, is_for_the_hub
-    from api.published.endpoint import PublicationEndpoint, is_published
+    from extras.publish.endpoint import PublicationEndpoint, is_published
+    from extras.publish.hub_endpoint import HubEndpoint, is_for_the_hub
 
     hub, publications = HubEndpoint(application), PublicationEndpoint(application)
     return Endpoint(is_for_the_hub, hub), Endpoint(is_published, publications)
 
 
 def _children(context: AppContext) -> Sequence[ChildSpec]:
-    from api.hub.actor import Hub
-    from api.hub.turns import mailbox_of
+    from extras.publish.hub import Hub
+    from extras.publish.turns import mailbox_of
     from supervision import ChildSpec
 
     return (ChildSpec("hub", run=Hub(context).run, ready_within=30.0, mailbox=mailbox_of(context)),)
 
 
-EXTRA = Extra(commands=_commands, routes=_routes, screens=_screens, endpoints=_endpoints, children=_children)
+EXTRA = Extra(
+    commands=_commands,
+    routes=_routes,
+    screens=_screens,
+    templates=__name__,
+    endpoints=_endpoints,
+    children=_children,
+)

@@ -13,7 +13,7 @@ import trio
 from api.app import make_app
 from api.ratelimit import STRANGERS
 from tests.api.house import House, make_house, running
-from tests.api.published.test_endpoint import published
+from tests.extras.publish.test_endpoint import published
 from tests.support.build import a_source_id
 
 BESIDE = ("/published/{token}", "/published/{token}.rss", "/published/{token}/{event}", "/hub", "/bins/{token}", "/x")

@@ -9,10 +9,11 @@ import pytest
 
 from actors.content.errors import ContentError
 from actors.content.feeds.feeds import read_feed
-from actors.feed_documents.entry import FeedEntry
 from actors.sources.looks.drafts import draft_of
+from extras.publish.entry import FeedEntry
 from storage.records.event import NEW
-from tests.actors.feed_documents.reading import (
+from tests.data.material import files, manifest, needs
+from tests.extras.publish.reading import (
     by_atoma,
     by_feedparser,
     documents,
@@ -23,7 +24,6 @@ from tests.actors.feed_documents.reading import (
     read_on_node,
     whole_xml,
 )
-from tests.data.material import files, manifest, needs
 from tests.support.build import NOW, a_source
 
 pytestmark = pytest.mark.data

@@ -31,7 +31,7 @@ UNSAID = frozenset(
         "bins.py: webhook bin",  # stored names
         "first_steps.py: First steps",
         "notifying/deliveries.py: no answer",  # patterns, in `language/patterns.txt`
-        "publications.py: new address",
+        "extras/publish/screens.py: new address",
         "stream.py: no source is called “",
         "stream.py:  sources fit; type more of a name, or filter by a tag",
         "stream.py: at most ",

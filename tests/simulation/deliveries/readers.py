@@ -10,7 +10,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import trio
 
-from api.operations.publications import HUB
+from extras.publish.operations import HUB
 from tests.simulation.clients import Caller, CutOff
 from tests.simulation.deliveries.receivers import TAKEN
 from tests.simulation.delivery_records import KeptReader, Receipt

@@ -11,7 +11,7 @@ import trio
 from msgspec.structs import replace
 
 from actors.egress.failures import PostResult
-from api.hub.actor import Hub
+from extras.publish.hub import Hub
 from storage.records.publication import Progress
 
 Plant = AbstractContextManager[Any]

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from actors.feed_documents.entry import MOST_TAGS, DeletedEntry, FeedEntry, FeedPage, entry_of
+from extras.publish.entry import MOST_TAGS, DeletedEntry, FeedEntry, FeedPage, entry_of
 from storage.records.event import Change, Delta, DeltaStats, Diff, Draft, Op
 from storage.records.identity import Millis
-from tests.actors.feed_documents.reading import (
+from tests.extras.publish.reading import (
     BASE,
     MADE,
     by_atoma,

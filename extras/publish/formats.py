@@ -17,7 +17,7 @@ from xml.etree.ElementTree import Element, SubElement, tostring
 
 import msgspec
 
-from actors.feed_documents.entry import DeletedEntry, FeedEntry, FeedPage
+from extras.publish.entry import DeletedEntry, FeedEntry, FeedPage
 from storage.records.identity import parse_rfc3339
 
 _FORBIDDEN = re.compile("[^\\t\\n\\r\\x20-\\ud7ff\\ue000-\\ufdcf\\ufdf0-\\ufffd\\U00010000-\\U0010ffff]")

@@ -19,13 +19,13 @@ import trio.lowlevel
 from actors.egress.failures import Blame, LookFailed, PostMethod, PostResult
 from actors.egress.url import Url
 from actors.errors import UrlRefused
-from api.hub import actor
-from api.hub.actor import Hub
-from api.hub.endpoint import LONGEST_LEASE, MOST_BYTES, USUAL_LEASE
-from api.hub.turns import Intent, mailbox_of
+from extras.publish import hub as actor
+from extras.publish.hub import Hub
+from extras.publish.hub_endpoint import LONGEST_LEASE, MOST_BYTES, USUAL_LEASE
+from extras.publish.turns import Intent, mailbox_of
 from storage.records.publication import Subscriber, hash_of
 from tests.api.house import FakeChild, House, make_house, running
-from tests.api.published.test_endpoint import published, tagged
+from tests.extras.publish.test_endpoint import published, tagged
 from tests.support.build import a_draft
 
 CALLBACK = "https://reader.test/in?id=7"

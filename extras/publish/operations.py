@@ -16,9 +16,9 @@ from api.operations.context import OperationContext, guarded, known_id, refuse_s
 from api.operations.events import event_filter_of
 from api.operations.streams import Carried, carried
 from api.problems import invalid
-from api.schemas import publications as wire
 from api.streams.channels import channel_of
 from api.streams.reader import EventFilter
+from extras.publish import schemas as wire
 from storage.records.identity import given
 from storage.records.publication import MOST_PUBLICATIONS, Publication, hash_of
 from storage.records.revision import Expected

@@ -10,12 +10,12 @@ from typing import NamedTuple
 
 import msgspec
 
-from actors.feed_documents.formats import FORMATS
 from actors.notification.dialects import cut, one_line
 from actors.signatures import event as signatures
 from api.dashboard.drawing.difference import Changed, lines_of
 from api.dashboard.events import item_of
 from api.dashboard.rendering import plain
+from extras.publish.formats import FORMATS
 from storage.records.event import Delta, Diff, Event, Stored
 from storage.records.identity import parse_rfc3339, spoken
 

@@ -18,19 +18,19 @@ from werkzeug.http import parse_accept_header
 
 from actors.app_context import AppContext
 from actors.errors import NotFound
-from actors.feed_documents.formats import FORMATS
 from actors.language.speaking import language, speak
 from api.application import Application
 from api.dashboard.sessions import NONE, spoken_to
-from api.operations.publications import HUB, PATH
 from api.peers import caller
 from api.problems import MEDIA, Refusal
-from api.published import pages
-from api.published.documents import FeedPlace, feed_of, query_of, told
-from api.published.newest import NewestEvents, PublishedPage
 from api.ratelimit import STRANGERS, Limiter, neighbourhood
 from api.refusals import refusal_of
 from api.streams.streams import Streams
+from extras.publish import pages
+from extras.publish.documents import FeedPlace, feed_of, query_of, told
+from extras.publish.formats import FORMATS
+from extras.publish.newest import NewestEvents, PublishedPage
+from extras.publish.operations import HUB, PATH
 from storage.errors import StorageError
 from storage.records.identity import Seq, seq_of
 from storage.records.publication import Publication, hash_of

@@ -14,10 +14,10 @@ from zlib import crc32
 import trio
 
 from actors.locks import KeyedLocks
-from api.operations import publications as acts
 from api.operations.context import OperationContext
 from api.operations.events import END, TimeWindow, find
 from api.streams.reader import EventFilter
+from extras.publish import operations as acts
 from storage.records.event import Stored, id_in
 from storage.records.identity import START, Seq
 from storage.records.publication import Publication, Retraction

@@ -13,14 +13,14 @@ from werkzeug.datastructures import Headers
 from actors.bins import Bins
 from actors.egress.url import parse_url
 from actors.errors import DomainError, UrlRefused
-from actors.feed_documents.formats import FORMATS
 from api.application import Application
-from api.hub.turns import Intent, mailbox_of
-from api.operations.publications import HUB, PATH
 from api.peers import caller
 from api.problems import MEDIA, Refusal
 from api.ratelimit import STRANGERS, neighbourhood
 from api.refusals import refusal_of
+from extras.publish.formats import FORMATS
+from extras.publish.operations import HUB, PATH
+from extras.publish.turns import Intent, mailbox_of
 from storage.errors import StorageError
 from storage.records.publication import hash_of
 from supervision import MailboxFull

@@ -15,9 +15,9 @@ import feedparser
 import msgspec
 from lxml import etree
 
-from actors.feed_documents.entry import DeletedEntry, FeedEntry, FeedPage, entry_of
-from actors.feed_documents.formats import FORMATS
 from actors.recorder.event_builder import build
+from extras.publish.entry import DeletedEntry, FeedEntry, FeedPage, entry_of
+from extras.publish.formats import FORMATS
 from storage.records.event import Draft
 from storage.records.identity import Seq, SourceId, id_of, parse_rfc3339
 from tests.support.build import NOW, a_source_id

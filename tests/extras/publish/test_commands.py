@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 from msgspec import to_builtins
 
-from api.schemas.publications import PublicationRecord
-from sanderling.commands import publications
-from sanderling.commands.publications import publication_page
+from extras.publish import commands as publications
+from extras.publish.commands import publication_page
+from extras.publish.schemas import PublicationRecord
 from tests.sanderling.client.documented import client, record_of, run
 
 PUBLICATION = record_of(PublicationRecord)

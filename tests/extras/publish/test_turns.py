@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import trio
 
-from api.hub.turns import SPARE, Turns
+from extras.publish.turns import SPARE, Turns
 
 
 async def all_of(turns: Turns[str]) -> list[str]:

@@ -8,10 +8,10 @@ from typing import NamedTuple, TypeVar
 import msgspec
 import trio
 
-from actors.feed_documents.entry import DeletedEntry, FeedPage, entry_of
-from actors.feed_documents.formats import FORMATS
 from actors.world import World
-from api.published.newest import PublishedPage
+from extras.publish.entry import DeletedEntry, FeedPage, entry_of
+from extras.publish.formats import FORMATS
+from extras.publish.newest import PublishedPage
 from storage.records.event import Stored, id_in
 from storage.records.identity import Seq, id_of, millis_of, rfc3339
 from storage.records.publication import Publication

@@ -1,14 +1,14 @@
-"""Publications in the API; readers without a key use `api/published/`."""
+"""Publications in the API; readers without a key use `extras/publish/`."""
 
 from __future__ import annotations
 
 from api.etags import expected, shown, tag_of
-from api.operations import publications as acts
 from api.pagination import oldest_first
 from api.route import LETS_OUT, Answer, Call, routes_below
-from api.schemas import publications as wire
 from api.schemas.mirror import mirrored
 from api.schemas.sources import ListQuery
+from extras.publish import operations as acts
+from extras.publish import schemas as wire
 from storage.records.publication import Publication
 from storage.records.revision import revision_of
 

@@ -28,14 +28,14 @@ from actors.destination_kinds.answer import Answer
 from actors.egress.failures import Blame, LookFailed, PostMethod, PostResult
 from actors.egress.url import parse_url
 from actors.errors import DomainError, UrlRefused
-from actors.feed_documents.formats import FORMATS
-from api.hub.turns import Intent, Turns, domain_of, mailbox_of
-from api.operations.publications import HUB, PATH
-from api.published.documents import FeedPlace, feed_of
-from api.published.endpoint import PublicCall
-from api.published.newest import Newest, NewestEvents
 from api.ratelimit import Limiter, neighbourhood
 from api.streams.streams import Streams
+from extras.publish.documents import FeedPlace, feed_of
+from extras.publish.endpoint import PublicCall
+from extras.publish.formats import FORMATS
+from extras.publish.newest import Newest, NewestEvents
+from extras.publish.operations import HUB, PATH
+from extras.publish.turns import Intent, Turns, domain_of, mailbox_of
 from storage.errors import StorageError
 from storage.records.identity import START, Millis, Seq
 from storage.records.publication import MOST_SUBSCRIPTIONS, Progress, Publication, Subscriber, Subscription

@@ -14,17 +14,17 @@ from lxml import html
 
 from actors.messages.views import SourceView
 from actors.notices import draft
-from api.published.newest import LIFE, MOST
 from api.ratelimit import STRANGERS
+from extras.publish.newest import LIFE, MOST
 from storage.records.event import Draft
 from storage.records.identity import COUNTER_BITS, Seq
 from storage.records.source import SourceRuntime
 from storage.sql.stores.log import EventLog
-from tests.actors.feed_documents.reading import whole_xml
 from tests.api.dashboard.hostile import PAYLOADS, shape, stays_text
 from tests.api.house import BASE_URL, House, ids, make_house, running
 from tests.api.v1.test_alerts import made
 from tests.api.v1.test_why import LATER, a_page_draft
+from tests.extras.publish.reading import whole_xml
 from tests.support.build import NOW, a_draft, a_source, a_source_id
 
 ENDINGS = ("atom", "rss", "json")

@@ -8,7 +8,6 @@ from typing import Annotated, Any
 
 from msgspec import Meta, Struct
 
-from actors.feed_documents.formats import FORMATS
 from actors.language.speaking import say
 from api.dashboard.forms import Confirm, Form
 from api.dashboard.lists import PageQuery, numbered
@@ -16,11 +15,12 @@ from api.dashboard.picker import picker, private_choices, sources_of
 from api.dashboard.screen import Go, Page, Screen, Visit, post
 from api.dashboard.sources.display import name_of
 from api.dashboard.sources.options import words_in
-from api.operations import publications as acts
 from api.operations.sources import private_sources
 from api.operations.streams import CHANNELS
-from api.schemas import publications as wire
 from api.schemas.alerts import PrivateSources
+from extras.publish import operations as acts
+from extras.publish import schemas as wire
+from extras.publish.formats import FORMATS
 from storage.records.alert import Alert
 from storage.records.publication import Publication
 from storage.records.revision import revision_of
