@@ -24,7 +24,6 @@ from actors.signatures.event import Signer
 from actors.signing import Directory
 from actors.sources.schedule.budgets import LookRate
 from actors.templates.instantiation import Templates
-from actors.tracing.tracer import Tracer
 from actors.world import World
 from storage.records.destination import Destination
 from storage.records.identity import Millis
@@ -57,7 +56,6 @@ class AppContext:
     usage: what other nodes have let pass of rate limits.
     replica: how far the copy for a standby is; None where none is kept.
     test_elsewhere: sends a sample to a destination that another node delivers to; None where there are no others.
-    tracer: what spans are put into; None where nothing is traced.
     origins: where the value of each setting came from (`default`, `--port`, `SANDERLING_PORT`, a file's path).
     draining: whether the service is stopping (new work is refused with 503).
     private_since: since when a source is for its owner only, until somebody includes it by name; None: it is public.
@@ -92,7 +90,6 @@ class AppContext:
     ownership: Ownership = field(default_factory=Ownership)
     usage: Usage = field(default_factory=Usage)
     replica: ReplicaState | None = None
-    tracer: Tracer | None = None
     test_elsewhere: Callable[[Destination], Awaitable[TestResult]] | None = None
     origins: Mapping[str, str] = field(default_factory=dict)
     private_since: Callable[[str], Millis | None] = lambda source: None

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from actors.app_context import AppContext
     from actors.destination_kinds.kind import DestinationKind, Service
     from actors.notification.speech import Speech
+    from actors.observer import Observer
+    from actors.settings import Settings
+    from actors.world import World
     from api.application import Application, Endpoint
     from api.dashboard.screen import Panel, Screen
     from api.route import Route
@@ -50,6 +53,8 @@ class Extra:
     """The package whose folder `templates` has those of its screens and panels."""
     kinds: Callable[[Speech, Service | None], Sequence[DestinationKind]] = lambda speech, service: ()
     """Kinds of destinations, with the languages for people."""
+    observer: Callable[[World, Settings], Observer] | None = None
+    """Makes an observer of the core's work."""
     documents: Callable[[], Callable[[bytes], Any]] | None = None
     """A reader of files: it returns their `Document`, or None if it can't read them."""
     as_files: Callable[[Client, Path, str], int] | None = None
@@ -64,6 +69,8 @@ class Row:
     """name: the first sentence of its help."""
     always: bool = False
     """It takes part in the service, and no setting switches it off."""
+    setting: str = ""
+    """It takes part where this setting has a value."""
 
 
 TABLE: Mapping[str, Row] = {
@@ -101,6 +108,7 @@ TABLE: Mapping[str, Row] = {
             "and did.",
         },
     ),
+    "extras.tracing": Row(setting="otlp_endpoint"),
     "extras.webpush": Row(always=True),
 }
 """module: its row. An extra is its folder, its row here and its tests."""
@@ -116,3 +124,8 @@ def extra(module: str) -> Extra:
 def always_on() -> Sequence[Extra]:
     """Import the extras that no setting switches off."""
     return [extra(module) for module, row in TABLE.items() if row.always]
+
+
+def switched_on(settings: Settings) -> Sequence[Extra]:
+    """Import the extras that take part only where a setting has a value, and return those."""
+    return [extra(module) for module, row in TABLE.items() if row.setting and getattr(settings, row.setting)]

@@ -7,11 +7,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import MISSING, Field, dataclass, field, fields
 from ipaddress import IPv4Network, IPv6Network, ip_network
 from typing import Any
+from urllib.parse import unquote
 
-from actors.tracing.otlp import headers_in
 from storage.records.member import ALL, WEB
 
 Network = IPv4Network | IPv6Network
@@ -21,6 +22,8 @@ _ORIGIN = re.compile(rf"https://{_HOST}(?!:443$)(?::[1-9][0-9]{{0,4}})?|http://{
 
 _WALL_TIMES, _WALL_GRACE = 10.0, 5.0
 _NODE = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9.-]{0,61}[A-Za-z0-9])?")
+_HEADER = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+_OUR_HEADER = re.compile(r"(?i)host|connection|content-.*|transfer-encoding|te|trailer|upgrade|expect|accept-encoding")
 _BIND = re.compile(r"(?:[A-Za-z0-9][A-Za-z0-9.-]*|\[[0-9A-Fa-f:.]+\]):([0-9]{1,5})", re.ASCII)
 
 
@@ -413,3 +416,23 @@ def _check(item: Field[Any], value: Any) -> None:
         raise ValueError(f"{item.name} = {value!r}: must be {one_of(_CHOICES[item.name])}")
     if item.name == "base_url" and value and not value.startswith(("http://", "https://")):
         raise ValueError(f"base_url = {value!r}: must start with http:// or https://")
+
+
+def headers_in(text: str) -> Mapping[str, str]:
+    """Return the headers of a setting in the form of OTEL_EXPORTER_OTLP_HEADERS. Raises ValueError, without values.
+
+    >>> headers_in("api-key=k3y, x-team=a%20b")
+    {'api-key': 'k3y', 'x-team': 'a b'}
+    """
+    found: dict[str, str] = {}
+    for number, pair in enumerate(filter(None, map(str.strip, text.split(","))), 1):
+        name, equals, value = pair.partition("=")
+        name, value = name.strip(), unquote(value.strip())
+        if not equals or not _HEADER.fullmatch(name):
+            raise ValueError(f"header {number} is not written as name=value, with a comma before the next")
+        if _OUR_HEADER.fullmatch(name):
+            raise ValueError(f"{name} is a header of the request itself")
+        if not value.isascii() or not value.isprintable():
+            raise ValueError(f"{name} has a character that can't be sent")
+        found[name] = value
+    return found

@@ -20,8 +20,8 @@ from actors.egress.headers import VERSION
 from actors.egress.traffic import Egress
 from actors.egress.url import Url, parse_url
 from actors.errors import UrlRefused
-from actors.settings import Settings
-from actors.tracing.otlp import HEADERS, Verdict, encoded, headers_in, traces_url, verdict
+from actors.settings import Settings, headers_in
+from actors.tracing.otlp import HEADERS, Verdict, encoded, traces_url, verdict
 from actors.tracing.span import Attributes, Span
 from actors.tracing.tracer import Tracer
 from actors.world import World
@@ -136,21 +136,12 @@ async def _cancel_at(event: trio.Event, scope: trio.CancelScope) -> None:
     scope.cancel()
 
 
-def tracer_of(world: World, settings: Settings) -> Tracer | None:
-    """Return the tracer, None if tracing is off."""
-    if not settings.otlp_endpoint:
-        return None
-    return Tracer(world.wall, settings.otlp_sampling, world.metrics.spans)
-
-
 def traced(
-    world: World, settings: Settings, tracer: Tracer | None, egress: Egress, *, version: str, node: str
+    world: World, settings: Settings, tracer: Tracer, egress: Egress, *, version: str, node: str
 ) -> Sequence[ChildSpec]:
     """Return the exporter of traces. It starts early, to stop after all actors that add spans, and has a separate
     supervisor, so that its crash restarts no other actor.
     """
-    if tracer is None:
-        return ()
     many = DynamicSupervisor("tracing", chance=world.chance("supervision/tracing"))
     url = parse_url(traces_url(settings.otlp_endpoint), schemes=("http", "https"))
     exporter = SpanExporter(

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import replace
 
 import trio
 
@@ -22,6 +23,7 @@ from actors.delivery.outlets import LoopbackOutlet
 from actors.delivery.registry import DeliveryRegistry
 from actors.destination_kinds.table import Kinds, built_in_kinds
 from actors.egress.traffic import build_egress
+from actors.extras import switched_on
 from actors.heartbeat.beat import HeartbeatWriter
 from actors.heartbeat.monitor import monitored
 from actors.importing import Importer
@@ -45,7 +47,6 @@ from actors.sources.admission import Admission
 from actors.sources.ports import Ports
 from actors.sources.registry.actor import Registry
 from actors.sources.schedule.budgets import HopBudget
-from actors.span_exporter import traced, tracer_of
 from actors.templates.catalogue import built_in
 from actors.templates.instantiation import Templates
 from actors.templates.template import Template
@@ -101,6 +102,8 @@ class System:
         version: str = "",
         stuck: Callable[[Escalate], None] | None = None,
     ) -> None:
+        observers = [extra.observer(world, settings) for extra in switched_on(settings) if extra.observer is not None]
+        world = replace(world, observer=observers[0]) if observers else world
         self._world, self._settings, self.storage, self._version = world, settings, storage, version
         self._stopping, self._superseded = False, ""
         self._kinds = built_in_kinds() if kinds is None else kinds
@@ -111,7 +114,6 @@ class System:
         base_url, me = settings.public_url(), None if storage.sharing is None else storage.members.me
         self.ownership = Ownership(me)
         self.usage = Usage(shared=self.ownership.shared)
-        self.tracer = tracer_of(world, settings)
         self.shifts = Shifts(world, storage, me or "")
         signing = SigningKeys(storage, keys)
         sign = signing.signer_of_checks(world, base_url) if settings.sign_looks == "on" else None
@@ -170,7 +172,7 @@ class System:
             ChildSpec("shifts", self.shifts.run, ready_within=READY_WITHIN),
             *([] if self.membership is None else [ChildSpec("members", self.membership.run, shutdown=5.0)]),
             ChildSpec("egress", self.egress.run, ready_within=10),
-            *traced(world, settings, self.tracer, self.egress, version=self._version, node=node),
+            *world.observer.children(self.egress, version=self._version, node=node),
             ChildSpec("parsers", world.jail.run),
             *([] if world.browser is None else [ChildSpec("browser", self._browse, ready_within=READY_WITHIN)]),
             ChildSpec("destinations", self.destinations.run, ready_within=10),
@@ -193,7 +195,6 @@ class System:
             base_url=self._settings.public_url(),
             mailbox=self.recorder_box,
             chance=self._world.chance("recorder/ids"),
-            tracer=self.tracer,
         )
 
     def _deliveries(self) -> DeliveryRegistry:
@@ -206,7 +207,6 @@ class System:
             record=self.recorder_box.send_nowait,
             base_url=self._settings.public_url(),
             ownership=self.ownership,
-            tracer=self.tracer,
         )
 
     def _source_ports(self) -> Ports:
@@ -220,7 +220,6 @@ class System:
             trio.CapacityLimiter(self._settings.looks_at_once),
             ownership=self.ownership,
             shifts=self.shifts,
-            tracer=self.tracer,
             hops=HopBudget(self._settings.follow_all_per_hour),
         )
 
@@ -234,7 +233,6 @@ class System:
             private_since=self.registry.table.was_private_since,
             world=self._world,
             ownership=self.ownership,
-            tracer=self.tracer,
         )
 
     def _overseer(self, journal: Journal) -> Overseer:
@@ -381,7 +379,6 @@ class System:
             ownership=self.ownership,
             usage=self.usage,
             replica=None if self.shipper is None else self.shipper.state,
-            tracer=self.tracer,
             test_elsewhere=self.deliveries.test_elsewhere if self.ownership.shared else None,
         )
 

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple, Protocol
 import trio
 
 from actors.metrics import Metrics
+from actors.observer import NO_OBSERVER, Observer
 from storage.objects import Objects
 from storage.records.identity import Millis, Seq, id_of, seq_at
 from storage.sql.storage import Storage
@@ -217,7 +218,7 @@ class World:
     without scripts; None without one. passwords: of the dashboard. admin_socket: opens the listener for this machine's
     owner, who needs no key; raises OSError. None: there is none. typed: a command of this program as a person would
     type it here, for hints on pages; `folder=True`: with the data folder, which strangers need not see. metrics: the
-    counters; not a port, but needed in as many places as the log.
+    counters; not a port, but needed in as many places as the log. So is the observer, which gets the core's reports.
     """
 
     wall: Callable[[], float]
@@ -238,6 +239,7 @@ class World:
     admin_socket: Callable[[], Awaitable[Sequence[trio.abc.Listener[Any]]]] | None = None
     typed: Callable[..., str] = "sanderling {}".format
     metrics: Metrics = field(default_factory=Metrics)
+    observer: Observer = NO_OBSERVER
 
     def now(self) -> Millis:
         """Return the wall clock in whole milliseconds."""

@@ -10,7 +10,7 @@ from quart import Response, g, request
 from werkzeug.exceptions import MethodNotAllowed, RequestEntityTooLarge, RequestTimeout
 from werkzeug.exceptions import NotFound as HTTPNotFound
 
-from actors.tracing.tracer import Tracer
+from actors.observer import FinishedCall
 from api import cors, ratelimit
 from api.application import Application
 from api.auth import identify, unauthorized
@@ -18,7 +18,6 @@ from api.peers import passed_on
 from api.problems import MEDIA, FieldError, Refusal
 from api.ratelimit import STRANGERS, Verdict, limit_of
 from api.route import PUBLIC, Answer, Call, Route
-from api.traced_calls import FinishedCall, put_call
 from api.unsent import ASKER, OPENED, Asker
 from api.validation import check_form, read_body, read_query
 from api.wellknown import PROBES
@@ -44,8 +43,7 @@ class KeyFace:
         Return the answer to a CORS preflight, which carries no key.
         """
         g.key, g.verdict = None, None
-        if self._app.context.tracer is not None:
-            g.began = trio.current_time()
+        g.began = trio.current_time()
         rule = request.url_rule
         route = self._app.routes.get(rule.endpoint) if rule is not None else None
         refusal: Refusal | StorageError | None = None
@@ -95,8 +93,7 @@ class KeyFace:
 
     def sign_off(self, response: Response) -> None:
         """Add the rate limit and CORS headers."""
-        if (tracer := self._app.context.tracer) is not None:
-            self._tell(tracer, response.status_code)
+        self._tell(response.status_code)
         verdict: Verdict | None = g.verdict
         if verdict is not None:
             for name, value in verdict.headers():
@@ -107,12 +104,13 @@ class KeyFace:
             else:
                 response.headers[name] = value
 
-    def _tell(self, tracer: Tracer, status: int) -> None:
+    def _tell(self, status: int) -> None:
         route = None if request.url_rule is None else self._app.routes.get(request.url_rule.endpoint)
         if route is None or g.get("key") is None:
             return
         parent = request.headers.get("traceparent", "")
-        put_call(tracer, FinishedCall(request.method, route.path, status, g.request_id, parent, g.began))
+        call = FinishedCall(request.method, route.path, status, g.request_id, parent, g.began)
+        self._app.context.world.observer.called(call)
 
     def asker(self) -> str | None:
         return g.key.prefix if g.key else None

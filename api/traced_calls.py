@@ -4,24 +4,10 @@ are not traced, so strangers cannot fill the queue.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
+from actors.observer import FinishedCall
 from actors.tracing.identity import parent_in, root_of, span_of, trace_of_event
 from actors.tracing.span import SERVER, Span, Value, clean
 from actors.tracing.tracer import Tracer
-
-
-class FinishedCall(NamedTuple):
-    """An answered call. traceparent: as the caller sent it, or "". route: the path of the route. began: on the loop's
-    clock.
-    """
-
-    method: str
-    route: str
-    status: int
-    request_id: str
-    traceparent: str
-    began: float
 
 
 def put_call(tracer: Tracer, call: FinishedCall) -> None:

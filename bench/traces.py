@@ -24,7 +24,7 @@ from unittest.mock import patch
 import trio
 import trio._core._run as trio_run
 
-from actors.tracing.steps import step
+from actors.observer import NO_STEPS
 from bench.topic import Figure, Row, Topic, size
 from tests.simulation.delivery_plans import Saying
 from tests.simulation.drawing.letters import SOURCES, WORDS, draw_letters
@@ -51,7 +51,7 @@ TOPIC = Topic(
     "Traces",
     "The same simulated hours without traces and with all of them, in turns, in processor time without the "
     "collector's.",
-    ("actors/tracing", "actors/span_exporter.py"),
+    ("actors/observer.py", "extras/tracing"),
     {
         "look": Figure("a check without traces", "us"),
         "look_more": Figure("what traces add to a check, median", "us"),
@@ -133,7 +133,7 @@ def pairs() -> Iterator[Row]:
         low, _, high = statistics.quantiles([*more, *more], n=4)
         yield Row(f"{key}_more", statistics.median(more), note=f"quartiles {low:.0f} and {high:.0f}")
         yield Row(f"{key}_calls", _calls(world) / number)
-    yield Row("call", timeit.timeit(lambda: step(None, "GET").__enter__(), number=CALLS) / CALLS * 1e9)
+    yield Row("call", timeit.timeit(lambda: NO_STEPS.step("GET").__enter__(), number=CALLS) / CALLS * 1e9)
 
 
 def _pair(world: Program, number: int) -> tuple[Run, Run]:
@@ -149,7 +149,7 @@ def _calls(world: Program) -> float:
     profile = cProfile.Profile()
     profile.runcall(run, world)
     found: Any = pstats.Stats(profile).stats  # type: ignore[attr-defined]
-    return sum(each[1] for (file, _, _), each in found.items() if "/tracing/" in file)
+    return sum(each[1] for (file, _, _), each in found.items() if file.endswith("actors/observer.py"))
 
 
 def collectors() -> Iterator[Row]:

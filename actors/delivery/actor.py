@@ -33,11 +33,10 @@ from actors.delivery.status import (
     standing_of,
     with_standing,
 )
-from actors.delivery.traced import TracedAttempt, begun, begun_test, put_attempt
 from actors.destination_kinds.answer import Answer
 from actors.messages.views import TestResult
 from actors.messages.workers import DestinationMessage, TestDelivery
-from actors.tracing.tracer import Tracer
+from actors.observer import Attempt
 from actors.world import World
 from storage.errors import STANDSTILL, StorageError
 from storage.records.destination import Delivery, Destination, Notice
@@ -73,7 +72,6 @@ class DestinationActor:
         room: ConcurrencyLimiter,
         sample: Callable[[], Awaitable[tuple[str, bytes]]],
         owes: Callable[[str], None],
-        tracer: Tracer | None = None,
     ) -> None:
         self._id = destination
         self._world = world
@@ -83,7 +81,6 @@ class DestinationActor:
         self._room = room
         self._sample = sample
         self._owes = owes
-        self._tracer = tracer
         self._chance = world.chance(f"delivery/{destination}")
         self._book = Claims(destination, world, storage)
         self._settling = trio.Lock()
@@ -104,7 +101,7 @@ class DestinationActor:
         self._parked = False
         self._quiet: Millis | None = None
         self._stale, self._clamp_at = True, 0.0
-        self._gathering = Gathering(self._world, self._storage, self._chance, self._tracer)
+        self._gathering = Gathering(self._world, self._storage, self._chance)
 
     async def run(self, child: Child) -> None:
         """Deliver until cancelled, at any point."""
@@ -299,19 +296,16 @@ class DestinationActor:
                 message.reply.fail(error)
                 return
             if self._record is not None:
-                traced = None if self._tracer is None else begun_test(self._tracer, webhook_id)
-                message.reply.answer(result_of(await self._post(self._record, webhook_id, body, traced=traced)))
+                attempt = self._world.observer.attempt_test(webhook_id)
+                message.reply.answer(result_of(await self._post(self._record, webhook_id, body, attempt)))
 
     # --- delivering ----------------------------------------------------------------------------------------------
 
     async def _deliver(self, delivery: Delivery, task_status: trio.TaskStatus[None]) -> None:
         record = self._record
         assert record is not None
-        if self._tracer is None:
-            answer = await self._post(record, delivery.event_id, delivery.body, task_status.started)
-        else:
-            traced = begun(self._tracer, delivery)
-            answer = await self._post(record, delivery.event_id, delivery.body, task_status.started, traced)
+        attempt = self._world.observer.attempt(delivery)
+        answer = await self._post(record, delivery.event_id, delivery.body, attempt, task_status.started)
         self._take(delivery, answer)
         if answer.delivered:
             self._world.reach("delivery/after 2xx")
@@ -322,15 +316,14 @@ class DestinationActor:
         record: Destination,
         webhook_id: str,
         body: bytes,
+        attempt: Attempt,
         begins: Callable[[], None] = lambda: None,
-        traced: TracedAttempt | None = None,
     ) -> Answer:
         """Post when there is a slot; `begins` is called then. Waiting for the slot is part of the attempt."""
         async with self._room.place(record.url):
             begins()
-            answer = await self._sender.attempt(record, webhook_id, body, "" if traced is None else traced.header)
-        if traced is not None and self._tracer is not None:
-            put_attempt(self._tracer, traced, record, answer)
+            answer = await self._sender.attempt(record, webhook_id, body, attempt)
+        attempt.ended(record, answer)
         return answer
 
     def _take(self, delivery: Delivery, answer: Answer) -> None:

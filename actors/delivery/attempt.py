@@ -7,13 +7,13 @@ from functools import partial
 
 import trio
 
-from actors.delivery.outlets import TracedOutlet
 from actors.destination_kinds.answer import Answer
 from actors.destination_kinds.kind import Consent, Outlet
 from actors.destination_kinds.table import Kinds
 from actors.destination_kinds.values import masked
 from actors.egress.failures import Blame, LookFailed
 from actors.errors import UrlRefused
+from actors.observer import NO_ATTEMPT, Attempt
 from actors.world import World
 from storage.records.destination import WEBHOOK, Destination
 
@@ -27,25 +27,24 @@ class Sender:
     def __init__(self, kinds: Kinds, outlet: Outlet, world: World) -> None:
         self._kinds, self._outlet, self._world = kinds, outlet, world
 
-    async def attempt(self, destination: Destination, id: str, body: bytes, traceparent: str = "") -> Answer:
+    async def attempt(self, destination: Destination, id: str, body: bytes, attempt: Attempt = NO_ATTEMPT) -> Answer:
         """Send a body once. Every failure is an answer; if cancelled, it may or may not have arrived.
 
-        traceparent: the header that tells a receiving program the attempt's trace. Secrets are masked in the answer,
-        since a receiver's response is shown and stored.
+        Secrets are masked in the answer, since a receiver's response is shown and stored.
         """
-        return masked(await self._sent(destination, id, body, traceparent), destination)
+        return masked(await self._sent(destination, id, body, attempt), destination)
 
     async def invite(self, consent: Consent, destination: Destination, about: str) -> Answer:
         """Ask a person once for consent to notifications."""
         sent = partial(consent.invite, self._outlet, destination, about, self._world)
         return masked(await self._answered(sent), destination)
 
-    async def _sent(self, destination: Destination, id: str, body: bytes, traceparent: str) -> Answer:
+    async def _sent(self, destination: Destination, id: str, body: bytes, attempt: Attempt) -> Answer:
         kind = self._kinds.get(destination.kind)
         if kind is None:
             says = f"there is no kind {destination.kind} here: its file is missing or has a flaw"
             return Answer(None, 0, says, ours=True)
-        outlet = TracedOutlet(self._outlet, traceparent) if traceparent and kind.id == WEBHOOK else self._outlet
+        outlet = attempt.outlet(self._outlet) if kind.id == WEBHOOK else self._outlet
         return await self._answered(partial(kind.send, outlet, destination, id, body, self._world))
 
     async def _answered(self, sent: Callable[[], Awaitable[Answer]]) -> Answer:

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
+from typing import Any
 
 import trio
 
 from actors.delivery.digest import GRACE, MOST_BYTES, MOST_EVENTS, DigestWindow, content, window_of
-from actors.delivery.traced import linked, put_digest
-from actors.tracing.identity import SpanContext
-from actors.tracing.tracer import Tracer
 from actors.world import World
 from storage.records.destination import Destination, Portion
 from storage.records.identity import COUNTER_BITS, Millis, Seq, id_of, seq_at
@@ -20,8 +18,8 @@ from storage.sql.storage import Storage
 class Gathering:
     """A destination's windows. `closes`: the end of the open one; None before the first check, and in instant mode."""
 
-    def __init__(self, world: World, storage: Storage, chance: random.Random, tracer: Tracer | None = None) -> None:
-        self._world, self._storage, self._chance, self._tracer = world, storage, chance, tracer
+    def __init__(self, world: World, storage: Storage, chance: random.Random) -> None:
+        self._world, self._storage, self._chance = world, storage, chance
         self._open: DigestWindow | None = None
 
     @property
@@ -55,16 +53,15 @@ class Gathering:
     async def _freeze(self, record: Destination, window: DigestWindow, least: int = 1) -> int:
         position = seq_at(self._world.now()) + self._chance.randrange(1 << COUNTER_BITS)
         id = id_of(Seq(position), self._chance.getrandbits(59))
-        tracer, began, links = self._tracer, trio.current_time(), list[SpanContext]()
+        observer, began, links = self._world.observer, trio.current_time(), list[Any]()
 
         def freeze(events: Sequence[bytes]) -> tuple[str, bytes]:
-            if tracer is not None:
-                links[:] = linked(tracer, events)
+            links[:] = observer.linked(events)
             return id, content(id, record, window, events)
 
         portion = Portion(window.start, window.end, MOST_EVENTS, MOST_BYTES, least, fresh=least > 1)
         frozen = await self._storage.outbox.freeze(record.id, portion, freeze, self._storage.lease)
-        if tracer is not None and frozen:
-            put_digest(tracer, id, record, links=links, events=frozen, began=began)
+        if frozen:
+            observer.digested(id, record, links, events=frozen, began=began)
         self._world.reach("delivery/after freeze")
         return frozen

@@ -1,4 +1,4 @@
-"""Outlets of deliveries: to this service's own bins without a connection, and with the attempt's span.
+"""Outlets of deliveries: to this service's own bins without a connection.
 
 The bin gets the request that a receiver would have got, and answers as it answers strangers, so it shows what would
 have been sent. Only credentials in headers are hidden, since a bin shows its requests. No socket, name or certificate
@@ -72,30 +72,3 @@ class _LoopbackConnect:
         place, _, query = path.partition("?")
         arrived = ArrivedRequest(method, place, query, named, body[:BODY], len(body), whole=len(body) <= BODY)
         return 200 if await self._bins.keep(bin, arrived) else 404
-
-
-HEADER = "traceparent"
-
-
-class TracedOutlet:
-    """Wraps another Outlet."""
-
-    def __init__(self, outlet: Outlet, traceparent: str) -> None:
-        self.deliver: Poster = _TracedPoster(outlet.deliver, traceparent)
-        self.deliver_plain: Poster = _TracedPoster(outlet.deliver_plain, traceparent)
-        self.dial, self.dial_plain = outlet.dial, outlet.dial_plain
-        self._outlet = outlet
-
-    def whereabouts(self, host: str) -> str:
-        return self._outlet.whereabouts(host)
-
-
-class _TracedPoster:
-    def __init__(self, poster: Poster, traceparent: str) -> None:
-        self._poster, self._traceparent = poster, traceparent
-
-    async def post(self, url: Url, headers: Mapping[str, str], body: bytes, method: PostMethod = "POST") -> PostResult:
-        """POST a body; see Poster. A header set by the receiver's owner stays."""
-        if not any(name.lower() == HEADER for name in headers):
-            headers = {**headers, HEADER: self._traceparent}
-        return await self._poster.post(url, headers, body, method)

@@ -14,14 +14,12 @@ from actors.delivery.attempt import Sender
 from actors.delivery.concurrency import ConcurrencyLimiter
 from actors.delivery.sample import sample
 from actors.delivery.status import NoticePublisher
-from actors.delivery.traced import begun_test, put_attempt
 from actors.destination_kinds.kind import Outlet
 from actors.destination_kinds.table import Kinds
 from actors.members.ownership import NOBODY, Ownership
 from actors.messages.views import TestResult
 from actors.messages.workers import DestinationMessage, OutboxGrew, Record
 from actors.signatures.event import Signer
-from actors.tracing.tracer import Tracer
 from actors.world import World
 from storage.errors import STANDSTILL
 from storage.records.destination import Destination
@@ -57,10 +55,8 @@ class DeliveryRegistry:
         record: Callable[[Record], None],
         base_url: str = "",
         ownership: Ownership | None = None,
-        tracer: Tracer | None = None,
     ) -> None:
         self._world = world
-        self._tracer = tracer
         self._storage = storage
         self.sender = Sender(kinds, egress, world)
         self._supervisor = destinations
@@ -173,11 +169,10 @@ class DeliveryRegistry:
     async def test_elsewhere(self, destination: Destination) -> TestResult:
         """Send a sample to a destination that another node delivers to. Raises StorageError."""
         webhook_id, body = await self._sample()
-        traced = None if self._tracer is None else begun_test(self._tracer, webhook_id)
+        attempt = self._world.observer.attempt_test(webhook_id)
         async with self._room.place(destination.url):
-            answer = await self.sender.attempt(destination, webhook_id, body, "" if traced is None else traced.header)
-        if traced is not None and self._tracer is not None:
-            put_attempt(self._tracer, traced, destination, answer)
+            answer = await self.sender.attempt(destination, webhook_id, body, attempt)
+        attempt.ended(destination, answer)
         return result_of(answer)
 
     def record(self, destination: str) -> Destination | None:
@@ -213,7 +208,6 @@ class DeliveryRegistry:
                 room=self._room,
                 sample=self._sample,
                 owes=self._crier.owes,
-                tracer=self._tracer,
             )
         self._supervisor.start_child(ChildSpec(id, self._actors[id].run, shutdown=1.0, mailbox=mailbox))
 

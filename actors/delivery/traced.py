@@ -7,24 +7,56 @@ known, and a repetition after a crash uses the same one.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 import trio
 
 from actors.destination_kinds.answer import Answer
+from actors.destination_kinds.kind import Outlet, Poster
+from actors.egress.failures import PostMethod, PostResult
+from actors.egress.url import Url
+from actors.observer import Attempt
 from actors.tracing.identity import SpanContext, root_of, span_of, told_in, trace_of_event, traceparent
 from actors.tracing.span import CLIENT, INTERNAL, Attributes, Span, Value, host_alone
 from actors.tracing.tracer import Tracer
 from storage.records.destination import EMAIL, Delivery, Destination
 
+HEADER = "traceparent"
 
-class TracedAttempt(NamedTuple):
+
+class TracedOutlet:
+    """Wraps another Outlet."""
+
+    def __init__(self, outlet: Outlet, traceparent: str) -> None:
+        self.deliver: Poster = _TracedPoster(outlet.deliver, traceparent)
+        self.deliver_plain: Poster = _TracedPoster(outlet.deliver_plain, traceparent)
+        self.dial, self.dial_plain = outlet.dial, outlet.dial_plain
+        self._outlet = outlet
+
+    def whereabouts(self, host: str) -> str:
+        return self._outlet.whereabouts(host)
+
+
+class _TracedPoster:
+    def __init__(self, poster: Poster, traceparent: str) -> None:
+        self._poster, self._traceparent = poster, traceparent
+
+    async def post(self, url: Url, headers: Mapping[str, str], body: bytes, method: PostMethod = "POST") -> PostResult:
+        """POST a body; see Poster. A header set by the receiver's owner stays."""
+        if not any(name.lower() == HEADER for name in headers):
+            headers = {**headers, HEADER: self._traceparent}
+        return await self._poster.post(url, headers, body, method)
+
+
+@dataclass(frozen=True, slots=True)
+class TracedAttempt(Attempt):
     """A running attempt. context: its own span. parent: the parent span. began: by the loop's clock. known: attributes
     known before it ends.
     """
 
+    tracer: Tracer
     context: SpanContext
     parent: bytes
     sampled: bool
@@ -32,10 +64,31 @@ class TracedAttempt(NamedTuple):
     number: int
     known: Attributes
 
-    @property
-    def header(self) -> str:
-        """The value of `traceparent`."""
-        return traceparent(self.context, sampled=self.sampled)
+    def outlet(self, outlet: Outlet) -> Outlet:
+        return TracedOutlet(outlet, traceparent(self.context, sampled=self.sampled))
+
+    def ended(self, destination: Destination, answer: Answer) -> None:
+        """Record the end of an attempt, without the receiver's response, and with only the host of its address."""
+        if not self.sampled:
+            return
+        attributes: dict[str, Value] = {
+            **self.known,
+            "sanderling.destination.id": destination.id,
+            "sanderling.destination.kind": destination.kind,
+            "sanderling.delivery.outcome": answer.word,
+        }
+        name = "mail"
+        if destination.kind != EMAIL:
+            name = "POST"
+            attributes |= {"http.request.method": name, "url.full": host_alone(destination.url)}
+            attributes["server.address"] = urlsplit(destination.url).hostname or ""
+            if self.number > 1:
+                attributes["http.request.resend_count"] = self.number - 1
+            if answer.status is not None:
+                attributes["http.response.status_code"] = answer.status
+        error = "" if answer.delivered else str(answer.status or answer.word)
+        times = self.tracer.since(self.began)
+        self.tracer.put(Span(*self.context, self.parent, name, CLIENT, *times, attributes, error))
 
 
 def begun(tracer: Tracer, delivery: Delivery) -> TracedAttempt | None:
@@ -49,7 +102,9 @@ def begun(tracer: Tracer, delivery: Delivery) -> TracedAttempt | None:
         "sanderling.delivery.attempt": delivery.attempt,
     }
     sampled, now = tracer.samples(told.trace), trio.current_time()
-    return TracedAttempt(SpanContext(told.trace, span), told.matched.span, sampled, now, delivery.attempt, known)
+    return TracedAttempt(
+        tracer, SpanContext(told.trace, span), told.matched.span, sampled, now, delivery.attempt, known
+    )
 
 
 def begun_test(tracer: Tracer, id: str) -> TracedAttempt:
@@ -57,31 +112,7 @@ def begun_test(tracer: Tracer, id: str) -> TracedAttempt:
     trace = trace_of_event(id)
     context = SpanContext(trace, root_of(trace))
     known: Attributes = {"sanderling.event.id": id, "sanderling.delivery.test": True}
-    return TracedAttempt(context, b"", tracer.samples(trace), trio.current_time(), 1, known)
-
-
-def put_attempt(tracer: Tracer, attempt: TracedAttempt, destination: Destination, answer: Answer) -> None:
-    """Record the end of an attempt, without the receiver's response, and with only the host of its address."""
-    if not attempt.sampled:
-        return
-    attributes: dict[str, Value] = {
-        **attempt.known,
-        "sanderling.destination.id": destination.id,
-        "sanderling.destination.kind": destination.kind,
-        "sanderling.delivery.outcome": answer.word,
-    }
-    name = "mail"
-    if destination.kind != EMAIL:
-        name = "POST"
-        attributes |= {"http.request.method": name, "url.full": host_alone(destination.url)}
-        attributes["server.address"] = urlsplit(destination.url).hostname or ""
-        if attempt.number > 1:
-            attributes["http.request.resend_count"] = attempt.number - 1
-        if answer.status is not None:
-            attributes["http.response.status_code"] = answer.status
-    error = "" if answer.delivered else str(answer.status or answer.word)
-    times = tracer.since(attempt.began)
-    tracer.put(Span(*attempt.context, attempt.parent, name, CLIENT, *times, attributes, error))
+    return TracedAttempt(tracer, context, b"", tracer.samples(trace), trio.current_time(), 1, known)
 
 
 def linked(tracer: Tracer, events: Sequence[bytes]) -> list[SpanContext]:

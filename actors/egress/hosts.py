@@ -23,20 +23,17 @@ from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import trio
 
 from actors.egress.address import HostAliases, is_public
 from actors.egress.failures import Blame, LookFailed
+from actors.observer import NO_STEPS, CheckSteps
 from actors.settings import Settings
 from actors.world import World
 from supervision import breaker
 from supervision.breaker import Breaker, BreakerRule, Probe, Wait
-
-if TYPE_CHECKING:
-    from actors.tracing.steps import LookSteps
-
 
 IN_A_ROW: Final = 3
 _FEW: Final = 32
@@ -46,14 +43,14 @@ _NOWHERE: Final = 0
 @dataclass(frozen=True, slots=True)
 class Ticket:
     """A request for a turn. name: of the source, "" for none. last: the time of its last check, by a clock shared by
-    all tickets. asked: a person waits for it. steps: records the trace; None without one. own: the request of the
+    all tickets. asked: a person waits for it. steps: of its check. own: the request of the
     source's actor, which is stopped when the source is edited.
     """
 
     name: str = ""
     last: float = 0.0
     asked: bool = False
-    steps: LookSteps | None = field(default=None, compare=False)
+    steps: CheckSteps = field(default=NO_STEPS, compare=False)
     own: bool = False
 
 
@@ -257,14 +254,13 @@ class Hosts:
         Call `succeeded` or `failed` inside the block: a probe that ends without either counts as failed. If cancelled
         while waiting, the place in the queue is given up and nothing is used up.
         """
-        began = 0.0 if claim.steps is None else trio.current_time()
+        began = trio.current_time()
         state = self._of(host)
         self._known.move_to_end(self._twins.one(host))
         probing = self._admit(host, state)
         try:
             await self._wait_turn(host, state, ASKED if probing else claim, probing)
-            if claim.steps is not None:
-                claim.steps.waited("wait for the host", began, {"server.address": host})
+            claim.steps.waited("wait for the host", began, {"server.address": host})
             if claim.own:
                 self._asking[claim.name] = None
             try:

@@ -36,8 +36,8 @@ from actors.egress.stream_lines import kind_of
 from actors.egress.transport import GuardedTransport
 from actors.egress.url import Url, join
 from actors.errors import UrlRefused
+from actors.observer import NO_STEPS, CheckSteps
 from actors.settings import Settings
-from actors.tracing.steps import LookSteps
 from actors.world import Rendered, World
 
 MOST_REDIRECTS = 5
@@ -88,7 +88,7 @@ class _FetchRequest:
     stay: bool = False
     given: Sequence[tuple[bytes, bytes]] = ()
     posted: bytes | None = None
-    steps: LookSteps | None = None
+    steps: CheckSteps = NO_STEPS
     heard: Heard | None = None
 
     def posts(self, url: Url) -> bool:
@@ -174,7 +174,7 @@ class HttpClient:
         hops: tuple[str, ...] = (),
         given: Sequence[tuple[bytes, bytes]] = (),
         posted: bytes | None = None,
-        steps: LookSteps | None = None,
+        steps: CheckSteps = NO_STEPS,
         heard: Heard | None = None,
     ) -> FetchedResponse:
         """Return the response at a URL after redirects, if its status is 200, or 304 to a conditional request.
@@ -183,7 +183,7 @@ class HttpClient:
         `FetchedResponse.url`), or without that to the origin of `url`. limit: bytes of body instead of the setting's;
         with `cut` a larger body is cut there instead of refused. stay: raise Elsewhere at a redirect; continue with
         its `hops`, which count. given: a user's headers, which no redirect takes to another origin. posted: a user's
-        body, which is posted, and never sent elsewhere. steps: records each request. heard: called with each
+        body, which is posted, and never sent elsewhere. steps: of the check. heard: called with each
         response's cookies. Raises LookFailed for everything else.
         """
         wish = _FetchRequest(
@@ -234,11 +234,8 @@ class HttpClient:
         start = trio.current_time()
         url, hops = wish.first, [*before]
         while True:
-            if wish.steps is None:
+            with wish.steps.request(wish.posts(url), url.text, url.host, url.port):
                 found = await self._ask(wish, url, start, tuple(hops))
-            else:
-                with wish.steps.request(wish.posts(url), url.text, url.host, url.port):
-                    found = await self._ask(wish, url, start, tuple(hops))
             if isinstance(found, FetchedResponse):
                 return found
             hops.append(url.text)
@@ -257,8 +254,7 @@ class HttpClient:
         response = await self._send(method, url, asked, wish.posted if posts else None, wish.steps)
         try:
             headers, status = collect(response.extensions["headers"]), response.status_code
-            if wish.steps is not None:
-                wish.steps.answered(status)
+            wish.steps.answered(status)
             wall = self._world.wall()
             sets = set_by(response.extensions["headers"], sent_at(headers, wall), wall)
             if wish.heard is not None and sets.lines:
@@ -305,14 +301,14 @@ class HttpClient:
         url: Url,
         headers: list[tuple[bytes, bytes]],
         body: bytes | None = None,
-        steps: LookSteps | None = None,
+        steps: CheckSteps = NO_STEPS,
     ) -> httpx.Response:
         request = httpx.Request(
             method,
             url.sent,
             headers=[(b"Host", url.authority.encode()), (b"User-Agent", self._agent), *headers],
             content=body,
-            extensions={"url": url} if steps is None else {"url": url, "trace": steps.http_moment},
+            extensions={"url": url, **steps.extensions()},
         )
         return await self._client.send(request, stream=True, follow_redirects=False)
 

@@ -21,7 +21,6 @@ from actors.egress.hosts import ASKED, HostOpen, Hosts, Ticket
 from actors.egress.http import Elsewhere, FetchedResponse, HttpClient
 from actors.egress.uplink import UplinkMonitor
 from actors.egress.url import Url, join
-from actors.tracing.steps import step
 from actors.world import TaskRefused, WorkerDied, WorkerTooSlow, World
 from storage.records.secrecy import without_secrets
 
@@ -110,7 +109,7 @@ class Robots:
 
     async def _refresh(self, url: Url, site: _Site, claim: Ticket) -> None:
         try:
-            with step(claim.steps, "robots.txt"):
+            with claim.steps.step("robots.txt"):
                 found = await self._fetch(join(url, "/robots.txt"), claim)
         except LookFailed as error:
             await self._take_failure(site, url, error)

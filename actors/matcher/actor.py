@@ -14,18 +14,16 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import assert_never
+from typing import Any, assert_never
 
 import msgspec
 import trio
 
 from actors.matcher.audience import Audience
-from actors.matcher.traced import MatchedEvent, matched_events, span_of_match
 from actors.members.ownership import MATCHER, Ownership
 from actors.messages.workers import AlertsChanged, LogGrew, MatcherMessage
 from actors.notices import about
 from actors.query import EventView, told_in
-from actors.tracing.tracer import Tracer
 from actors.world import World
 from storage.errors import STANDSTILL, AlertsMoved, Corrupt, CursorMoved, DiskFull, Unavailable
 from storage.records.alert import Alert
@@ -101,7 +99,6 @@ class Matcher:
         heard: Callable[[Sequence[Alert]], Awaitable[None]],
         private_since: Callable[[str], Awaitable[Millis | None]],
         ownership: Ownership | None = None,
-        tracer: Tracer | None = None,
     ) -> None:
         self._storage = storage
         self._mailbox = mailbox
@@ -111,7 +108,6 @@ class Matcher:
         self._heard = heard
         self._private_since = private_since
         self._ownership = Ownership() if ownership is None else ownership
-        self._tracer = tracer
         self._revision = -1
         self._at = self._oldest = START
         self._left = 0
@@ -241,7 +237,7 @@ class Matcher:
         """Reset all state except the durable cursor.
 
         `_at`: how far this life has matched. `_rows`: its matches. `_hits`: the matches of each alert. `_met`: the
-        event of each story. `_traced`: events to trace once they are stored.
+        event of each story. `_observed`: of the observer, until they are stored.
         """
         self._saved = saved
         self._at = START if saved is None else saved
@@ -249,7 +245,7 @@ class Matcher:
         self._rows: list[Match] = []
         self._hits: dict[str, Hit] = {}
         self._met: dict[tuple[str, Seq], Seq] = {}
-        self._traced: list[MatchedEvent] = []
+        self._observed: list[Any] = []
 
     async def _handle(self, message: MatcherMessage) -> None:
         match message:
@@ -314,8 +310,7 @@ class Matcher:
                 alerts = await self._fresh(met, told.story, event.seq)
                 for alert in alerts:
                     self._note(alert, event.seq, subject)
-                if self._tracer is not None:
-                    self._traced += matched_events(self._tracer, event, alerts)
+                self._observed += self._world.observer.matched(event, alerts)
             self._at, self._since_save = event.seq, self._since_save + 1
             if len(self._rows) + len(self._hits) + len(self._met) >= MOST_ROWS or self._since_save >= MOST_EVENTS:
                 await self._save()
@@ -359,8 +354,7 @@ class Matcher:
         self._world.reach("matcher/after advance")
         grown = dict.fromkeys(row.destination for row in self._rows)
         self._world.metrics.matches.add(by=len(self._rows))
-        if self._tracer is not None:
-            self._tracer.put(*(span_of_match(self._tracer, each) for each in self._traced))
+        self._world.observer.stored(self._observed)
         self._begin(self._at)
         for destination in grown:
             self._nudge(destination)

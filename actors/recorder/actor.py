@@ -17,12 +17,10 @@ from functools import partial
 import trio
 
 from actors.messages.workers import Record, RecorderMessage, SaveStates
-from actors.recorder import commits
 from actors.recorder.event_builder import Identifiers, build
 from actors.recorder.stories import SameStories
 from actors.signatures.event import Signer
 from actors.signing import SigningKeys
-from actors.tracing.tracer import Tracer
 from actors.world import World
 from storage.append import Answer, events_of
 from storage.errors import STANDSTILL, DiskFull, StorageError
@@ -57,14 +55,12 @@ class Recorder:
         base_url: str,
         mailbox: Mailbox[RecorderMessage],
         chance: random.Random,
-        tracer: Tracer | None = None,
     ) -> None:
         self._world = world
         self._storage = storage
         self._signing = signing
         self._base_url = base_url
         self._mailbox = mailbox
-        self._tracer = tracer
         self._stories = SameStories()
         self._mint = Identifiers(world.now, chance.getrandbits)
         self._busy_since: float | None = None
@@ -165,8 +161,7 @@ class Recorder:
         self._world.reach("recorder/after commit")
         events = events_of(answers)
         self._count(len(records), trio.current_time() - began, events)
-        if self._tracer is not None:
-            commits.tell(self._tracer, records, answers, began)
+        self._world.observer.committed(records, answers, began)
         acknowledge(records, answers)
 
     def _count(self, harvests: int, seconds: float, events: Sequence[Stored]) -> None:

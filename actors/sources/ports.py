@@ -30,7 +30,6 @@ from actors.sources.schedule.budgets import HopBudget, Price
 from actors.sources.schedule.cadence import Limits
 from actors.sources.schedule.failure_delays import FailureDelays
 from actors.sources.schedule.pause import PauseSwitch
-from actors.tracing.tracer import Tracer
 from actors.world import World
 from storage.records import tally
 from storage.records.event import Draft
@@ -81,7 +80,6 @@ class Ports:
 
     patience: FailureDelays = field(default_factory=FailureDelays)
     shifts: Shifts | None = None
-    tracer: Tracer | None = None
     hops: HopBudget = field(default_factory=lambda: HopBudget(1000))
     lenders: Lenders = field(default_factory=Lenders)
     tried: TriedCookies = field(default_factory=TriedCookies)

@@ -6,11 +6,9 @@ https://opentelemetry.io/docs/specs/otlp/: protobuf's JSON, except that ids are 
 
 from __future__ import annotations
 
-import re
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
-from urllib.parse import unquote
 
 import msgspec
 
@@ -21,8 +19,6 @@ RETRYABLE: Final = frozenset({429, 502, 503, 504})
 """Statuses that allow sending the same request again; all others forbid it."""
 HEADERS: Final = {"Content-Type": "application/json", "Content-Encoding": "gzip"}
 _ERROR: Final = 2
-_NAME: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
-_OURS: Final = re.compile(r"(?i)host|connection|content-.*|transfer-encoding|te|trailer|upgrade|expect|accept-encoding")
 _GZIP: Final = 31
 """zlib's number for a gzip header; its time is 0, so equal spans give equal bytes."""
 
@@ -54,26 +50,6 @@ def traces_url(endpoint: str) -> str:
     """
     base = endpoint.rstrip("/")
     return base if base.endswith(PATH) else base + PATH
-
-
-def headers_in(text: str) -> Mapping[str, str]:
-    """Return the headers of a setting in the form of OTEL_EXPORTER_OTLP_HEADERS. Raises ValueError, without values.
-
-    >>> headers_in("api-key=k3y, x-team=a%20b")
-    {'api-key': 'k3y', 'x-team': 'a b'}
-    """
-    found: dict[str, str] = {}
-    for number, pair in enumerate(filter(None, map(str.strip, text.split(","))), 1):
-        name, equals, value = pair.partition("=")
-        name, value = name.strip(), unquote(value.strip())
-        if not equals or not _NAME.fullmatch(name):
-            raise ValueError(f"header {number} is not written as name=value, with a comma before the next")
-        if _OURS.fullmatch(name):
-            raise ValueError(f"{name} is a header of the request itself")
-        if not value.isascii() or not value.isprintable():
-            raise ValueError(f"{name} has a character that can't be sent")
-        found[name] = value
-    return found
 
 
 def encoded(spans: Sequence[Span], resource: Attributes, scope: Attributes) -> bytes:

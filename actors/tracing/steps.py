@@ -6,21 +6,26 @@ sequential, so a step that starts within another is its child.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any, Final
 
 import trio
 
+from actors.egress.failures import LookFailed
+from actors.observer import CheckSteps
 from actors.tracing.identity import root_of, span_of, trace_of_look
 from actors.tracing.span import CLIENT, INTERNAL, Attributes, Moment, Span, Value, clean, error_type
 from actors.tracing.tracer import Tracer
+from actors.world import Jail
 from storage.records.identity import Millis, SourceId
+from storage.records.source import Source
+from storage.records.trail import Row
+from supervision import Child
 
 MOST: Final = 64
 """Maximum steps recorded per check: five redirects with a robots.txt each make thirty."""
 NONE: Final[Attributes] = {}
-_NOTHING: Final = nullcontext()
 _HTTP_MOMENTS: Final = {
     "connection.connect_tcp.complete": "connected",
     "connection.start_tls.complete": "TLS established",
@@ -28,6 +33,24 @@ _HTTP_MOMENTS: Final = {
     "http11.receive_response_headers.complete": "first byte",
 }
 """httpcore's trace events of a request, in our words. Name resolution precedes `connected`."""
+
+
+class NotedJail:
+    """A Jail that records how long the reading of a body took."""
+
+    def __init__(self, jail: Jail, steps: CheckSteps) -> None:
+        self._jail, self._steps = jail, steps
+
+    async def run(self, child: Child) -> None:
+        await self._jail.run(child)
+
+    async def call(self, task: str, request: bytes, *, deadline: float | None = None) -> bytes:
+        """Run a task as a step of the trace; see Jail."""
+        with self._steps.step("read", {"sanderling.task": task, "sanderling.request.size": len(request)}):
+            return await self._jail.call(task, request, deadline=deadline)
+
+    def lacks(self) -> str:
+        return self._jail.lacks()
 
 
 class Step:
@@ -42,7 +65,7 @@ class Step:
         self.error = ""
 
 
-class LookSteps:
+class LookSteps(CheckSteps):
     """The steps of one check, or one hop. `at`: the check's time in its events; None if unknown or if it was none."""
 
     __slots__ = ("_began", "_open", "_steps", "_tracer", "_wall", "at", "attributes", "error", "name", "source")
@@ -105,7 +128,34 @@ class LookSteps:
         if (moment := _HTTP_MOMENTS.get(name)) is not None and self._open:
             self._steps[self._open[-1]].moments.append((trio.current_time(), moment))
 
-    def put(self) -> None:
+    def extensions(self) -> Mapping[str, Any]:
+        return {"trace": self.http_moment}
+
+    def jail(self, jail: Jail) -> Jail:
+        return NotedJail(jail, self)
+
+    def looked(self, source: Source, row: Row, told: int) -> None:
+        self._tell(source, row.last_at)
+        self.attributes["sanderling.look.verdict"] = row.verdict.name.lower()
+        self.attributes["sanderling.look.told"] = told
+
+    def failed(self, source: Source, failure: LookFailed, at: Millis) -> None:
+        """Record a failed check. The reason is our own sentence, never the origin's."""
+        self._tell(source, at)
+        self.error = error_type(failure)
+        self.attributes["sanderling.look.failure"] = failure.reason
+
+    def hopped(self, source: Source, url: str, at: Millis, failure: LookFailed | None = None) -> None:
+        if failure is not None:
+            self.failed(source, failure, at)
+        self._tell(source, at)
+        self.attributes["url.full"] = url
+
+    def _tell(self, source: Source, at: Millis) -> None:
+        self.at = at
+        self.attributes |= {"sanderling.source.type": source.type, "url.full": source.watch_url}
+
+    def end(self) -> None:
         """Pass the spans to the tracer, if this was a check and its trace is sampled."""
         if self.at is None or not self._tracer.samples(trace := trace_of_look(self.source, self.at)):
             return
@@ -132,11 +182,6 @@ class LookSteps:
 
     def _nanos(self, at: float) -> int:
         return self._wall + round((at - self._began) * 1e9)
-
-
-def step(steps: LookSteps | None, name: str, attributes: Attributes = NONE) -> AbstractContextManager[Any]:
-    """Record a step, if steps are recorded at all."""
-    return _NOTHING if steps is None else steps.step(name, attributes)
 
 
 def _cleaned(attributes: dict[str, Value]) -> dict[str, Value]:

@@ -10,25 +10,25 @@ from actors.content.values.kinds import values_of_entry
 from actors.egress.failures import Blame, LookFailed
 from actors.egress.hosts import Ticket
 from actors.egress.http import FetchedResponse
+from actors.observer import NO_STEPS, CheckSteps
 from actors.sources.following.waiting import Waiting
 from actors.sources.looks.access import SHUT_OUT, access_of, asks_password, renewal_of
 from actors.sources.looks.fetch import fetch
 from actors.sources.looks.reading import in_jail, page_patience, patience
 from actors.sources.ports import LiveSource, Ports
-from actors.tracing.steps import LookSteps, step
 from storage.records.event import Draft
 
 _PAGE = "text/html, application/xhtml+xml, */*;q=0.5"
 _FILE = "application/xml, text/xml, application/gzip;q=0.9, */*;q=0.5"
 
 
-async def page_of(ports: Ports, live: LiveSource, one: Waiting, steps: LookSteps | None = None) -> Draft:
+async def page_of(ports: Ports, live: LiveSource, one: Waiting, steps: CheckSteps = NO_STEPS) -> Draft:
     """Return the draft of an item with the text of its page. Raises LookFailed, UrlRefused."""
     assert one.draft is not None
     fetched = await _fetched(ports, live, one, _PAGE, steps)
     request = PageRequest(fetched.body, fetched.content_type, fetched.url)
     deadline = page_patience(ports.settings.parse_deadline, fetched.body)
-    with step(steps, "read"):
+    with steps.step("read"):
         answer = await in_jail(ports.world.jail, "read_item", msgspec.msgpack.encode(request), deadline=deadline)
     page = msgspec.msgpack.decode(answer, type=ItemPage)
     if page.trouble is not None:
@@ -37,7 +37,7 @@ async def page_of(ports: Ports, live: LiveSource, one: Waiting, steps: LookSteps
 
 
 async def file_of(
-    ports: Ports, live: LiveSource, one: Waiting, memory: bytes, steps: LookSteps | None = None
+    ports: Ports, live: LiveSource, one: Waiting, memory: bytes, steps: CheckSteps = NO_STEPS
 ) -> ListLook:
     """Return the items in a file of a sitemap's index. Raises LookFailed, UrlRefused."""
     fetched = await _fetched(ports, live, one, _FILE, steps)
@@ -56,9 +56,7 @@ async def _read_file(ports: Ports, one: Waiting, memory: bytes, body: bytes) -> 
     return msgspec.msgpack.decode(answer, type=ListLook)
 
 
-async def _fetched(
-    ports: Ports, live: LiveSource, one: Waiting, accept: str, steps: LookSteps | None
-) -> FetchedResponse:
+async def _fetched(ports: Ports, live: LiveSource, one: Waiting, accept: str, steps: CheckSteps) -> FetchedResponse:
     """Fetch a page in the host's turn, with the user's access to its own origin; never posts."""
     claim = Ticket(live.source.id, live.hot.last_look_at or 0, steps=steps, own=True)
     seen = ports.lenders.borrowed(live)

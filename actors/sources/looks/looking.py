@@ -1,4 +1,4 @@
-"""One check of a source: fetched, rendered by a browser, or generated for practice; and its trace."""
+"""One check of a source: fetched, rendered by a browser, or generated for practice."""
 
 from __future__ import annotations
 
@@ -14,13 +14,8 @@ from actors.sources.looks.access import SHUT_OUT, Access, Renewal, access_of, as
 from actors.sources.looks.fetch import NO_VALIDATORS, fetch, practised
 from actors.sources.looks.rendering import emptiness, lacks, show, without_validators
 from actors.sources.ports import Ports
-from actors.tracing.span import error_type
-from actors.tracing.steps import LookSteps
-from actors.world import Jail
 from storage.records.identity import Millis, rfc3339
 from storage.records.source import Source, Validators
-from storage.records.trail import Row
-from supervision import Child
 
 REFUSED = "the source's headers no longer sign in; give it new ones"
 EXPIRED = "its cookie had expired by the site's own date, at"
@@ -133,50 +128,3 @@ def shelf_name(source: Source, *, rendered: bool) -> str:
 def shown_as(wait_for: str | None) -> str:
     """Return the rendering part of a cache key."""
     return f"shown\n{wait_for or ''}"
-
-
-class NotedJail:
-    """A Jail that records how long the reading of a body took."""
-
-    def __init__(self, jail: Jail, steps: LookSteps) -> None:
-        self._jail, self._steps = jail, steps
-
-    async def run(self, child: Child) -> None:
-        await self._jail.run(child)
-
-    async def call(self, task: str, request: bytes, *, deadline: float | None = None) -> bytes:
-        """Run a task as a step of the trace; see Jail."""
-        with self._steps.step("read", {"sanderling.task": task, "sanderling.request.size": len(request)}):
-            return await self._jail.call(task, request, deadline=deadline)
-
-    def lacks(self) -> str:
-        return self._jail.lacks()
-
-
-def tell_look(steps: LookSteps, source: Source, row: Row, told: int) -> None:
-    """Record a check's result. told: drafts to report at once."""
-    _tell(steps, source, row.last_at)
-    steps.attributes["sanderling.look.verdict"] = row.verdict.name.lower()
-    steps.attributes["sanderling.look.told"] = told
-
-
-def tell_failure(steps: LookSteps, source: Source, failure: LookFailed, at: Millis) -> None:
-    """Record a failed check. The reason is our own sentence, never the origin's."""
-    _tell(steps, source, at)
-    steps.error = error_type(failure)
-    steps.attributes["sanderling.look.failure"] = failure.reason
-
-
-def tell_hop(steps: LookSteps | None, source: Source, url: str, at: Millis, failure: LookFailed | None = None) -> None:
-    """Record a hop's purpose, and why it failed."""
-    if steps is None:
-        return
-    if failure is not None:
-        tell_failure(steps, source, failure, at)
-    _tell(steps, source, at)
-    steps.attributes["url.full"] = url
-
-
-def _tell(steps: LookSteps, source: Source, at: Millis) -> None:
-    steps.at = at
-    steps.attributes |= {"sanderling.source.type": source.type, "url.full": source.watch_url}

@@ -29,7 +29,6 @@ from actors.sources.looks.access import Access, Opened, Renewal
 from actors.sources.looks.fetch import answered, ask_robots, tell_host
 from actors.sources.looks.reading import in_jail, page_patience
 from actors.sources.ports import Ports
-from actors.tracing.steps import step
 from actors.world import Rendered, RenderFailed, RenderRequest
 
 PATIENCE: Final = 4.0
@@ -94,7 +93,7 @@ async def show(
     async with ports.egress.hosts.turn(url.host, claim):
         try:
             opened = Opened(ports, url, access, renewal)
-            with step(claim.steps, "render", {"url.full": url.text, "server.address": url.host}):
+            with claim.steps.step("render", {"url.full": url.text, "server.address": url.host}):
                 rendered = await _render(opened, wait_for, screenshot=screenshot)
         except LookFailed as error:
             raise _told(ports, claim, url, error) from None

@@ -24,19 +24,19 @@ from actors.errors import UrlRefused
 from actors.inheriting import part_of
 from actors.messages.sources import SettingsChanged, SourceMessage
 from actors.messages.workers import Record, SaveStates
+from actors.observer import CheckSteps
 from actors.sources.detection import classify, newcomer
 from actors.sources.health.notices import TroubleTimer
 from actors.sources.lending import Borrowed
 from actors.sources.looks import progress, records
 from actors.sources.looks.access import Renewal, renewal_of
 from actors.sources.looks.fetch import NO_VALIDATORS, host_of, refusal
-from actors.sources.looks.looking import NotedJail, look_at, tell_failure, tell_look
+from actors.sources.looks.looking import look_at
 from actors.sources.looks.pictures import picture_to_keep
 from actors.sources.looks.progress import LookResult
 from actors.sources.looks.reading import BodyReader, Reading
 from actors.sources.polling.hops import Hops, stored_of
 from actors.sources.ports import LiveSource, Ports, drawn, limits_of
-from actors.tracing.steps import LookSteps, step
 from storage.errors import StorageError, Unavailable
 from storage.records import trail
 from storage.records.event import Draft
@@ -188,17 +188,14 @@ class PolledSource:
         return not wait
 
     async def _look(self, *, asked: bool) -> None:
-        """Make one check, and trace it if tracing is on, whether or not it fails."""
-        if self._ports.tracer is None:
-            await self._look_by(asked, None)
-            return
-        steps = LookSteps(self._ports.tracer, self._live.source.id)
+        """Make one check, and report its end whether or not it fails."""
+        steps = self._ports.world.observer.steps(self._live.source.id)
         try:
             await self._look_by(asked, steps)
         finally:
-            steps.put()
+            steps.end()
 
-    async def _look_by(self, asked: bool, steps: LookSteps | None) -> None:
+    async def _look_by(self, asked: bool, steps: CheckSteps) -> None:
         live, ports = self._live, self._ports
         self._forget_other_part()
         before, seen = live.hot, ports.lenders.borrowed(live)
@@ -248,8 +245,7 @@ class PolledSource:
             found = await records.with_records(ports.storage.log, live.source.id, added_at, found, began)
         after = replace(after, part=part_of(source))
         row = _row(fetched, reading, at)
-        if steps is not None:
-            tell_look(steps, live.source, row, len(found))
+        steps.looked(live.source, row, len(found))
         self._count(row, rendered=fetched.rendered is not None)
         live.count(at, row.verdict, _mark(fetched, looked))
         picture = picture_to_keep(live.source, fetched, reading, found, at)
@@ -264,15 +260,14 @@ class PolledSource:
         # A clock that was set back may be before the creation: that counts as the first day.
         return max(self._ports.world.now() - created, 0) // _DAY > max(last - created, 0) // _DAY
 
-    async def _fail(self, before: SourceRuntime, failure: LookFailed, steps: LookSteps | None) -> None:
+    async def _fail(self, before: SourceRuntime, failure: LookFailed, steps: CheckSteps) -> None:
         live, ports = self._live, self._ports
         ports.world.log("look.failed", source_id=live.source.id, blame=failure.blame.value, why=failure.reason)
         now = ports.world.now()
         self._bell.looked(local=failure.blame is Blame.LOCAL)
         after = progress.failed(before, failure, now, self._limits, self._chance.random())
         row = look(now, Verdict[failure.blame.name], failure.status)
-        if steps is not None:
-            tell_failure(steps, live.source, failure, now)
+        steps.failed(live.source, failure, now)
         self._count(row, rendered=isinstance(failure, NotRendered) and failure.blame is not Blame.LOCAL)
         live.count(now, row.verdict)
         await self._settle(_trailed(after, row), now, base=await self._noted(failure, now))
@@ -358,7 +353,7 @@ class PolledSource:
             self._live.hot = replace(self._live.hot, validators=Validators())
 
     async def _read(
-        self, source: Source, fetched: FetchedResponse, at: Millis, steps: LookSteps | None, *, lent: bool
+        self, source: Source, fetched: FetchedResponse, at: Millis, steps: CheckSteps, *, lent: bool
     ) -> tuple[Reading | None, tuple[Draft, ...]]:
         """Read a body; None if it equals the last one byte for byte. The base is ready to store.
 
@@ -372,9 +367,9 @@ class PolledSource:
         kept = trail.opened(stored.base if stored is not None else b"")
         if (fetched.rendered is not None) is not live.hot.rendered or not same:
             kept = kept._replace(tier=b"")  # a page as sent, rendered, or signed in are different pages
-        jail = self._ports.world.jail if steps is None else NotedJail(self._ports.world.jail, steps)
+        jail = steps.jail(self._ports.world.jail)
         read = partial(self._readers[source.type].read, jail, since=live.hot.last_success_at, number=live.hot.looks + 1)
-        with step(steps, "judge"):
+        with steps.step("judge"):
             last = None
             if other_part:  # two parts are different pages, and the old one may have changed before the edit
                 if kept.tier and live.read_as is not None and _same_page(live.read_as, source):

@@ -17,15 +17,14 @@ from msgspec.structs import replace
 from actors.content.messages.requests import ListLook
 from actors.egress.failures import Blame, LookFailed
 from actors.errors import UrlRefused
+from actors.observer import NO_STEPS, CheckSteps
 from actors.sources.following import hop
 from actors.sources.following import waiting as items
 from actors.sources.following.hosts import in_words
 from actors.sources.following.waiting import Following, Waiting, drafts_of, note_of
 from actors.sources.looks.fetch import refusal
-from actors.sources.looks.looking import tell_hop
 from actors.sources.looks.reading import Reading
 from actors.sources.ports import LiveSource, Ports
-from actors.tracing.steps import LookSteps
 from storage.records import trail
 from storage.records.event import Draft
 from storage.records.identity import Millis
@@ -107,29 +106,24 @@ class Hops:
             self.at = self._in(wait)
             return
         spent = items.spent(following, now)
-        if self._ports.tracer is None:
-            await self._hop(commit, kept, spent, one, None)
-            return
-        steps = LookSteps(self._ports.tracer, self._live.source.id, "hop")
+        steps = self._ports.world.observer.steps(self._live.source.id, "hop")
         try:
             await self._hop(commit, kept, spent, one, steps)
         finally:
-            steps.put()
+            steps.end()
 
-    async def _hop(
-        self, commit: Commit, kept: StoredMemory, spent: Following, one: Waiting, steps: LookSteps | None
-    ) -> None:
+    async def _hop(self, commit: Commit, kept: StoredMemory, spent: Following, one: Waiting, steps: CheckSteps) -> None:
         try:
             if one.file:
                 look = await hop.file_of(self._ports, self._live, one, kept.tier, steps)
                 await self._after_file(commit, kept, spent, one, look, steps=steps)
             else:
                 draft = await hop.page_of(self._ports, self._live, one, steps)
-                tell_hop(steps, self._live.source, one.url, draft.fetched_at)
+                steps.hopped(self._live.source, one.url, draft.fetched_at)
                 await self._done(commit, (draft,), kept, items.without(spent, one))
         except (LookFailed, UrlRefused) as error:
             failure = error if isinstance(error, LookFailed) else refusal(error)
-            tell_hop(steps, self._live.source, one.url, self._ports.world.now(), failure)
+            steps.hopped(self._live.source, one.url, self._ports.world.now(), failure)
             await self._failed(commit, kept, spent, one, failure)
 
     async def _after_file(
@@ -140,10 +134,10 @@ class Hops:
         one: Waiting,
         look: ListLook,
         *,
-        steps: LookSteps | None = None,
+        steps: CheckSteps = NO_STEPS,
     ) -> None:
         source, now = self._live.source, self._ports.world.now()
-        tell_hop(steps, source, one.url, now)
+        steps.hopped(source, one.url, now)
         found = items.found(items.without(following, one), source, drafts_of(source, look, now), now)
         after = items.with_turn(found.following, look.next_file, now)
         tier = kept.tier if look.memory is None else look.memory

@@ -6,9 +6,10 @@ import pytest
 import trio
 
 from actors.metrics import Metrics
+from actors.observer import NO_STEPS
 from actors.tracing.identity import root_of, trace_of_look
 from actors.tracing.span import Span
-from actors.tracing.steps import MOST, LookSteps, step
+from actors.tracing.steps import MOST, LookSteps
 from actors.tracing.tracer import Tracer
 from storage.records.identity import Millis, SourceId
 
@@ -31,10 +32,10 @@ async def test_a_step_within_another_is_its_child_and_the_error_is_of_both(autoj
         with steps.step("wait"):
             await trio.sleep(2)
         raise OSError("away")
-    with step(steps, "judge", {"url.full": "http://a.test/?token=s3cret"}):
+    with steps.step("judge", {"url.full": "http://a.test/?token=s3cret"}):
         pass
     steps.at = AT
-    steps.put()
+    steps.end()
     spans = told(tracer)
     trace = trace_of_look(SOURCE, AT)
     root = spans["look"]
@@ -47,10 +48,10 @@ async def test_a_step_within_another_is_its_child_and_the_error_is_of_both(autoj
 
 async def test_what_was_no_look_or_is_not_sampled_tells_nothing(autojump_clock: object) -> None:
     tracer = a_tracer()
-    LookSteps(tracer, SOURCE).put()
+    LookSteps(tracer, SOURCE).end()
     steps = LookSteps(a_tracer(0.0), SOURCE)
     steps.at = AT
-    steps.put()
+    steps.end()
     assert len(tracer) == 0
 
 
@@ -62,10 +63,10 @@ async def test_steps_have_a_bound_and_those_beyond_it_still_run(autojump_clock: 
         with steps.step("wait"), steps.step("within"):
             made += 1
     steps.at = AT
-    steps.put()
+    steps.end()
     assert made == MOST + 10 and len(tracer) == MOST + 1
 
 
 def test_where_nobody_notes_them_a_step_is_nothing() -> None:
-    with step(None, "judge") as nothing:
+    with NO_STEPS.step("judge") as nothing:
         assert nothing is None

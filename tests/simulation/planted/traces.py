@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from typing import Any
 from unittest.mock import patch
 
@@ -16,6 +17,7 @@ from actors.recorder import commits
 from actors.recorder.actor import Recorder
 from actors.tracing.identity import Told, told_in, trace_of_event
 from actors.tracing.tracer import Tracer
+from extras.tracing.observer import TracingObserver
 
 
 def commits_told_before_they_are_made() -> AbstractContextManager[Any]:
@@ -30,10 +32,11 @@ def commits_told_before_they_are_made() -> AbstractContextManager[Any]:
             def stamped(*given: Any) -> Any:
                 body = stamp(*given)
                 event = told_in(body)
-                if self._tracer is not None and event is not None and self._tracer.samples(event.trace):
+                observer = self._world.observer
+                if isinstance(observer, TracingObserver) and event is not None and observer.tracer.samples(event.trace):
                     source = records[0].harvest.source
-                    span = commits._commit(records[0], [event], event.trace, self._tracer.since(began), 1)
-                    self._tracer.put(span._replace(attributes={**span.attributes, "sanderling.source.id": source}))
+                    span = commits._commit(records[0], [event], event.trace, observer.tracer.since(began), 1)
+                    observer.tracer.put(span._replace(attributes={**span.attributes, "sanderling.source.id": source}))
                 return body
 
             return await append(harvests, lease, mint, stamped, *more)
@@ -56,13 +59,13 @@ def deliveries_in_traces_of_their_own() -> AbstractContextManager[Any]:
 
 def attempts_called_otherwise_at_their_end() -> AbstractContextManager[Any]:
     """The span of an attempt has another id than in the receiver's headers."""
-    right = traced.put_attempt
+    right = TracedAttempt.ended
 
-    def wrong(tracer: Tracer, attempt: TracedAttempt, *given: Any) -> None:
-        context = attempt.context._replace(span=bytes(reversed(attempt.context.span)))
-        right(tracer, attempt._replace(context=context), *given)
+    def wrong(self: TracedAttempt, *given: Any) -> None:
+        context = self.context._replace(span=bytes(reversed(self.context.span)))
+        right(replace(self, context=context), *given)
 
-    return patch("actors.delivery.actor.put_attempt", wrong)
+    return patch.object(TracedAttempt, "ended", wrong)
 
 
 def sampled_by_the_moment() -> AbstractContextManager[Any]:

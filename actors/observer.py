@@ -1,0 +1,140 @@
+"""What the core reports of its work: an extra makes an observer of it, and without one each report does nothing.
+
+The World carries the observer. Actors call it where something happens, and pass nothing else around for its sake.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+if TYPE_CHECKING:
+    from actors.destination_kinds.answer import Answer
+    from actors.destination_kinds.kind import Outlet
+    from actors.egress.failures import LookFailed
+    from actors.egress.traffic import Egress
+    from actors.messages.workers import Record
+    from actors.world import Jail
+    from storage.append import Answer as Appended
+    from storage.records.destination import Delivery, Destination
+    from storage.records.event import Stored
+    from storage.records.identity import Millis, SourceId
+    from storage.records.source import Source
+    from storage.records.trail import Row
+    from supervision import ChildSpec
+
+_NOTHING: Final = nullcontext()
+
+
+class CheckSteps:
+    """The steps of one check, or one hop, which are sequential."""
+
+    __slots__ = ()
+
+    def step(self, name: str, attributes: Mapping[str, Any] = {}) -> AbstractContextManager[Any]:  # read
+        """Run the block as a step."""
+        return _NOTHING
+
+    def waited(self, name: str, began: float, attributes: Mapping[str, Any]) -> None:
+        """Report a step from a time on the loop's clock until now."""
+
+    def request(self, posts: bool, url: str, host: str, port: int) -> AbstractContextManager[Any]:
+        """Run the block as a request."""
+        return _NOTHING
+
+    def extensions(self) -> Mapping[str, Any]:
+        """Return extensions (httpx) of the open request."""
+        return {}
+
+    def answered(self, status: int) -> None:
+        """Report the status of the answer to the open request."""
+
+    def jail(self, jail: Jail) -> Jail:
+        """Return the jail for reading the body."""
+        return jail
+
+    def looked(self, source: Source, row: Row, told: int) -> None:
+        """Report the result. told: drafts to report at once."""
+
+    def failed(self, source: Source, failure: LookFailed, at: Millis) -> None:
+        """Report a failure."""
+
+    def hopped(self, source: Source, url: str, at: Millis, failure: LookFailed | None = None) -> None:
+        """Report a hop's purpose, and why it failed."""
+
+    def end(self) -> None:
+        """Report the end, after any of the above or an error."""
+
+
+class Attempt:
+    """One attempt at a delivery."""
+
+    __slots__ = ()
+
+    def outlet(self, outlet: Outlet) -> Outlet:
+        """Return the way out for a receiving program."""
+        return outlet
+
+    def ended(self, destination: Destination, answer: Answer) -> None:
+        """Report the answer."""
+
+
+class FinishedCall(NamedTuple):
+    """An answered call. route: its path. traceparent: as the caller sent it, or ""."""
+
+    method: str
+    route: str
+    status: int
+    request_id: str
+    traceparent: str
+    began: float
+
+
+NO_STEPS: Final = CheckSteps()
+NO_ATTEMPT: Final = Attempt()
+
+
+class Observer:
+    """The reports. Times `began` are by the loop's clock."""
+
+    __slots__ = ()
+
+    def children(self, egress: Egress, *, version: str, node: str) -> Sequence[ChildSpec]:
+        """Return actors that start before those that report, and stop after them."""
+        return ()
+
+    def steps(self, source: SourceId, name: str = "look") -> CheckSteps:
+        """Return the steps of a check that begins now."""
+        return NO_STEPS
+
+    def committed(self, records: Sequence[Record], answers: Sequence[Appended], began: float) -> None:
+        """Report a group commit that has just ended."""
+
+    def matched(self, event: Stored, alerts: Sequence[str]) -> Sequence[Any]:
+        """Return what `stored` needs of a match once its rows are stored."""
+        return ()
+
+    def stored(self, matches: Sequence[Any]) -> None:
+        """Report matches whose rows have just been stored."""
+
+    def attempt(self, delivery: Delivery) -> Attempt:
+        """Return the attempt that begins now."""
+        return NO_ATTEMPT
+
+    def attempt_test(self, id: str) -> Attempt:
+        """Return the attempt of a sample that begins now."""
+        return NO_ATTEMPT
+
+    def linked(self, events: Sequence[bytes]) -> Sequence[Any]:
+        """Return what `digested` needs of a digest's events."""
+        return ()
+
+    def digested(self, id: str, destination: Destination, links: Sequence[Any], *, events: int, began: float) -> None:
+        """Report the making of a digest."""
+
+    def called(self, call: FinishedCall) -> None:
+        """Report an answered call with a key."""
+
+
+NO_OBSERVER: Final = Observer()

@@ -1,0 +1,30 @@
+"""Traces: the path of a change from the check to its delivery, as spans for a collector (OpenTelemetry).
+
+The setting `otlp_endpoint` switches it on. Off, it is not imported, and the core's reports do nothing. No trace is
+stored. Trace and span ids are computed from ids already in the records (`identity.py`), so each actor computes them
+itself, also after a restart and on another node.
+
+Start with `observer.py`, which gets the core's reports (`actors/observer.py`), and `identity.py`; then `span.py` (the
+record), `tracer.py` (the queue for all spans), `steps.py` (the steps of one check), `otlp.py` (the bytes for a
+collector, and its answers) and `exporter.py` (the actor that sends them).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from actors.extras import Extra
+
+if TYPE_CHECKING:
+    from actors.observer import Observer
+    from actors.settings import Settings
+    from actors.world import World
+
+
+def _observer(world: World, settings: Settings) -> Observer:
+    from extras.tracing.observer import TracingObserver
+
+    return TracingObserver(world, settings)
+
+
+EXTRA = Extra(observer=_observer)
