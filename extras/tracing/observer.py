@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from actors.delivery.traced import begun, begun_test, linked, put_digest
 from actors.egress.traffic import Egress
-from actors.matcher.traced import MatchedEvent, matched_events, span_of_match
 from actors.messages.workers import Record
 from actors.observer import NO_ATTEMPT, Attempt, CheckSteps, FinishedCall, Observer
-from actors.recorder import commits
 from actors.settings import Settings
-from actors.span_exporter import traced
-from actors.tracing.identity import SpanContext
-from actors.tracing.steps import LookSteps
-from actors.tracing.tracer import Tracer
 from actors.world import World
-from api.traced_calls import put_call
+from extras.tracing import commits
+from extras.tracing.attempts import begun, begun_test, linked, put_digest
+from extras.tracing.calls import put_call
+from extras.tracing.exporter import traced
+from extras.tracing.identity import SpanContext
+from extras.tracing.matches import MatchedEvent, matched_events, span_of_match
+from extras.tracing.steps import LookSteps
+from extras.tracing.tracer import Tracer
 from storage.append import Answer
 from storage.records.destination import Delivery, Destination
 from storage.records.event import Stored

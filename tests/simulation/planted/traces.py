@@ -10,14 +10,14 @@ from unittest.mock import patch
 
 import trio
 
-from actors.delivery import traced
-from actors.delivery.traced import TracedAttempt
 from actors.messages.workers import Record
-from actors.recorder import commits
 from actors.recorder.actor import Recorder
-from actors.tracing.identity import Told, told_in, trace_of_event
-from actors.tracing.tracer import Tracer
+from extras.tracing import attempts as traced
+from extras.tracing import commits
+from extras.tracing.attempts import TracedAttempt
+from extras.tracing.identity import Told, told_in, trace_of_event
 from extras.tracing.observer import TracingObserver
+from extras.tracing.tracer import Tracer
 
 
 def commits_told_before_they_are_made() -> AbstractContextManager[Any]:

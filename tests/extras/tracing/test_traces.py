@@ -10,7 +10,7 @@ from typing import Any
 import httpx
 import trio
 
-from actors.tracing.identity import is_sampled, parent_in
+from extras.tracing.identity import is_sampled, parent_in
 from tests.actors.members.harness import Land
 from tests.actors.sources.harness import page, rss
 from tests.actors.test_delivering import Town, asked

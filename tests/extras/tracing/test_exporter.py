@@ -12,10 +12,10 @@ import trio
 from actors.egress.failures import Blame, LookFailed, PostMethod, PostResult
 from actors.egress.url import Url, parse_url
 from actors.settings import Settings
-from actors.span_exporter import EVERY, FLUSH, LONGEST_PAUSE, TRIES, SpanExporter
-from actors.tracing.tracer import BATCH, MOST, Tracer
+from extras.tracing.exporter import EVERY, FLUSH, LONGEST_PAUSE, TRIES, SpanExporter
+from extras.tracing.tracer import BATCH, MOST, Tracer
 from supervision import ChildSpec, Supervisor
-from tests.actors.tracing.test_tracer import a_span
+from tests.extras.tracing.test_tracer import a_span
 from tests.support.collector import Collector
 from tests.support.memory_network import Answer, Asked, MemoryNetwork, a_world
 

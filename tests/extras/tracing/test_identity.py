@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.tracing.identity import (
+from extras.tracing.identity import (
     SpanContext,
     is_sampled,
     parent_in,

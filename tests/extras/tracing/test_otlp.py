@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from actors.tracing.identity import SpanContext
-from actors.tracing.otlp import Verdict, encoded, headers_in, verdict
-from actors.tracing.span import CLIENT, INTERNAL, LONGEST, SERVER, Moment, Span, clean, host_alone
+from extras.tracing.identity import SpanContext
+from extras.tracing.otlp import Verdict, encoded, headers_in, verdict
+from extras.tracing.span import CLIENT, INTERNAL, LONGEST, SERVER, Moment, Span, clean, host_alone
 from tests.support.collector import as_protobuf, seen, values
 
 AT = 1_795_674_600_123_456_789

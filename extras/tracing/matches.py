@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 import trio
 
-from actors.tracing.identity import Told, root_of, told_in
-from actors.tracing.span import INTERNAL, MOST_IN_LIST, Attributes, Span
-from actors.tracing.tracer import Tracer
+from extras.tracing.identity import Told, root_of, told_in
+from extras.tracing.span import INTERNAL, MOST_IN_LIST, Attributes, Span
+from extras.tracing.tracer import Tracer
 from storage.records.event import Stored
 from storage.records.identity import SourceId
 

@@ -21,10 +21,10 @@ from actors.egress.traffic import Egress
 from actors.egress.url import Url, parse_url
 from actors.errors import UrlRefused
 from actors.settings import Settings, headers_in
-from actors.tracing.otlp import HEADERS, Verdict, encoded, traces_url, verdict
-from actors.tracing.span import Attributes, Span
-from actors.tracing.tracer import Tracer
 from actors.world import World
+from extras.tracing.otlp import HEADERS, Verdict, encoded, traces_url, verdict
+from extras.tracing.span import Attributes, Span
+from extras.tracing.tracer import Tracer
 from supervision import Child, ChildSpec, DynamicSupervisor
 
 EVERY: Final = 5.0

@@ -5,9 +5,9 @@ are not traced, so strangers cannot fill the queue.
 from __future__ import annotations
 
 from actors.observer import FinishedCall
-from actors.tracing.identity import parent_in, root_of, span_of, trace_of_event
-from actors.tracing.span import SERVER, Span, Value, clean
-from actors.tracing.tracer import Tracer
+from extras.tracing.identity import parent_in, root_of, span_of, trace_of_event
+from extras.tracing.span import SERVER, Span, Value, clean
+from extras.tracing.tracer import Tracer
 
 
 def put_call(tracer: Tracer, call: FinishedCall) -> None:

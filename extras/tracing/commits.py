@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from actors.messages.workers import Record
-from actors.tracing.identity import Told, root_of, span_of, told_in
-from actors.tracing.span import INTERNAL, MOST_IN_LIST, Attributes, Span
-from actors.tracing.tracer import Times, Tracer
+from extras.tracing.identity import Told, root_of, span_of, told_in
+from extras.tracing.span import INTERNAL, MOST_IN_LIST, Attributes, Span
+from extras.tracing.tracer import Times, Tracer
 from storage.append import Answer
 from storage.errors import StorageError
 from storage.records.event import Draft, Stored

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 from urllib.parse import urlsplit
 
-from actors.tracing.identity import SpanContext
+from extras.tracing.identity import SpanContext
 from storage.records.secrecy import without_secrets
 
 INTERNAL: Final = 1

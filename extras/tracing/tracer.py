@@ -13,8 +13,8 @@ from typing import Final, NamedTuple
 import trio
 
 from actors.metrics import Counter
-from actors.tracing.identity import is_sampled
-from actors.tracing.span import Span
+from extras.tracing.identity import is_sampled
+from extras.tracing.span import Span
 
 MOST: Final = 2_048
 """Queued spans; two or three megabytes at most."""

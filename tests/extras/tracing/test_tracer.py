@@ -5,8 +5,8 @@ from __future__ import annotations
 import trio
 
 from actors.metrics import Metrics
-from actors.tracing.span import INTERNAL, Span
-from actors.tracing.tracer import BATCH, MOST, Tracer
+from extras.tracing.span import INTERNAL, Span
+from extras.tracing.tracer import BATCH, MOST, Tracer
 
 
 def a_span(number: int = 1) -> Span:

@@ -18,9 +18,9 @@ from actors.destination_kinds.kind import Outlet, Poster
 from actors.egress.failures import PostMethod, PostResult
 from actors.egress.url import Url
 from actors.observer import Attempt
-from actors.tracing.identity import SpanContext, root_of, span_of, told_in, trace_of_event, traceparent
-from actors.tracing.span import CLIENT, INTERNAL, Attributes, Span, Value, host_alone
-from actors.tracing.tracer import Tracer
+from extras.tracing.identity import SpanContext, root_of, span_of, told_in, trace_of_event, traceparent
+from extras.tracing.span import CLIENT, INTERNAL, Attributes, Span, Value, host_alone
+from extras.tracing.tracer import Tracer
 from storage.records.destination import EMAIL, Delivery, Destination
 
 HEADER = "traceparent"
