@@ -84,6 +84,12 @@ TABLE: Mapping[str, Row] = {
             "publications, by name.",
         },
     ),
+    "extras.install": Row(
+        commands={
+            "install": "Install this program as a service that starts with the machine.",
+            "uninstall": "Stop and remove the installed service.",
+        },
+    ),
     "extras.migrate": Row(
         commands={
             "export": "Write a whole instance to FILE as documented JSON, one object a line; - is the standard output.",

@@ -14,14 +14,14 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
 
+from extras.install.layout import PACKAGED, SYSTEM
+from extras.install.units import settings_text, unit_text
 from release.bill import Archives, shipped, software_bill
 from release.licences.making import shown
 from release.licences.parts import Part, parts
 from sanderling import __version__
 from sanderling.licences import book
 from sanderling.manual.shell import man_page, script
-from sanderling.operations.installing.layout import PACKAGED, SYSTEM
-from sanderling.operations.installing.units import settings_text, unit_text
 
 TOP = Path(__file__).parents[1]
 LAYOUT = replace(SYSTEM, unit=PurePosixPath("/usr/lib/systemd/system/sanderling.service"))

@@ -17,8 +17,8 @@ from pathlib import Path
 
 from PyInstaller.archive.readers import CArchiveReader, ZlibArchiveReader
 
+from extras.install.carrying_out import assembled
 from release.cleaning import telltales
-from sanderling.operations.installing.carrying_out import assembled
 from sanderling.program import LAUNCHER
 
 ELF = b"\x7fELF"

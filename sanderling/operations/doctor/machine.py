@@ -24,7 +24,6 @@ from sanderling.browsers import OFF
 from sanderling.operations import self_test
 from sanderling.operations.findings import DoctorContext, Finding, Level
 from sanderling.operations.import_stage import STAGE, unfinished
-from sanderling.operations.installing.layout import SYSTEM
 from sanderling.real_world import entropy, monotonic, real_browser, wall
 from storage.sqlite.engine.folder import DATABASE
 from storage.sqlite.master_key import NEXT, OWN
@@ -39,6 +38,8 @@ STEP = 0.2
 BUILT = 1_760_000_000.0
 """An earlier wall clock was never set: the program is younger."""
 PAGE: Final = "docs/rendered-pages.md"
+UNIT: Final = Path("/etc/systemd/system/sanderling.service")
+"""Where `sanderling install` puts the unit."""
 TIGHT: Final = ("MemoryDenyWriteExecute=yes", "RestrictNamespaces=yes")
 """Settings of a unit that no browser can run under."""
 WITHIN: Final = 30.0
@@ -211,9 +212,7 @@ def held(name: str, walls: Walls | None) -> Finding:
 def from_unit(tight: tuple[str, ...]) -> Finding:
     """Return the finding for a service unit with these restrictions."""
     do = f"`sudo sanderling install --browser` gives it a unit of its own ({PAGE}); or browser = {OFF}."
-    return Finding(
-        "warn", "browser", f"{SYSTEM.unit} restricts the service too much for a browser: {', '.join(tight)}", do
-    )
+    return Finding("warn", "browser", f"{UNIT} restricts the service too much for a browser: {', '.join(tight)}", do)
 
 
 def walls_of(unit: str) -> tuple[str, ...]:
@@ -228,8 +227,7 @@ def walls_of(unit: str) -> tuple[str, ...]:
 
 def _unit() -> str:
     """Return the text of the service's unit; "" without one."""
-    unit = Path(SYSTEM.unit)
-    return unit.read_text("utf-8", "replace") if unit.is_file() else ""
+    return UNIT.read_text("utf-8", "replace") if UNIT.is_file() else ""
 
 
 class _Patient:

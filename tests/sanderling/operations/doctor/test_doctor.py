@@ -18,6 +18,8 @@ from actors.browser.held import Walls
 from actors.replica.parts import CURRENT, OWNER, Current, Owner, written_record
 from actors.settings import Settings
 from actors.world import ResolveFailed
+from extras.install.layout import SYSTEM
+from extras.install.units import unit_text
 from sanderling.exits import Exit
 from sanderling.operations.doctor import checks as rounds
 from sanderling.operations.doctor import database, machine, network
@@ -25,8 +27,6 @@ from sanderling.operations.doctor.checks import QUESTIONS, findings
 from sanderling.operations.doctor.network import ends_at
 from sanderling.operations.findings import DoctorContext, Finding
 from sanderling.operations.import_stage import STAGE
-from sanderling.operations.installing.layout import SYSTEM
-from sanderling.operations.installing.units import unit_text
 from sanderling.real_world import real_browser
 from storage.errors import Corrupt, DiskFull
 from storage.objects import FolderObjects

@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
+from extras.install.carrying_out import Hand, cut, look
+from extras.install.layout import SYSTEM
+from extras.install.plan import Amend, FoundInstallation, Note, Run, Write
 from sanderling import program
 from sanderling.cli import run
 from sanderling.exits import CommandFailed, Exit
-from sanderling.operations.installing.carrying_out import Hand, cut, look
-from sanderling.operations.installing.layout import SYSTEM
-from sanderling.operations.installing.plan import Amend, FoundInstallation, Note, Run, Write
 
 VERSION = "0.1.0-checkout"
 MODULES = b"# " + b"the modules " * 1000
@@ -217,7 +217,7 @@ def test_the_first_start_that_failed_gives_its_set_up_link_when_said_again(
             raise OSError("the bus is not there")
 
     monkeypatch.setattr(Hand, "_run", manage)
-    monkeypatch.setattr("sanderling.operations.installing.carrying_out.set_up_link", lambda *_: "http://the-link/")
+    monkeypatch.setattr("extras.install.carrying_out.set_up_link", lambda *_: "http://the-link/")
     assert run(["install", "--user"]) == Exit.FAILED
     assert (tmp_path / "home/.local/lib/sanderling/current").is_symlink()
     capsys.readouterr()

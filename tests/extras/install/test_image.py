@@ -11,9 +11,9 @@ import pytest
 import yaml
 
 from actors.settings import Settings
+from extras.install.layout import SYSTEM
+from extras.install.units import unit_text
 from sanderling.environment import BESIDE
-from sanderling.operations.installing.layout import SYSTEM
-from sanderling.operations.installing.units import unit_text
 from tests.e2e.fronts import CADDY
 from tests.rules.source_files import ROOT
 

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sanderling.operations.installing.layout import SYSTEM
-from sanderling.operations.installing.units import (
+from extras.install.layout import SYSTEM
+from extras.install.units import (
     ADDRESS,
     LINE,
     browser_in,

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from pathlib import PurePosixPath as Path
 from typing import Literal
 
-from sanderling.operations.installing.layout import BROWSER_SOCKET, UNIT, Layout, beside
-from sanderling.operations.installing.units import (
+from extras.install.layout import BROWSER_SOCKET, UNIT, Layout, beside
+from extras.install.units import (
     LINE,
     KeyFile,
     browser_in,

@@ -8,8 +8,8 @@ from pathlib import PurePosixPath as Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sanderling.operations.installing.layout import BESIDE_PACKAGE, SYSTEM, of_user
-from sanderling.operations.installing.plan import (
+from extras.install.layout import BESIDE_PACKAGE, SYSTEM, of_user
+from extras.install.plan import (
     Act,
     Amend,
     FoundInstallation,
@@ -26,7 +26,7 @@ from sanderling.operations.installing.plan import (
     letting_go,
     removing,
 )
-from sanderling.operations.installing.units import LINE, browser_units, is_unedited, sealed, unit_text
+from extras.install.units import LINE, browser_units, is_unedited, sealed, unit_text
 
 VERSION = "1.2.3-abc"
 UNIT = sealed(unit_text(SYSTEM))

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from pathlib import PurePosixPath as Path
 from typing import Final, Literal
 
-from sanderling.operations.installing.layout import Layout
+from extras.install.layout import Layout
 
 KeyFile = Literal["none", "plain", "encrypted"]
 ADDRESS: Final = "/run/sanderling-browser.sock"

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from sanderling.operations.installing.layout import SYSTEM, of_user
-from sanderling.operations.installing.units import unit_text
+from extras.install.layout import SYSTEM, of_user
+from extras.install.units import unit_text
 from tests.rules.source_files import ROOT
 
 needs_systemd = pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="needs systemd-analyze")

@@ -18,9 +18,8 @@ from contextlib import suppress
 from pathlib import Path, PurePosixPath
 from typing import assert_never
 
-from sanderling.exits import CommandFailed, Exit
-from sanderling.operations.installing.layout import Layout, beside
-from sanderling.operations.installing.plan import (
+from extras.install.layout import Layout, beside
+from extras.install.plan import (
     Act,
     Amend,
     FoundInstallation,
@@ -36,7 +35,8 @@ from sanderling.operations.installing.plan import (
     Run,
     Write,
 )
-from sanderling.operations.installing.units import KeyFile
+from extras.install.units import KeyFile
+from sanderling.exits import CommandFailed, Exit
 from sanderling.program import LAUNCHER, foreign_environment, is_one_file, unpacked
 
 NO_LOGIN = "/usr/sbin/nologin"

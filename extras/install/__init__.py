@@ -1,0 +1,24 @@
+"""`sanderling install` and `uninstall`: the program as a service of the system, or of one user.
+
+`plan.py` decides a list of acts from the locations (`layout.py`) and the present state; `--dry-run` prints it.
+`units.py` has the texts of the files, also for the packages. These three are pure; `carrying_out.py` executes the plan.
+Start with `plan.py`. No setting switches it on: its commands run when typed.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from actors.extras import Extra
+
+if TYPE_CHECKING:
+    import click
+
+
+def _commands() -> tuple[click.Command, ...]:
+    from extras.install.commands import install, uninstall
+
+    return install, uninstall
+
+
+EXTRA = Extra(commands=_commands)

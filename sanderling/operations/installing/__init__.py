@@ -1,6 +1,0 @@
-"""`sanderling install` and `uninstall`: the program as a service of the system, or of one user.
-
-`plan.py` decides a list of acts from the locations (`layout.py`) and the present state; `--dry-run` prints it.
-`units.py` has the texts of the files, also for the packages. These three are pure; `carrying_out.py` executes the plan.
-May import exits, environment and program. Start with `plan.py`.
-"""
