@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from api.dashboard.screen import Panel, Screen
     from api.route import Route
     from sanderling.client.api import Client
+    from sanderling.operations.doctor.checks import Question
     from supervision import ChildSpec
 
 
@@ -57,6 +58,10 @@ class Extra:
     """Makes an observer of the core's work."""
     documents: Callable[[], Callable[[bytes], Any]] | None = None
     """A reader of files: it returns their `Document`, or None if it can't read them."""
+    checks: Callable[[], Mapping[str, Question]] = dict
+    """Checks of the doctor by their subject."""
+    ports: Callable[[Settings, Callable[..., None]], Mapping[str, Any]] = lambda _settings, _log: {}
+    """Fields of the real World by their names, from the settings and the World's log."""
     as_files: Callable[[Client, Path, str], int] | None = None
     """Writes a service's configuration as files of a workspace into a folder, and returns an exit code."""
 
@@ -67,6 +72,8 @@ class Row:
 
     commands: Mapping[str, str] = field(default_factory=dict)
     """name: the first sentence of its help."""
+    roles: Mapping[str, str] = field(default_factory=dict)
+    """role of a process of this program: the module whose `main` runs it with the rest of the command line."""
     always: bool = False
     """It takes part in the service, and no setting switches it off."""
     setting: str = ""
@@ -90,6 +97,7 @@ TABLE: Mapping[str, Row] = {
             "uninstall": "Stop and remove the installed service.",
         },
     ),
+    "extras.browser": Row(roles={"browser-holder": "extras.browser.holder"}, always=True),
     "extras.migrate": Row(
         commands={
             "export": "Write a whole instance to FILE as documented JSON, one object a line; - is the standard output.",
@@ -125,6 +133,15 @@ def extra(module: str) -> Extra:
     found = import_module(module).EXTRA
     assert isinstance(found, Extra)
     return found
+
+
+def role(name: str = "") -> Callable[[Sequence[str]], int] | None:
+    """Import what runs a role of a process; None if no extra has the role."""
+    found = next((row.roles[name] for row in TABLE.values() if name in row.roles), None)
+    if found is None:
+        return None
+    start: Callable[[Sequence[str]], int] = import_module(found).main
+    return start
 
 
 def always_on() -> Sequence[Extra]:

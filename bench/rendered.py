@@ -18,22 +18,22 @@ from typing import Any
 
 import trio
 
-from actors.browser.holder import descendants, weigh
-from actors.browser.pool import ChromiumPool
 from actors.egress.guard import Guard
 from actors.egress.sockets import SystemResolver, TcpConnector, public_trust
 from actors.world import Rendered, RenderRequest
 from bench.topic import Absent, Figure, Row, Topic, size
+from extras.browser.holder import descendants, weigh
+from extras.browser.pool import ChromiumPool
+from extras.browser.real import holder_command
 from sanderling.browsers import find_browser
 from sanderling.environment import environ
-from sanderling.program import holder_command
 from sanderling.real_world import entropy, open_datagrams, open_listeners
 
 LOOKS, PAGES = size(60, 2), 4
 TOPIC = Topic(
     "Rendered pages",
     "A page of 200 entries that its script fetches, four pages at once, 60 checks by a real browser.",
-    ("actors/browser", "actors/egress"),
+    ("extras/browser", "actors/egress"),
     {
         "rate": Figure("checks a second", "/s", ">= 4/s"),
         "cpu": Figure("CPU of the browser for a check", "ms", "<= 100 ms"),

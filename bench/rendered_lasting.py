@@ -15,12 +15,12 @@ from typing import NamedTuple
 
 import trio
 
-from actors.browser.holder import descendants
-from actors.browser.pool import MOST_LOOKS, ChromiumPool
 from actors.world import RenderFailed, RenderRequest
 from bench.rendered import browser, is_whole, running
 from bench.topic import Figure, Row, Topic, size
-from sanderling.program import holder_command
+from extras.browser.holder import descendants
+from extras.browser.pool import MOST_LOOKS, ChromiumPool
+from extras.browser.real import holder_command
 from sanderling.real_world import entropy, open_datagrams, open_listeners
 
 PAGES = 3 * (os.cpu_count() or 1)
@@ -28,7 +28,7 @@ COUNT, EVERY = size(10_000, 6), size(MOST_LOOKS, 4)
 TOPIC = Topic(
     "Ten thousand rendered pages",
     "10,000 checks by the pool as the service runs it; a rise is that of a line through samples at rest.",
-    ("actors/browser", "actors/egress"),
+    ("extras/browser", "actors/egress"),
     {
         "private": Figure("private memory of the browsers, rise", "", "<= 0.1"),
         "ours": Figure("private memory of the service, rise", "", "<= 0.1"),

@@ -1,5 +1,5 @@
-"""The entry point: `python -m sanderling`. `worker` starts the parent of the jailed workers, `browser-holder` a process
-that holds a browser.
+"""The entry point: `python -m sanderling`. `worker` starts the parent of the jailed workers, an extra may
+have another role.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ def main() -> int:
         from actors.jail.parent import main as work
 
         return work()
-    if sys.argv[1:2] == ["browser-holder"]:
-        from actors.browser.holder import main as hold
+    from actors.extras import role
 
-        return hold(sys.argv[2:])
+    if (start := role(*sys.argv[1:2])) is not None:
+        return start(sys.argv[2:])
     from sanderling.cli import run
 
     return run(sys.argv[1:])

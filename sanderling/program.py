@@ -15,7 +15,6 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from actors.browser.held import SOCKET
 from sanderling.environment import PREFIX
 
 LOADER = "_PYI_"
@@ -43,17 +42,11 @@ def worker_command() -> Sequence[str]:
 
     In a checkout, a worker's environment is empty, so the command itself contains the path to the code; -I isolates it.
     """
-    return _own_process("worker")
+    return own_process("worker")
 
 
-def holder_command(browser: str) -> Sequence[str]:
-    """Return the command line that starts a browser holder, or just the socket if another unit starts the holder."""
-    if browser.startswith(SOCKET):
-        return [browser]
-    return [*_own_process("browser-holder"), browser]
-
-
-def _own_process(role: str) -> Sequence[str]:
+def own_process(role: str) -> Sequence[str]:
+    """Return the command line that starts this program in another role."""
     if unpacked() is not None:
         return [sys.executable, role]
     top = str(Path(__file__).parents[1])

@@ -18,20 +18,18 @@ import trio
 from nacl import exceptions
 from nacl.pwhash import argon2id
 
-from actors.browser.pool import ChromiumPool
-from actors.browser.remote import is_remote
 from actors.egress.sockets import SystemResolver, TcpConnector, public_trust, trusting
+from actors.extras import always_on
 from actors.jail.pool import ProcessJail
 from actors.metrics import Metrics
 from actors.settings import Settings
 from actors.world import Certificate, World
 from sanderling import engines
-from sanderling.browsers import browser_elsewhere, find_browser
 from sanderling.data_folder import named_vault
 from sanderling.environment import environ, typed
 from sanderling.exits import CommandFailed, Exit
 from sanderling.listeners import open_admin_socket
-from sanderling.program import holder_command, worker_command, worker_environment
+from sanderling.program import worker_command, worker_environment
 from sanderling.replica_place import replica_of
 from storage.postgres.server import SharedClock
 from storage.records.identity import Millis
@@ -151,27 +149,6 @@ def trust_of(settings: Settings) -> Callable[[], ssl.SSLContext]:
         raise CommandFailed(f"{settings.tls_trust}: {why} (tls_trust).", Exit.BAD_SETTING) from None
 
 
-def real_browser(settings: Settings, log: Callable[..., None] = lambda *_, **__: None) -> ChromiumPool:
-    """Return the browser port, even without a browser; it then reports the missing parts."""
-    path, absent = find_browser(settings.browser)
-    elsewhere = is_remote(path)
-    return ChromiumPool(
-        holder_command(path) if path and not elsewhere else (),
-        absent=absent,
-        remote=browser_elsewhere(settings, trust_of(settings), open_listeners, entropy) if elsewhere else None,
-        environment=worker_environment(environ()),
-        pages=settings.browser_pages or 3 * (os.cpu_count() or 1),
-        sandbox="wanted" if settings.browser_sandbox == "wanted" else "demanded",
-        ports=settings.rendering_ports(),
-        most_html=settings.body_limit,
-        listen=open_listeners,
-        datagrams=open_datagrams,
-        entropy=entropy,
-        draw=chance().random,
-        log=log,
-    )
-
-
 def real_world(
     settings: Settings,
     listen: Callable[[str, int], Any],
@@ -220,9 +197,9 @@ def real_world(
         log=log,
         certificate=certificate,
         replica=replica_of(settings, clock) if settings.replica else None,
-        browser=real_browser(settings, log),
         passwords=Argon2(),
         admin_socket=partial(open_admin_socket, Path(settings.data), log),
         typed=lambda command, *, folder=False: typed(command, os.path.abspath(settings.data) if folder else ""),
         metrics=metrics,
+        **{name: port for each in always_on() for name, port in each.ports(settings, log).items()},
     )

@@ -141,7 +141,7 @@ _ONE_BY_ONE = (
         "docs/rendered-pages.md",
         "sh",
         "",
-        "it installs browsers and a unit: tests/extras/install and tests/actors/browser have what comes of it",
+        "it installs browsers and a unit: tests/extras/install and tests/extras/browser have what comes of it",
     ),
     Row(
         "docs/standby.md",

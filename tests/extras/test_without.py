@@ -13,6 +13,7 @@ import trio
 
 from actors.extras import TABLE
 from sanderling.client.api import Client
+from sanderling.exits import CommandFailed
 from tests.e2e.origin import Origin
 from tests.e2e.service import a_key, a_service, add, run_command
 from tests.e2e.test_watching import reading
@@ -50,8 +51,11 @@ def without_row(module: str, source: str) -> str:
     return "".join(lines)
 
 
-async def one_event(folder: Path, project: Path) -> None:
-    """Start the service of a project, add a loopback source, and wait for its event in the log."""
+async def one_event(folder: Path, project: Path, missing: Iterable[str]) -> None:
+    """Start the service of a project, add a loopback source, and wait for its event in the log.
+
+    A source that needs a missing extra is refused by name.
+    """
     origin, key = Origin(), a_key(folder)
     async with trio.open_nursery() as nursery:
         await nursery.start(origin.serve)
@@ -64,6 +68,9 @@ async def one_event(folder: Path, project: Path) -> None:
             origin.say(json.dumps({"id": "1", "title": "two sanderlings", "text": "on the wire"}))
             event = await reader.wait_for(lambda event: event["source_id"] == source["id"])
             assert event["title"] == "two sanderlings"
+            if "extras.browser" in missing:
+                with pytest.raises(CommandFailed, match="lacks the extra that renders pages"):
+                    await add(client, f"http://{origin.place}/page", render="always")
             assert await service.end() == 0
         nursery.cancel_scope.cancel()
 
@@ -80,7 +87,7 @@ async def works(place: Path, project: Path, missing: Iterable[str]) -> None:
     assert helped.returncode == 0, helped.stderr.decode()
     gone = [name for module in missing for name in TABLE[module].commands]
     assert not [name for name in gone if f"\n  {name} " in helped.stdout.decode()]
-    await one_event(a_data_folder(place), project)
+    await one_event(a_data_folder(place), project, missing)
 
 
 async def test_without_any_extra_the_program_starts_and_carries_an_event(tmp_path: Path) -> None:

@@ -28,9 +28,9 @@ ALLOWED = {
     "sanderling/client/admin_socket.py": (r"socket\.\w+", "a command as quick as may be, outside of any World"),
     "sanderling/notify.py": (r"socket\.socket", "one datagram to the service manager, outside of any World"),
     "actors/jail/parent.py": (r"socket\.\w+", "its end of a pair of sockets, in a process that no World reaches"),
-    "actors/browser/holder.py": (r"socket\.\w+", "its end of a pair of sockets, in a process that no World reaches"),
+    "extras/browser/holder.py": (r"socket\.\w+", "its end of a pair of sockets, in a process that no World reaches"),
     "storage/postgres/engine/connection.py": (r"socket\.\w+", "cuts a line to the database, from another thread"),
-    "sanderling/browsers.py": (
+    "extras/browser/real.py": (
         r"socket\.gaierror",
         "an error of the real connector, which it is for browsers",
     ),

@@ -35,12 +35,6 @@ def test_a_frozen_worker_is_the_program_itself_and_keeps_only_the_loaders_words(
     assert program.worker_environment(VARIABLES).keys() == {"LD_LIBRARY_PATH", "_PYI_ARCHIVE_FILE"}
 
 
-def test_a_browser_is_held_by_the_program_itself_which_is_told_where_it_is(frozen: Path) -> None:
-    assert program.holder_command("/usr/bin/chromium") == [
-        *("/usr/lib/sanderling/sanderling", "browser-holder", "/usr/bin/chromium")
-    ]
-
-
 def test_a_service_of_our_own_has_no_settings_in_either_form(frozen: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     command, environment = program.service_command(VARIABLES)
     assert command == ["/usr/lib/sanderling/sanderling"] and "SANDERLING_KEY" not in environment

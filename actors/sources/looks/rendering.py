@@ -33,7 +33,7 @@ from actors.world import Rendered, RenderFailed, RenderRequest
 
 PATIENCE: Final = 4.0
 """A silent browser is given up after this factor of a page's deadline, since pages queue."""
-NO_BROWSER: Final = "this service has no browser (`sanderling doctor` says what is missing)"
+NO_BROWSER: Final = "this service has no browser (its program lacks the extra that renders pages)"
 EMPTY_STILL: Final = "a browser shows it, and it is still empty"
 HTML: Final = "text/html; charset=utf-8"
 _UNSEEN: Final = re.compile(rb"(script|style|svg|noscript|template)\b", re.IGNORECASE)

@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 
 import trio
 
+from actors.extras import always_on
 from actors.settings import Settings
 from sanderling.client.admin_socket import at_socket, running_at, settings_at, unlike
 from sanderling.environment import FILE_NAME, Loaded, load, typed
@@ -31,7 +32,6 @@ QUESTIONS: Mapping[str, Question] = {
     "clock": machine.clock,
     "open files": machine.limits,
     "worker": machine.worker,
-    "browser": machine.browser,
     "names": network.names,
     "replica": database.replica,
     "guard": network.guard,
@@ -82,9 +82,10 @@ def _of_the_service(here: Settings, theirs: Settings) -> Finding:
 
 
 def _questions(settings: Settings) -> Mapping[str, Question]:
+    asked = {**QUESTIONS, **{what: question for each in always_on() for what, question in each.checks().items()}}
     if not (settings.storage_url or settings.storage_url_file):
-        return QUESTIONS
-    return {"PostgreSQL": database.postgres} | {what: QUESTIONS[what] for what in QUESTIONS if what not in OF_SQLITE}
+        return asked
+    return {"PostgreSQL": database.postgres} | {what: asked[what] for what in asked if what not in OF_SQLITE}
 
 
 async def _answers(what: str, question: Question, patient: DoctorContext) -> Sequence[Finding]:

@@ -1,4 +1,4 @@
-"""The data folder and the machine: permissions, disk, clock, limits, workers in their jail, the browser."""
+"""The data folder and the machine: permissions, disk, clock, limits, workers in their jail."""
 
 from __future__ import annotations
 
@@ -7,24 +7,15 @@ import resource
 import shutil
 import stat
 from collections.abc import AsyncIterator, Iterator
-from functools import partial
-from pathlib import Path
 from statistics import median
-from typing import Final, NoReturn
 from zoneinfo import ZoneInfo
 
 import trio
 
-from actors.browser.held import SOCKET, Walls
-from actors.browser.pool import ChromiumPool, walls_in_words
-from actors.browser.remote import SCHEMES
-from actors.errors import UrlRefused
-from actors.world import RenderFailed, RenderRequest
-from sanderling.browsers import OFF
 from sanderling.operations import self_test
 from sanderling.operations.findings import DoctorContext, Finding, Level
 from sanderling.operations.import_stage import STAGE, unfinished
-from sanderling.real_world import entropy, monotonic, real_browser, wall
+from sanderling.real_world import entropy, monotonic, wall
 from storage.sqlite.engine.folder import DATABASE
 from storage.sqlite.master_key import NEXT, OWN
 
@@ -37,12 +28,6 @@ PACE = 0.3
 STEP = 0.2
 BUILT = 1_760_000_000.0
 """An earlier wall clock was never set: the program is younger."""
-PAGE: Final = "docs/rendered-pages.md"
-UNIT: Final = Path("/etc/systemd/system/sanderling.service")
-"""Where `sanderling install` puts the unit."""
-TIGHT: Final = ("MemoryDenyWriteExecute=yes", "RestrictNamespaces=yes")
-"""Settings of a unit that no browser can run under."""
-WITHIN: Final = 30.0
 
 
 def permissions(patient: DoctorContext) -> Iterator[Finding]:
@@ -184,79 +169,3 @@ def jail(lacks: str, *, demanded: bool) -> Finding:
     level: Level = "fail" if demanded else "warn"
     says = f"the kernel does not fully confine the workers: {lacks}"
     return Finding(level, "jail", says + ("; with jail = demanded the service does not start" if demanded else ""), do)
-
-
-async def browser(patient: DoctorContext) -> AsyncIterator[Finding]:
-    """Check that a browser starts and is sandboxed."""
-    pool = real_browser(patient.settings)
-    if pool.lacks():  # a browser is optional
-        yield Finding("ok", "browser", f"pages are not rendered: {pool.lacks()}")
-        return
-    if trouble := await _tried(pool):
-        yield Finding("warn", "browser", f"pages are not rendered: {trouble}", f"{PAGE}; or browser = {OFF}.")
-        return
-    yield held(pool.statistics().name, pool.walls)
-    if not patient.settings.browser.startswith((SOCKET, *SCHEMES)) and (tight := walls_of(_unit())):
-        yield from_unit(tight)
-
-
-def held(name: str, walls: Walls | None) -> Finding:
-    """Return the finding for a browser held by these walls."""
-    says = f"{name} renders pages, held by {walls_in_words(walls)}"
-    if walls is not None and (walls.sandbox or walls.remote):
-        return Finding("ok", "browser", says)
-    do = f"{PAGE} says what its sandbox needs; browser_sandbox = demanded renders nothing without."
-    return Finding("warn", "browser", says, do)
-
-
-def from_unit(tight: tuple[str, ...]) -> Finding:
-    """Return the finding for a service unit with these restrictions."""
-    do = f"`sudo sanderling install --browser` gives it a unit of its own ({PAGE}); or browser = {OFF}."
-    return Finding("warn", "browser", f"{UNIT} restricts the service too much for a browser: {', '.join(tight)}", do)
-
-
-def walls_of(unit: str) -> tuple[str, ...]:
-    """Return the restrictions in a unit that no browser can run under.
-
-    >>> walls_of("[Service]\\nMemoryDenyWriteExecute=yes\\n")
-    ('MemoryDenyWriteExecute=yes',)
-    """
-    lines = {line.strip() for line in unit.splitlines()}
-    return tuple(wall for wall in TIGHT if wall in lines)
-
-
-def _unit() -> str:
-    """Return the text of the service's unit; "" without one."""
-    return UNIT.read_text("utf-8", "replace") if UNIT.is_file() else ""
-
-
-class _Patient:
-    """Replaces a child of the tree."""
-
-    def __init__(self) -> None:
-        self.stopping = trio.Event()
-
-    def ready(self) -> None:
-        """Needs no signal."""
-
-
-async def _nowhere(host: str, port: int, judge: object) -> NoReturn:
-    raise UrlRefused("doctor", "the doctor lets no page out")
-
-
-async def _tried(pool: ChromiumPool) -> str:
-    """Start the browser, let it check its sandbox, and request a page that is refused.
-
-    Returns the problem, or "".
-    """
-    patient, says = _Patient(), "it did not start in time"
-    async with trio.open_nursery() as nursery:
-        nursery.start_soon(partial(pool.run, patient, connect=_nowhere))
-        with trio.move_on_after(WITHIN):
-            try:
-                await pool.render(RenderRequest("http://doctor.invalid/", ""))
-                says = "a page came from nowhere"
-            except RenderFailed as failure:
-                says = "" if failure.blame == "refused" else failure.reason
-        patient.stopping.set()
-    return says

@@ -18,6 +18,7 @@ from extras.install.units import (
     LINE,
     browser_in,
     browser_units,
+    unit_text,
     with_browser,
     without_browser,
 )
@@ -87,3 +88,8 @@ def test_systemd_understands_each_line_of_them(tmp_path: Path) -> None:
         env={"PATH": "/usr/bin:/bin"},
     )
     assert "sanderling" not in told.stdout + told.stderr, told
+
+
+def test_the_doctor_finds_what_is_in_a_browsers_way_in_the_services_own_unit() -> None:
+    check = pytest.importorskip("extras.browser.check", reason="extras.browser is deleted here")
+    assert Path(SYSTEM.unit) == check.UNIT and check.walls_of(unit_text(SYSTEM)) == check.TIGHT

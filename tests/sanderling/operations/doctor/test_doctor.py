@@ -14,12 +14,11 @@ from pathlib import Path
 import pytest
 import trio
 
-from actors.browser.held import Walls
 from actors.replica.parts import CURRENT, OWNER, Current, Owner, written_record
 from actors.settings import Settings
 from actors.world import ResolveFailed
-from extras.install.layout import SYSTEM
-from extras.install.units import unit_text
+from extras.browser import check
+from extras.browser.real import real_browser
 from sanderling.exits import Exit
 from sanderling.operations.doctor import checks as rounds
 from sanderling.operations.doctor import database, machine, network
@@ -27,7 +26,6 @@ from sanderling.operations.doctor.checks import QUESTIONS, findings
 from sanderling.operations.doctor.network import ends_at
 from sanderling.operations.findings import DoctorContext, Finding
 from sanderling.operations.import_stage import STAGE
-from sanderling.real_world import real_browser
 from storage.errors import Corrupt, DiskFull
 from storage.objects import FolderObjects
 from storage.records.identity import Millis
@@ -68,27 +66,6 @@ def test_s5_a_kernel_that_does_not_hold_the_workers_is_said_and_fails_where_it_i
     wanted, demanded = machine.jail(lacks, demanded=False), machine.jail(lacks, demanded=True)
     assert (wanted.level, demanded.level) == ("warn", "fail")
     assert lacks in wanted.says and "5.13" in wanted.do and "does not start" in demanded.says
-
-
-async def test_where_no_page_can_be_rendered_it_is_said_why_and_is_no_trouble(patient: DoctorContext) -> None:
-    for setting, why in (("off", "browser is off"), ("/nowhere/chromium", "no program")):
-        found = [each async for each in machine.browser(with_settings(patient, browser=setting))]
-        assert [each.level for each in found] == ["ok"] and why in found[0].says
-
-
-async def test_a_browser_that_does_not_start_is_found(patient: DoctorContext) -> None:
-    found = [each async for each in machine.browser(with_settings(patient, browser="/bin/true"))]
-    assert found[-1].level == "warn" and "rendered-pages.md" in found[-1].do
-
-
-def test_what_holds_a_browser_is_said_and_what_is_in_its_way() -> None:
-    assert machine.held("Chrome/1", Walls(namespace=False, sandbox=True)).level == "ok"
-    bare = machine.held("Chrome/1", Walls(namespace=True, sandbox=False))
-    assert bare.level == "warn" and "without its own sandbox" in bare.says
-    remote = machine.held("Chrome/1", Walls(namespace=False, sandbox=False, remote=True))
-    assert remote.level == "ok" and "remote: the proxy of each page's context alone" in remote.says
-    tight = machine.walls_of(unit_text(SYSTEM))
-    assert tight == machine.TIGHT and "MemoryDenyWriteExecute" in machine.from_unit(tight).says
 
 
 def test_a_healthy_folder_is_well(patient: DoctorContext) -> None:
@@ -310,14 +287,15 @@ async def test_the_clock_is_steady_here(patient: DoctorContext) -> None:
 async def test_a_folder_on_which_nothing_is_right_is_looked_over_to_the_end(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(machine, "real_browser", lambda settings: real_browser(replace(settings, browser="off")))
+    monkeypatch.setattr(check, "real_browser", lambda settings: real_browser(replace(settings, browser="off")))
     (tmp_path / "sanderling.toml").write_text("= =")
     (tmp_path / DATABASE).write_text("this is no database at all, is it?")
     found = await findings({"data": str(tmp_path)}, {"SANDERLING_MASTER_KEY": "nonsense"}, None, True)
     failed = {finding.what for finding in found if finding.level == "fail"}
     assert {"settings", "folder", "database", "master key"} <= failed
     assert all(finding.do for finding in found if finding.level != "ok")
-    assert {finding.what for finding in found} >= set(QUESTIONS) - {"import", "names", "replica", "tls", "proxy"}
+    without = {"import", "names", "replica", "tls", "proxy"}
+    assert {finding.what for finding in found} >= {*QUESTIONS, "browser"} - without
 
 
 async def test_beside_a_running_service(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ import random
 import msgspec
 import pytest
 
-from actors.browser.wire import BadMessage, Command, Message, Pipe, packed, read
+from extras.browser.wire import BadMessage, Command, Message, Pipe, packed, read
 
 
 def test_messages_are_the_same_however_they_are_cut() -> None:

@@ -11,12 +11,12 @@ import pytest
 import trio
 from wsproto.events import BytesMessage, CloseConnection
 
-from actors.browser.pool import ChromiumPool
-from actors.browser.remote import RemoteBrowser, read_remote
 from actors.world import RenderFailed, RenderRequest
+from extras.browser.pool import ChromiumPool
+from extras.browser.remote import RemoteBrowser, read_remote
 from sanderling.real_world import open_datagrams, open_listeners
-from tests.actors.browser.elsewhere import Elsewhere, Said, frame, text_frame
-from tests.actors.browser.real import Lines
+from tests.extras.browser.elsewhere import Elsewhere, Said, frame, text_frame
+from tests.extras.browser.real import Lines
 
 pytestmark = pytest.mark.usefixtures("autojump_clock")
 AT = "http://10.0.0.7:9222"

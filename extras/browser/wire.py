@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 import msgspec
 
 if TYPE_CHECKING:
-    from actors.egress.forward_proxy import ForwardProxy
-    from actors.egress.leases import Lease
+    from extras.browser.forward_proxy import ForwardProxy
+    from extras.browser.leases import Lease
 
 
 MOST_MESSAGE: Final = 96 << 20

@@ -12,11 +12,10 @@ from typing import Any, Final, NamedTuple
 
 import trio
 
-from actors.browser.doors import OwnDoors
-from actors.browser.wire import Pipe
+from extras.browser.doors import OwnDoors
+from extras.browser.wire import Pipe
+from sanderling.browsers import SOCKET
 
-SOCKET: Final = "unix:"
-"""Prefix of the path of a socket where each connection starts a holder, such as a systemd unit's."""
 UP_WITHIN: Final = 20.0
 GONE_WITHIN: Final = 5.0
 LAST_WORD_WITHIN: Final = 1.0

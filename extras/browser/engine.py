@@ -8,12 +8,12 @@ from typing import Any, Final
 
 import trio
 
-from actors.browser.look import HIDDEN, Look, context_behind
-from actors.browser.wire import BadMessage, Command, Line, Message, packed, read
-from actors.egress.forward_proxy import ForwardProxy
-from actors.egress.leases import Lease
 from actors.egress.url import parse_url
 from actors.world import FilledBy, Rendered, RenderFailed, RenderRequest
+from extras.browser.forward_proxy import ForwardProxy
+from extras.browser.leases import Lease
+from extras.browser.look import HIDDEN, Look, context_behind
+from extras.browser.wire import BadMessage, Command, Line, Message, packed, read
 
 HUNG_AFTER: Final = 1.6
 """Seconds of silence after a call; with detection and replacement that makes two."""

@@ -6,9 +6,9 @@ import pytest
 import trio
 from trio.testing import memory_stream_pair
 
-from actors.egress.forward_proxy import HEAD_WITHIN, MOST_STRANGERS, ForwardProxy, ProxyGate
 from actors.egress.guard import Guard
-from tests.actors.egress.test_forward_proxy import PUBLIC, a_lease, all_of
+from extras.browser.forward_proxy import HEAD_WITHIN, MOST_STRANGERS, ForwardProxy, ProxyGate
+from tests.extras.browser.test_forward_proxy import PUBLIC, a_lease, all_of
 from tests.support.memory_network import Answer, Asked, MemoryNetwork, web
 
 SECRET, OTHER = "a1" * 16, "b2" * 16

@@ -12,10 +12,10 @@ import pytest
 import trio
 from trio_websocket import open_websocket_url
 
-from actors.browser.pool import NO_DATAGRAMS, NO_DATAGRAMS_WHOLE
 from actors.world import Rendered, RenderFailed
-from tests.actors.browser import tricks
-from tests.actors.browser.real import INSIDE, Lines, a_pool, a_remote, a_web, kill, remote_at, shown
+from extras.browser.pool import NO_DATAGRAMS, NO_DATAGRAMS_WHOLE
+from tests.extras.browser import tricks
+from tests.extras.browser.real import INSIDE, Lines, a_pool, a_remote, a_web, kill, remote_at, shown
 from tests.support.children import first_line
 from tests.support.waiting import HANG, until
 
@@ -65,7 +65,7 @@ async def test_a_host_that_asks_for_a_password_shows_its_own_page() -> None:
 async def test_x26_a_browser_whose_pages_send_datagrams_past_the_proxy_is_given_no_page(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("actors.browser.pool.HOPELESS", 1)
+    monkeypatch.setattr("extras.browser.pool.HOPELESS", 1)
     lines = Lines()
     async with a_remote() as (address, _), a_web() as (site, _):
         async with a_pool(remote=remote_at(address), log=lines) as pool:
@@ -93,7 +93,7 @@ async def test_a_browser_that_ends_costs_the_look_that_it_was_making() -> None:
 
 SERVICE = """
 import sys, trio
-from tests.actors.browser.real import a_pool, a_web, kill, remote_at, shown
+from tests.extras.browser.real import a_pool, a_web, kill, remote_at, shown
 async def main():
     async with a_web() as (site, _), a_pool(remote=remote_at(sys.argv[1])) as pool, trio.open_nursery() as nursery:
         site.page("slow", "<p>slow</p><script>fetch('/wait')</script>")

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 import trio
 
-from actors.browser.look import Look
-from tests.actors.browser import credential_tricks as tricks
-from tests.actors.browser import real
-from tests.actors.browser.real import ORIGIN, Web, a_pool, a_web, shown
+from extras.browser.look import Look
+from tests.extras.browser import credential_tricks as tricks
+from tests.extras.browser import real
+from tests.extras.browser.real import ORIGIN, Web, a_pool, a_web, shown
 from tests.support.memory_network import Answer, Asked
 
 pytestmark = pytest.mark.usefixtures("browser")
@@ -36,7 +36,7 @@ LEAVING = {
 
 @pytest.fixture(autouse=True)
 def nothing_is_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("actors.browser.look._DROPPED", frozenset())
+    monkeypatch.setattr("extras.browser.look._DROPPED", frozenset())
     hosts = {host: [[ORIGIN]] for host in tricks.TRICKS}
     monkeypatch.setattr(Web, "answer", answered)
     monkeypatch.setattr(real, "NAMES", {**real.NAMES, **hosts})

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from actors.egress.leases import MOST_TROUBLES, Lease, Trouble
 from actors.errors import UrlRefused
+from extras.browser.leases import MOST_TROUBLES, Lease, Trouble
 
 PUBLIC, INSIDE, BESIDE = "93.184.216.34", "192.168.0.1", "192.168.0.2"
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from actors.browser.look import MOMENT, MOST_NAVIGATIONS, MOST_READINGS, PATIENCE, State
-from actors.egress.leases import Trouble
-from tests.actors.browser.scripts import OWN, URL, Script
+from extras.browser.leases import Trouble
+from extras.browser.look import MOMENT, MOST_NAVIGATIONS, MOST_READINGS, PATIENCE, State
+from tests.extras.browser.scripts import OWN, URL, Script
 
 
 def read_twice(script: Script) -> Script:

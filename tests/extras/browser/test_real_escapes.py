@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 import trio
 
-from actors.browser.look import Look
-from actors.browser.pool import ChromiumPool
-from actors.browser.wire import Command
-from tests.actors.browser import tricks
-from tests.actors.browser.real import BROWSER, Lines, a_pool, a_web, shown
+from extras.browser.look import Look
+from extras.browser.pool import ChromiumPool
+from extras.browser.wire import Command
+from tests.extras.browser import tricks
+from tests.extras.browser.real import BROWSER, Lines, a_pool, a_web, shown
 
 pytestmark = pytest.mark.usefixtures("browser")
 OPEN = """#!/bin/sh
@@ -65,9 +65,9 @@ async def tried(*, screenshot: bool = True, **given: Any) -> tuple[Mapping[str, 
 @pytest.fixture(autouse=True)
 def proxy_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     """Switch off the render's own filter, so that only the proxy protects."""
-    monkeypatch.setattr("actors.browser.look._SHOWN_DROPPED", frozenset())
-    monkeypatch.setattr("actors.browser.look._DROPPED", frozenset())
-    monkeypatch.setattr("actors.browser.look.NO_WINDOWS", "")
+    monkeypatch.setattr("extras.browser.look._SHOWN_DROPPED", frozenset())
+    monkeypatch.setattr("extras.browser.look._DROPPED", frozenset())
+    monkeypatch.setattr("extras.browser.look.NO_WINDOWS", "")
 
 
 @pytest.mark.parametrize("namespace", [True, False], ids=["namespace", "proxy"])
@@ -108,7 +108,7 @@ async def test_x26_a_browser_that_passes_by_the_proxy_is_given_no_page(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(Look, "begin", lambda self: [Command("Target.createBrowserContext", {}, tag="context")])
-    monkeypatch.setattr("actors.browser.pool.HOPELESS", 1)
+    monkeypatch.setattr("extras.browser.pool.HOPELESS", 1)
     lines = Lines()
     async with a_web() as (site, _), a_pool(path=without_walls(tmp_path), namespace=False, log=lines) as pool:
         outcome = await shown(pool, site.page("a", "<p>a</p>"))

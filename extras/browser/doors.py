@@ -8,9 +8,9 @@ from typing import Final
 
 import trio
 
-from actors.browser.wire import Door
-from actors.egress.forward_proxy import ForwardProxy, ProxyGate, Slot
-from actors.egress.leases import Lease
+from extras.browser.forward_proxy import ForwardProxy, ProxyGate, Slot
+from extras.browser.leases import Lease
+from extras.browser.wire import Door
 
 _SECRET_SIZE: Final = 16
 

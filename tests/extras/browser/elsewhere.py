@@ -12,7 +12,7 @@ from trio.testing import memory_stream_pair
 from wsproto import ConnectionType, WSConnection
 from wsproto.events import AcceptConnection, BytesMessage, CloseConnection, RejectConnection, Request, TextMessage
 
-from actors.browser.wire import MOST_MESSAGE
+from extras.browser.wire import MOST_MESSAGE
 
 PAGE = {"at": "http://a.example/", "again": True, "size": 8, "height": 9, "html": "<p>tide</p>"}
 ANSWERS: Mapping[str, Mapping[str, Any]] = {

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from actors.browser.look import Look
-from actors.browser.wire import Command, Door, Message
-from actors.egress.leases import Trouble
 from actors.world import RenderRequest
+from extras.browser.leases import Trouble
+from extras.browser.look import Look
+from extras.browser.wire import Command, Door, Message
 
 URL = "https://a.example/page"
 DOOR = Door("http://127.0.0.1:4001")

@@ -1,4 +1,4 @@
-"""The connections to a remote browser: plain, and inside verified TLS."""
+"""The browser for the settings: its process here, or connections to a remote one, plain and inside verified TLS."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 import trio
 
-from actors.browser.held import NotUp
-from actors.egress.forward_proxy import ForwardProxy
 from actors.egress.sockets import public_trust
 from actors.settings import Settings
-from sanderling.browsers import browser_elsewhere
+from extras.browser.forward_proxy import ForwardProxy
+from extras.browser.held import NotUp
+from extras.browser.real import browser_elsewhere, holder_command, named_browser
 from sanderling.real_world import open_listeners
 from tests.support.certificates import make_certificate, needs_openssl, trusting
 
@@ -47,6 +47,25 @@ async def answer(stream: trio.abc.Stream) -> None:
         await stream.send_all(NOT_FOUND)
     except trio.BrokenResourceError:
         pass  # a client that does not trust us leaves
+
+
+def test_one_elsewhere_is_taken_by_its_address_and_nothing_is_looked_for_here() -> None:
+    for address in ("http://10.0.0.7:9222", "wss://a.example/devtools/browser/1?token=b"):
+        assert named_browser(address) == (address, "")
+    path, absent = named_browser("http://me:s3cret@10.0.0.7:9222/?token=s3cret")
+    assert path == "" and "no user and no password" in absent and "s3cret" not in absent
+
+
+def test_a_browser_is_held_by_the_program_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys._MEIPASS", "/tmp", raising=False)
+    monkeypatch.setattr("sys.executable", "/usr/lib/sanderling/sanderling")
+    assert [*holder_command("/usr/bin/chromium")] == [
+        *("/usr/lib/sanderling/sanderling", "browser-holder", "/usr/bin/chromium")
+    ]
+
+
+def test_nothing_is_started_for_a_socket() -> None:
+    assert holder_command("unix:/run/b/socket") == ["unix:/run/b/socket"]
 
 
 async def test_where_nobody_listens_it_is_said_why() -> None:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.browser.remote import is_remote, read_remote, told_target
+from extras.browser.remote import is_remote, read_remote, told_target
 
 
 @pytest.mark.parametrize(

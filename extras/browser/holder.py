@@ -31,7 +31,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final, NoReturn
 
-from actors.browser.flags import command_line
+from extras.browser.flags import command_line
 
 PREFIX: Final = "sanderling-browser-"
 NOBODY: Final = 65534

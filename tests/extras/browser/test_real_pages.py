@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 import trio
 
-from actors.browser.flags import kind_of
 from actors.world import Rendered, RenderFailed
+from extras.browser.flags import kind_of
 from storage.records.picture import MOST_BYTES, described
-from tests.actors.browser.real import BROWSER, Web, a_pool, a_web, shown
+from tests.extras.browser.real import BROWSER, Web, a_pool, a_web, shown
 from tests.support.memory_network import Answer
 
 pytestmark = pytest.mark.usefixtures("browser")

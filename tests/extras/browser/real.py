@@ -19,15 +19,15 @@ import h11
 import pytest
 import trio
 
-from actors.browser.flags import kind_of
-from actors.browser.pool import ChromiumPool
-from actors.browser.remote import RemoteBrowser, read_remote
 from actors.egress.guard import Guard
 from actors.egress.sockets import TcpConnector, public_trust
 from actors.world import Rendered, RenderFailed, RenderRequest, ResolveFailed
+from extras.browser.flags import kind_of
+from extras.browser.pool import ChromiumPool
+from extras.browser.real import holder_command
+from extras.browser.remote import RemoteBrowser, read_remote
 from sanderling.browsers import find_browser
 from sanderling.environment import environ
-from sanderling.program import holder_command
 from sanderling.real_world import entropy, open_datagrams, open_listeners
 from tests.support.memory_network import Answer, Asked, web
 from tests.support.waiting import HANG
@@ -225,7 +225,7 @@ async def a_pool(
     stopping = trio.Event()
     with pytest.MonkeyPatch.context() as patch:
         for name, value in PATIENCE.items():
-            patch.setattr(f"actors.browser.{name}", value)
+            patch.setattr(f"extras.browser.{name}", value)
         async with trio.open_nursery() as nursery:
             child: Any = SimpleNamespace(ready=lambda: None, stopping=stopping)
             nursery.start_soon(partial(pool.run, child, connect=guard.connect))

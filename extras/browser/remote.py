@@ -32,10 +32,10 @@ from wsproto.events import (
 from wsproto.frame_protocol import CloseReason
 from wsproto.utilities import ProtocolError
 
-from actors.browser.doors import GateDoors
-from actors.browser.held import NotUp
-from actors.browser.wire import MOST_MESSAGE, BadMessage
-from actors.egress.forward_proxy import ForwardProxy, ProxyGate
+from extras.browser.doors import GateDoors
+from extras.browser.forward_proxy import ForwardProxy, ProxyGate
+from extras.browser.held import NotUp
+from extras.browser.wire import MOST_MESSAGE, BadMessage
 
 SCHEMES: Final = ("ws://", "wss://", "http://", "https://")
 _HOST: Final = re.compile(r"[A-Za-z0-9_.-]{1,253}|[0-9A-Fa-f:.]{2,45}")

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 import trio
 
-from actors.browser import pool as module
-from actors.browser.held import NotUp, Walls
-from actors.browser.pool import HOPELESS, ChromiumPool
 from actors.world import Rendered, RenderFailed, RenderRequest
+from extras.browser import pool as module
+from extras.browser.held import NotUp, Walls
+from extras.browser.pool import HOPELESS, ChromiumPool
 from sanderling.real_world import open_datagrams
 
 PAGE = RenderRequest("http://a.example/", "")

@@ -23,10 +23,10 @@ from email.utils import formatdate
 from enum import Enum
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from actors.browser.wire import Command, Door, Message, agent_of, in_words
-from actors.egress.leases import USER, Trouble
 from actors.egress.url import Url, parse_url
 from actors.errors import UrlRefused
+from extras.browser.leases import USER, Trouble
+from extras.browser.wire import Command, Door, Message, agent_of, in_words
 
 if TYPE_CHECKING:
     from actors.world import RenderRequest

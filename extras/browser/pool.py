@@ -18,14 +18,14 @@ from typing import Final, Literal, Protocol
 
 import trio
 
-from actors.browser.engine import Engine
-from actors.browser.held import NotUp, Walls, probe, start
-from actors.browser.remote import RemoteBrowser
-from actors.browser.wire import Line
-from actors.egress.forward_proxy import ForwardProxy
 from actors.egress.url import parse_url
 from actors.errors import UrlRefused
 from actors.world import Connect, Rendered, RenderFailed, RenderRequest
+from extras.browser.engine import Engine
+from extras.browser.forward_proxy import ForwardProxy
+from extras.browser.held import NotUp, Walls, probe, start
+from extras.browser.remote import RemoteBrowser
+from extras.browser.wire import Line
 from supervision.policy import Backoff, next_streak, wait_before
 
 MOST_LOOKS: Final = 500

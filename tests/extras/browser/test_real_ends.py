@@ -15,14 +15,14 @@ from pathlib import Path
 import pytest
 import trio
 
-from actors.browser import engine
-from actors.browser.engine import CALLS, HUNG_AFTER
-from actors.browser.held import SOCKET
-from actors.browser.holder import PREFIX, descendants, sweep
-from actors.browser.pool import ChromiumPool
 from actors.world import Rendered, RenderFailed
-from sanderling.program import holder_command
-from tests.actors.browser.real import BROWSER, Web, a_pool, a_web, shown
+from extras.browser import engine
+from extras.browser.engine import CALLS, HUNG_AFTER
+from extras.browser.held import SOCKET
+from extras.browser.holder import PREFIX, descendants, sweep
+from extras.browser.pool import ChromiumPool
+from extras.browser.real import holder_command
+from tests.extras.browser.real import BROWSER, Web, a_pool, a_web, shown
 from tests.support.children import first_line
 from tests.support.waiting import until
 
@@ -151,7 +151,7 @@ async def test_a_look_that_is_given_up_leaves_nothing_open() -> None:
 
 SERVICE = """
 import trio
-from tests.actors.browser.real import a_pool, a_web, shown
+from tests.extras.browser.real import a_pool, a_web, shown
 async def main():
     async with a_web() as (site, _), a_pool() as pool:
         print(type(await shown(pool, site.page("a", "<p>a</p>"))).__name__, flush=True)

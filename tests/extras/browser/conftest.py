@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from sanderling.environment import environ
-from tests.actors.browser.real import MISSING
+from tests.extras.browser.real import MISSING
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -22,10 +22,10 @@ import h11
 import trio
 
 from actors.egress.failures import Blame, LookFailed, LookRefused
-from actors.egress.leases import MOST_STREAMS, USER, Lease, Trouble
 from actors.egress.url import parse_url
 from actors.errors import UrlRefused
 from actors.world import Connect
+from extras.browser.leases import MOST_STREAMS, USER, Lease, Trouble
 
 Event = h11.Request | h11.Response | h11.InformationalResponse | h11.Data | h11.EndOfMessage | h11.ConnectionClosed
 

@@ -7,10 +7,10 @@ import pytest
 import trio
 from trio.testing import memory_stream_pair
 
-from actors.egress.forward_proxy import ForwardProxy, Slot
 from actors.egress.guard import Guard
-from actors.egress.leases import MOST_STREAMS, Lease
 from actors.settings import Network
+from extras.browser.forward_proxy import ForwardProxy, Slot
+from extras.browser.leases import MOST_STREAMS, Lease
 from tests.support.memory_network import Answer, Asked, MemoryNetwork, web
 
 PUBLIC = "93.184.216.34"

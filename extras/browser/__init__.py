@@ -1,0 +1,35 @@
+"""Rendered pages: Chromium on a pipe, confined, a fresh context for each page, one way out.
+
+Pure: `wire.py`, `look.py`, `flags.py`. `holder.py` runs in the process that keeps the browser: it confines it, and ends
+everything that the browser started. `held.py` is the service's side of that process, `engine.py` one running browser,
+`forward_proxy.py` its only way to any host, `pool.py` all of it behind the port `actors.world.Browser`, `real.py` that
+port for the settings, and `check.py` the doctor's check. Start with `look.py`, one page from its opening to its end.
+The settings `browser*` govern it; the first page starts a browser.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
+
+from actors.extras import Extra
+
+if TYPE_CHECKING:
+    from actors.settings import Settings
+    from actors.world import Browser
+    from sanderling.operations.doctor.checks import Question
+
+
+def _ports(settings: Settings, log: Callable[..., None]) -> Mapping[str, Browser]:
+    from extras.browser.real import real_browser
+
+    return {"browser": real_browser(settings, log)}
+
+
+def _checks() -> Mapping[str, Question]:
+    from extras.browser.check import browser
+
+    return {"browser": browser}
+
+
+EXTRA = Extra(ports=_ports, checks=_checks)
