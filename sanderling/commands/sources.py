@@ -130,7 +130,7 @@ async def add(client: Client, *, urls: Sequence[str], as_json: bool, **options: 
 
 def unapplied(source: Mapping[str, Any], body: Mapping[str, Any]) -> list[str]:
     """Return the options of `add` that a source which is watched already does not have."""
-    wanted = body | ({"tags": [tag_of(tag) for tag in body["tags"]]} if "tags" in body else {})
+    wanted = {**body, "tags": [tag_of(tag) for tag in body.get("tags", ())]}
     found = list[str]()
     for name, value in wanted.items():
         has = source.get(name)

@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from actors.settings import headers_in
 from extras.tracing.identity import SpanContext
-from extras.tracing.otlp import Verdict, encoded, headers_in, verdict
+from extras.tracing.otlp import Verdict, encoded, verdict
 from extras.tracing.span import CLIENT, INTERNAL, LONGEST, SERVER, Moment, Span, clean, host_alone
 from tests.support.collector import as_protobuf, seen, values
 

@@ -12,10 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from api.schemas.sources import SourceRecord
+from extras.publish import commands as publications
 from sanderling import cli, flags
 from sanderling.client import terminal
 from sanderling.client.lines import LEAST, Cell, ago, cells, short_ids, table, within
-from sanderling.commands import alerts, bins, keys, publications, sources
+from sanderling.commands import alerts, bins, keys, sources
 from sanderling.commands.keys import key_rows
 from sanderling.commands.service import SOURCES
 from sanderling.operations.backup import upkeep as weighing
