@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import closing
 from functools import partial
 from sqlite3 import Connection
+from typing import Any
 
 import trio
 from msgspec.json import decode
@@ -25,7 +26,7 @@ from storage.records.alert import Alert
 from storage.records.identity import START, Seq, millis_of, rfc3339
 from storage.records.publication import Publication
 from storage.records.secrecy import plain
-from storage.records.source import Source, SourceRuntime
+from storage.records.source import Source
 from storage.retention import too_roomy
 from storage.sql.stores import scan
 from storage.sql.stores.sources import decode_hot
@@ -87,15 +88,16 @@ def private_sources(patient: DoctorContext) -> Iterator[Finding]:
     if not path.exists() or not path.stat().st_size:
         return
     with closing(connect(path, READER)) as connection, translated():
-        if version_of(connection) != len(STEPS):
-            return
-        rows = connection.execute("SELECT s.body, h.body FROM source s JOIN source_hot h ON h.key=s.key")
-        since = ((body, hot) for body, stored in rows if (hot := decode_hot(stored)).private_since)
-        watched = [(decode(body, type=Source), hot) for body, hot in since]
-        alerts = [decode(body, type=Alert) for (body,) in connection.execute("SELECT body FROM alert")]
-        published = [decode(body, type=Publication) for (body,) in connection.execute("SELECT body FROM publication")]
-    faces: list[tuple[str, Callable[[Source, SourceRuntime], bool]]]
-    faces = [(f"the alert {one.name}", one.has_left) for one in alerts]
+        if version_of(connection) == len(STEPS):
+            yield from _gone_private(connection.execute)
+
+
+def _gone_private(execute: Callable[[str], Any]) -> Iterator[Finding]:
+    rows = execute("SELECT s.body, h.body FROM source s JOIN source_hot h ON h.key=s.key").fetchall()
+    watched = [(decode(body, type=Source), hot) for body, stored in rows if (hot := decode_hot(stored)).private_since]
+    alerts = [decode(body, type=Alert) for (body,) in execute("SELECT body FROM alert").fetchall()]
+    published = [decode(body, type=Publication) for (body,) in execute("SELECT body FROM publication").fetchall()]
+    faces: list[tuple[str, Callable[..., bool]]] = [(f"the alert {one.name}", one.has_left) for one in alerts]
     faces += [(f"the publication {one.title}", partial(one.has_left, alerts=alerts)) for one in published]
     for face, has_left in faces:
         gone = (each.called for each, hot in watched if each.deleted_at is None and has_left(each, hot))
@@ -175,7 +177,9 @@ def postgres(patient: DoctorContext) -> Iterator[Finding]:
 
 
 def _asked(patient: DoctorContext, address: Address, *, listens: bool) -> Iterator[Finding]:
+    from storage.postgres.engine import connection as engine
     from storage.postgres.engine.examining import examine
+    from storage.postgres.engine.steps import all_steps
 
     found = examine(address.url, wall, named_vault(patient.variables), listens=listens)
     yield Finding("ok", "PostgreSQL", f"{found.version} at {address}")
@@ -185,6 +189,9 @@ def _asked(patient: DoctorContext, address: Address, *, listens: bool) -> Iterat
         yield Finding("warn", "schema", "there is none yet", "The first start creates it.")
         return
     yield Finding("ok", "schema", str(found.schema))
+    if found.schema == len(all_steps()):
+        with closing(engine.connect(address.url)) as opened, engine.translated():
+            yield from _gone_private(opened.execute)
     for member in found.inside:
         yield Finding("ok", "node", f"{member} is inside")
     if found.opened is None:

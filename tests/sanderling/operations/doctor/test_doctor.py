@@ -31,14 +31,16 @@ from storage.objects import FolderObjects
 from storage.records.identity import Millis
 from storage.records.source import SourceRuntime, SourceState
 from storage.secrets.vault import REPLICA, written
-from storage.sqlite import open_keys, open_sqlite
+from storage.sqlite import open_keys
 from storage.sqlite.engine.folder import DATABASE, MARK
 from storage.sqlite.engine.migrations import STEPS
 from storage.sqlite.master_key import NEXT, OWN, make_own
 from tests.e2e.service import a_key, a_service, run_command
 from tests.storage.contract.builders import a_publication, a_signing_key, an_alert
+from tests.storage.contract.engines import ENGINES, PostgresEngine
 from tests.support.build import a_source, a_source_id
 from tests.support.certificates import make_certificate, needs_openssl
+from tests.support.postgres import cluster
 
 pytestmark = pytest.mark.real
 NO_BROWSER = {"SANDERLING_BROWSER": "off"}
@@ -314,12 +316,22 @@ async def test_beside_a_running_service(tmp_path: Path) -> None:
         assert await service.end() == Exit.WELL
 
 
+@pytest.mark.parametrize("kind", ["sqlite", "postgres"])
 async def test_sources_that_have_left_publications_and_alerts_are_named_until_somebody_has_seen_it(
-    patient: DoctorContext,
+    patient: DoctorContext, kind: str
 ) -> None:
-    assert not [*database.private_sources(patient)]
+    engine = ENGINES[kind](patient.folder)
+    if isinstance(engine, PostgresEngine):
+        there = f"postgresql://tests@/{cluster().fresh()}?host={cluster().folder}"
+        patient = with_settings(patient, storage_url=there)
+
+    def told() -> list[tuple[str, str]]:
+        found = database.private_sources(patient) if kind == "sqlite" else database.postgres(patient)
+        return [(one.level, one.says) for one in found if one.what == "private"]
+
+    assert not told()
     before, then, after = Millis(1), Millis(2), Millis(3)
-    storage = await open_sqlite(patient.folder, clock=lambda: 1_800_000_000.0, owner="test", warn=print)
+    storage = await engine.start()
     try:
         for number, since in ((1, then), (2, None), (3, Millis(0))):
             state = SourceState(a_source_id(number), SourceRuntime(private_since=since))
@@ -330,8 +342,7 @@ async def test_sources_that_have_left_publications_and_alerts_are_named_until_so
         await storage.alerts.put(an_alert("named", updated_at=before, private_source_ids=(a_source_id(1),)))
     finally:
         await storage.aclose()
-    found = [(one.level, one.says) for one in database.private_sources(patient)]
-    assert found == [
+    assert told() == [
         ("warn", f"the {face} leaves out sources that became private: https://site1.test/feed")
         for face in ("alert prices", "publication Title of one")
     ]
