@@ -34,7 +34,7 @@ KINDS: dict[str, Kind] = {
     "invalid-request": Kind(
         400,
         "The request is not valid",
-        "Something in the body, the query or a header is missing, unknown or of the wrong type. `errors` says where.",
+        "A field of the body, the query or a header is missing, unknown or invalid. `errors` lists each place.",
         "body.backfill: Expected `int` <= 50",
     ),
     "unauthorized": Kind(
@@ -53,43 +53,43 @@ KINDS: dict[str, Kind] = {
     "not-found": Kind(
         404,
         "Not found",
-        "The path or the id in it names nothing here.",
+        "Nothing exists at this path or under this id.",
         "There is no such source.",
     ),
     "method-not-allowed": Kind(405, "The path has no such method", "The `Allow` header lists the methods it has."),
     "request-timeout": Kind(
-        408, "The request came too slowly", "Its head or its body did not arrive in time. Send it again."
+        408, "The request arrived too slowly", "The headers or the body did not arrive in time. Send the request again."
     ),
     "conflict": Kind(
         409,
-        "It is not in a state for this",
-        "`detail` says which state is in the way.",
+        "Not possible in its present state",
+        "`detail` names the state that prevents it.",
         "Nothing is sent to the destination: resume it first (`enabled: true`).",
     ),
     # Not 503: waiting does not help, and monitors would alarm. Not `conflict`: clients retry that.
     "library-full": Kind(
         409,
         "The library is full",
-        "As many sources are watched as `max_sources` allows. Waiting does not help: delete one, or have the setting "
-        "raised.",
+        "The service watches as many sources as `max_sources` allows. Waiting does not help: delete one, or raise the "
+        "setting.",
         "the library is full: max_sources is 100000",
     ),
     "cursor-expired": Kind(
         410,
-        "The cursor is older than what is kept",
-        "Events after this cursor have been deleted by retention, so a replay from it would have a gap. Start without "
-        "a cursor, or with `earliest` in its place, which begins with the oldest event that is kept.",
+        "The cursor is older than the log",
+        "Retention has deleted events after this cursor, so a replay from it would have a gap. Start without a cursor, "
+        "or with `earliest`, which begins with the oldest stored event.",
         "Events after this id have been deleted by retention.",
     ),
     "precondition-failed": Kind(
         412,
-        "Somebody else has changed it meanwhile",
-        "`If-Match` names a revision that is no longer the present one, and nothing was changed. Read the thing again, "
-        "make your change to what it is now, and send the new `ETag`.",
+        "It has changed since you read it",
+        "`If-Match` names an old revision, so the service changed nothing. Read the record again, apply your change to "
+        "it, and send the new `ETag`.",
         "It has been changed since you read it: read it again, and change what it is now.",
     ),
     "body-too-large": Kind(413, "The body is too large", "`detail` names the limit."),
-    "target-too-long": Kind(414, "The request line is too long", "At most 8 KiB of path and query are read."),
+    "target-too-long": Kind(414, "The request line is too long", "Path and query may have at most 8 KiB."),
     "unsupported-media-type": Kind(
         415,
         "The body is not plain JSON",
@@ -99,7 +99,7 @@ KINDS: dict[str, Kind] = {
     "url-refused": Kind(
         422,
         "The URL is refused",
-        "Only public addresses are reached. `detail` names the rule, and the setting that opens it, if there is one.",
+        "The service fetches only public addresses. `detail` names the rule, and the setting that permits it, if any.",
         "10.0.0.1 is not public; SANDERLING_ALLOW_NETWORKS=10.0.0.1/32 would open it (rule: address-private)",
     ),
     "unprocessable": Kind(
@@ -111,17 +111,15 @@ KINDS: dict[str, Kind] = {
     "rate-limited": Kind(
         429,
         "Too many requests",
-        "Each key has a token bucket of its own. Wait the whole seconds of `Retry-After`, then go on.",
+        "Each key has its own token bucket. Wait the seconds of `Retry-After`, then continue.",
         "Wait 3 s: 100 requests at once, then as the bucket fills.",
     ),
-    "headers-too-large": Kind(431, "The headers are too large", "At most 8 KiB of headers are read."),
-    "internal": Kind(
-        500, "Something went wrong on our side", "It has been logged under the request id of `X-Request-Id`."
-    ),
+    "headers-too-large": Kind(431, "The headers are too large", "Headers may have at most 8 KiB."),
+    "internal": Kind(500, "Internal error", "The log has the details under the id in `X-Request-Id`."),
     "unavailable": Kind(
         503,
-        "Not now",
-        "The service can't do this at the moment. Wait as `Retry-After` says.",
+        "Temporarily unavailable",
+        "The service can't do this at the moment. Retry after the seconds of `Retry-After`.",
         "The service is stopping.",
     ),
 }

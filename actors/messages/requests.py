@@ -31,12 +31,12 @@ Tags = Annotated[
     ),
 ]
 _PART = (
-    "What to watch in a page (CSS, or XPath 1.0: `//a/@href`, `xpath:count(//li)`), in JSON (JSONPath, RFC 9535: "
-    "`$.plans[*].price`), in XML (XPath), in a text (`lines:3-20`, `re:^Version`) or in a document (its path, as a "
-    "difference says it: `path:Prices › Team · Fee`)"
+    "The part to watch: of a page (CSS, or XPath 1.0: `//a/@href`, `xpath:count(//li)`), of JSON (JSONPath, RFC 9535: "
+    "`$.plans[*].price`), of XML (XPath), of a text (`lines:3-20`, `re:^Version`) or of a document (a path as in its "
+    "differences: `path:Prices › Team · Fee`)"
 )
 Selector = Annotated[str, Meta(min_length=1, max_length=1000, description=_PART)]
-Ignore = Annotated[tuple[Selector, ...], Meta(max_length=50, description="Selectors of what not to watch")]
+Ignore = Annotated[tuple[Selector, ...], Meta(max_length=50, description="Selectors of parts to leave out")]
 Schedule = Annotated[
     str,
     Meta(
@@ -50,7 +50,7 @@ Hours = Annotated[
     Meta(
         min_length=1,
         max_length=200,
-        description="Days, hours and a time zone in which it is looked at; outside of them only when somebody asks",
+        description="Days, hours and a time zone for its checks; at other times only on request",
         examples=["weekdays 08-18 Europe/Stockholm"],
     ),
 ]
@@ -59,8 +59,8 @@ PushFilter = Annotated[
     Meta(
         max_length=4096,
         extra_json_schema={"format": "alert-query"},
-        description="A query that a push source's frames must match to become events, beside those that match an "
-        "alert; an empty one admits every frame",
+        description="A query: matching frames of a push source become events, as do those that match an alert. An "
+        "empty one admits every frame",
     ),
 ]
 Bar = Annotated[
@@ -68,7 +68,7 @@ Bar = Annotated[
     Meta(
         ge=0.2,
         le=0.9,
-        description="The score from which a page's difference is told; a lower one tells more; null is 0.5",
+        description="The threshold: differences from this score on are reported. Lower reports more; null is 0.5",
     ),
 ]
 Subprotocol = Annotated[
@@ -83,16 +83,16 @@ Subprotocol = Annotated[
 ]
 Subprotocols = Annotated[
     tuple[Subprotocol, ...],
-    Meta(max_length=16, description="What a push source's handshake offers, best first"),
+    Meta(max_length=16, description="The subprotocols that a push source's handshake offers, best first"),
 ]
 Hello = Annotated[
     str,
     Meta(
         min_length=1,
         max_length=4096,
-        description="What is sent to a WebSocket after each handshake, such as a subscription; {last_id} becomes the "
-        "id of the frame that was admitted last. A line `---` separates messages: each waits for a frame after the one "
-        "before. Never shown again",
+        description="Sent to a WebSocket after each handshake, such as a subscription; {last_id} becomes the id of the "
+        "last admitted frame. A line `---` separates messages: each waits for a frame after the previous one. Never "
+        "shown again",
     ),
 ]
 Hellos = Annotated[tuple[Hello, ...], Meta(min_length=1, max_length=8, description="The messages, in order")]
@@ -100,8 +100,8 @@ Replies = Annotated[
     tuple[Annotated[str, Meta(min_length=6, max_length=500)], ...],
     Meta(
         max_length=8,
-        description="Replies to a WebSocket's pings, each `pattern -> text`; a `*` in the pattern stands for any "
-        "characters, and in the text for the same ones. A frame that is answered is no event",
+        description="Replies to a WebSocket's pings, each `pattern -> text`; a `*` in the pattern matches any "
+        "characters, and inserts them in the text. An answered frame is no event",
         examples=[['{"ping":*} -> {"pong":*}', "2 -> 3"]],
     ),
 ]
@@ -110,9 +110,9 @@ Headers = Annotated[
     Meta(
         min_length=1,
         max_length=32_768,
-        description="Headers of a look, or of a WebSocket's handshake, `Name: value`, one a line, for what asks who "
-        "you are: `Cookie`, `Authorization`, an API's key. With a first line `POST`, what follows an empty line is "
-        "posted (not in a handshake). Sent to the URL's own origin only. Never shown again",
+        description="Headers of a check or of a WebSocket's handshake, `Name: value`, one per line, to sign in: "
+        "`Cookie`, `Authorization`, an API key. With a first line `POST`, the text after an empty line is posted (not "
+        "in a handshake). Sent only to the URL's own origin. Never shown again",
         examples=["Authorization: Bearer 3f9a"],
     ),
 ]
@@ -120,33 +120,33 @@ HeadersFor = Annotated[
     tuple[Annotated[str, Meta(min_length=1, max_length=260)], ...],
     Meta(
         max_length=50,
-        description="Where the headers are sent for other sources that have none of their own: hosts, or `*.` and what "
-        "lies below it, over https and wss. Once one is named, the URL's own origin is, too",
+        description="Hosts of other sources that borrow these headers if they have none: names, or `*.` for all "
+        "subdomains, over https and wss. With any entry, the URL's own origin is included",
         examples=[["*.members.example"]],
     ),
 ]
 Follows = Annotated[
     Follow,
     Meta(
-        description="`new_links`: each new item of a list page, each new address of a sitemap and each new entry of a "
-        "feed is told once, with the text of its own page. A page is then read as a list: other changes of it are not "
-        "told"
+        description="`new_links`: report each new item of a list page, each new address of a sitemap and each new "
+        "entry of a feed once, with the text of its own page. A page is then read as a list; its other changes are not "
+        "reported"
     ),
 ]
 FollowHosts = Annotated[
     tuple[Annotated[str, Meta(min_length=1, max_length=253)], ...],
     Meta(
         max_length=50,
-        description="Other hosts whose pages `follow` fetches, too, each with what lies below it; `*` is every host. "
-        "Links to others are told without the text of their page. `headers` never go there",
+        description="Other hosts whose pages `follow` also fetches, with their subdomains; `*` is every host. Links to "
+        "others are reported without the text of their page. `headers` never go there",
         examples=[["news.example"]],
     ),
 ]
 RenderWish = Annotated[
     Render,
     Meta(
-        description="Whether a browser shows a page before it is read: `auto` only where it is empty without its "
-        "scripts. A rendered look costs 100 plain ones; feeds are never rendered",
+        description="Whether a browser renders the page: `auto` only if it is empty without its scripts. A rendered "
+        "check costs as much as 100 plain ones; feeds are never rendered",
     ),
 ]
 WaitFor = Annotated[
@@ -154,7 +154,7 @@ WaitFor = Annotated[
     Meta(
         min_length=1,
         max_length=500,
-        description="A CSS selector that must be there before a rendered page is read",
+        description="A CSS selector that must match before a rendered page is read",
         examples=["#prices li"],
     ),
 ]
@@ -162,8 +162,8 @@ OwnOnly = Annotated[
     tuple[Inheritable, ...],
     Meta(
         max_length=5,
-        description="The settings that follow no tag: its own value holds, and where it has none, none does. "
-        "Of `ignore` only its own parts are left out",
+        description="Settings that are not inherited from tags: only the source's own value applies, or none. For "
+        "`ignore`, only its own selectors",
         examples=[["hours"]],
     ),
 ]
@@ -174,18 +174,18 @@ DefaultDestinations = Annotated[
 Screenshots = Annotated[
     bool,
     Meta(
-        description="Whether a picture of the page is kept with each change, and of the first look, while a browser "
-        "shows it; for as long as `screenshot_days` says"
+        description="Whether to store a screenshot with each change and at the first check of a rendered page, for "
+        "`screenshot_days`"
     ),
 ]
-Title = Annotated[str, Meta(max_length=200, description="Your own name for it, of one line", examples=["Day tickets"])]
+Title = Annotated[str, Meta(max_length=200, description="Your own name for it, on one line", examples=["Day tickets"])]
 
 
 ManagedBy = Annotated[Managed | None, Meta(description="The files that describe it; see `sanderling apply`")]
 
 
 def as_typed(text: str) -> str:
-    """Return the URL that a typed or pasted text means: blanks are dropped, `feed:` and a missing scheme become https.
+    """Return the URL of a typed or pasted text: strip blanks, turn `feed:` and a missing scheme into https.
 
     >>> as_typed(" feed://a.example/x"), as_typed("feed:http://a.example/"), as_typed("b.example:8080/x")
     ('https://a.example/x', 'http://a.example/', 'https://b.example:8080/x')
@@ -196,9 +196,9 @@ def as_typed(text: str) -> str:
 
 
 class NewSource(Struct, frozen=True, forbid_unknown_fields=True):
-    """A URL to watch. `type` overrides detection. `backfill`: how many of a feed's newest entries to emit at once.
+    """A URL to watch. `type` overrides detection. `backfill`: the number of a feed's newest entries to emit at once.
 
-    `verify`: with `later`, a URL that can't be reached now is added, too, and found out when it answers.
+    `verify`: `later` also adds an unreachable URL, and classifies it when it answers.
     """
 
     url: Url
@@ -235,7 +235,7 @@ class NewSource(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class SourcePatch(Struct, frozen=True, forbid_unknown_fields=True):
-    """What to change; null empties `selector`, `schedule`, `hours`, `filter`, `bar`, `hello`, `headers`,
+    """The fields to change; null empties `selector`, `schedule`, `hours`, `filter`, `bar`, `hello`, `headers`,
     `wait_for` and `managed`. The URL is fixed.
     """
 
@@ -267,9 +267,8 @@ class SourcePatch(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class TagSettings(Struct, frozen=True, forbid_unknown_fields=True):
-    """The defaults of a tag, all of them: what is absent says nothing of a setting. The fields mean what they do in
-    POST /v1/sources. `destinations`: of each of these a new alert over the tag gets a copy. `managed` absent leaves it
-    as it is; null takes it away.
+    """All defaults of a tag; an absent field sets nothing. The fields are those of POST /v1/sources. `destinations`: a
+    new alert over the tag gets a copy of each. An absent `managed` stays; null removes it.
     """
 
     schedule: Schedule | None = None
@@ -287,8 +286,8 @@ class TagSettings(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class DetectRequest(Struct, frozen=True, forbid_unknown_fields=True):
-    """A URL to classify, and how it would be watched: the fields mean what they do in POST /v1/sources. `tags`: it is
-    shown with what it would have of their defaults.
+    """A URL to classify and the settings for watching it, as in POST /v1/sources. `tags`: the preview applies their
+    defaults.
     """
 
     url: Url

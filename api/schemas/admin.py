@@ -18,32 +18,32 @@ class TreeQuery(Struct, frozen=True, forbid_unknown_fields=True):
     sort: Annotated[
         Sort,
         Meta(
-            description="worst: by state, then health; next: who does something next; since: who changed its state "
-            "last; rate: whose looks are made most often; mailbox, restarts: the most; others: the lowest first"
+            description="worst: by state, then health; next: the earliest next action; since: the latest change of "
+            "state; rate: the most frequent checks; mailbox, restarts: the most; others: the lowest first"
         ),
     ] = "worst"
-    reverse: Annotated[bool, Meta(description="The other way round")] = False
+    reverse: Annotated[bool, Meta(description="Reverse the order")] = False
     tree: Annotated[
         bool,
         Meta(
-            description="As a tree: each part is followed by what it supervises, as `open` and `troubled` say; a "
-            "filter shows all that it finds"
+            description="As a tree: each part is followed by its children, as `open` and `troubled` select; a "
+            "filter shows all matches"
         ),
     ] = False
     open: Annotated[
         tuple[Annotated[str, Meta(max_length=60)], ...],
-        Meta(max_length=20, examples=[["sources"]], description="In a tree: parts of which all is shown"),
+        Meta(max_length=20, examples=[["sources"]], description="In a tree: parts that show all children"),
     ] = ()
     troubled: Annotated[
         tuple[Annotated[str, Meta(max_length=60)], ...],
-        Meta(max_length=20, examples=[["sources"]], description="In a tree: parts of which what is not well is shown"),
+        Meta(max_length=20, examples=[["sources"]], description="In a tree: parts that show only unhealthy children"),
     ] = ()
     filter: Annotated[
         str,
         Meta(
             max_length=500,
             examples=["state:quar shop"],
-            description="Words in path, name or error, and `state:`, `host:`, `tag:`, `kind:`; all must hold, of "
+            description="Words in path, name or error, and `state:`, `host:`, `tag:`, `kind:`; all must match, of "
             "several of one qualifier any",
         ),
     ] = ""
@@ -54,13 +54,13 @@ class TreeQuery(Struct, frozen=True, forbid_unknown_fields=True):
         Meta(
             max_length=100,
             examples=[["log"]],
-            description="Only these, in this order, as they are now, whatever else is asked; what is gone is left out",
+            description="Only these rows, in this order; ignores all other parameters. Vanished parts are omitted",
         ),
     ] = ()
 
 
 class BelowSeen(Struct, frozen=True):
-    """What a part supervises that comes and goes: how many, and the worst state among them."""
+    """The dynamic children of a part: their number and their worst state."""
 
     total: int
     worst: PartState
@@ -79,25 +79,25 @@ class TreeRow(Struct, frozen=True):
     health: Annotated[float | None, Meta(description="A source's score from 0 to 1")]
     flag: Flag | None
     restarts: int
-    since: Annotated[Time, Meta(description="When it came into its state")]
+    since: Annotated[Time, Meta(description="When it entered its state")]
     error: str
-    next: Annotated[Time | None, Meta(description="When it does something by itself: a look, or a life after a crash")]
-    title: Annotated[str, Meta(description="What a source is called, by its user or else by itself")] = ""
-    mailbox: Annotated[int | None, Meta(description="Messages that wait for it; null without a mailbox")] = None
-    handled: Annotated[int | None, Meta(description="Messages that it has taken so far")] = None
-    pace_s: Annotated[float | None, Meta(description="Seconds between a source's looks at its present pace")] = None
+    next: Annotated[Time | None, Meta(description="Its next action: a check, or a restart after a crash")]
+    title: Annotated[str, Meta(description="The user's name for a source, else its own title")] = ""
+    mailbox: Annotated[int | None, Meta(description="Messages in its mailbox; null without one")] = None
+    handled: Annotated[int | None, Meta(description="Messages that it has received so far")] = None
+    pace_s: Annotated[float | None, Meta(description="Seconds between a source's checks at its present pace")] = None
     marks: Annotated[
         str,
         Meta(
-            description="A source's last looks, newest last, a mark each. "
+            description="A source's last checks, newest last, one mark each. "
             + " ".join(f"`{state.short}`: {state.word}." for state in LOOKS.values())
         ),
     ] = ""
-    below: Annotated[BelowSeen | None, Meta(description="What sources and destinations supervise")] = None
+    below: Annotated[BelowSeen | None, Meta(description="The children of `sources` and `destinations`")] = None
 
 
 class TreePage(Struct, frozen=True):
-    """Rows from `start` on, of `total` that the filter admits. Fewer than were asked for when some have just gone."""
+    """Rows from `start` on, of `total` that match the filter; fewer than requested if some have just vanished."""
 
     total: int
     start: int
@@ -112,7 +112,7 @@ class CrashSeen(Struct, frozen=True):
 
 
 class MailboxSeen(Struct, frozen=True):
-    """A mailbox: how many wait, how many may, how many were taken in all, and how often it was met full."""
+    """A mailbox: `depth` messages of `bound` wait, `received` so far; a sender met it `full` so often."""
 
     depth: int
     bound: int
@@ -121,7 +121,7 @@ class MailboxSeen(Struct, frozen=True):
 
 
 class LookSeen(Struct, frozen=True):
-    """`looks` looks that went alike, the last of them at `at`. `bytes`: of the last one's body."""
+    """`looks` checks with the same result, the last at `at`. `bytes`: size of the last body."""
 
     at: Time
     verdict: str
@@ -132,7 +132,7 @@ class LookSeen(Struct, frozen=True):
 
 
 class HealthSeen(Struct, frozen=True):
-    """One of the things that a score is made of: the part of it that is left (1: it costs nothing), and why."""
+    """One factor of a score: the share `left` (1: no loss), and the reason."""
 
     cause: Cause
     left: float
@@ -140,9 +140,9 @@ class HealthSeen(Struct, frozen=True):
 
 
 class Watching(Struct, frozen=True):
-    """How the watching of a source goes. `trail`: its last looks, newest first. `health`: what its score is made of.
+    """The state of a source's checks. `trail`: its last checks, newest first. `health`: the factors of its score.
 
-    next_look: why the next look is when it is.
+    next_look: the reason for the time of the next check.
     """
 
     id: str
@@ -165,17 +165,17 @@ class Watching(Struct, frozen=True):
     retry_at: Time | None
     trail: tuple[LookSeen, ...]
     held: HeldEvents
-    covered: Annotated[str, Meta(description="How often it was looked at in the last 7 days, and what is unknown")]
+    covered: Annotated[str, Meta(description="The checks of the last 7 days, and the gaps in their record")]
 
 
 class TreePart(Struct, frozen=True):
-    """All that is known of one part. `crash`: of its last life that crashed, with the innermost places.
+    """The details of one part. `crash`: the last crash; `places`: its innermost stack frames.
 
-    task: what its supervisor says of it; null when it has none. slowest_step_s: the longest that it has held the loop.
+    task: its state in the supervisor; null without one. slowest_step_s: the longest time that it held the event loop.
     """
 
     row: TreeRow
-    task: Annotated[str | None, Meta(description="The supervisor's word for its state")]
+    task: Annotated[str | None, Meta(description="Its state in the supervisor")]
     note: str
     awaiting: Annotated[str, Meta(description="The innermost await, as `file:line in function`")]
     crash: str
@@ -194,7 +194,7 @@ class SettingsSeen(Struct, frozen=True):
 
 
 class Sources(Struct, frozen=True):
-    """Sources by health, by state, and what their actors do. `total` counts paused ones too."""
+    """Sources by health, by state and by state of their actors. `total` includes paused ones."""
 
     total: int
     ok: int
@@ -217,7 +217,7 @@ class Destinations(Struct, frozen=True):
 
 
 class Matching(Struct, frozen=True):
-    """How far the matcher is behind the log: events, and the age of the oldest. `says`: empty while that is short."""
+    """The matcher's lag: events, and the age of the oldest. `says`: a warning, empty while the lag is short."""
 
     behind: int
     seconds: float
@@ -225,64 +225,64 @@ class Matching(Struct, frozen=True):
 
 
 class LookRate(Struct, frozen=True):
-    """Looks a second in the last half minute, beside the setting `looks_per_second`. `says`: empty while it is kept."""
+    """Checks per second in the last half minute, and the setting `looks_per_second`. `says`: a warning, else empty."""
 
     per_second: float
     budget: float
-    passed_for_s: Annotated[float, Meta(description="How long more looks than the budget are made; 0 while it is kept")]
+    passed_for_s: Annotated[float, Meta(description="How long the rate has exceeded the budget; 0 within it")]
     says: str = ""
 
 
 class MissingEvents(Struct, frozen=True):
-    """Between these two times, of the events' ids. Feeds and pages are found again, frames of WebSockets are not."""
+    """The period of the lost events. Checks of feeds and pages report theirs again; frames of WebSockets are lost."""
 
     after: Time
     until: Time
 
 
 class Node(Struct, frozen=True):
-    """One of the nodes on one database, as it was at its last beat."""
+    """One node of a shared database, at its last beat."""
 
-    name: Annotated[str, Meta(description="Its name, and chance that is new at each start")]
-    this: Annotated[bool, Meta(description="Whether it is the one that answers")]
-    inside: Annotated[bool, Meta(description="Whether sources and destinations may be its own")]
+    name: Annotated[str, Meta(description="Its name and a random part that changes at each start")]
+    this: Annotated[bool, Meta(description="Whether it is the answering node")]
+    inside: Annotated[bool, Meta(description="Whether it may own sources and destinations")]
     version: str
     url: str
     sources: Annotated[int, Meta(description="Sources that it watches")]
     overdue: int
     streams: int
     role: Annotated[
-        Literal["all", "web"], Meta(description="`web`: it answers requests and streams, and watches nothing")
+        Literal["all", "web"], Meta(description="`web`: it serves requests and streams, and watches nothing")
     ] = "all"
     missing: Annotated[
         MissingEvents | None,
-        Meta(description="Events that its readers had seen, and that a failover of PostgreSQL took"),
+        Meta(description="Events that its readers received and a failover of PostgreSQL lost"),
     ] = None
 
 
 class Replica(Struct, frozen=True):
-    """How far the copy for a standby is."""
+    """The progress of the copy for a standby."""
 
     place: str
-    told_at: Annotated[Time | None, Meta(description="All that was committed up to then is in it; null before any is")]
-    untold: Annotated[int, Meta(description="Bytes of the write-ahead log that are not in it yet")]
-    says: Annotated[str, Meta(description="What keeps it from going on; empty when all is well")]
+    told_at: Annotated[Time | None, Meta(description="It contains all commits up to this time; null before the first")]
+    untold: Annotated[int, Meta(description="Bytes of the write-ahead log that it lacks")]
+    says: Annotated[str, Meta(description="The obstacle to its progress, else empty")]
 
 
 class Overview(Struct, frozen=True):
-    """The figures of the whole. `failing`: part to sentence, empty when all is well.
+    """The figures of the whole service. `failing`: a sentence by part, empty if all is well.
 
-    queues: messages that wait in the mailboxes of the fixed parts. totals: counted since `started_at`; two answers give
-    a rate.
+    queues: messages in the mailboxes of the fixed parts. totals: counted since `started_at`; subtract two answers to
+    get a rate.
     """
 
     at: Time
     started_at: Time
     version: str
     url: Annotated[str, Meta(description="The service's address, as clients see it")]
-    local_url: Annotated[str, Meta(description="Where programs on its own machine reach it")]
+    local_url: Annotated[str, Meta(description="Its address for programs on its own machine")]
     ready: bool
-    draining: Annotated[bool, Meta(description="Looks are not made until `resume`")]
+    draining: Annotated[bool, Meta(description="No checks until `resume`")]
     failing: dict[str, str]
     sources: Sources
     destinations: Destinations
@@ -291,12 +291,10 @@ class Overview(Struct, frozen=True):
     queues: dict[str, int]
     streams: int
     looks: LookRate
-    loop_lag_s: Annotated[float, Meta(description="How late the loop came to its work at the last measurement")]
+    loop_lag_s: Annotated[float, Meta(description="The delay of the event loop at the last measurement")]
     totals: dict[str, int]
-    nodes: Annotated[list[Node], Meta(description="The nodes that share the database; empty where there is one alone")]
-    replica: Annotated[
-        Replica | None, Meta(description="The copy that is kept for a standby; null where none is kept")
-    ] = None
+    nodes: Annotated[list[Node], Meta(description="The nodes that share the database; empty with one node")]
+    replica: Annotated[Replica | None, Meta(description="The copy for a standby; null without one")] = None
 
 
 class DeliveriesPageQuery(Struct, frozen=True, forbid_unknown_fields=True):
@@ -310,7 +308,7 @@ DeliveryState = Literal["active", "failing", "disabled", "paused"]
 
 
 class LastAttempt(Struct, frozen=True):
-    """The newest attempt at a destination. `error`: one line of plain text."""
+    """The newest attempt of a destination. `error`: one line of plain text."""
 
     at: Time
     result: Result
@@ -320,9 +318,9 @@ class LastAttempt(Struct, frozen=True):
 
 
 class DeliveryRow(Struct, frozen=True):
-    """How one destination stands. waiting: deliveries that wait or are under way; oldest: since when the first does.
+    """The state of one destination. waiting: deliveries that wait or are running; oldest: the time of the first.
 
-    next: when the next one is due, null when nothing waits or all that does is under way.
+    next: the time of the next attempt, null if none waits.
     """
 
     id: str
@@ -335,12 +333,12 @@ class DeliveryRow(Struct, frozen=True):
     waiting: int
     oldest: Time | None
     next: Time | None
-    failure_rate: Annotated[float, Meta(description="Of its newest 100 attempts")]
+    failure_rate: Annotated[float, Meta(description="The share of its newest 100 attempts")]
     last: LastAttempt | None
 
 
 class DeliveriesPage(Struct, frozen=True):
-    """Rows from `start` on, of `total`: who fails first, then who has most waiting."""
+    """Rows from `start` on, of `total`: failing ones first, then those with the most waiting deliveries."""
 
     total: int
     start: int
@@ -352,14 +350,14 @@ class LogQuery(Struct, frozen=True, forbid_unknown_fields=True):
 
     actor: Annotated[
         str,
-        Meta(max_length=200, examples=["sources"], description="A path of the tree; lines of those below it come too"),
+        Meta(max_length=200, examples=["sources"], description="A path of the tree; includes the paths below it"),
     ] = ""
     after: Annotated[int, Meta(ge=0, le=2**53 - 1, description="Only lines after this number")] = 0
     limit: Annotated[int, Meta(ge=1, le=500, description="Most lines, the newest ones")] = 200
 
 
 class LogLine(Struct, frozen=True):
-    """A line as it was written, with a number of its own."""
+    """A line of the log with its number."""
 
     number: int
     ts: str
@@ -370,35 +368,35 @@ class LogLine(Struct, frozen=True):
 
 
 class LogPage(Struct, frozen=True):
-    """The newest lines, oldest first, and the number to go on after."""
+    """The newest lines, oldest first; `last` is the next request's `after`."""
 
     last: int
     lines: tuple[LogLine, ...]
 
 
 class Done(Struct, frozen=True):
-    """What was done, or was begun and goes on."""
+    """The finished or started action."""
 
     done: str
     path: str
 
 
 class SourceSize(HeldEvents, frozen=True, kw_only=True):
-    """What a source has in the log. `url` is null for one that was deleted, and for the service's own notices."""
+    """A source's events in the log. `url` is null for a deleted source and for the service's notices."""
 
     source_id: str
     url: str | None
-    title: Annotated[str, Meta(description="What it is called, by its user or else by itself")] = ""
+    title: Annotated[str, Meta(description="The user's name for it, else its own title")] = ""
 
 
 class SizesQuery(Struct, frozen=True, forbid_unknown_fields=True):
-    """How many sources to return."""
+    """The number of sources to return."""
 
-    limit: Annotated[int, Meta(ge=1, le=100, description="The heaviest so many", examples=[10])] = 10
+    limit: Annotated[int, Meta(ge=1, le=100, description="Number of sources, largest first", examples=[10])] = 10
 
 
 class Sizes(Struct, frozen=True):
-    """What the storage takes: bytes in all, those of them that are free for new events, and its heaviest sources."""
+    """The size of the storage in bytes, the part that is free for new events, and the largest sources."""
 
     bytes: int
     free: int
@@ -406,16 +404,16 @@ class Sizes(Struct, frozen=True):
 
 
 class StreamsQuery(Struct, frozen=True, forbid_unknown_fields=True):
-    """How many streams to return."""
+    """The number of streams to return."""
 
-    limit: Annotated[int, Meta(ge=1, le=500, description="The first so many", examples=[100])] = 100
+    limit: Annotated[int, Meta(ge=1, le=500, description="Most streams", examples=[100])] = 100
 
 
 class StreamSeen(Struct, frozen=True):
-    """A stream that is open. `key`: the id of its API key, of a session of the dashboard, "" on the admin socket.
+    """An open stream. `key`: the id of its API key or of its dashboard session, "" on the admin socket.
 
-    `cursor`: the position up to which it has looked, as an id; null of one that follows no log. `behind_s`: how much
-    older that is than the newest event, 0 when it has seen all. `bytes`: what it was sent of events.
+    `cursor`: its position in the log as an id; null if it does not follow the log. `behind_s`: the age of that position
+    against the newest event, 0 if it has read all. `bytes`: size of the events sent to it.
     """
 
     number: int
@@ -431,7 +429,7 @@ class StreamSeen(Struct, frozen=True):
 
 
 class StreamsSeen(Struct, frozen=True):
-    """The streams of this node alone, who is furthest behind first. `node`: its name; "" of a service of one node."""
+    """The streams of this node only, furthest behind first. `node`: its name; "" in a service of one node."""
 
     total: int
     node: str
@@ -439,7 +437,7 @@ class StreamsSeen(Struct, frozen=True):
 
 
 class KeySeen(Struct, frozen=True):
-    """An API key without what lets in. `prefix`: its first characters. `streams`: those it has open at this node."""
+    """An API key without its secret. `prefix`: its first characters. `streams`: its open streams at this node."""
 
     id: str
     name: str

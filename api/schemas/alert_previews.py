@@ -11,13 +11,13 @@ from api.schemas.alerts import FilterQuery, KindName, LanguageCode, Match, Priva
 from api.schemas.sources import Time
 
 MOST_EVENTS = 2_000
-Mark = Annotated[tuple[int, int], Meta(description="From a code point to before another, counted in the whole text")]
+Mark = Annotated[tuple[int, int], Meta(description="Start and end in code points of the whole text, the end excluded")]
 
 
 class AlertPreviewRequest(Struct, frozen=True, forbid_unknown_fields=True):
-    """A query as an alert would have it, and how far to look.
+    """A query as in an alert, and the range of the search.
 
-    `last`: how many of the log's newest events are looked at. `limit`: how many matches are shown.
+    `last`: the number of newest events to search. `limit`: the number of matches to show.
     """
 
     filter_query: FilterQuery
@@ -31,14 +31,14 @@ class AlertPreviewRequest(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class PreviewTerm(Struct, frozen=True):
-    """A word, prefix or phrase of the query, as it was understood, and in how many of the events it is."""
+    """A word, prefix or phrase of the query as interpreted, and the number of events that contain it."""
 
     text: str
     events: int
 
 
 class PreviewDay(Struct, frozen=True):
-    """A day (UTC): how many of its events were looked at, and how many of these match."""
+    """A day (UTC): how many of its events were searched, and how many match."""
 
     day: Annotated[str, Meta(extra_json_schema={"format": "date"})]
     looked_at: int
@@ -46,7 +46,7 @@ class PreviewDay(Struct, frozen=True):
 
 
 class ContentExcerpt(Struct, frozen=True):
-    """A piece of the content, from the code point `start` on. Its marks are counted in the content, as `start` is."""
+    """A piece of the content from the code point `start` on. Marks count in the whole content, like `start`."""
 
     start: int
     text: str
@@ -56,7 +56,7 @@ class ContentExcerpt(Struct, frozen=True):
 class DiffExcerpt(Struct, frozen=True):
     """A piece of a text of the event's `diff`: of `added[index]`, `removed[index]`, or a side of `changed[index]`.
 
-    `start` and the marks are counted in that text.
+    `start` and the marks count in that text.
     """
 
     part: Literal["added", "removed", "before", "after"]
@@ -67,7 +67,7 @@ class DiffExcerpt(Struct, frozen=True):
 
 
 class Highlights(Struct, frozen=True):
-    """Where the terms stand, in Unicode code points; no text here is HTML. `diff`: in what came and what went."""
+    """The places of the terms in Unicode code points; no text is HTML. `diff`: those in added and removed texts."""
 
     title: tuple[Mark, ...]
     content: tuple[ContentExcerpt, ...]
@@ -75,7 +75,7 @@ class Highlights(Struct, frozen=True):
 
 
 class PreviewMatch(Struct, frozen=True, kw_only=True):
-    """An event that matches. `matched`: which terms of the query are in it."""
+    """A matching event. `matched`: the terms of the query that it contains."""
 
     id: str
     source_id: str
@@ -87,11 +87,10 @@ class PreviewMatch(Struct, frozen=True, kw_only=True):
 
 
 class AlertPreview(Struct, frozen=True, kw_only=True):
-    """What an alert would have told.
+    """The past matches of a query.
 
-    `query`: as it was understood. `complete`: `last` events, or all there are, were looked at in the time there is.
-    `looked_from`: when the oldest of them was emitted. `per_day`: the matches to expect; null when too little was
-    looked at to say.
+    `query`: as interpreted. `complete`: the search covered `last` events, or the whole log, in time. `looked_from`: the
+    time of the oldest event searched. `per_day`: expected matches; null if the search covered too little.
     """
 
     query: str
@@ -112,10 +111,10 @@ MessageOf = Literal["event", "digest", "sample"]
 
 
 class MessagePreviewRequest(Struct, frozen=True, forbid_unknown_fields=True):
-    """Templates as the `options` of a destination would have them; "" stands for the usual title or text.
+    """Templates as in the `options` of a destination; "" is the default title or text.
 
-    `alert_id`: whose newest matches are told; null takes the newest events of all. `language`: of our own words, as a
-    destination's option; "" stands for the service's.
+    `alert_id`: the alert with the matches to show; null takes the newest events of the log. `language`: of the
+    service's own words, as in a destination's options; "" is the service's language.
     """
 
     kind: KindName
@@ -126,7 +125,7 @@ class MessagePreviewRequest(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class ShownMessage(Struct, frozen=True):
-    """What is sent, marked up as the service takes it. `failure`: why the template was not used for this event."""
+    """The message with the service's markup. `failure`: the reason why the template was not used for this event."""
 
     of: Annotated[MessageOf, Meta(description="The newest event, a digest of the newest, or a sample if there is none")]
     title: str

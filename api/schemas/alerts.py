@@ -26,23 +26,23 @@ FilterQuery = Annotated[
 Match = Annotated[
     Matching,
     Meta(
-        description="What of a page's event the query is held against: title, what came and what went (`change`), "
-        "what came (`added`), what went (`removed`), or title and content (`page`). Feeds and push: always the latter"
+        description="The texts of a page's event that the query searches: title, added and removed texts (`change`), "
+        "added texts (`added`), removed texts (`removed`), or title and content (`page`). Feeds and push: always `page`"
     ),
 ]
 LanguageCode = Annotated[str, Meta(max_length=20, description="ISO 639-1, or simple for no stemming")]
 SourceId = Annotated[str, Meta(min_length=1, max_length=500, extra_json_schema={"format": "uuid"})]
 SourceIds = Annotated[
     tuple[SourceId, ...],
-    Meta(max_length=MOST_SOURCES, description="Events of these sources; with neither these nor `tags`, of all"),
+    Meta(max_length=MOST_SOURCES, description="Events of these sources; with neither these nor `tags`, of all sources"),
 ]
 PrivateSources = Annotated[
     tuple[SourceId, ...],
     Meta(
         max_length=MOST_SOURCES,
-        description="Private sources that are in it, too. A source is `private` if it is checked with headers, its own "
-        "or borrowed ones, or in an opened network. Unless it is named here or in `source_ids`, a publication leaves "
-        "it out, and so does an alert that was made before the source was private",
+        description="Private sources to include. A source is `private` if it is checked with headers, its own or "
+        "borrowed ones, or in an opened network. A publication omits it unless it is named here or in `source_ids`; "
+        "so does an alert from before it became private",
     ),
 ]
 Tag = Annotated[str, Meta(min_length=1, max_length=200)]
@@ -50,26 +50,26 @@ Tags = Annotated[
     tuple[Tag, ...],
     Meta(
         max_length=MOST_TAGS,
-        description="Events with any of these tags, also of sources that are added later; beside `source_ids`",
+        description="Events with any of these tags, also of later sources; in addition to `source_ids`",
     ),
 ]
 Channel = Annotated[
     str,
     Meta(
         pattern=r"^[a-z0-9][a-z0-9_-]{0,62}$(?!\n)",
-        description="The name under which GET /v1/streams/{channel} carries the matches; alerts may share one",
+        description="GET /v1/streams/{channel} carries the matches; alerts may share a channel",
         extra={"form": "at most 63 of a-z, 0-9, - and _, with a letter or a digit first"},
     ),
 ]
 Notices = Annotated[
-    tuple[AlertType, ...], Meta(max_length=20, description="The service's own notices that it asks for")
+    tuple[AlertType, ...], Meta(max_length=20, description="The notices of the service that it also sends")
 ]
-NoticeAfter = Annotated[int, Meta(ge=0, le=7 * 86400, description="Seconds after which a trouble is told")]
+NoticeAfter = Annotated[int, Meta(ge=0, le=7 * 86400, description="Seconds that a problem lasts before its notice")]
 OncePerStory = Annotated[
     bool | None,
     Meta(
-        description="Of events that tell the same (`story`), only the first it matches goes to its destinations; "
-        "null: where it is over several sources"
+        description="Of events with the same news (`story`), only the first match goes to the destinations; null: "
+        "yes for alerts over several sources"
     ),
 ]
 SOURCES_OWN: tuple[AlertType, ...] = (
@@ -82,8 +82,8 @@ SOURCES_OWN: tuple[AlertType, ...] = (
 
 
 class NewAlert(Struct, frozen=True, forbid_unknown_fields=True):
-    """A standing query. `anomaly_enabled` can't be true yet. `default_destinations`: it gets a copy of each destination
-    that its tags have as defaults.
+    """A standing query. `anomaly_enabled` can't be true yet. `default_destinations`: copy the destinations of its tags'
+    defaults.
     """
 
     filter_query: FilterQuery
@@ -104,7 +104,7 @@ class NewAlert(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class AlertPatch(Struct, frozen=True, forbid_unknown_fields=True):
-    """What to change; null takes the `channel` and `managed` away."""
+    """The fields to change; null removes the `channel` and `managed`."""
 
     filter_query: FilterQuery | UnsetType = UNSET
     language: LanguageCode | UnsetType = UNSET
@@ -123,9 +123,9 @@ class AlertPatch(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class AlertRecord(Struct, frozen=True, kw_only=True):
-    """An alert. `delivery_mode` is a twin: that of its first destination, or instant. `template`: what it was made of,
-    as `<template id>/<key>`. `match` is `page` for alerts from before there was a choice. `alert_id`: the id, by the
-    name that other records give it.
+    """An alert. `delivery_mode` is a twin: that of its first destination, or instant. `template`: its origin as
+    `<template id>/<key>`. `match` is `page` for alerts older than the choice. `alert_id`: the `id`, under the name that
+    other records use.
     """
 
     id: str
@@ -171,12 +171,12 @@ ClockTime = Annotated[
 ]
 Weekdays = Annotated[
     tuple[Weekday, ...],
-    Meta(min_length=1, max_length=7, description="The days on which it begins; without this, all of them"),
+    Meta(min_length=1, max_length=7, description="The days on which it begins; all by default"),
 ]
 
 
 class QuietHours(Struct, frozen=True, forbid_unknown_fields=True):
-    """When instant deliveries wait: from a time of the named days to the next `to`, over midnight if it is earlier."""
+    """The hours when instant deliveries wait: from a time of the named days to the next `to`, maybe over midnight."""
 
     start: ClockTime = field(name="from")
     end: ClockTime = field(name="to")
@@ -194,7 +194,7 @@ KindName = Annotated[
     str,
     Meta(
         pattern=r"^[a-z][a-z0-9-]{0,31}$(?!\n)",
-        description="A kind of GET /v1/destination-kinds; a webhook without this",
+        description="A kind of GET /v1/destination-kinds; webhook by default",
         examples=["webhook", "slack"],
         extra={"form": "small letters, digits and hyphens"},
     ),
@@ -204,14 +204,14 @@ Options = Annotated[
     dict[str, OptionValue | None],
     Meta(
         max_length=20,
-        description="What the kind asks for, by name; private values are sealed and never shown again",
+        description="The fields of the kind, by name; private values are sealed and never shown again",
         examples=[{}],
     ),
 ]
 
 
 AtOnce = Annotated[
-    int, Meta(ge=0, le=500, description="More events than this that wait at once become one digest; 0: none do")
+    int, Meta(ge=0, le=500, description="If more events than this wait, they become one digest; 0: never")
 ]
 
 
@@ -220,15 +220,15 @@ OwnSecret = Annotated[
     Meta(
         pattern=r"^whsec_[A-Za-z0-9+/]{32,88}={0,2}$(?!\n)",
         extra={"form": "whsec_ and base64 of 24 to 64 random bytes"},
-        description="A signing secret of your own, `whsec_` and base64 of 24 to 64 random bytes; the one before it "
-        "signs for 24 hours more. Never shown again",
+        description="Your own signing secret: `whsec_` and base64 of 24 to 64 random bytes. The previous secret also "
+        "signs for 24 hours. Never shown again",
     ),
 ]
 
 
 class NewDestination(Struct, frozen=True, forbid_unknown_fields=True):
-    """Where an alert's matches are delivered. `label`: else the URL's host and the alert's name. `url` may be left out
-    for a kind that has one address for everybody.
+    """The address for an alert's matches. `label`: by default the URL's host and the alert's name. `url` is optional
+    for a kind with a fixed address.
     """
 
     url: HookUrl | UnsetType = UNSET
@@ -247,9 +247,9 @@ class NewDestination(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class DestinationPatch(Struct, frozen=True, forbid_unknown_fields=True):
-    """What to change; null takes the `quiet_hours` and `managed` away, and declines the replay that `replay_from`
-    offers. `options` that are not named stay; null takes one away.
-    `enabled: true` also brings one back that was disabled for its failures.
+    """The fields to change; null removes `quiet_hours` and `managed`, and declines the replay that `replay_from`
+    offers. Omitted `options` stay; null removes one. `enabled: true` also restores a destination that was disabled for
+    its failures.
     """
 
     url: HookUrl | UnsetType = UNSET
@@ -268,13 +268,12 @@ class DestinationPatch(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class DestinationRecord(Struct, frozen=True, kw_only=True):
-    """A destination. `enabled`: what somebody wished; `state` is `disabled` also when it was given up (410, five days
-    of failures), and `PATCH {"enabled": true}` brings it back. `url`: what may be seen of its address, where that
-    lets somebody in. `options`: what its kind asked for; `private` names the values that are sealed. `failure_rate`:
-    of its newest 100 attempts; `error_rate` is its twin. `duplicate_rate`: the share of its deliveries that had, or
-    may have, arrived before. `replay_from`: after this there may be matches that it was never given; replay takes it
-    as `since`. `needs_secret`: nobody knows its secret, as it came here without it (with an import, say), and it is
-    paused until a new one is made.
+    """A destination. `enabled`: the user's choice; `state` is `disabled` also if the service gave up (410, five days of
+    failures), and `PATCH {"enabled": true}` restores it. `url`: only its host if the address is a credential.
+    `options`: the fields of its kind; `private` names the sealed ones. `failure_rate`: the share of its newest 100
+    attempts; `error_rate` is its twin. `duplicate_rate`: the share of deliveries that arrived, or may have arrived,
+    before. `replay_from`: it may have missed matches after this; send it as `since` of a replay. `needs_secret`: its
+    secret is missing, for example after an import, and it is paused until you create a new one.
     """
 
     id: str
@@ -308,7 +307,7 @@ class DestinationRecord(Struct, frozen=True, kw_only=True):
 
 
 class TestAnswer(Struct, frozen=True):
-    """What became of a test delivery."""
+    """The result of a test delivery."""
 
     result: Literal["sent", "retry", "terminal"]
     status_code: int | None
@@ -317,8 +316,8 @@ class TestAnswer(Struct, frozen=True):
 
 
 class DestinationWithSecret(DestinationRecord, frozen=True, kw_only=True):
-    """A destination and its newest signing secret, which is shown this once; absent for a kind that signs nothing.
-    `invited`: how the question went, where who is told has to agree first.
+    """A destination and its newest signing secret, shown only here; absent for a kind without signatures. `invited`:
+    the result of the invitation, if the recipient must agree first.
     """
 
     secret: str | UnsetType = UNSET
@@ -326,8 +325,8 @@ class DestinationWithSecret(DestinationRecord, frozen=True, kw_only=True):
 
 
 class AddressWanted(Struct, frozen=True, kw_only=True):
-    """The address that a kind asks for. `private`: it lets somebody in, so only its host is shown. `default`: what
-    `url` is when it is left out.
+    """The address field of a kind. `private`: the address is a credential, so only its host is shown. `default`: the
+    default of `url`.
     """
 
     label: str
@@ -338,7 +337,7 @@ class AddressWanted(Struct, frozen=True, kw_only=True):
 
 
 class OptionWanted(Struct, frozen=True, kw_only=True):
-    """One of the `options` of a kind. `many`: several values with commas between. `matches`: a regular expression of
+    """One of the `options` of a kind. `many`: several values, separated by commas. `matches`: a regular expression for
     the whole value.
     """
 
@@ -355,7 +354,7 @@ class OptionWanted(Struct, frozen=True, kw_only=True):
 
 
 class DestinationKindRecord(Struct, frozen=True, kw_only=True):
-    """A kind of destination, and what it asks for. `where`: how to get that. `signed`: its deliveries have a secret."""
+    """A kind of destination and its fields. `where`: how to get their values. `signed`: its deliveries are signed."""
 
     kind: str
     label: str
@@ -368,8 +367,8 @@ class DestinationKindRecord(Struct, frozen=True, kw_only=True):
 
 
 class DeliveryRecord(Struct, frozen=True):
-    """One attempt. `webhook_id` is the event's id, or a digest's own. `response_excerpt`: the first 1 KiB of what the
-    receiver said, control characters escaped.
+    """One attempt. `webhook_id` is the event's id, or a digest's own. `response_excerpt`: the first 1 KiB of the
+    answer, control characters escaped.
     """
 
     webhook_id: str
@@ -384,7 +383,7 @@ class DeliveryRecord(Struct, frozen=True):
 
 
 class Digest(Struct, frozen=True, kw_only=True):
-    """The events of a window of time, in the order of the log; at most 500, more come in another digest."""
+    """The events of a period, in the order of the log; at most 500, the rest in another digest."""
 
     id: str
     destination_id: str
@@ -408,8 +407,8 @@ Position = Annotated[
 
 
 class ReplayRequest(Struct, frozen=True, forbid_unknown_fields=True):
-    """What to deliver again: the matches after `since` and up to `until`, or events by their ids. Of an event's id,
-    `since` does not include the event itself, `until` does.
+    """The events to deliver again: the matches after `since` and up to `until`, or events by their ids. An event's id
+    as `since` excludes the event itself, as `until` includes it.
     """
 
     since: Position | None = None
@@ -418,8 +417,8 @@ class ReplayRequest(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class ReplayAnswer(Struct, frozen=True):
-    """How many deliveries wait anew: those that wait already are not counted. `next_since`: where to go on when there
-    was more than one request may take.
+    """The number of newly queued deliveries, without those already waiting. `next_since`: the `since` of the next
+    request if more events remain.
     """
 
     queued: int
@@ -427,6 +426,6 @@ class ReplayAnswer(Struct, frozen=True):
 
 
 class DeliveriesQuery(ListQuery, frozen=True, forbid_unknown_fields=True):
-    """A page of attempts, perhaps with one result only: `result=given_up` lists the deliveries that were given up."""
+    """A page of attempts, optionally with one result: `result=given_up` lists the deliveries that were given up."""
 
-    result: Annotated[Result, Meta(description="Only attempts that ended so", examples=["given_up"])] | None = None
+    result: Annotated[Result, Meta(description="Only attempts with this result", examples=["given_up"])] | None = None

@@ -10,7 +10,7 @@ from api.schemas.sources import Cursor, Time
 
 
 class BinRecord(Struct, frozen=True, kw_only=True):
-    """A bin. Whoever has its `url` can send to it, with any method and anything behind it; nobody can read there."""
+    """A bin. Anyone with its `url` can send to it, with any method and any path below it, but not read it."""
 
     id: str
     url: str
@@ -19,7 +19,7 @@ class BinRecord(Struct, frozen=True, kw_only=True):
 
 
 class Checked(Struct, frozen=True, kw_only=True):
-    """A signature's verdict: `ok` is null when it was not checked, `why` is a sentence either way."""
+    """The verdict on a signature: `ok` is null if it was not checked; `why` is always a sentence."""
 
     ok: bool | None
     cause: str
@@ -39,10 +39,10 @@ class CheckedEvents(Checked, frozen=True, kw_only=True):
 
 
 class SignatureCheck(Struct, frozen=True, kw_only=True):
-    """Both layers, as they were when the request came.
+    """Both signatures, checked on arrival.
 
-    `hmac` is checked with the secrets of this service's own destinations that deliver to this bin, `ed25519` with this
-    service's own keys.
+    `hmac` is checked with the secrets of this service's destinations that deliver to this bin, `ed25519` with its
+    signing keys.
     """
 
     hmac: Checked
@@ -50,9 +50,9 @@ class SignatureCheck(Struct, frozen=True, kw_only=True):
 
 
 class CaptureRecord(Struct, frozen=True, kw_only=True):
-    """A request as it arrived, but for the case of its headers' names.
+    """A request as received, except for the case of its header names.
 
-    `body` when it is UTF-8, else `body_base64`. `size`: bytes that arrived. `truncated`: more than is kept.
+    `body` if it is UTF-8, else `body_base64`. `size`: bytes received. `truncated`: the stored body is shorter.
     """
 
     id: str

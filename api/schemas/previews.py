@@ -14,17 +14,17 @@ from storage.records.tiers import SourceType
 
 
 class PreviewRequest(Struct, frozen=True, forbid_unknown_fields=True):
-    """Another part of the page to try out. What is left out is as it is in the source; null is the whole page."""
+    """Another part of the page to preview. Omitted fields have the source's values; null is the whole page."""
 
     selector: Selector | UnsetType | None = UNSET
     ignore: Ignore | UnsetType = UNSET
 
 
 class DraftEvent(Struct, frozen=True):
-    """An event as it would be emitted, `content` cut to 500 characters.
+    """An event as a check would emit it, `content` cut to 500 characters.
 
-    `identity`: what tells it from others (guid, link, hash, or two of them). `told` is false for a push source's frame
-    that neither an alert nor `filter` wants.
+    `identity`: the property that identifies it (guid, link, hash, or two of them). `told`: false for a push source's
+    frame that no alert or `filter` wants.
     """
 
     title: str
@@ -40,9 +40,9 @@ class DraftEvent(Struct, frozen=True):
 class FeedPreview(Struct, frozen=True):
     """A feed: `newest` has its newest 10 entries, newest first; `backfill: n` would emit the first n of them.
 
-    `undated`: entries without a readable date. `identities`: how many entries are told apart by what. `backfill`: how
-    many the largest backfill would emit. `damaged`: ill-formed, and recovered. `hubs` (WebSub) and `paging` (RFC 5005)
-    are read, not followed.
+    `undated`: entries without a readable date. `identities`: the number of entries by identifying property.
+    `backfill`: the most entries that a backfill would emit. `damaged`: malformed, but recovered. `hubs` (WebSub) and
+    `paging` (RFC 5005) are shown, not followed.
     """
 
     title: str
@@ -59,7 +59,7 @@ class FeedPreview(Struct, frozen=True):
 
 
 class PreviewBlock(Struct, frozen=True):
-    """A paragraph, item, cell or heading. `why`: furniture or control when it is left out, else ""."""
+    """A paragraph, item, cell or heading. `why`: furniture or control if it is ignored, else ""."""
 
     text: str
     watched: bool
@@ -67,24 +67,25 @@ class PreviewBlock(Struct, frozen=True):
 
 
 class Ignored(Struct, frozen=True):
-    """How many elements one of `ignore` takes out."""
+    """The number of elements that one selector of `ignore` removes."""
 
     selector: str
     elements: int
 
 
 class ListedItem(Struct, frozen=True):
-    """An item of a list: what the list calls it, and where it leads."""
+    """An item of a list: its title there, and its link."""
 
     title: str
     url: str
 
 
 class PagePreview(Struct, frozen=True):
-    """A page: its first 40 blocks, and how many of all blocks are watched and left out. `listed`: how many items it has
-    when it is read as a list (`follow`); `items` are the first 20.
+    """A page: its first 40 blocks, and the numbers of watched and left-out blocks. `listed`: its number of items as a
+    list (`follow`); `items` are the first 20.
 
-    `matched`: how many elements `selector` keeps, null without one. `partial`: the page is longer than what is read.
+    `matched`: the number of elements that `selector` keeps, null without one. `partial`: the page is too long and was
+    read in part.
     """
 
     title: str
@@ -102,8 +103,8 @@ class PagePreview(Struct, frozen=True):
 
 
 class ShownPart(Struct, frozen=True):
-    """Which part of a page is shown: `selector` and `ignore` with what tags say of them. `inherited`: from which tags
-    each of them comes, where a tag has a say; what is not in it is the source's own.
+    """The shown part of a page: `selector` and `ignore`, including inherited values. `inherited`: the tags that each
+    comes from; a missing one is the source's own.
     """
 
     selector: str | None
@@ -112,7 +113,7 @@ class ShownPart(Struct, frozen=True):
 
 
 class PushPreview(Struct, frozen=True):
-    """The handshake, and the first frames of up to 3 seconds. `ended`: why the server closed meanwhile, if it did."""
+    """The handshake and the first frames of up to 3 seconds. `ended`: the reason if the server closed by then."""
 
     subprotocol: str | None
     waited_s: float
@@ -122,7 +123,7 @@ class PushPreview(Struct, frozen=True):
 
 
 class PacePreview(Struct, frozen=True):
-    """When the second look would be, and what the origin says of its pace; hours and days (0 is Monday) in UTC."""
+    """The time of the second check, and the origin's own hints; hours and days (0 is Monday) in UTC."""
 
     interval_s: float
     next_look_at: Time
@@ -133,7 +134,7 @@ class PacePreview(Struct, frozen=True):
 
 
 class RobotsVerdict(Struct, frozen=True):
-    """What robots.txt says about a page; it is not asked about feeds and WebSockets."""
+    """The verdict of robots.txt on a page; it does not apply to feeds and WebSockets."""
 
     allowed: bool
     crawl_delay_s: float | None
@@ -141,17 +142,17 @@ class RobotsVerdict(Struct, frozen=True):
 
 
 class FilledBy(Struct, frozen=True):
-    """JSON that filled the page while a browser showed it, and its `size` in bytes: to watch `url` is a plain look."""
+    """JSON that filled the rendered page, with its `size` in bytes. A check of its `url` is a plain one."""
 
     url: str
     size: int
 
 
 class Rendering(Struct, frozen=True):
-    """What browsers have to do with a page, in the words of `says`; null of one that is read as it is sent.
+    """How a browser is involved; null for a page that is read as sent. `says` is the sentence for people.
 
-    `empty`: by what the page shows that it is empty without JavaScript, "" when it was to be rendered anyway. `done`:
-    what is shown is the page as a browser showed it. `costs`: plain looks that a rendered one costs.
+    `empty`: the sign that the page is empty without JavaScript, "" if rendering was requested. `done`: the preview
+    shows the rendered page. `costs`: plain checks that a rendered one costs.
     """
 
     says: str
@@ -162,7 +163,7 @@ class Rendering(Struct, frozen=True):
 
 
 class Preview(Struct, frozen=True):
-    """What a look at `fetched_at` would have told: one of `feed`, `page` and `push` is set. `part` is of a page."""
+    """The result of a check at `fetched_at`: one of `feed`, `page` and `push` is set. Only pages have a `part`."""
 
     fetched_at: Time
     feed: FeedPreview | None
@@ -175,9 +176,9 @@ class Preview(Struct, frozen=True):
 
 
 class DetectAnswer(Struct, frozen=True):
-    """The answer to a detection. `source_id`: the source that watches this URL already.
+    """The answer to a detection. `source_id`: the existing source with this URL.
 
-    `final_url`: where the look was led, with what its query calls a token, a key or the like hidden.
+    `final_url`: the URL after redirects, with tokens and keys in its query hidden.
     `supported` and `discovered_feed_url` are twins.
     """
 
@@ -194,21 +195,21 @@ class DetectAnswer(Struct, frozen=True):
     preview: Preview
 
 
-_First = Annotated[int, Meta(ge=0, le=100_000, description="How many of the blocks to skip; an answer has 100")]
+_First = Annotated[int, Meta(ge=0, le=100_000, description="The number of blocks to skip; an answer has 100")]
 _Find = Annotated[str, Meta(max_length=200, description="Only blocks with all of these words", examples=["day ticket"])]
 _Act = Annotated[
     ActName,
-    Meta(description="`only` this; this `also`, beside what `selector` chooses; all `without` this"),
+    Meta(description="`only` this; this `also`, in addition to `selector`; all `without` this"),
 ]
 _Reach = Annotated[
     ReachName,
-    Meta(description="`this` block alone; all that are `like` it; the `part` of the page that it stands in"),
+    Meta(description="`this` block alone; all blocks `like` it; the `part` of the page around it"),
 ]
 
 
 class PressedBlock(Struct, frozen=True, forbid_unknown_fields=True):
-    """A block of an earlier answer, by its `number` and `mark`, and what choosing it is to do. `cell`: one of its
-    `cells`, by its number; 0 for the block itself.
+    """A block of an earlier answer, by its `number` and `mark`, and the effect of choosing it. `cell`: the number of
+    one of its `cells`; 0 for the block itself.
     """
 
     number: Annotated[int, Meta(ge=0, le=100_000)]
@@ -219,7 +220,7 @@ class PressedBlock(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class UrlBlocksRequest(Struct, frozen=True, forbid_unknown_fields=True):
-    """A URL whose page is to be chosen from; the fields mean what they do in POST /v1/sources."""
+    """The URL of a page to split into blocks; the fields are those of POST /v1/sources."""
 
     url: Url
     selector: Selector | None = None
@@ -238,7 +239,7 @@ class UrlBlocksRequest(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class SourceBlocksRequest(Struct, frozen=True, forbid_unknown_fields=True):
-    """What is to be shown of a watched page. What is left out of the choice is as it is in the source."""
+    """The blocks of a watched page to show. Omitted `selector` and `ignore` have the source's values."""
 
     selector: Selector | UnsetType | None = UNSET
     ignore: Ignore | UnsetType = UNSET
@@ -248,8 +249,8 @@ class SourceBlocksRequest(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class BlockValue(Struct, frozen=True):
-    """A value of a block. `condition` is how an alert's query names it: its subject (`price`), and, where something
-    names the place, `label:` or `path:`. `number` has `scale` decimal places; null where the value is no number.
+    """A value of a block. `condition`: its name in an alert's query: the subject (`price`) and, if known, `label:` or
+    `path:`. `number` has `scale` decimal places; null if the value is no number.
     """
 
     text: str
@@ -262,7 +263,7 @@ class BlockValue(Struct, frozen=True):
 
 
 class BlockCell(Struct, frozen=True):
-    """A cell of a row of a CSV document: its number from 1, its column's head, and what it says."""
+    """A cell of a row of a CSV document: its number from 1, its column header, and its text."""
 
     number: int
     column: str
@@ -270,12 +271,11 @@ class BlockCell(Struct, frozen=True):
 
 
 class PageBlock(Struct, frozen=True):
-    """A block: `number` counts from 0, by `mark` it is known again. `text` is cut at 2,000 of `length` characters.
+    """A block: `number` counts from 0, `mark` identifies it later. `text` is cut at 2,000 of `length` characters.
 
-    `heading` is the one above it, `row` and `column` are of its table. `why`: furniture or control when it is left out
-    of a page that is watched as a whole. `watched`: by the choice of the request. `selector` chooses this block alone
-    if anything does, "" where nothing can. `item`: it leads to an item of the list (`follow`). `cells`: of a row of
-    CSV, each of which can be pressed alone.
+    `heading` is the one above it; `row` and `column` are labels of its table. `why`: furniture or control if a page
+    watched as a whole ignores it. `watched`: by the choice of the request. `selector` chooses only this block, "" if
+    none can. `item`: it links to an item of the list (`follow`). `cells`: for a row of CSV; press one by its number.
     """
 
     number: int
@@ -295,10 +295,10 @@ class PageBlock(Struct, frozen=True):
 
 
 class HeldVersions(Struct, frozen=True):
-    """A selector tried on the earlier `versions` of a page that have the block, 10 at most: in how many it chooses the
-    `same` place, and in how many `nothing`; in the others another place. `since`: when the oldest of them began.
+    """A selector tried on the earlier `versions` of a page that contain the block, at most 10. In `same` of them it
+    chooses the same place, in `nothing` of them nothing, in the others another place. `since`: the start of the oldest.
 
-    Of an earlier version its texts are kept. The page as it is now is given these, so another design is not noticed.
+    Only the texts of earlier versions are stored. They are filled into the present page, so a redesign goes unnoticed.
     """
 
     versions: int
@@ -308,8 +308,8 @@ class HeldVersions(Struct, frozen=True):
 
 
 class BlockReach(Struct, frozen=True):
-    """How far a choice may reach, the selector for it, and how many blocks that chooses. `held`: how the selector did
-    on the earlier versions of a source; null where none is kept that has the block.
+    """A possible reach of a choice, its selector, and the number of blocks that this chooses. `held`: the selector's
+    result on earlier versions of the source; null if no stored version contains the block.
     """
 
     name: ReachName
@@ -319,10 +319,10 @@ class BlockReach(Struct, frozen=True):
 
 
 class KeptBlocks(Struct, frozen=True):
-    """What a choice keeps, read as a look would: the first 100 `texts` of `count`.
+    """The texts that a choice watches, as a check would read them: the first 100 `texts` of `count`.
 
-    `digest` changes when something else is kept; figures that run do not change it. `items`: how many it has, read as a
-    list (`follow`).
+    `digest` identifies the watched texts; running counters do not change it. `items`: its number of items as a list
+    (`follow`).
     """
 
     selector: str | None
@@ -334,8 +334,8 @@ class KeptBlocks(Struct, frozen=True):
 
 
 class BlockChoice(Struct, frozen=True):
-    """The block that was pressed as it is now, how far the choice may reach, how far it does, and what it keeps; null
-    where nothing can choose it.
+    """The pressed block as it is now, the possible reaches of the choice, its present reach, and the texts that it
+    watches: null if no selector can choose the block.
     """
 
     block: PageBlock
@@ -345,12 +345,13 @@ class BlockChoice(Struct, frozen=True):
 
 
 class PageBlocks(Struct, frozen=True):
-    """A page to choose from: `blocks` are 100 at most from `first` on, of the `found` that have the words, of `total`.
+    """A page to choose from. `blocks`: at most 100 from `first` on. `found`: blocks with the words. `total`: all
+    blocks.
 
-    `no_parts`: why a part of this document can't be chosen, "" where it can. `now`: what the present choice keeps, null
-    where that is nothing. `choice`: null unless a block was pressed; `gone`: the one that was is not there any more.
-    `part`: the choice with what tags say of it. `listed`: items of the page, read as a list. `partial`: the page is
-    longer than what is read.
+    `no_parts`: the reason why no part of this document can be chosen, else "". `now`: the texts of the present choice,
+    null if it is empty. `choice`: null unless you pressed a block. `gone`: the pressed block no longer exists. `part`:
+    the choice, including inherited values. `listed`: items of the page as a list. `partial`: the page is too long and
+    was read in part.
     """
 
     fetched_at: Time

@@ -15,7 +15,7 @@ Sources = Annotated[
     tuple[Annotated[str, Meta(min_length=1, max_length=500, extra_json_schema=_SOURCE)], ...],
     Meta(
         max_length=50,
-        description="Only events of these sources, by id; one that ends in `.*` is a prefix of ids",
+        description="Only events of these sources, by id; `.*` at the end makes it a prefix of ids",
         examples=[["019db0a4-5c00-7000-8000-000000000001"]],
     ),
 ]
@@ -48,7 +48,7 @@ WithPrivate = Annotated[
 Heartbeats = Annotated[
     bool,
     Meta(
-        description="Heartbeats as well (`heartbeat_event`), whatever the other filters say; nobody has them otherwise",
+        description="Include heartbeats (`heartbeat_event`), regardless of the other filters; by default omitted",
         examples=[True],
     ),
 ]
@@ -67,7 +67,7 @@ class StreamQuery(Struct, frozen=True, forbid_unknown_fields=True):
             str,
             Meta(
                 max_length=100,
-                description="UUIDv7 of an event: replay what came after it; `earliest`: all that is kept",
+                description="UUIDv7 of an event: replay the events after it; `earliest`: replay the whole log",
                 examples=["019db0a4-6a10-7000-8000-0000000000a7"],
                 extra_json_schema={"format": "place"},
             ),
@@ -83,7 +83,7 @@ ListedSources = Annotated[
     tuple[Annotated[str, Meta(min_length=1, max_length=4000, extra_json_schema={"format": "source-list"})], ...],
     Meta(
         max_length=50,
-        description=f"Only events of these sources, by id; one that ends in `.*` is a prefix of ids{_LISTED}",
+        description=f"Only events of these sources, by id; `.*` at the end makes it a prefix of ids{_LISTED}",
         examples=[["019db0a4-5c00-7000-8000-000000000001"]],
     ),
 ]
@@ -111,7 +111,7 @@ From = Annotated[
     str,
     Meta(
         max_length=500,
-        description="RFC 3339 time, included; an event's id or a `next_cursor`, after which it begins; or `earliest`",
+        description="RFC 3339 time, included; an event's id or a `next_cursor`, excluded; or `earliest`",
         examples=["2026-04-21T00:00:00Z"],
         extra_json_schema=_POSITION,
     ),
@@ -128,7 +128,7 @@ To = Annotated[
 
 
 class EventsQuery(Struct, frozen=True, forbid_unknown_fields=True, rename={"start": "from"}):
-    """A window of the past."""
+    """A period of the log."""
 
     start: From | None = None
     to: To | None = None
@@ -144,14 +144,14 @@ class EventsQuery(Struct, frozen=True, forbid_unknown_fields=True, rename={"star
 
 
 class ExportQuery(Struct, frozen=True, forbid_unknown_fields=True, rename={"start": "from"}):
-    """A window of the past, oldest first, in one file."""
+    """A period of the log in one file, oldest first."""
 
     start: (
         Annotated[
             str,
             Meta(
                 max_length=100,
-                description="RFC 3339 time, included; an event's id, after which it begins; or `earliest`",
+                description="RFC 3339 time, included; an event's id, excluded; or `earliest`",
                 examples=["2026-04-21T00:00:00Z"],
                 extra_json_schema=_POSITION,
             ),

@@ -13,17 +13,17 @@ SecretName = Annotated[
     Meta(
         min_length=1,
         max_length=100,
-        description="Of a source `headers` or `hello`; of a destination `url`, `secret` or the name of an option",
+        description="For a source `headers` or `hello`; for a destination `url`, `secret` or the name of an option",
         examples=["headers"],
     ),
 ]
 SecretValue = Annotated[
-    str, Meta(max_length=32_768, description="What it may be", examples=["Authorization: Bearer 3"])
+    str, Meta(max_length=32_768, description="The value to compare", examples=["Authorization: Bearer 3"])
 ]
 
 
 class SupposedSecret(Struct, frozen=True, forbid_unknown_fields=True):
-    """A value that a source or a destination may have."""
+    """A value to compare with a stored secret."""
 
     of: Literal["source", "destination"]
     id: Annotated[str, Meta(min_length=1, max_length=100, extra_json_schema={"format": "uuid"})]
@@ -35,12 +35,12 @@ class SupposedSecret(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class SecretsRequest(Struct, frozen=True, forbid_unknown_fields=True):
-    """Values to compare with those that are sealed here."""
+    """Values to compare with the stored secrets."""
 
     secrets: Annotated[tuple[SupposedSecret, ...], Meta(min_length=1, max_length=MOST)]
 
 
 class SecretsAnswer(Struct, frozen=True):
-    """Whether each value is the one that is sealed here, in the order of the request. What is not here has none."""
+    """Whether each value equals the stored one, in the order of the request; false if none is stored."""
 
     same: tuple[bool, ...]

@@ -18,9 +18,9 @@ from storage.records.states import SOURCES, SourceState
 from storage.records.tiers import SourceType
 
 Time = Annotated[str, Meta(extra_json_schema={"format": "date-time"})]
-Revision = Annotated[str, Meta(description="What its ETag says, for If-Match")]
+Revision = Annotated[str, Meta(description="The value of its ETag, for If-Match")]
 UpdatedBy = Annotated[
-    str, Meta(description="Who set something of it last: a key's name, the dashboard, this machine; else the service")
+    str, Meta(description="The author of the last change: a key's name, the dashboard, this machine; else the service")
 ]
 NowState = Annotated[
     SourceState, Meta(description=" ".join(f"`{name}`: {state.says}" for name, state in SOURCES.items()))
@@ -35,11 +35,11 @@ class SourceBatch(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Detected(Struct, frozen=True):
-    """What a URL was found to be; `evidence` is a sentence that a person can check.
+    """The detected type of a URL; `evidence` is a sentence that a person can verify.
 
-    `pending`: it has yet to answer, and the rest is a guess. `forced`: its owner said what it is, and it looked like
-    something else. `final_url`: where the look was led; if it is not the source's own address, what its query calls a
-    token, a key or the like is hidden.
+    `pending`: it has not answered yet, and the rest is a guess. `forced`: its owner set the type against the detected
+    one. `final_url`: the URL after redirects; tokens and keys in its query are hidden unless it is the source's own
+    address.
     """
 
     type: SourceType
@@ -53,7 +53,7 @@ class Detected(Struct, frozen=True):
 
 
 class SourceHealth(Struct, frozen=True):
-    """How a source is doing. Before the first success `last_success_at` is the time of creation."""
+    """A source's health. Before the first success `last_success_at` is the time of creation."""
 
     score: float
     flag: Literal["ok", "degraded", "rotten"]
@@ -64,14 +64,14 @@ class SourceHealth(Struct, frozen=True):
 
 
 class Breaker(Struct, frozen=True):
-    """The circuit breaker: open means that the source is left alone until `retry_at`."""
+    """The circuit breaker: `open` means no checks until `retry_at`."""
 
     state: Literal["closed", "open", "half-open"]
     retry_at: Time | None
 
 
 class EffectiveSettings(Struct, frozen=True, kw_only=True):
-    """The settings that hold for a source: its own, and what it inherits of its tags."""
+    """A source's settings in force: its own, and those inherited from its tags."""
 
     schedule: str | None
     hours: str | None
@@ -81,13 +81,13 @@ class EffectiveSettings(Struct, frozen=True, kw_only=True):
 
 
 class SourceRecord(Struct, frozen=True, kw_only=True):
-    """A watched source. `title` is its owner's name for it, `found_title` what it calls itself. `noise_count`: how many
-    keys of blocks its owner's feedback has made noise. `state`: how it is now; `health` is its score over days.
-    `rendered`: what is known of it is a page as a browser showed it, so each of its looks costs 100 plain ones.
-    `headers_from`: the source with whose headers it is looked at, if not with its own. `private`: it is checked with
-    headers, or in an opened network, so publications leave it out until somebody includes it by name.
-    `schedule`, `hours`, `bar`, `selector` and `ignore` are its own; `effective` says what holds for it, and `inherited`
-    which of that comes from which of its tags (see PUT /v1/tags/{tag}); none of what `own_only` names.
+    """A watched source. `title`: its owner's name for it. `found_title`: the page's own title. `noise_count`: block
+    keys that feedback has marked as noise. `state`: its state now. `health`: its score over days. `rendered`: a browser
+    renders it, so each check costs as much as 100 plain ones. `headers_from`: the source whose headers its checks
+    borrow; null with its own or none. `private`: it is checked with headers or in an opened network, so publications
+    omit it unless they name it. `schedule`, `hours`, `bar`, `selector` and `ignore` are its own settings; `effective`
+    has those in force, `inherited` the tags that they come from (see PUT /v1/tags/{tag}). `own_only` names settings
+    that are never inherited.
     """
 
     id: str
@@ -147,9 +147,9 @@ class SourceRecord(Struct, frozen=True, kw_only=True):
 
 
 class PushStatus(Struct, frozen=True):
-    """What a push source's connections have brought since the service started. `connected_since` null: none stands.
+    """Counters of a push source since the service started. `connected_since`: null without an open connection.
 
-    Each of the `frames` counts once more: as admitted, a duplicate, filtered (nobody wants it) or unreadable.
+    `frames` is the sum of `admitted`, `duplicates`, `filtered` (no alert or filter wants them) and `unreadable`.
     """
 
     connected_since: Time | None
@@ -163,14 +163,14 @@ class PushStatus(Struct, frozen=True):
 
 
 class HeldEvents(Struct, frozen=True, kw_only=True):
-    """What the log holds of a source: events, and about how many bytes they take."""
+    """The number of a source's events in the log, and their approximate size in bytes."""
 
     events: int
     bytes: int
 
 
 class SourceStatus(Struct, frozen=True, kw_only=True):
-    """What the watching does at this moment; `last_error` in words. `enabled`, `health_flag`: twins."""
+    """The state of the watching now; `last_error` is a sentence. `enabled`, `health_flag`: twins."""
 
     id: str
     state: Literal["active", "disabled"]
@@ -195,14 +195,14 @@ class SourceStatus(Struct, frozen=True, kw_only=True):
 
 
 class CheckAnswer(Struct, frozen=True):
-    """When the look that was asked for is due."""
+    """The time of the requested check."""
 
     id: str
     next_fetch_at: Time
 
 
 class BatchResult(Struct, frozen=True):
-    """What became of one URL of a batch."""
+    """The result for one URL of a batch."""
 
     url: str
     status: Literal["created", "attached_existing", "failed", "timeout"]
@@ -223,7 +223,7 @@ Cursor = Annotated[
     Meta(
         min_length=1,
         max_length=500,
-        description="From the `Link` of the page before; opaque",
+        description="From the `Link` of the previous page; opaque",
         extra_json_schema={"format": "cursor"},
     ),
 ]
@@ -236,14 +236,14 @@ class ListQuery(Struct, frozen=True, forbid_unknown_fields=True):
     cursor: Cursor | None = None
 
 
-InState = Annotated[SourceState, Meta(description="Only those that are in this state now", examples=["failing"])]
+InState = Annotated[SourceState, Meta(description="Only sources in this state now", examples=["failing"])]
 
 
 Sort = Annotated[
     SourceSort,
     Meta(
-        description="Worst health first; by name, last change, next look, or age with the newest first; with a minus "
-        "the other way round. `-added` is the order that nothing moves in while it is read page by page",
+        description="Worst health first; by name, last change, next check, or age with the newest first; a minus "
+        "reverses it. Only in the order `-added` no source moves while you read page by page",
         examples=["-added"],
     ),
 ]
@@ -256,15 +256,13 @@ class SourcesQuery(ListQuery, frozen=True, forbid_unknown_fields=True):
     sort: Sort = "worst"
     q: Annotated[
         str,
-        Meta(
-            max_length=200, examples=["harbour"], description="Words that its URL, its name or one of its tags contain"
-        ),
+        Meta(max_length=200, examples=["harbour"], description="Words in its URL, its name or one of its tags"),
     ] = ""
 
 
 class TagDefaultsRecord(Struct, frozen=True, kw_only=True):
-    """What the sources of a tag inherit; null and [] say nothing of a setting. `destinations`: of each of these a new
-    alert over the tag gets a copy.
+    """The settings that the sources of a tag inherit; null and [] set nothing. `destinations`: a new alert over the tag
+    gets a copy of each.
     """
 
     schedule: str | None
@@ -280,8 +278,8 @@ class TagDefaultsRecord(Struct, frozen=True, kw_only=True):
 
 
 class TagRecord(Struct, frozen=True, kw_only=True):
-    """A tag. `sources`: how many have it; `sources_below`: how many have it or one below it, as `news/se` is of `news`.
-    `defaults` null: it has none.
+    """A tag. `sources`: number with the tag. `sources_below`: number with the tag or a tag below it (`news/se` is below
+    `news`). `defaults`: null without defaults.
     """
 
     tag: str

@@ -14,7 +14,7 @@ Params = Annotated[
     dict[str, Any],
     Meta(
         max_length=20,
-        description="An array of strings for each parameter; left out for a template without parameters",
+        description="An array of strings for each parameter; omit it for a template without parameters",
         extra_json_schema={
             "additionalProperties": {"type": "array", "maxItems": 50, "items": {"type": "string", "maxLength": 260}}
         },
@@ -27,13 +27,13 @@ Only = Annotated[
     Meta(
         min_length=1,
         max_length=MOST_SOURCES,
-        description="Of the sources that come of the parameters only these, by URL; without it all of them",
+        description="Only these of the resulting sources, by URL; all by default",
     ),
 ]
 
 
 class Instantiation(Struct, frozen=True, forbid_unknown_fields=True):
-    """What to fill in, whether the suggested alerts are made too, and which of the sources are meant."""
+    """The parameters, whether to create the suggested alerts, and the sources to add."""
 
     params: Params = {}
     alerts: bool = False
@@ -41,7 +41,7 @@ class Instantiation(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class TemplateParameter(Struct, frozen=True):
-    """What a template wants: `min` to `max` values. A domain is bare, without scheme or path."""
+    """A parameter of a template: `min` to `max` values. A domain has no scheme and no path."""
 
     key: str
     type: Literal["domain", "string"]
@@ -54,9 +54,9 @@ class TemplateParameter(Struct, frozen=True):
 
 
 class TemplateSummary(Struct, frozen=True):
-    """A template in the list. `source_count`: its patterns; with a parameter, each value adds those that name it.
+    """A template in the list. `source_count`: its URL patterns; each value of a parameter adds those that name it.
 
-    `parameters`: their names; the template itself says what each takes.
+    `parameters`: only their names; the template has the details.
     """
 
     slug: str
@@ -69,7 +69,7 @@ class TemplateSummary(Struct, frozen=True):
 
 
 class TemplateSource(Struct, frozen=True):
-    """A source, with `{key}` where a parameter's value goes."""
+    """A source, with `{key}` as the place of a parameter's value."""
 
     url: str
     type: SourceType
@@ -88,7 +88,7 @@ class TemplateAlert(Struct, frozen=True):
 
 
 class TemplateRecord(Struct, frozen=True):
-    """A template, whole. `schema`: what `params` takes as JSON Schema (2020-12), itself a text of JSON."""
+    """A whole template. `schema`: the JSON Schema (2020-12) of `params`, as JSON text."""
 
     slug: str
     name: str
@@ -103,7 +103,7 @@ class TemplateRecord(Struct, frozen=True):
 
 
 class PreviewedSource(Struct, frozen=True):
-    """A source that would be attached; `existing` ones are watched already."""
+    """A source to add; `existing` ones are already watched."""
 
     url: str
     status: Literal["new", "existing"]
@@ -113,7 +113,7 @@ class PreviewedSource(Struct, frozen=True):
 
 
 class PreviewedAlert(Struct, frozen=True):
-    """An alert that would be made, or the one that is there, as its owner may have changed it."""
+    """An alert to create, or the existing one with its owner's changes."""
 
     name: str
     status: Literal["new", "existing"]
@@ -125,7 +125,7 @@ class PreviewedAlert(Struct, frozen=True):
 
 
 class PreviewSummary(Struct, frozen=True):
-    """How many there would be of each."""
+    """The number of each."""
 
     new: int
     existing: int
@@ -134,7 +134,7 @@ class PreviewSummary(Struct, frozen=True):
 
 
 class TemplatePreview(Struct, frozen=True):
-    """What an instantiation would attach. Nothing was looked at on the network: a page may turn out not to exist."""
+    """The sources and alerts that an instantiation would add. Nothing was fetched, so a page may not exist."""
 
     template: str
     version: int
@@ -144,7 +144,7 @@ class TemplatePreview(Struct, frozen=True):
 
 
 class ReportedSource(Struct, frozen=True):
-    """What became of a source. `reason`: why it failed, or what else to know."""
+    """The result for a source. `reason`: the failure, or a remark."""
 
     url: str
     status: Literal["attached_new", "attached_existing", "failed"]
@@ -154,7 +154,7 @@ class ReportedSource(Struct, frozen=True):
 
 
 class ReportedAlert(Struct, frozen=True):
-    """What became of a suggested alert. `source_count` 0: it is over the whole library, or was not made."""
+    """The result for a suggested alert. `source_count` 0: it covers all sources, or was not created."""
 
     name: str
     status: Literal["created", "exists", "failed"]
@@ -164,14 +164,14 @@ class ReportedAlert(Struct, frozen=True):
 
 
 class NextSteps(Struct, frozen=True):
-    """`add_destination`: a path below /v1, of the first alert; null without one. `stream`: where the events are."""
+    """`add_destination`: a path below /v1 for the first alert; null without one. `stream`: the path of the events."""
 
     add_destination: str | None
     stream: str
 
 
 class ReportSummary(Struct, frozen=True):
-    """Sources: attached, already watched, failed; and how many of the failed because `max_sources` is reached."""
+    """Counts: sources added, already watched, failed, and failed because `max_sources` is reached (`skipped_cap`)."""
 
     attached: int
     already: int
@@ -181,7 +181,7 @@ class ReportSummary(Struct, frozen=True):
 
 
 class TemplateReport(Struct, frozen=True):
-    """What became of an instantiation; partial when something failed. The same call again does what is left."""
+    """The result of an instantiation; partial if something failed. The same call again does the rest."""
 
     template: str
     version: int

@@ -17,9 +17,9 @@ class ValuesQuery(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class ValuePoint(Struct, frozen=True, kw_only=True):
-    """A value, from a moment on. `value` are its digits, and `number` is it without the point; of a state, a version or
-    a date `number` is null, `value` as in `current`, and `text` how the page wrote it. `until`: when it went from the
-    page, where it did; null while it stands there, or until the next one.
+    """A value from `at` on. `value`: its digits. `number`: the digits without the point. For a state, a version or a
+    date `number` is null, `value` is as in `current`, and `text` as written on the page. `until`: when it was removed
+    from the page; null if it is still there or the next point replaces it.
     """
 
     at: Time
@@ -31,9 +31,9 @@ class ValuePoint(Struct, frozen=True, kw_only=True):
 
 
 class ValueSeries(Struct, frozen=True, kw_only=True):
-    """One thing's values, oldest first. `label` says of what, in the page's own words; `path` where in a document that
-    has paths. `unit`: a currency (ISO 4217), "%", a unit of measure, or "" where none is known. `lowest` and `highest`:
-    of dates the earliest and the latest; null of states.
+    """The values of one item, oldest first. `label`: its name in the page's own words. `path`: its place in a
+    structured document. `unit`: a currency (ISO 4217), "%", a unit of measure, or "" if unknown. `lowest` and
+    `highest`: for dates the earliest and the latest; null for states.
     """
 
     type: ValueType
@@ -46,10 +46,9 @@ class ValueSeries(Struct, frozen=True, kw_only=True):
 
 
 class CurrentValue(Struct, frozen=True, kw_only=True):
-    """A value that stands on the page, as it was last told. `text`: as it is written there. `value`: its digits, a date
-    (YYYY-MM-DD, YYYY-MM or MM-DD), a version's numbers, or a state such as `in_stock`; `number` is it without the
-    point, of what is a number. `label`, `path` and `unit` are those of an event that tells a change of it. `since`:
-    from when on it is known to stand there so.
+    """A value on the page, as last reported. `text`: as written there. `value`: its digits, a date (YYYY-MM-DD, YYYY-MM
+    or MM-DD), a version's numbers, or a state such as `in_stock`. `number`: the digits of a number without the point.
+    `label`, `path` and `unit`: as in the event of a change. `since`: the first time that this value is known.
     """
 
     type: ValueType
@@ -64,9 +63,9 @@ class CurrentValue(Struct, frozen=True, kw_only=True):
 
 
 class Values(Struct, frozen=True, kw_only=True):
-    """The values of a source. `current`: what its page says now, in the page's order, at most 500, of which prices are
-    kept first; `more`: how many there are besides. `series`: what they were over time, prices first. `since`: from when
-    on they are known.
+    """The values of a source. `current`: the values on its page now, in the page's order, at most 500 with prices
+    preferred. `more`: the number of the others. `series`: values over time, prices first. `since`: the start of the
+    record.
     """
 
     id: str

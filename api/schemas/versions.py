@@ -1,4 +1,4 @@
-"""Wire shapes of a page's versions, of two compared, and of pictures."""
+"""Wire shapes of a page's versions, their comparison, and screenshots."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from api.schemas.sources import Time
 from storage.records.event import Context, Spans
 from storage.records.picture import Side
 
-_VERSION = "The `version` of one that is kept, from `GET /v1/sources/{id}/versions`"
+_VERSION = "The `version` of a stored version, from `GET /v1/sources/{id}/versions`"
 _Id = Annotated[str, Meta(max_length=40)]
 
 
@@ -21,14 +21,14 @@ class CompareQuery(Struct, frozen=True, forbid_unknown_fields=True, rename={"fro
     to: Annotated[_Id, Meta(description=f"{_VERSION}; by default the newest.", examples=["now"])] = ""
     show: Annotated[
         Literal["changes", "text"],
-        Meta(description="Only what differs, or that in the whole text.", examples=["text"]),
+        Meta(description="Only the differences, or the whole text with them.", examples=["text"]),
     ] = "changes"
 
 
 class KeptVersion(Struct, frozen=True, kw_only=True):
-    """A version of a page. `version`: the id of the event that told it; `start` is what stood there before the oldest
-    change, `now` what is watched now without an event. `kept`: all watched texts (`whole`), the `main_text` that its
-    event carries, or only a `part`.
+    """A version of a page. `version`: the id of its event; `start` is the state before the oldest change, `now` the
+    present state if it has no event. `kept`: all watched texts (`whole`), the `main_text` of its event, or only a
+    `part`.
     """
 
     version: str
@@ -39,16 +39,16 @@ class KeptVersion(Struct, frozen=True, kw_only=True):
 
 
 class Versions(Struct, frozen=True, kw_only=True):
-    """The kept versions of a source, newest first; none of what is no page."""
+    """The stored versions of a page, newest first; empty for other sources."""
 
     id: str
     versions: tuple[KeptVersion, ...]
 
 
 class VersionStep(Struct, frozen=True, kw_only=True):
-    """A text that came (`insert`), went (`delete`), was altered (`replace`) or stayed (`keep`), and where it stands.
+    """A text that was added (`insert`), removed (`delete`), changed (`replace`) or stayed (`keep`), and its place.
 
-    `spans` are the words that differ; absent where the two texts have too little in common.
+    `spans`: the differing words; absent if the two texts have too little in common.
     """
 
     op: Literal["insert", "delete", "replace", "keep"]
@@ -59,9 +59,9 @@ class VersionStep(Struct, frozen=True, kw_only=True):
 
 
 class VersionComparison(Struct, frozen=True, kw_only=True, rename={"from_": "from"}):
-    """What differs between two versions, the earlier one first, in the order of the later one.
+    """The differences between two versions, from the earlier to the later, in the later one's order.
 
-    `partial`: it is of the main text only, as the events carry it. `truncated`: there are more steps than these.
+    `partial`: it compares only the main texts of the events. `truncated`: there are more steps than these.
     """
 
     id: str
@@ -73,8 +73,8 @@ class VersionComparison(Struct, frozen=True, kw_only=True, rename={"from_": "fro
 
 
 class ScreenshotQuery(Struct, frozen=True, forbid_unknown_fields=True):
-    """The side of the change."""
+    """The screenshot to return."""
 
     side: Annotated[
-        Side, Meta(description="The page as the event tells it, or as it was pictured last before", examples=["before"])
+        Side, Meta(description="The page at the event, or the last screenshot before it", examples=["before"])
     ] = "after"

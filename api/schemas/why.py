@@ -11,10 +11,10 @@ from storage.records.tiers import SourceType
 
 
 class Looks(Struct, frozen=True, kw_only=True):
-    """Looks that went alike, from the first to the last of them; `bytes` (on the wire) and `ms` are of the last.
+    """Consecutive checks with the same result. `bytes` (received) and `ms` are those of the last one.
 
-    `verdict`: unchanged, changed (something was told), nothing_to_tell (the body changed, but not what matters), or
-    why it failed: remote_transient, throttled, remote_permanent, content, local.
+    `verdict`: unchanged, changed (an event), nothing_to_tell (the body changed, but no watched content), or the kind
+    of failure: remote_transient, throttled, remote_permanent, content, local.
     """
 
     first_at: Time
@@ -27,9 +27,10 @@ class Looks(Struct, frozen=True, kw_only=True):
 
 
 class LookPart(Struct, frozen=True, kw_only=True):
-    """A block of a page or an entry of a feed: whether it came or went, whether it was told, and by which rule.
+    """A block of a page or an entry of a feed, with the `rule` that reported or withheld it.
 
-    `text` is its beginning; `key` the block's key or the entry's identity; `score` what a block weighed.
+    `came`: added, else removed. `told`: reported, else withheld. `text`: its beginning. `key`: the block's key or the
+    entry's identity. `score`: the weight of a block.
     """
 
     text: str
@@ -41,11 +42,11 @@ class LookPart(Struct, frozen=True, kw_only=True):
 
 
 class LookNote(Struct, frozen=True, kw_only=True):
-    """A look whose body changed, in words. `compared_with`: the look that it was compared with.
+    """A check whose body changed. `compared_with`: the time of the earlier check that it was compared with.
 
-    `verdict`: told, baseline (the first look), churn (nothing in it was news), held (a doubt that the next look
-    settles, or most of a feed new at once), failed (not the page itself), stretch (a time of listening to a push
-    source, up to `until`). A page is told when `score` reaches `bar`. `counts` are numbers of entries or frames.
+    `verdict`: told (reported), baseline (the first check), churn (nothing to report), held (uncertain until the next
+    check, or most of a feed new at once), failed (not the page itself), stretch (a period of listening to a push
+    source, up to `until`). A page is reported if `score` reaches the threshold `bar`. `counts`: entries or frames.
     """
 
     at: Time
@@ -61,7 +62,7 @@ class LookNote(Struct, frozen=True, kw_only=True):
 
 
 class LastValidators(Struct, frozen=True, kw_only=True):
-    """What makes the next request conditional, as the last answer gave it, and the hash of its body."""
+    """Validators of the last answer, for the next conditional request, and the hash of its body."""
 
     etag: str | None
     last_modified: str | None
@@ -76,7 +77,7 @@ class LooksQuery(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class LookTrail(Struct, frozen=True, kw_only=True):
-    """The last 200 looks at a source, and notes of those whose body changed (the newest 40 at most); newest first."""
+    """The last 200 checks of a source, and notes on those with a changed body (at most 40); newest first."""
 
     id: str
     looks: tuple[Looks, ...]
@@ -88,18 +89,18 @@ MOST_NAMES = 20
 
 
 class AlertsMatched(Struct, frozen=True, kw_only=True):
-    """The active alerts that match an event as they are now; at most 20 are named, to a key with `alerts:read`."""
+    """The active alerts whose present queries match an event; `names` has at most 20, for keys with `alerts:read`."""
 
     count: int
     names: tuple[str, ...]
 
 
 class EventWhy(Struct, frozen=True, kw_only=True):
-    """Why an event was emitted: `says` is it in a sentence or two, the rest is what that was made of.
+    """Why an event was emitted: `says` has the reason in a sentence or two, the other fields have the evidence.
 
-    `noted`: the note of its look is still kept; without it `score`, `bar`, `identity`, `weighed` and `withheld` are
-    empty. `compared_with`: when the state was seen that the look was compared with; null when it is no longer known.
-    `alerts_once`: the alerts that match it, and had its story from another event.
+    `noted`: the note of its check is still stored; without it `score`, `bar`, `identity`, `weighed` and `withheld`
+    are empty. `compared_with`: the time of the earlier state; null if no longer known.
+    `alerts_once`: matching alerts that already had the story from another event.
     """
 
     id: str
@@ -125,18 +126,16 @@ FeedbackVerdict = Literal["real", "noise"]
 class WhyQuery(Struct, frozen=True, forbid_unknown_fields=True):
     """The expected text; without it, the last checks are explained. `look`: check now too, if politeness allows."""
 
-    text: Annotated[str, Meta(max_length=1000, description="What was expected to be told", examples=["Day ticket"])] = (
-        ""
-    )
-    look: Annotated[bool, Meta(description="Also look again now", examples=[False])] = False
+    text: Annotated[str, Meta(max_length=1000, description="Text of the expected event", examples=["Day ticket"])] = ""
+    look: Annotated[bool, Meta(description="Also check again now", examples=[False])] = False
 
 
 class KnownReason(Struct, frozen=True, kw_only=True):
-    """One thing that is known, as a sentence.
+    """One known fact, as a sentence.
 
-    `kind`: told, withheld (seen and not told), due (there now, and the next look weighs it), failed (it could not be
-    read now), known (there now, and no news), furniture, outside (of what is watched), there (at the first look),
-    absent, unasked (a frame that nobody asked for), look (how one went). `text`: the block or entry it is about.
+    `kind`: told (reported), withheld (seen, not reported), due (present; the next check decides), failed (not readable
+    now), known (present before), furniture, outside (of the watched part), there (at the first check), absent, unasked
+    (a frame that no alert or filter wants), look (the result of a check). `text`: its block or entry.
     """
 
     kind: Literal[
@@ -149,11 +148,11 @@ class KnownReason(Struct, frozen=True, kw_only=True):
 
 
 class SourceWhy(Struct, frozen=True, kw_only=True):
-    """Why something was not told: the best reason and how the watching stands, in `says`; then all that is known."""
+    """Why a text was not reported. `says`: the best reason and the state of the source. `reasons`: all known facts."""
 
     id: str
     url: str
-    title: Annotated[str, Meta(description="What it is called, by its user or else by itself")]
+    title: Annotated[str, Meta(description="The user's name for it, else its own title")]
     type: SourceType
     says: str
     state: str
@@ -161,13 +160,13 @@ class SourceWhy(Struct, frozen=True, kw_only=True):
 
 
 class Feedback(Struct, frozen=True, forbid_unknown_fields=True):
-    """What a user says of an event."""
+    """A user's verdict on an event."""
 
     verdict: FeedbackVerdict
 
 
 class Lesson(Struct, frozen=True, kw_only=True):
-    """What was learned; `noise_count` as in the source's record."""
+    """The effect of the feedback; `noise_count` as in the source's record."""
 
     event_id: str
     source_id: str
@@ -188,7 +187,7 @@ Moment = Annotated[
 
 
 class CoverageQuery(Struct, frozen=True, forbid_unknown_fields=True, rename={"start": "from", "end": "to"}):
-    """The period, by default the last 7 days. It is widened to whole hours, and ends now at the latest."""
+    """The period, by default the last 7 days. It is widened to whole hours and ends now at the latest."""
 
     start: Moment | None = None
     end: Moment | None = None

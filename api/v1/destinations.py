@@ -223,7 +223,7 @@ ROUTES = (
     _GET(
         "destination-kinds",
         kinds,
-        "List the kinds of destinations, and what each asks for.",
+        "List the kinds of destinations and their fields.",
         {200: list[wire.DestinationKindRecord]},
     ),
     _GET(_EACH, describe, "Read one destination.", _ONE | {304: None}, refuses=_MAYBE, headers=_TAGGED),
@@ -239,7 +239,12 @@ ROUTES = (
         headers=_TAGGED,
     ),
     _route(
-        "DELETE", _EACH, delete, "Forget one destination and what waits for it.", {204: None}, refuses=_UNLESS_STALE
+        "DELETE",
+        _EACH,
+        delete,
+        "Delete one destination and its waiting deliveries.",
+        {204: None},
+        refuses=_UNLESS_STALE,
     ),
     _POST(
         f"{_EACH}/test",
@@ -252,14 +257,14 @@ ROUTES = (
     _POST(
         f"{_EACH}/invite",
         invite,
-        "Ask again whether somebody wants to be told.",
+        "Send the invitation again.",
         {200: wire.TestAnswer},
         refuses=("not-found", "conflict"),
     ),
     _POST(
         f"{_EACH}/rotate-secret",
         rotate,
-        "Make a new secret, which is in this answer only; the old one signs beside it for 24 hours.",
+        "Create a new secret, shown only in this answer; the old one also signs for 24 hours.",
         {200: wire.DestinationWithSecret},
         beside=("alerts:read",),
         refuses=_UNLESS_STALE,
@@ -281,7 +286,7 @@ ROUTES = (
         scope="alerts:read",
         beside=LETS_OUT,
         run=preview_message,
-        says="Show what a message template makes of the newest events. Nothing is sent.",
+        says="Preview a message template on the newest events. Nothing is sent.",
         answers={200: alert_previews.MessagePreview},
         body=(alert_previews.MessagePreviewRequest,),
         refuses=("not-found", "unprocessable"),
@@ -292,7 +297,7 @@ ROUTES = (
         scope="alerts:write",
         beside=LETS_OUT,
         run=replay,
-        says="Deliver past matches again, with the ids they had.",
+        says="Deliver past matches again under their old ids.",
         answers={202: wire.ReplayAnswer},
         body=(wire.ReplayRequest,),
         repeatable=True,

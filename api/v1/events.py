@@ -83,7 +83,7 @@ ROUTES = (
     _route(
         "",
         history,
-        "Read a window of the past, page by page.",
+        "Read the events of a period, page by page.",
         EventsPage,
         query=EventsQuery,
         refuses=("cursor-expired",),
@@ -93,7 +93,7 @@ ROUTES = (
     _route(
         "/{id}/screenshot",
         screenshot,
-        "Read a picture of the rendered page, before the event or after it.",
+        "Read a screenshot of the rendered page, before the event or after it.",
         str,
         query=ScreenshotQuery,
         media="image/webp",
@@ -105,7 +105,7 @@ ROUTES = (
         path="/v1/events/export",
         scope="stream:read",
         run=export,
-        says="Write a window of the past, oldest first, into one file: JSON, NDJSON or CSV.",
+        says="Export the events of a period into one file: JSON, NDJSON or CSV.",
         answers={200: list[Event]},
         query=ExportQuery,
         also=(MEDIA["ndjson"], "text/csv"),

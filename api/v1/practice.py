@@ -28,7 +28,7 @@ class PracticeRecord(Struct, frozen=True):
 
 
 class PracticeChange(Struct, frozen=True):
-    """What was changed, as a sentence; the event that tells of it comes on `stream` within seconds."""
+    """The change, as a sentence; its event is on `stream` within seconds."""
 
     what: What
     says: str
@@ -82,7 +82,7 @@ ROUTES = (
         path="/v1/practice",
         scope=_WRITE,
         run=start,
-        says="Begin to practise: make the practice sources.",
+        says="Start practice: create the practice sources.",
         answers={200: list[PracticeRecord]},
         refuses=("conflict",),
     ),
@@ -91,7 +91,7 @@ ROUTES = (
         path="/v1/practice/{what}/change",
         scope=_WRITE,
         run=change,
-        says="Change a practice document, and see it noticed.",
+        says="Change a practice document and check it.",
         answers={202: PracticeChange},
         refuses=("not-found", "conflict"),
     ),
@@ -101,7 +101,7 @@ ROUTES = (
         scope=_WRITE,
         beside=("alerts:write", "bins:write"),
         run=end,
-        says="End the practice: delete its sources, and what was wired to them.",
+        says="End practice: delete its sources and their alerts.",
         answers={204: None},
     ),
     Route(

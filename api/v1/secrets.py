@@ -18,7 +18,7 @@ ROUTES = (
         scope="sources:write",
         beside=("alerts:write",),
         run=compare,
-        says="Say whether secrets are still those that were given.",
+        says="Compare stored secrets with given values.",
         answers={200: wire.SecretsAnswer},
         body=(wire.SecretsRequest,),
     ),

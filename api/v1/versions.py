@@ -64,7 +64,7 @@ ROUTES = (
         path="/v1/sources/{id}/versions",
         scope="sources:read",
         run=versions,
-        says="List the versions of a page that are kept.",
+        says="List the stored versions of a page.",
         answers={200: wire.Versions},
         refuses=("not-found",),
     ),

@@ -104,7 +104,7 @@ ROUTES = (
         "DELETE",
         "/{id}",
         delete,
-        "Take a publication back.",
+        "Delete one publication.",
         {204: None},
         refuses=(*_MAYBE, "precondition-failed"),
     ),

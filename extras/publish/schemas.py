@@ -15,19 +15,22 @@ from storage.records.identity import Managed
 from storage.records.publication import Publication
 
 Change = Callable[[Publication], Publication]
-Title = Annotated[str, Meta(min_length=1, max_length=200, description="What readers call it")]
+Title = Annotated[str, Meta(min_length=1, max_length=200, description="Its title for readers")]
 Sources = Annotated[tuple[SourceId, ...], Meta(max_length=MOST_SOURCES, description="Events of any of these sources")]
 Tag = Annotated[str, Meta(min_length=1, max_length=200)]
 Tags = Annotated[tuple[Tag, ...], Meta(max_length=50, description="Events with any of these tags")]
 AlertId = Annotated[str, Meta(min_length=1, max_length=100, extra_json_schema={"format": "uuid"})]
-AlertIds = Annotated[tuple[AlertId, ...], Meta(max_length=50, description="What any of these alerts matches")]
+AlertIds = Annotated[tuple[AlertId, ...], Meta(max_length=50, description="Matches of any of these alerts")]
 ChannelName = Annotated[
-    str, Meta(min_length=1, max_length=200, description="What GET /v1/streams/{channel} carries; not beside alert_ids")
+    str,
+    Meta(
+        min_length=1, max_length=200, description="The events of GET /v1/streams/{channel}; not together with alert_ids"
+    ),
 ]
 
 
 class NewPublication(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """Events to be published: those that meet all that is named. Naming nothing publishes all that sources tell."""
+    """Events to publish: those that meet all given conditions. Without conditions, all events of sources."""
 
     title: Title
     source_ids: Sources = ()
@@ -39,7 +42,7 @@ class NewPublication(Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
 
 
 class PublicationPatch(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """What is to change of a publication; what is absent stays."""
+    """The fields to change; omitted ones stay."""
 
     title: Title | UnsetType = UNSET
     source_ids: Sources | UnsetType = UNSET
@@ -51,7 +54,7 @@ class PublicationPatch(Struct, frozen=True, forbid_unknown_fields=True, kw_only=
 
 
 class FeedAddresses(Struct, frozen=True, kw_only=True):
-    """Where the same events are, one address for each format. Who knows one may read."""
+    """The feed addresses, one for each format. Anyone with an address can read it."""
 
     atom: str
     rss: str
@@ -59,10 +62,10 @@ class FeedAddresses(Struct, frozen=True, kw_only=True):
 
 
 class PublicationRecord(Struct, frozen=True, kw_only=True):
-    """A publication. Who knows `url` may read it, as a page; `feeds` are the same for feed readers.
+    """A publication. Anyone with `url` can read it as a page; `feeds` are for feed readers.
 
-    Both are null where this instance does not know the address, since its master key was lost: readers who have it go
-    on, and a new one can be made.
+    Both are null if this instance cannot decrypt the address because its master key was lost. The address still works
+    for existing readers, and you can create a new one.
     """
 
     id: str

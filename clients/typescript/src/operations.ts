@@ -29,92 +29,92 @@ export abstract class Operations implements Asks {
     return this.ask<r.SourceRecord>("PATCH", `/v1/sources/${part(id)}`, { body, headers: { "If-Match": options.ifMatch } });
   }
 
-  /** Forget one source; its events stay. */
+  /** Delete one source; its events stay. */
   deleteSource(id: string, options: { ifMatch?: string } = {}): Promise<void> {
     return this.ask<void>("DELETE", `/v1/sources/${part(id)}`, { headers: { "If-Match": options.ifMatch } });
   }
 
-  /** Stop watching, keep the source. */
+  /** Pause one source. */
   disableSource(id: string, options: { ifMatch?: string } = {}): Promise<r.SourceRecord> {
     return this.ask<r.SourceRecord>("POST", `/v1/sources/${part(id)}/disable`, { headers: { "If-Match": options.ifMatch } });
   }
 
-  /** Watch again. */
+  /** Resume one source. */
   enableSource(id: string, options: { ifMatch?: string } = {}): Promise<r.SourceRecord> {
     return this.ask<r.SourceRecord>("POST", `/v1/sources/${part(id)}/enable`, { headers: { "If-Match": options.ifMatch } });
   }
 
-  /** Have a deleted source back, within ten minutes. */
+  /** Restore a source deleted less than ten minutes ago. */
   restoreSource(id: string): Promise<r.SourceRecord> {
     return this.ask<r.SourceRecord>("POST", `/v1/sources/${part(id)}/restore`);
   }
 
-  /** Read how a source is doing. */
+  /** Read the health of a source. */
   readHealth(id: string): Promise<r.SourceHealth> {
     return this.ask<r.SourceHealth>("GET", `/v1/sources/${part(id)}/health`);
   }
 
-  /** Look now, within what politeness allows. */
+  /** Check a source now, if politeness allows. */
   checkSource(id: string): Promise<r.CheckAnswer> {
     return this.ask<r.CheckAnswer>("POST", `/v1/sources/${part(id)}/check`);
   }
 
-  /** Classify a URL without watching it, and show what watching it would tell. */
+  /** Classify a URL without watching it, and preview its events. */
   detect(body: r.DetectRequest): Promise<r.DetectAnswer> {
     return this.ask<r.DetectAnswer>("POST", "/v1/sources/detect", { body });
   }
 
-  /** Show what another selector would keep of a watched page as it is now. */
+  /** Preview another selector on a watched page. */
   previewSource(id: string, body: r.PreviewRequest): Promise<r.Preview> {
     return this.ask<r.Preview>("POST", `/v1/sources/${part(id)}/preview`, { body });
   }
 
-  /** Show the blocks of a URL's page to choose from, each with its selector. */
+  /** List the blocks of a URL's page, each with its selector. */
   pickFromUrl(body: r.UrlBlocksRequest): Promise<r.PageBlocks> {
     return this.ask<r.PageBlocks>("POST", "/v1/sources/blocks", { body });
   }
 
-  /** Show the blocks of a watched page to choose from, each with its selector. */
+  /** List the blocks of a watched page, each with its selector. */
   pickFromSource(id: string, body: r.SourceBlocksRequest): Promise<r.PageBlocks> {
     return this.ask<r.PageBlocks>("POST", `/v1/sources/${part(id)}/blocks`, { body });
   }
 
-  /** Read what the watching does now. */
+  /** Read the status of a source. */
   readStatus(id: string): Promise<r.SourceStatus> {
     return this.ask<r.SourceStatus>("GET", `/v1/sources/${part(id)}/status`);
   }
 
-  /** Read what became of the last 200 looks, and why. */
+  /** Read the results of the last 200 checks. */
   readLooks(id: string, options: { limit?: number; cursor?: string } = {}): Promise<r.LookTrail> {
     return this.ask<r.LookTrail>("GET", `/v1/sources/${part(id)}/looks`, { query: { limit: options.limit, cursor: options.cursor } });
   }
 
-  /** Read how often it was looked at in a time, as a signed receipt. */
+  /** Read the checks of a period, as a signed receipt. */
   readCoverage(id: string, options: { from?: string; to?: string } = {}): Promise<r.CoverageReceipt> {
     return this.ask<r.CoverageReceipt>("GET", `/v1/sources/${part(id)}/coverage`, { query: { from: options.from, to: options.to } });
   }
 
-  /** Ask why a text was not told. */
+  /** Explain why a text was not reported. */
   whyNot(id: string, options: { text?: string; look?: boolean } = {}): Promise<r.SourceWhy> {
     return this.ask<r.SourceWhy>("GET", `/v1/sources/${part(id)}/why`, { query: { text: options.text, look: options.look } });
   }
 
-  /** Ask why an event was emitted. */
+  /** Explain why an event was emitted. */
   whyEvent(id: string): Promise<r.EventWhy> {
     return this.ask<r.EventWhy>("GET", `/v1/events/${part(id)}/why`);
   }
 
-  /** Say that a page's event was noise, or real after all. */
+  /** Mark a page's event as noise, or as real. */
   teach(id: string, body: r.Feedback): Promise<r.Lesson> {
     return this.ask<r.Lesson>("POST", `/v1/events/${part(id)}/feedback`, { body });
   }
 
-  /** Read its values: prices, numbers, states, versions and dates of now, and what they were. */
+  /** Read a source's prices, numbers, states, versions and dates, and their history. */
   readValues(id: string, options: { format?: "csv" | "json" } = {}): Promise<r.Values> {
     return this.ask<r.Values>("GET", `/v1/sources/${part(id)}/values`, { query: { format: options.format } });
   }
 
-  /** List the versions of a page that are kept. */
+  /** List the stored versions of a page. */
   listVersions(id: string): Promise<r.Versions> {
     return this.ask<r.Versions>("GET", `/v1/sources/${part(id)}/versions`);
   }
@@ -129,22 +129,22 @@ export abstract class Operations implements Asks {
     return this.page<r.TagRecord>("GET", "/v1/tags", { query: { limit: options.limit, cursor: options.cursor } });
   }
 
-  /** Read one tag, with its defaults. */
+  /** Read one tag with its defaults. */
   readTag(tag: string): Promise<r.TagRecord> {
     return this.ask<r.TagRecord>("GET", `/v1/tags/${part(tag)}`);
   }
 
-  /** Set the defaults of a tag, all of them. */
+  /** Replace all defaults of a tag. */
   setTagDefaults(tag: string, body: r.TagSettings, options: { ifMatch?: string } = {}): Promise<r.TagRecord> {
     return this.ask<r.TagRecord>("PUT", `/v1/tags/${part(tag)}`, { body, headers: { "If-Match": options.ifMatch } });
   }
 
-  /** Take the defaults of a tag away; its sources keep the tag. */
+  /** Delete the defaults of a tag; its sources keep the tag. */
   deleteTagDefaults(tag: string, options: { ifMatch?: string } = {}): Promise<void> {
     return this.ask<void>("DELETE", `/v1/tags/${part(tag)}`, { headers: { "If-Match": options.ifMatch } });
   }
 
-  /** Read a window of the past, page by page. */
+  /** Read the events of a period, page by page. */
   listEvents(options: { from?: string; to?: string; source?: Array<string>; sourceType?: Array<string>; tag?: Array<string>; keyword?: Array<string>; heartbeats?: boolean; private?: boolean; cursor?: string; order?: "asc" | "desc"; limit?: number } = {}): Promise<r.EventsPage> {
     return this.ask<r.EventsPage>("GET", "/v1/events", { query: { from: options.from, to: options.to, source: options.source, source_type: options.sourceType, tag: options.tag, keyword: options.keyword, heartbeats: options.heartbeats, private: options.private, cursor: options.cursor, order: options.order, limit: options.limit } });
   }
@@ -154,12 +154,12 @@ export abstract class Operations implements Asks {
     return this.ask<r.Event>("GET", `/v1/events/${part(id)}`);
   }
 
-  /** Read a picture of the rendered page, before the event or after it. */
+  /** Read a screenshot of the rendered page, before the event or after it. */
   readScreenshot(id: string, options: { side?: "after" | "before" } = {}): Promise<string> {
     return this.ask<string>("GET", `/v1/events/${part(id)}/screenshot`, { query: { side: options.side }, text: true });
   }
 
-  /** Write a window of the past, oldest first, into one file: JSON, NDJSON or CSV. */
+  /** Export the events of a period into one file: JSON, NDJSON or CSV. */
   exportEvents(options: { from?: string; to?: string; source?: Array<string>; sourceType?: Array<string>; tag?: Array<string>; keyword?: Array<string>; heartbeats?: boolean; private?: boolean; format?: "csv" | "json" | "ndjson" } = {}): Promise<Array<r.Event>> {
     return this.ask<Array<r.Event>>("GET", "/v1/events/export", { query: { from: options.from, to: options.to, source: options.source, source_type: options.sourceType, tag: options.tag, keyword: options.keyword, heartbeats: options.heartbeats, private: options.private, format: options.format } });
   }
@@ -184,12 +184,12 @@ export abstract class Operations implements Asks {
     return this.ask<r.AlertRecord>("PATCH", `/v1/alerts/${part(id)}`, { body, headers: { "If-Match": options.ifMatch } });
   }
 
-  /** Forget one alert with its destinations. */
+  /** Delete one alert with its destinations. */
   deleteAlert(id: string, options: { ifMatch?: string } = {}): Promise<void> {
     return this.ask<void>("DELETE", `/v1/alerts/${part(id)}`, { headers: { "If-Match": options.ifMatch } });
   }
 
-  /** Try a query on the newest events: what would match, and why. */
+  /** Try a query on the newest events. */
   previewAlert(body: r.AlertPreviewRequest): Promise<r.AlertPreview> {
     return this.ask<r.AlertPreview>("POST", "/v1/alerts/preview", { body });
   }
@@ -209,7 +209,7 @@ export abstract class Operations implements Asks {
     return this.page<r.DestinationRecord>("GET", "/v1/destinations", { query: { limit: options.limit, cursor: options.cursor } });
   }
 
-  /** List the kinds of destinations, and what each asks for. */
+  /** List the kinds of destinations and their fields. */
   listDestinationKinds(): Promise<Array<r.DestinationKindRecord>> {
     return this.ask<Array<r.DestinationKindRecord>>("GET", "/v1/destination-kinds");
   }
@@ -224,7 +224,7 @@ export abstract class Operations implements Asks {
     return this.ask<r.DestinationRecord>("PATCH", `/v1/destinations/${part(id)}`, { body, headers: { "If-Match": options.ifMatch } });
   }
 
-  /** Forget one destination and what waits for it. */
+  /** Delete one destination and its waiting deliveries. */
   deleteDestination(id: string, options: { ifMatch?: string } = {}): Promise<void> {
     return this.ask<void>("DELETE", `/v1/destinations/${part(id)}`, { headers: { "If-Match": options.ifMatch } });
   }
@@ -234,12 +234,12 @@ export abstract class Operations implements Asks {
     return this.ask<r.TestAnswer>("POST", `/v1/destinations/${part(id)}/test`, { headers: { "Idempotency-Key": options.idempotencyKey } });
   }
 
-  /** Ask again whether somebody wants to be told. */
+  /** Send the invitation again. */
   inviteAgain(id: string): Promise<r.TestAnswer> {
     return this.ask<r.TestAnswer>("POST", `/v1/destinations/${part(id)}/invite`);
   }
 
-  /** Make a new secret, which is in this answer only; the old one signs beside it for 24 hours. */
+  /** Create a new secret, shown only in this answer; the old one also signs for 24 hours. */
   rotateSecret(id: string, options: { ifMatch?: string; idempotencyKey?: string } = {}): Promise<r.DestinationWithSecret> {
     return this.ask<r.DestinationWithSecret>("POST", `/v1/destinations/${part(id)}/rotate-secret`, { headers: { "If-Match": options.ifMatch, "Idempotency-Key": options.idempotencyKey } });
   }
@@ -249,17 +249,17 @@ export abstract class Operations implements Asks {
     return this.page<r.DeliveryRecord>("GET", `/v1/destinations/${part(id)}/deliveries`, { query: { limit: options.limit, cursor: options.cursor, result: options.result } });
   }
 
-  /** Show what a message template makes of the newest events. Nothing is sent. */
+  /** Preview a message template on the newest events. Nothing is sent. */
   previewMessage(body: r.MessagePreviewRequest): Promise<r.MessagePreview> {
     return this.ask<r.MessagePreview>("POST", "/v1/destinations/preview", { body });
   }
 
-  /** Deliver past matches again, with the ids they had. */
+  /** Deliver past matches again under their old ids. */
   replay(id: string, body: r.ReplayRequest, options: { idempotencyKey?: string } = {}): Promise<r.ReplayAnswer> {
     return this.ask<r.ReplayAnswer>("POST", `/v1/destinations/${part(id)}/replay`, { body, headers: { "Idempotency-Key": options.idempotencyKey } });
   }
 
-  /** List the templates that can be instantiated. */
+  /** List the templates. */
   listTemplates(): Promise<Array<r.TemplateSummary>> {
     return this.ask<Array<r.TemplateSummary>>("GET", "/v1/templates");
   }
@@ -269,17 +269,17 @@ export abstract class Operations implements Asks {
     return this.ask<r.TemplateRecord>("GET", `/v1/templates/${part(templateId)}`);
   }
 
-  /** Show what an instantiation would attach, without doing it. */
+  /** Preview an instantiation without doing it. */
   previewTemplate(templateId: string, body: r.Instantiation): Promise<r.TemplatePreview> {
     return this.ask<r.TemplatePreview>("POST", `/v1/templates/${part(templateId)}/preview`, { body });
   }
 
-  /** Attach a template's sources, and if wanted its alerts; again, it does what is left. */
+  /** Add a template's sources, and optionally its alerts. A repetition does the rest. */
   instantiateTemplate(templateId: string, body: r.Instantiation, options: { idempotencyKey?: string } = {}): Promise<r.TemplateReport> {
     return this.ask<r.TemplateReport>("POST", `/v1/templates/${part(templateId)}/instantiate`, { body, headers: { "Idempotency-Key": options.idempotencyKey } });
   }
 
-  /** Make a bin: an address that keeps what it is sent. */
+  /** Create a bin: an address that stores requests. */
   addBin(options: { idempotencyKey?: string } = {}): Promise<r.BinRecord> {
     return this.ask<r.BinRecord>("POST", "/v1/webhook-bins", { headers: { "Idempotency-Key": options.idempotencyKey } });
   }
@@ -294,12 +294,12 @@ export abstract class Operations implements Asks {
     return this.ask<r.BinRecord>("GET", `/v1/webhook-bins/${part(id)}`);
   }
 
-  /** Forget one bin and what it captured. */
+  /** Delete one bin and its captures. */
   deleteBin(id: string): Promise<void> {
     return this.ask<void>("DELETE", `/v1/webhook-bins/${part(id)}`);
   }
 
-  /** List what a bin was sent, newest first. */
+  /** List the requests to a bin, newest first. */
   listCaptures(id: string, options: { limit?: number; cursor?: string } = {}): Promise<Page<r.CaptureRecord>> {
     return this.page<r.CaptureRecord>("GET", `/v1/webhook-bins/${part(id)}/captures`, { query: { limit: options.limit, cursor: options.cursor } });
   }
@@ -324,7 +324,7 @@ export abstract class Operations implements Asks {
     return this.ask<r.PublicationRecord>("PATCH", `/v1/publications/${part(id)}`, { body, headers: { "If-Match": options.ifMatch } });
   }
 
-  /** Take a publication back. */
+  /** Delete one publication. */
   deletePublication(id: string, options: { ifMatch?: string } = {}): Promise<void> {
     return this.ask<void>("DELETE", `/v1/publications/${part(id)}`, { headers: { "If-Match": options.ifMatch } });
   }
@@ -334,7 +334,7 @@ export abstract class Operations implements Asks {
     return this.ask<r.PublicationRecord>("POST", `/v1/publications/${part(id)}/address`);
   }
 
-  /** Say whether secrets are still those that were given. */
+  /** Compare stored secrets with given values. */
   compareSecrets(body: r.SecretsRequest): Promise<r.SecretsAnswer> {
     return this.ask<r.SecretsAnswer>("POST", "/v1/secrets/compare", { body });
   }
@@ -344,27 +344,27 @@ export abstract class Operations implements Asks {
     return this.ask<Array<r.PracticeRecord>>("GET", "/v1/practice");
   }
 
-  /** Begin to practise: make the practice sources. */
+  /** Start practice: create the practice sources. */
   beginPractice(): Promise<Array<r.PracticeRecord>> {
     return this.ask<Array<r.PracticeRecord>>("POST", "/v1/practice");
   }
 
-  /** End the practice: delete its sources, and what was wired to them. */
+  /** End practice: delete its sources and their alerts. */
   endPractice(): Promise<void> {
     return this.ask<void>("DELETE", "/v1/practice");
   }
 
-  /** Change a practice document, and see it noticed. */
+  /** Change a practice document and check it. */
   changePractice(what: string): Promise<r.PracticeChange> {
     return this.ask<r.PracticeChange>("POST", `/v1/practice/${part(what)}/change`);
   }
 
-  /** Read the figures of the whole. */
+  /** Read the figures of the service. */
   readOverview(): Promise<r.Overview> {
     return this.ask<r.Overview>("GET", "/v1/admin/overview");
   }
 
-  /** Read the settings that it runs with. */
+  /** Read the settings in force. */
   readSettings(): Promise<r.SettingsSeen> {
     return this.ask<r.SettingsSeen>("GET", "/v1/admin/settings");
   }
@@ -374,17 +374,17 @@ export abstract class Operations implements Asks {
     return this.ask<r.TreePage>("GET", "/v1/admin/tree", { query: { sort: options.sort, reverse: options.reverse, tree: options.tree, open: options.open, troubled: options.troubled, filter: options.filter, start: options.start, limit: options.limit, paths: options.paths } });
   }
 
-  /** Read all that is known of one part. */
+  /** Read the details of one part. */
   readPart(path: string): Promise<r.TreePart> {
     return this.ask<r.TreePart>("GET", `/v1/admin/tree/${part(path, true)}`);
   }
 
-  /** Read how destinations stand, who fails first. */
+  /** Read the state of destinations, failing ones first. */
   listDeliveryRows(options: { start?: number; limit?: number } = {}): Promise<r.DeliveriesPage> {
     return this.ask<r.DeliveriesPage>("GET", "/v1/admin/deliveries", { query: { start: options.start, limit: options.limit } });
   }
 
-  /** Read what takes the room, the heaviest sources first. */
+  /** Read the sizes, largest sources first. */
   readSizes(options: { limit?: number } = {}): Promise<r.Sizes> {
     return this.ask<r.Sizes>("GET", "/v1/admin/sizes", { query: { limit: options.limit } });
   }
@@ -414,7 +414,7 @@ export abstract class Operations implements Asks {
     return this.ask<r.Done>("POST", `/v1/admin/keys/${part(id)}/revoke`);
   }
 
-  /** Look at a source now, within what politeness allows. */
+  /** Check a source now, if politeness allows. */
   checkPart(path: string): Promise<r.Done> {
     return this.ask<r.Done>("POST", `/v1/admin/tree/${part(path, true)}/check`);
   }
@@ -429,37 +429,37 @@ export abstract class Operations implements Asks {
     return this.ask<r.Done>("POST", `/v1/admin/tree/${part(path, true)}/release`);
   }
 
-  /** Stop watching a source, and keep it. */
+  /** Pause a source. */
   disablePart(path: string): Promise<r.Done> {
     return this.ask<r.Done>("POST", `/v1/admin/tree/${part(path, true)}/disable`);
   }
 
-  /** Watch a source again. */
+  /** Resume a source. */
   enablePart(path: string): Promise<r.Done> {
     return this.ask<r.Done>("POST", `/v1/admin/tree/${part(path, true)}/enable`);
   }
 
-  /** Make no more looks; what was found is delivered. */
+  /** Stop all checks; pending events are still delivered. */
   drain(): Promise<r.Done> {
     return this.ask<r.Done>("POST", "/v1/admin/drain");
   }
 
-  /** Make looks again. */
+  /** Resume all checks. */
   resume(): Promise<r.Done> {
     return this.ask<r.Done>("POST", "/v1/admin/resume");
   }
 
-  /** Read the keys that events are signed with. */
+  /** Read the public keys of event signatures. */
   readKeys(): Promise<Record<string, unknown>> {
     return this.ask<Record<string, unknown>>("GET", "/.well-known/jwks.json");
   }
 
-  /** Ask whether the process is alive. */
+  /** Check that the process is alive. */
   readLiveness(): Promise<Record<string, unknown>> {
     return this.ask<Record<string, unknown>>("GET", "/healthz");
   }
 
-  /** Ask whether the service can do its work. */
+  /** Check that the service is ready. */
   readReadiness(): Promise<Record<string, unknown>> {
     return this.ask<Record<string, unknown>>("GET", "/readyz");
   }

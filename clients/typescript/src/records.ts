@@ -24,8 +24,8 @@ export type Slug =
   | (string & {});
 
 /**
- * The address that a kind asks for. `private`: it lets somebody in, so only its host is shown. `default`: what
- * `url` is when it is left out.
+ * The address field of a kind. `private`: the address is a credential, so only its host is shown. `default`: the
+ * default of `url`.
  */
 export interface AddressWanted {
   label: string;
@@ -35,48 +35,48 @@ export interface AddressWanted {
   default: string;
 }
 
-/** What to change; null takes the `channel` and `managed` away. */
+/** The fields to change; null removes the `channel` and `managed`. */
 export interface AlertPatch {
   /** Words (all must occur), OR, "phrases", -exclusions, (groups), prefix*; an empty one matches everything */
   filter_query?: string;
   /** ISO 639-1, or simple for no stemming */
   language?: string;
-  /** Events of these sources; with neither these nor `tags`, of all */
+  /** Events of these sources; with neither these nor `tags`, of all sources */
   source_ids?: Array<string>;
-  /** Events with any of these tags, also of sources that are added later; beside `source_ids` */
+  /** Events with any of these tags, also of later sources; in addition to `source_ids` */
   tags?: Array<string>;
   name?: string;
   channel?: string | null;
   enabled?: boolean;
-  /** The service's own notices that it asks for */
+  /** The notices of the service that it also sends */
   notices?: Array<"destination_disabled" | "destination_failing" | "heartbeat" | "source_failing" | "source_moved" | "source_quiet" | "source_recovered" | "source_reset" | "storage_damaged" | "watching_stalled">;
-  /** Seconds after which a trouble is told */
+  /** Seconds that a problem lasts before its notice */
   notice_after?: number;
   anomaly_enabled?: boolean;
   /**
-   * What of a page's event the query is held against: title, what came and what went (`change`), what came
-   * (`added`), what went (`removed`), or title and content (`page`). Feeds and push: always the latter
+   * The texts of a page's event that the query searches: title, added and removed texts (`change`), added texts
+   * (`added`), removed texts (`removed`), or title and content (`page`). Feeds and push: always `page`
    */
   match?: "added" | "change" | "page" | "removed";
   /**
-   * Of events that tell the same (`story`), only the first it matches goes to its destinations; null: where it is
+   * Of events with the same news (`story`), only the first match goes to the destinations; null: yes for alerts
    * over several sources
    */
   once_per_story?: boolean | null;
   /** The files that describe it; see `sanderling apply` */
   managed?: Managed | null;
   /**
-   * Private sources that are in it, too. A source is `private` if it is checked with headers, its own or borrowed
-   * ones, or in an opened network. Unless it is named here or in `source_ids`, a publication leaves it out, and so
-   * does an alert that was made before the source was private
+   * Private sources to include. A source is `private` if it is checked with headers, its own or borrowed ones, or
+   * in an opened network. A publication omits it unless it is named here or in `source_ids`; so does an alert from
+   * before it became private
    */
   private_source_ids?: Array<string>;
 }
 
 /**
- * What an alert would have told. `query`: as it was understood. `complete`: `last` events, or all there are, were
- * looked at in the time there is. `looked_from`: when the oldest of them was emitted. `per_day`: the matches to
- * expect; null when too little was looked at to say.
+ * The past matches of a query. `query`: as interpreted. `complete`: the search covered `last` events, or the whole
+ * log, in time. `looked_from`: the time of the oldest event searched. `per_day`: expected matches; null if the
+ * search covered too little.
  */
 export interface AlertPreview {
   query: string;
@@ -93,40 +93,40 @@ export interface AlertPreview {
 }
 
 /**
- * A query as an alert would have it, and how far to look. `last`: how many of the log's newest events are looked
- * at. `limit`: how many matches are shown.
+ * A query as in an alert, and the range of the search. `last`: the number of newest events to search. `limit`: the
+ * number of matches to show.
  */
 export interface AlertPreviewRequest {
   /** Words (all must occur), OR, "phrases", -exclusions, (groups), prefix*; an empty one matches everything */
   filter_query: string;
   /** ISO 639-1, or simple for no stemming. Default: "en" */
   language?: string;
-  /** Events of these sources; with neither these nor `tags`, of all. Default: [] */
+  /** Events of these sources; with neither these nor `tags`, of all sources. Default: [] */
   source_ids?: Array<string>;
   /** Default: 2000 */
   last?: number;
   /** Default: 20 */
   limit?: number;
   /**
-   * What of a page's event the query is held against: title, what came and what went (`change`), what came
-   * (`added`), what went (`removed`), or title and content (`page`). Feeds and push: always the latter. Default:
+   * The texts of a page's event that the query searches: title, added and removed texts (`change`), added texts
+   * (`added`), removed texts (`removed`), or title and content (`page`). Feeds and push: always `page`. Default:
    * "change"
    */
   match?: "added" | "change" | "page" | "removed";
-  /** Events with any of these tags, also of sources that are added later; beside `source_ids`. Default: [] */
+  /** Events with any of these tags, also of later sources; in addition to `source_ids`. Default: [] */
   tags?: Array<string>;
   /**
-   * Private sources that are in it, too. A source is `private` if it is checked with headers, its own or borrowed
-   * ones, or in an opened network. Unless it is named here or in `source_ids`, a publication leaves it out, and so
-   * does an alert that was made before the source was private. Default: []
+   * Private sources to include. A source is `private` if it is checked with headers, its own or borrowed ones, or
+   * in an opened network. A publication omits it unless it is named here or in `source_ids`; so does an alert from
+   * before it became private. Default: []
    */
   private_source_ids?: Array<string>;
 }
 
 /**
- * An alert. `delivery_mode` is a twin: that of its first destination, or instant. `template`: what it was made of,
- * as `<template id>/<key>`. `match` is `page` for alerts from before there was a choice. `alert_id`: the id, by
- * the name that other records give it.
+ * An alert. `delivery_mode` is a twin: that of its first destination, or instant. `template`: its origin as
+ * `<template id>/<key>`. `match` is `page` for alerts older than the choice. `alert_id`: the `id`, under the name
+ * that other records use.
  */
 export interface AlertRecord {
   id: string;
@@ -147,9 +147,9 @@ export interface AlertRecord {
   last_match_at: string | null;
   match_count: number;
   delivery_mode: "15min" | "daily" | "hourly" | "instant" | (string & {});
-  /** What its ETag says, for If-Match */
+  /** The value of its ETag, for If-Match */
   revision: string;
-  /** Who set something of it last: a key's name, the dashboard, this machine; else the service */
+  /** The author of the last change: a key's name, the dashboard, this machine; else the service */
   updated_by: string;
   managed: Managed | null;
   anomaly_enabled?: boolean;
@@ -157,7 +157,7 @@ export interface AlertRecord {
   alert_id?: string | null;
 }
 
-/** The active alerts that match an event as they are now; at most 20 are named, to a key with `alerts:read`. */
+/** The active alerts whose present queries match an event; `names` has at most 20, for keys with `alerts:read`. */
 export interface AlertsMatched {
   count: number;
   names: Array<string>;
@@ -168,7 +168,7 @@ export interface BatchAnswer {
   results: Array<BatchResult>;
 }
 
-/** What became of one URL of a batch. */
+/** The result for one URL of a batch. */
 export interface BatchResult {
   url: string;
   status: "attached_existing" | "created" | "failed" | "timeout" | (string & {});
@@ -177,13 +177,13 @@ export interface BatchResult {
   error?: Problem | null;
 }
 
-/** What a part supervises that comes and goes: how many, and the worst state among them. */
+/** The dynamic children of a part: their number and their worst state. */
 export interface BelowSeen {
   total: number;
   worst: "backoff" | "ended" | "failing" | "held" | "new" | "ok" | "overdue" | "paused" | "quarantined" | "resting" | "starting" | "stopping" | "throttled" | "unrendered" | (string & {});
 }
 
-/** A bin. Whoever has its `url` can send to it, with any method and anything behind it; nobody can read there. */
+/** A bin. Anyone with its `url` can send to it, with any method and any path below it, but not read it. */
 export interface BinRecord {
   id: string;
   url: string;
@@ -191,7 +191,7 @@ export interface BinRecord {
   expires_at: string;
 }
 
-/** A cell of a row of a CSV document: its number from 1, its column's head, and what it says. */
+/** A cell of a row of a CSV document: its number from 1, its column header, and its text. */
 export interface BlockCell {
   number: number;
   column: string;
@@ -199,8 +199,8 @@ export interface BlockCell {
 }
 
 /**
- * The block that was pressed as it is now, how far the choice may reach, how far it does, and what it keeps; null
- * where nothing can choose it.
+ * The pressed block as it is now, the possible reaches of the choice, its present reach, and the texts that it
+ * watches: null if no selector can choose the block.
  */
 export interface BlockChoice {
   block: PageBlock;
@@ -210,8 +210,8 @@ export interface BlockChoice {
 }
 
 /**
- * How far a choice may reach, the selector for it, and how many blocks that chooses. `held`: how the selector did
- * on the earlier versions of a source; null where none is kept that has the block.
+ * A possible reach of a choice, its selector, and the number of blocks that this chooses. `held`: the selector's
+ * result on earlier versions of the source; null if no stored version contains the block.
  */
 export interface BlockReach {
   name: "like" | "part" | "this" | (string & {});
@@ -221,8 +221,8 @@ export interface BlockReach {
 }
 
 /**
- * A value of a block. `condition` is how an alert's query names it: its subject (`price`), and, where something
- * names the place, `label:` or `path:`. `number` has `scale` decimal places; null where the value is no number.
+ * A value of a block. `condition`: its name in an alert's query: the subject (`price`) and, if known, `label:` or
+ * `path:`. `number` has `scale` decimal places; null if the value is no number.
  */
 export interface BlockValue {
   text: string;
@@ -234,15 +234,15 @@ export interface BlockValue {
   condition: string;
 }
 
-/** The circuit breaker: open means that the source is left alone until `retry_at`. */
+/** The circuit breaker: `open` means no checks until `retry_at`. */
 export interface Breaker {
   state: "closed" | "half-open" | "open" | (string & {});
   retry_at: string | null;
 }
 
 /**
- * A request as it arrived, but for the case of its headers' names. `body` when it is UTF-8, else `body_base64`.
- * `size`: bytes that arrived. `truncated`: more than is kept.
+ * A request as received, except for the case of its header names. `body` if it is UTF-8, else `body_base64`.
+ * `size`: bytes received. `truncated`: the stored body is shorter.
  */
 export interface CaptureRecord {
   id: string;
@@ -262,22 +262,22 @@ export interface CaptureRecord {
 export interface Change {
   before: string;
   after: string;
-  /** Where it stands; absent where nothing is known. */
+  /** Its place on the page; absent if unknown. */
   context?: Context;
   /**
-   * The words that differ, as pairs of code points: from the first on and before the second. Absent where the two
-   * have too little in common, or are too long to compare.
+   * The differing words, as pairs of code points: start and end, the end excluded. Absent if the texts have too
+   * little in common or are too long to compare.
    */
   spans?: Spans;
 }
 
-/** When the look that was asked for is due. */
+/** The time of the requested check. */
 export interface CheckAnswer {
   id: string;
   next_fetch_at: string;
 }
 
-/** A signature's verdict: `ok` is null when it was not checked, `why` is a sentence either way. */
+/** The verdict on a signature: `ok` is null if it was not checked; `why` is always a sentence. */
 export interface Checked {
   ok: boolean | null;
   cause: string;
@@ -300,7 +300,7 @@ export interface CheckedEvents {
   events: Array<CheckedEvent>;
 }
 
-/** A piece of the content, from the code point `start` on. Its marks are counted in the content, as `start` is. */
+/** A piece of the content from the code point `start` on. Marks count in the whole content, like `start`. */
 export interface ContentExcerpt {
   start: number;
   text: string;
@@ -311,9 +311,9 @@ export interface ContentExcerpt {
 export interface Context {
   /** The nearest heading above. */
   heading?: string;
-  /** Of a cell the label of its row, of a definition its term. */
+  /** A cell's row label, or a definition's term. */
   row?: string;
-  /** Of a cell the head of its column. */
+  /** A cell's column header. */
   column?: string;
 }
 
@@ -359,10 +359,10 @@ export interface CrashSeen {
 }
 
 /**
- * A value that stands on the page, as it was last told. `text`: as it is written there. `value`: its digits, a
- * date (YYYY-MM-DD, YYYY-MM or MM-DD), a version's numbers, or a state such as `in_stock`; `number` is it without
- * the point, of what is a number. `label`, `path` and `unit` are those of an event that tells a change of it.
- * `since`: from when on it is known to stand there so.
+ * A value on the page, as last reported. `text`: as written there. `value`: its digits, a date (YYYY-MM-DD,
+ * YYYY-MM or MM-DD), a version's numbers, or a state such as `in_stock`. `number`: the digits of a number without
+ * the point. `label`, `path` and `unit`: as in the event of a change. `since`: the first time that this value is
+ * known.
  */
 export interface CurrentValue {
   type: "availability" | "date" | "money" | "number" | "percent" | "time" | "version" | (string & {});
@@ -376,7 +376,7 @@ export interface CurrentValue {
   scale?: number;
 }
 
-/** Rows from `start` on, of `total`: who fails first, then who has most waiting. */
+/** Rows from `start` on, of `total`: failing ones first, then those with the most waiting deliveries. */
 export interface DeliveriesPage {
   total: number;
   start: number;
@@ -384,8 +384,8 @@ export interface DeliveriesPage {
 }
 
 /**
- * One attempt. `webhook_id` is the event's id, or a digest's own. `response_excerpt`: the first 1 KiB of what the
- * receiver said, control characters escaped.
+ * One attempt. `webhook_id` is the event's id, or a digest's own. `response_excerpt`: the first 1 KiB of the
+ * answer, control characters escaped.
  */
 export interface DeliveryRecord {
   webhook_id: string;
@@ -400,8 +400,8 @@ export interface DeliveryRecord {
 }
 
 /**
- * How one destination stands. waiting: deliveries that wait or are under way; oldest: since when the first does.
- * next: when the next one is due, null when nothing waits or all that does is under way.
+ * The state of one destination. waiting: deliveries that wait or are running; oldest: the time of the first. next:
+ * the time of the next attempt, null if none waits.
  */
 export interface DeliveryRow {
   id: string;
@@ -414,7 +414,7 @@ export interface DeliveryRow {
   waiting: number;
   oldest: string | null;
   next: string | null;
-  /** Of its newest 100 attempts */
+  /** The share of its newest 100 attempts */
   failure_rate: number;
   last: LastAttempt | null;
 }
@@ -436,7 +436,7 @@ export interface DeltaStats {
   unchanged: number;
 }
 
-/** A kind of destination, and what it asks for. `where`: how to get that. `signed`: its deliveries have a secret. */
+/** A kind of destination and its fields. `where`: how to get their values. `signed`: its deliveries are signed. */
 export interface DestinationKindRecord {
   kind: string;
   label: string;
@@ -449,14 +449,14 @@ export interface DestinationKindRecord {
 }
 
 /**
- * What to change; null takes the `quiet_hours` and `managed` away, and declines the replay that `replay_from`
- * offers. `options` that are not named stay; null takes one away. `enabled: true` also brings one back that was
- * disabled for its failures.
+ * The fields to change; null removes `quiet_hours` and `managed`, and declines the replay that `replay_from`
+ * offers. Omitted `options` stay; null removes one. `enabled: true` also restores a destination that was disabled
+ * for its failures.
  */
 export interface DestinationPatch {
   /** Public https */
   url?: string;
-  /** What the kind asks for, by name; private values are sealed and never shown again */
+  /** The fields of the kind, by name; private values are sealed and never shown again */
   options?: Record<string, string | null>;
   delivery_mode?: "15min" | "daily" | "hourly" | "instant";
   label?: string;
@@ -468,11 +468,11 @@ export interface DestinationPatch {
   quiet_hours?: QuietHours | null;
   /** The body: the `event` or digest itself, or in an envelope (`cloudevents`, 1.0.2) */
   format?: "cloudevents" | "event";
-  /** More events than this that wait at once become one digest; 0: none do */
+  /** If more events than this wait, they become one digest; 0: never */
   most_at_once?: number;
   /**
-   * A signing secret of your own, `whsec_` and base64 of 24 to 64 random bytes; the one before it signs for 24
-   * hours more. Never shown again
+   * Your own signing secret: `whsec_` and base64 of 24 to 64 random bytes. The previous secret also signs for 24
+   * hours. Never shown again
    */
   secret?: string;
   /** The files that describe it; see `sanderling apply` */
@@ -481,13 +481,12 @@ export interface DestinationPatch {
 }
 
 /**
- * A destination. `enabled`: what somebody wished; `state` is `disabled` also when it was given up (410, five days
- * of failures), and `PATCH {"enabled": true}` brings it back. `url`: what may be seen of its address, where that
- * lets somebody in. `options`: what its kind asked for; `private` names the values that are sealed.
- * `failure_rate`: of its newest 100 attempts; `error_rate` is its twin. `duplicate_rate`: the share of its
- * deliveries that had, or may have, arrived before. `replay_from`: after this there may be matches that it was
- * never given; replay takes it as `since`. `needs_secret`: nobody knows its secret, as it came here without it
- * (with an import, say), and it is paused until a new one is made.
+ * A destination. `enabled`: the user's choice; `state` is `disabled` also if the service gave up (410, five days
+ * of failures), and `PATCH {"enabled": true}` restores it. `url`: only its host if the address is a credential.
+ * `options`: the fields of its kind; `private` names the sealed ones. `failure_rate`: the share of its newest 100
+ * attempts; `error_rate` is its twin. `duplicate_rate`: the share of deliveries that arrived, or may have arrived,
+ * before. `replay_from`: it may have missed matches after this; send it as `since` of a replay. `needs_secret`:
+ * its secret is missing, for example after an import, and it is paused until you create a new one.
  */
 export interface DestinationRecord {
   id: string;
@@ -513,9 +512,9 @@ export interface DestinationRecord {
   /** The body: the `event` or digest itself, or in an envelope (`cloudevents`, 1.0.2) */
   format: "cloudevents" | "event" | (string & {});
   most_at_once: number;
-  /** What its ETag says, for If-Match */
+  /** The value of its ETag, for If-Match */
   revision: string;
-  /** Who set something of it last: a key's name, the dashboard, this machine; else the service */
+  /** The author of the last change: a key's name, the dashboard, this machine; else the service */
   updated_by: string;
   managed: Managed | null;
   needs_secret?: boolean;
@@ -524,8 +523,8 @@ export interface DestinationRecord {
 }
 
 /**
- * A destination and its newest signing secret, which is shown this once; absent for a kind that signs nothing.
- * `invited`: how the question went, where who is told has to agree first.
+ * A destination and its newest signing secret, shown only here; absent for a kind without signatures. `invited`:
+ * the result of the invitation, if the recipient must agree first.
  */
 export interface DestinationWithSecret {
   id: string;
@@ -551,9 +550,9 @@ export interface DestinationWithSecret {
   /** The body: the `event` or digest itself, or in an envelope (`cloudevents`, 1.0.2) */
   format: "cloudevents" | "event" | (string & {});
   most_at_once: number;
-  /** What its ETag says, for If-Match */
+  /** The value of its ETag, for If-Match */
   revision: string;
-  /** Who set something of it last: a key's name, the dashboard, this machine; else the service */
+  /** The author of the last change: a key's name, the dashboard, this machine; else the service */
   updated_by: string;
   managed: Managed | null;
   needs_secret?: boolean;
@@ -572,9 +571,8 @@ export interface Destinations {
 }
 
 /**
- * The answer to a detection. `source_id`: the source that watches this URL already. `final_url`: where the look
- * was led, with what its query calls a token, a key or the like hidden. `supported` and `discovered_feed_url` are
- * twins.
+ * The answer to a detection. `source_id`: the existing source with this URL. `final_url`: the URL after redirects,
+ * with tokens and keys in its query hidden. `supported` and `discovered_feed_url` are twins.
  */
 export interface DetectAnswer {
   url: string;
@@ -591,38 +589,37 @@ export interface DetectAnswer {
 }
 
 /**
- * A URL to classify, and how it would be watched: the fields mean what they do in POST /v1/sources. `tags`: it is
- * shown with what it would have of their defaults.
+ * A URL to classify and the settings for watching it, as in POST /v1/sources. `tags`: the preview applies their
+ * defaults.
  */
 export interface DetectRequest {
   /** http, https, ws or wss */
   url: string;
   type?: "feed" | "html" | "push" | null;
   selector?: string | null;
-  /** Selectors of what not to watch. Default: [] */
+  /** Selectors of parts to leave out. Default: [] */
   ignore?: Array<string>;
   filter?: string | null;
   headers?: string | null;
   /**
-   * Whether a browser shows a page before it is read: `auto` only where it is empty without its scripts. A
-   * rendered look costs 100 plain ones; feeds are never rendered. Default: "auto"
+   * Whether a browser renders the page: `auto` only if it is empty without its scripts. A rendered check costs as
+   * much as 100 plain ones; feeds are never rendered. Default: "auto"
    */
   render?: "always" | "auto" | "never";
   wait_for?: string | null;
   /** Copied to its events; each `<namespace>:<value>`, and a bare word becomes `label:<word>`. Default: [] */
   tags?: Array<string>;
   /**
-   * The settings that follow no tag: its own value holds, and where it has none, none does. Of `ignore` only its
-   * own parts are left out. Default: []
+   * Settings that are not inherited from tags: only the source's own value applies, or none. For `ignore`, only
+   * its own selectors. Default: []
    */
   own_only?: Array<"bar" | "hours" | "ignore" | "schedule" | "selector">;
 }
 
 /**
- * What a URL was found to be; `evidence` is a sentence that a person can check. `pending`: it has yet to answer,
- * and the rest is a guess. `forced`: its owner said what it is, and it looked like something else. `final_url`:
- * where the look was led; if it is not the source's own address, what its query calls a token, a key or the like
- * is hidden.
+ * The detected type of a URL; `evidence` is a sentence that a person can verify. `pending`: it has not answered
+ * yet, and the rest is a guess. `forced`: its owner set the type against the detected one. `final_url`: the URL
+ * after redirects; tokens and keys in its query are hidden unless it is the source's own address.
  */
 export interface Detected {
   type: "feed" | "html" | "push" | (string & {});
@@ -637,21 +634,21 @@ export interface Detected {
 
 /** What a reader wants to see of a page's change. `context` is absent where nothing is known of any text. */
 export interface Diff {
-  /** Texts that came. */
+  /** New texts. */
   added: Array<string>;
-  /** Texts that went. */
+  /** Texts that are gone. */
   removed: Array<string>;
-  /** Texts that were altered. */
+  /** Texts with another wording. */
   changed: Array<Change>;
-  /** True when the difference is longer than what is shown of it. */
+  /** True if the difference was cut for length. */
   truncated?: boolean;
-  /** Where the texts of `added` and `removed` stand; absent where nothing is known. */
+  /** The places of the texts of `added` and `removed` on the page; absent if unknown. */
   context?: Contexts;
 }
 
 /**
  * A piece of a text of the event's `diff`: of `added[index]`, `removed[index]`, or a side of `changed[index]`.
- * `start` and the marks are counted in that text.
+ * `start` and the marks count in that text.
  */
 export interface DiffExcerpt {
   part: "added" | "after" | "before" | "removed" | (string & {});
@@ -661,7 +658,7 @@ export interface DiffExcerpt {
   marks: Array<[number, number]>;
 }
 
-/** The events of a window of time, in the order of the log; at most 500, more come in another digest. */
+/** The events of a period, in the order of the log; at most 500, the rest in another digest. */
 export interface Digest {
   id: string;
   destination_id: string;
@@ -673,15 +670,15 @@ export interface Digest {
   events: Array<Event>;
 }
 
-/** What was done, or was begun and goes on. */
+/** The finished or started action. */
 export interface Done {
   done: string;
   path: string;
 }
 
 /**
- * An event as it would be emitted, `content` cut to 500 characters. `identity`: what tells it from others (guid,
- * link, hash, or two of them). `told` is false for a push source's frame that neither an alert nor `filter` wants.
+ * An event as a check would emit it, `content` cut to 500 characters. `identity`: the property that identifies it
+ * (guid, link, hash, or two of them). `told`: false for a push source's frame that no alert or `filter` wants.
  */
 export interface DraftEvent {
   title: string;
@@ -694,7 +691,7 @@ export interface DraftEvent {
   told: boolean;
 }
 
-/** The settings that hold for a source: its own, and what it inherits of its tags. */
+/** A source's settings in force: its own, and those inherited from its tags. */
 export interface EffectiveSettings {
   schedule: string | null;
   hours: string | null;
@@ -708,72 +705,69 @@ export interface Event {
   /** Where this schema is served. */
   "$schema": string;
   /**
-   * A UUIDv7, increasing in the order of the log: the key to know repetitions by, the cursor for `since` and
+   * A UUIDv7 that increases in the order of the log: the key to detect duplicates, the cursor for `since` and
    * `Last-Event-ID`, and the `webhook-id` of its delivery.
    */
   id: string;
-  /** The source that it is from. */
+  /** The source's id. */
   source_id: string;
-  /** That source's tier. */
+  /** The source's tier. */
   source_type: "feed" | "html" | "push" | (string & {});
-  /** The URL that is watched. */
+  /** The watched URL. */
   source_url: string;
-  /** The URL of what is new. */
+  /** The URL of the new content. */
   url: string;
   /** Plain text; "" when there is none. */
   title: string;
   /**
-   * The event in one line of plain text, at most 140 characters, never empty: of a page the heaviest change with
-   * its context, of others the title or the beginning of the content. Absent before version 1.1.
+   * The event in one line of plain text, at most 140 characters, never empty: for a page the largest change with
+   * its context, else the title or the beginning of the content. Absent before version 1.1.
    */
   summary?: string;
   /** Plain text; "" when there is none. */
   author: string;
-  /** The main text, at most 64 KiB of UTF-8; of a changed page with every text that the difference shows of it. */
+  /** The main text, at most 64 KiB of UTF-8; for a changed page it includes every text of `diff`. */
   content: string;
-  /** True when `content` was cut; else absent. */
+  /** True if `content` was cut; else absent. */
   content_truncated?: boolean;
   /** SHA-256 of the whole content, NFC-normalised, before it was cut. */
   content_hash: string;
-  /** A similarity hash of 53 bits: few bits differ between like texts. */
+  /** A similarity hash of 53 bits: similar texts differ in few bits. */
   simhash: number;
   /** Each `<namespace>:<value>`. */
   tags: Array<string>;
-  /** The source's own word for when, or null. */
+  /** The publication time that the source states, or null. */
   published_at: string | null;
-  /** When the look was made that found it. */
+  /** The time of the check that found it. */
   fetched_at: string;
-  /** When it was put into the log; the time in its `id`. */
+  /** When it was written to the log; the time in its `id`. */
   emitted_at: string;
-  /**
-   * 1. A field may be added without a new number; ignore what you do not know. What was added when says the
-   * `x-version` of this schema.
-   */
+  /** 1. New fields don't change the number; ignore unknown ones. `x-version` of this schema counts them. */
   schema_version: number;
-  /** Of a page's change only: what was added, removed and changed, to be read. */
+  /** Only for a page's change: the added, removed and changed texts, for people. */
   diff?: Diff;
-  /** Of a page's change only: the steps from the old text to the new one. */
+  /** Only for a page's change: the steps from the old text to the new one. */
   delta?: Delta;
   /**
-   * What changed, by kind, with its values: of a page all that differs, of an entry or a frame the values that it
-   * names. Absent where nothing is known, and before version 1.2.
+   * Typed changes with their values: all differences of a page, or the values in an entry or a frame. Absent if
+   * none are known, and before version 1.2.
    */
   changes?: Array<TypedChange>;
   /**
-   * Of a source that follows: why the item's own page was not read, in a sentence. `content` is then what the
-   * list, or the feed, says of the item. Absent where the page was read.
+   * Only for a source that follows: a sentence with the reason why the item's page was not read. `content` then
+   * comes from the list or feed. Absent if the page was read.
    */
   unread?: string;
-  /** Of the service's own notices only, such as `source_quiet`. */
+  /** Only for the service's notices: the kind, such as `source_quiet`. */
   alert_type?: string;
-  /** Of a heartbeat (`alert_type` is `heartbeat`) only: what it says. */
+  /** Only for a heartbeat (`alert_type` is `heartbeat`): its fields. */
   heartbeat?: Heartbeat;
   /**
-   * The `id` of the first event that told the same: the same link, or nearly the same text, in another source
-   * within a week; its own where it is the first. Absent in notices, and before version 1.5.
+   * The `id` of the first event with the same news: the same link, or nearly the same text, in another source
+   * within a week. The first event has its own `id`. Absent in notices, and before version 1.5.
    */
   story?: string;
-  /** When it was signed. */
+  /** The time of the signature. */
   signed_at?: string;
   /** The RFC 7638 thumbprint of its key in `/.well-known/jwks.json`. */
   key_id?: string;
@@ -782,10 +776,10 @@ export interface Event {
 }
 
 /**
- * Why an event was emitted: `says` is it in a sentence or two, the rest is what that was made of. `noted`: the
- * note of its look is still kept; without it `score`, `bar`, `identity`, `weighed` and `withheld` are empty.
- * `compared_with`: when the state was seen that the look was compared with; null when it is no longer known.
- * `alerts_once`: the alerts that match it, and had its story from another event.
+ * Why an event was emitted: `says` has the reason in a sentence or two, the other fields have the evidence.
+ * `noted`: the note of its check is still stored; without it `score`, `bar`, `identity`, `weighed` and `withheld`
+ * are empty. `compared_with`: the time of the earlier state; null if no longer known. `alerts_once`: matching
+ * alerts that already had the story from another event.
  */
 export interface EventWhy {
   id: string;
@@ -813,7 +807,7 @@ export interface EventsPage {
   retention_clamped: boolean;
 }
 
-/** Where the same events are, one address for each format. Who knows one may read. */
+/** The feed addresses, one for each format. Anyone with an address can read it. */
 export interface FeedAddresses {
   atom: string;
   rss: string;
@@ -822,9 +816,9 @@ export interface FeedAddresses {
 
 /**
  * A feed: `newest` has its newest 10 entries, newest first; `backfill: n` would emit the first n of them.
- * `undated`: entries without a readable date. `identities`: how many entries are told apart by what. `backfill`:
- * how many the largest backfill would emit. `damaged`: ill-formed, and recovered. `hubs` (WebSub) and `paging`
- * (RFC 5005) are read, not followed.
+ * `undated`: entries without a readable date. `identities`: the number of entries by identifying property.
+ * `backfill`: the most entries that a backfill would emit. `damaged`: malformed, but recovered. `hubs` (WebSub)
+ * and `paging` (RFC 5005) are shown, not followed.
  */
 export interface FeedPreview {
   title: string;
@@ -840,28 +834,28 @@ export interface FeedPreview {
   paging: Record<string, string>;
 }
 
-/** What a user says of an event. */
+/** A user's verdict on an event. */
 export interface Feedback {
   verdict: "noise" | "real";
 }
 
 /** One place that is wrong: place, reason and found value. */
 export interface FieldError {
-  /** Where: `body.tags[1]`, `query.limit`, `header.Last-Event-ID`, or a part's name. */
+  /** The place: `body.tags[1]`, `query.limit`, `header.Last-Event-ID`, or a part's name. */
   location: string;
-  /** Why. */
+  /** The reason. */
   message: string;
-  /** What was there, cut to 200 characters. */
+  /** The rejected value, cut to 200 characters. */
   value?: unknown;
 }
 
-/** JSON that filled the page while a browser showed it, and its `size` in bytes: to watch `url` is a plain look. */
+/** JSON that filled the rendered page, with its `size` in bytes. A check of its `url` is a plain one. */
 export interface FilledBy {
   url: string;
   size: number;
 }
 
-/** One of the things that a score is made of: the part of it that is left (1: it costs nothing), and why. */
+/** One factor of a score: the share `left` (1: no loss), and the reason. */
 export interface HealthSeen {
   cause: "none" | "partial" | "reach" | "stuck" | "yield" | (string & {});
   left: number;
@@ -875,40 +869,41 @@ export interface HealthSeen {
  * the process that writes this wrote the one before, or began. watched, failing, paused: sources.
  */
 export interface Heartbeat {
-  /** Counts the heartbeats of this log; one that is left out is missing. */
+  /** Counts the heartbeats of this log; a gap means that one was lost. */
   number: number;
-  /** How often one is due: when none has come for two of these, the service or the way to you has failed. */
+  /** The interval. If none arrives within two intervals, the service or the connection to it has failed. */
   every_seconds: number;
-  /** When it was due by the service's clock. */
+  /** Its scheduled time by the service's clock. */
   due_at: string;
   /** The id of the heartbeat before it; null for the first. */
   before: string | null;
-  /** The id of the newest event before it: the log reaches up to there. */
+  /** The id of the newest event before it. */
   head: string | null;
-  /** When the process that wrote it began. */
+  /** When the process that wrote it started. */
   running_since: string;
-  /** Looks at feeds and pages that ended since `looks_since`, at the node that wrote it. */
+  /** Finished checks of feeds and pages since `looks_since`, at the node that wrote it. */
   looks: number;
-  /** When that process wrote the heartbeat before, or began if that is later. */
+  /** When that process wrote its previous heartbeat, or started if later. */
   looks_since: string;
-  /** Sources that are watched. */
+  /** Watched sources. */
   watched: number;
-  /** Of these, those that fail, or rest after failures. */
+  /** Watched sources that fail or wait after failures. */
   failing: number;
-  /** Sources that a person has paused. */
+  /** Sources paused by a person. */
   paused: number;
 }
 
-/** What the log holds of a source: events, and about how many bytes they take. */
+/** The number of a source's events in the log, and their approximate size in bytes. */
 export interface HeldEvents {
   events: number;
   bytes: number;
 }
 
 /**
- * A selector tried on the earlier `versions` of a page that have the block, 10 at most: in how many it chooses the
- * `same` place, and in how many `nothing`; in the others another place. `since`: when the oldest of them began. Of
- * an earlier version its texts are kept. The page as it is now is given these, so another design is not noticed.
+ * A selector tried on the earlier `versions` of a page that contain the block, at most 10. In `same` of them it
+ * chooses the same place, in `nothing` of them nothing, in the others another place. `since`: the start of the
+ * oldest. Only the texts of earlier versions are stored. They are filled into the present page, so a redesign goes
+ * unnoticed.
  */
 export interface HeldVersions {
   versions: number;
@@ -917,22 +912,22 @@ export interface HeldVersions {
   since: string;
 }
 
-/** Where the terms stand, in Unicode code points; no text here is HTML. `diff`: in what came and what went. */
+/** The places of the terms in Unicode code points; no text is HTML. `diff`: those in added and removed texts. */
 export interface Highlights {
   title: Array<[number, number]>;
   content: Array<ContentExcerpt>;
   diff?: Array<DiffExcerpt>;
 }
 
-/** How many elements one of `ignore` takes out. */
+/** The number of elements that one selector of `ignore` removes. */
 export interface Ignored {
   selector: string;
   elements: number;
 }
 
-/** What to fill in, whether the suggested alerts are made too, and which of the sources are meant. */
+/** The parameters, whether to create the suggested alerts, and the sources to add. */
 export interface Instantiation {
-  /** An array of strings for each parameter; left out for a template without parameters. Default: {} */
+  /** An array of strings for each parameter; omit it for a template without parameters. Default: {} */
   params?: Record<string, Array<string>>;
   /** Default: false */
   alerts?: boolean;
@@ -940,8 +935,9 @@ export interface Instantiation {
 }
 
 /**
- * What a choice keeps, read as a look would: the first 100 `texts` of `count`. `digest` changes when something
- * else is kept; figures that run do not change it. `items`: how many it has, read as a list (`follow`).
+ * The texts that a choice watches, as a check would read them: the first 100 `texts` of `count`. `digest`
+ * identifies the watched texts; running counters do not change it. `items`: its number of items as a list
+ * (`follow`).
  */
 export interface KeptBlocks {
   selector: string | null;
@@ -953,9 +949,9 @@ export interface KeptBlocks {
 }
 
 /**
- * A version of a page. `version`: the id of the event that told it; `start` is what stood there before the oldest
- * change, `now` what is watched now without an event. `kept`: all watched texts (`whole`), the `main_text` that
- * its event carries, or only a `part`.
+ * A version of a page. `version`: the id of its event; `start` is the state before the oldest change, `now` the
+ * present state if it has no event. `kept`: all watched texts (`whole`), the `main_text` of its event, or only a
+ * `part`.
  */
 export interface KeptVersion {
   version: string;
@@ -965,7 +961,7 @@ export interface KeptVersion {
   kept: "main_text" | "part" | "whole" | (string & {});
 }
 
-/** An API key without what lets in. `prefix`: its first characters. `streams`: those it has open at this node. */
+/** An API key without its secret. `prefix`: its first characters. `streams`: its open streams at this node. */
 export interface KeySeen {
   id: string;
   name: string;
@@ -984,10 +980,10 @@ export interface KeysSeen {
 }
 
 /**
- * One thing that is known, as a sentence. `kind`: told, withheld (seen and not told), due (there now, and the next
- * look weighs it), failed (it could not be read now), known (there now, and no news), furniture, outside (of what
- * is watched), there (at the first look), absent, unasked (a frame that nobody asked for), look (how one went).
- * `text`: the block or entry it is about.
+ * One known fact, as a sentence. `kind`: told (reported), withheld (seen, not reported), due (present; the next
+ * check decides), failed (not readable now), known (present before), furniture, outside (of the watched part),
+ * there (at the first check), absent, unasked (a frame that no alert or filter wants), look (the result of a
+ * check). `text`: its block or entry.
  */
 export interface KnownReason {
   kind: "absent" | "due" | "failed" | "furniture" | "known" | "look" | "outside" | "there" | "told" | "unasked" | "withheld" | (string & {});
@@ -997,7 +993,7 @@ export interface KnownReason {
   text: string;
 }
 
-/** The newest attempt at a destination. `error`: one line of plain text. */
+/** The newest attempt of a destination. `error`: one line of plain text. */
 export interface LastAttempt {
   at: string;
   result: "given_up" | "retry" | "sent" | (string & {});
@@ -1006,14 +1002,14 @@ export interface LastAttempt {
   error: string | null;
 }
 
-/** What makes the next request conditional, as the last answer gave it, and the hash of its body. */
+/** Validators of the last answer, for the next conditional request, and the hash of its body. */
 export interface LastValidators {
   etag: string | null;
   last_modified: string | null;
   body_hash: string | null;
 }
 
-/** What was learned; `noise_count` as in the source's record. */
+/** The effect of the feedback; `noise_count` as in the source's record. */
 export interface Lesson {
   event_id: string;
   source_id: string;
@@ -1022,13 +1018,13 @@ export interface Lesson {
   says: string;
 }
 
-/** An item of a list: what the list calls it, and where it leads. */
+/** An item of a list: its title there, and its link. */
 export interface ListedItem {
   title: string;
   url: string;
 }
 
-/** A line as it was written, with a number of its own. */
+/** A line of the log with its number. */
 export interface LogLine {
   number: number;
   ts: string;
@@ -1038,7 +1034,7 @@ export interface LogLine {
   fields: Record<string, unknown>;
 }
 
-/** The newest lines, oldest first, and the number to go on after. */
+/** The newest lines, oldest first; `last` is the next request's `after`. */
 export interface LogPage {
   last: number;
   lines: Array<LogLine>;
@@ -1052,10 +1048,10 @@ export interface LongestGap {
 }
 
 /**
- * A look whose body changed, in words. `compared_with`: the look that it was compared with. `verdict`: told,
- * baseline (the first look), churn (nothing in it was news), held (a doubt that the next look settles, or most of
- * a feed new at once), failed (not the page itself), stretch (a time of listening to a push source, up to
- * `until`). A page is told when `score` reaches `bar`. `counts` are numbers of entries or frames.
+ * A check whose body changed. `compared_with`: the time of the earlier check that it was compared with. `verdict`:
+ * told (reported), baseline (the first check), churn (nothing to report), held (uncertain until the next check, or
+ * most of a feed new at once), failed (not the page itself), stretch (a period of listening to a push source, up
+ * to `until`). A page is reported if `score` reaches the threshold `bar`. `counts`: entries or frames.
  */
 export interface LookNote {
   at: string;
@@ -1071,8 +1067,9 @@ export interface LookNote {
 }
 
 /**
- * A block of a page or an entry of a feed: whether it came or went, whether it was told, and by which rule. `text`
- * is its beginning; `key` the block's key or the entry's identity; `score` what a block weighed.
+ * A block of a page or an entry of a feed, with the `rule` that reported or withheld it. `came`: added, else
+ * removed. `told`: reported, else withheld. `text`: its beginning. `key`: the block's key or the entry's identity.
+ * `score`: the weight of a block.
  */
 export interface LookPart {
   text: string;
@@ -1083,16 +1080,16 @@ export interface LookPart {
   score: number;
 }
 
-/** Looks a second in the last half minute, beside the setting `looks_per_second`. `says`: empty while it is kept. */
+/** Checks per second in the last half minute, and the setting `looks_per_second`. `says`: a warning, else empty. */
 export interface LookRate {
   per_second: number;
   budget: number;
-  /** How long more looks than the budget are made; 0 while it is kept */
+  /** How long the rate has exceeded the budget; 0 within it */
   passed_for_s: number;
   says?: string;
 }
 
-/** `looks` looks that went alike, the last of them at `at`. `bytes`: of the last one's body. */
+/** `looks` checks with the same result, the last at `at`. `bytes`: size of the last body. */
 export interface LookSeen {
   at: string;
   verdict: string;
@@ -1102,7 +1099,7 @@ export interface LookSeen {
   ms: number;
 }
 
-/** The last 200 looks at a source, and notes of those whose body changed (the newest 40 at most); newest first. */
+/** The last 200 checks of a source, and notes on those with a changed body (at most 40); newest first. */
 export interface LookTrail {
   id: string;
   looks: Array<Looks>;
@@ -1111,9 +1108,9 @@ export interface LookTrail {
 }
 
 /**
- * Looks that went alike, from the first to the last of them; `bytes` (on the wire) and `ms` are of the last.
- * `verdict`: unchanged, changed (something was told), nothing_to_tell (the body changed, but not what matters), or
- * why it failed: remote_transient, throttled, remote_permanent, content, local.
+ * Consecutive checks with the same result. `bytes` (received) and `ms` are those of the last one. `verdict`:
+ * unchanged, changed (an event), nothing_to_tell (the body changed, but no watched content), or the kind of
+ * failure: remote_transient, throttled, remote_permanent, content, local.
  */
 export interface Looks {
   first_at: string;
@@ -1125,7 +1122,7 @@ export interface Looks {
   verdict: string;
 }
 
-/** A mailbox: how many wait, how many may, how many were taken in all, and how often it was met full. */
+/** A mailbox: `depth` messages of `bound` wait, `received` so far; a sender met it `full` so often. */
 export interface MailboxSeen {
   depth: number;
   bound: number;
@@ -1146,7 +1143,7 @@ export interface Managed {
   applied?: string;
 }
 
-/** How far the matcher is behind the log: events, and the age of the oldest. `says`: empty while that is short. */
+/** The matcher's lag: events, and the age of the oldest. `says`: a warning, empty while the lag is short. */
 export interface Matching {
   behind: number;
   seconds: number;
@@ -1160,12 +1157,12 @@ export interface MessagePreview {
 }
 
 /**
- * Templates as the `options` of a destination would have them; "" stands for the usual title or text. `alert_id`:
- * whose newest matches are told; null takes the newest events of all. `language`: of our own words, as a
- * destination's option; "" stands for the service's.
+ * Templates as in the `options` of a destination; "" is the default title or text. `alert_id`: the alert with the
+ * matches to show; null takes the newest events of the log. `language`: of the service's own words, as in a
+ * destination's options; "" is the service's language.
  */
 export interface MessagePreviewRequest {
-  /** A kind of GET /v1/destination-kinds; a webhook without this */
+  /** A kind of GET /v1/destination-kinds; webhook by default */
   kind: string;
   /** Default: "" */
   message?: string;
@@ -1176,46 +1173,46 @@ export interface MessagePreviewRequest {
   language?: string;
 }
 
-/** Between these two times, of the events' ids. Feeds and pages are found again, frames of WebSockets are not. */
+/** The period of the lost events. Checks of feeds and pages report theirs again; frames of WebSockets are lost. */
 export interface MissingEvents {
   after: string;
   until: string;
 }
 
 /**
- * A standing query. `anomaly_enabled` can't be true yet. `default_destinations`: it gets a copy of each
- * destination that its tags have as defaults.
+ * A standing query. `anomaly_enabled` can't be true yet. `default_destinations`: copy the destinations of its
+ * tags' defaults.
  */
 export interface NewAlert {
   /** Words (all must occur), OR, "phrases", -exclusions, (groups), prefix*; an empty one matches everything */
   filter_query: string;
   /** ISO 639-1, or simple for no stemming. Default: "en" */
   language?: string;
-  /** Events of these sources; with neither these nor `tags`, of all. Default: [] */
+  /** Events of these sources; with neither these nor `tags`, of all sources. Default: [] */
   source_ids?: Array<string>;
-  /** Events with any of these tags, also of sources that are added later; beside `source_ids`. Default: [] */
+  /** Events with any of these tags, also of later sources; in addition to `source_ids`. Default: [] */
   tags?: Array<string>;
   name?: string | null;
   channel?: string | null;
   /** Default: true */
   enabled?: boolean;
   /**
-   * The service's own notices that it asks for. Default:
+   * The notices of the service that it also sends. Default:
    * ["source_quiet","source_recovered","source_failing","source_reset","source_moved"]
    */
   notices?: Array<"destination_disabled" | "destination_failing" | "heartbeat" | "source_failing" | "source_moved" | "source_quiet" | "source_recovered" | "source_reset" | "storage_damaged" | "watching_stalled">;
-  /** Seconds after which a trouble is told. Default: 3600 */
+  /** Seconds that a problem lasts before its notice. Default: 3600 */
   notice_after?: number;
   /** Default: false */
   anomaly_enabled?: boolean;
   /**
-   * What of a page's event the query is held against: title, what came and what went (`change`), what came
-   * (`added`), what went (`removed`), or title and content (`page`). Feeds and push: always the latter. Default:
+   * The texts of a page's event that the query searches: title, added and removed texts (`change`), added texts
+   * (`added`), removed texts (`removed`), or title and content (`page`). Feeds and push: always `page`. Default:
    * "change"
    */
   match?: "added" | "change" | "page" | "removed";
   /**
-   * Of events that tell the same (`story`), only the first it matches goes to its destinations; null: where it is
+   * Of events with the same news (`story`), only the first match goes to the destinations; null: yes for alerts
    * over several sources
    */
   once_per_story?: boolean | null;
@@ -1224,23 +1221,23 @@ export interface NewAlert {
   /** The files that describe it; see `sanderling apply` */
   managed?: Managed | null;
   /**
-   * Private sources that are in it, too. A source is `private` if it is checked with headers, its own or borrowed
-   * ones, or in an opened network. Unless it is named here or in `source_ids`, a publication leaves it out, and so
-   * does an alert that was made before the source was private. Default: []
+   * Private sources to include. A source is `private` if it is checked with headers, its own or borrowed ones, or
+   * in an opened network. A publication omits it unless it is named here or in `source_ids`; so does an alert from
+   * before it became private. Default: []
    */
   private_source_ids?: Array<string>;
 }
 
 /**
- * Where an alert's matches are delivered. `label`: else the URL's host and the alert's name. `url` may be left out
- * for a kind that has one address for everybody.
+ * The address for an alert's matches. `label`: by default the URL's host and the alert's name. `url` is optional
+ * for a kind with a fixed address.
  */
 export interface NewDestination {
   /** Public https */
   url?: string;
-  /** A kind of GET /v1/destination-kinds; a webhook without this. Default: "webhook" */
+  /** A kind of GET /v1/destination-kinds; webhook by default. Default: "webhook" */
   kind?: string;
-  /** What the kind asks for, by name; private values are sealed and never shown again. Default: {} */
+  /** The fields of the kind, by name; private values are sealed and never shown again. Default: {} */
   options?: Record<string, string | null>;
   /** Default: "instant" */
   delivery_mode?: "15min" | "daily" | "hourly" | "instant";
@@ -1254,32 +1251,32 @@ export interface NewDestination {
   quiet_hours?: QuietHours | null;
   /** The body: the `event` or digest itself, or in an envelope (`cloudevents`, 1.0.2). Default: "event" */
   format?: "cloudevents" | "event";
-  /** More events than this that wait at once become one digest; 0: none do */
+  /** If more events than this wait, they become one digest; 0: never */
   most_at_once?: number;
   /**
-   * A signing secret of your own, `whsec_` and base64 of 24 to 64 random bytes; the one before it signs for 24
-   * hours more. Never shown again
+   * Your own signing secret: `whsec_` and base64 of 24 to 64 random bytes. The previous secret also signs for 24
+   * hours. Never shown again
    */
   secret?: string;
   /** The files that describe it; see `sanderling apply` */
   managed?: Managed | null;
 }
 
-/** Events to be published: those that meet all that is named. Naming nothing publishes all that sources tell. */
+/** Events to publish: those that meet all given conditions. Without conditions, all events of sources. */
 export interface NewPublication {
-  /** What readers call it */
+  /** Its title for readers */
   title: string;
   /** Events of any of these sources. Default: [] */
   source_ids?: Array<string>;
   /** Events with any of these tags. Default: [] */
   tags?: Array<string>;
   channel?: string | null;
-  /** What any of these alerts matches. Default: [] */
+  /** Matches of any of these alerts. Default: [] */
   alert_ids?: Array<string>;
   /**
-   * Private sources that are in it, too. A source is `private` if it is checked with headers, its own or borrowed
-   * ones, or in an opened network. Unless it is named here or in `source_ids`, a publication leaves it out, and so
-   * does an alert that was made before the source was private. Default: []
+   * Private sources to include. A source is `private` if it is checked with headers, its own or borrowed ones, or
+   * in an opened network. A publication omits it unless it is named here or in `source_ids`; so does an alert from
+   * before it became private. Default: []
    */
   private_source_ids?: Array<string>;
   /** The files that describe it; see `sanderling apply` */
@@ -1287,8 +1284,8 @@ export interface NewPublication {
 }
 
 /**
- * A URL to watch. `type` overrides detection. `backfill`: how many of a feed's newest entries to emit at once.
- * `verify`: with `later`, a URL that can't be reached now is added, too, and found out when it answers.
+ * A URL to watch. `type` overrides detection. `backfill`: the number of a feed's newest entries to emit at once.
+ * `verify`: `later` also adds an unreachable URL, and classifies it when it answers.
  */
 export interface NewSource {
   /** http, https, ws or wss */
@@ -1297,7 +1294,7 @@ export interface NewSource {
   /** Copied to its events; each `<namespace>:<value>`, and a bare word becomes `label:<word>`. Default: [] */
   tags?: Array<string>;
   selector?: string | null;
-  /** Selectors of what not to watch. Default: [] */
+  /** Selectors of parts to leave out. Default: [] */
   ignore?: Array<string>;
   schedule?: string | null;
   hours?: string | null;
@@ -1305,48 +1302,48 @@ export interface NewSource {
   backfill?: number;
   filter?: string | null;
   bar?: number | null;
-  /** What a push source's handshake offers, best first. Default: [] */
+  /** The subprotocols that a push source's handshake offers, best first. Default: [] */
   subprotocols?: Array<string>;
   hello?: string | Array<string> | null;
   /**
-   * Replies to a WebSocket's pings, each `pattern -> text`; a `*` in the pattern stands for any characters, and in
-   * the text for the same ones. A frame that is answered is no event. Default: []
+   * Replies to a WebSocket's pings, each `pattern -> text`; a `*` in the pattern matches any characters, and
+   * inserts them in the text. An answered frame is no event. Default: []
    */
   replies?: Array<string>;
   headers?: string | null;
   /**
-   * Where the headers are sent for other sources that have none of their own: hosts, or `*.` and what lies below
-   * it, over https and wss. Once one is named, the URL's own origin is, too. Default: []
+   * Hosts of other sources that borrow these headers if they have none: names, or `*.` for all subdomains, over
+   * https and wss. With any entry, the URL's own origin is included. Default: []
    */
   headers_for?: Array<string>;
   /**
-   * `new_links`: each new item of a list page, each new address of a sitemap and each new entry of a feed is told
-   * once, with the text of its own page. A page is then read as a list: other changes of it are not told. Default:
-   * "none"
+   * `new_links`: report each new item of a list page, each new address of a sitemap and each new entry of a feed
+   * once, with the text of its own page. A page is then read as a list; its other changes are not reported.
+   * Default: "none"
    */
   follow?: "new_links" | "none";
   /**
-   * Other hosts whose pages `follow` fetches, too, each with what lies below it; `*` is every host. Links to
-   * others are told without the text of their page. `headers` never go there. Default: []
+   * Other hosts whose pages `follow` also fetches, with their subdomains; `*` is every host. Links to others are
+   * reported without the text of their page. `headers` never go there. Default: []
    */
   follow_hosts?: Array<string>;
   /**
-   * The settings that follow no tag: its own value holds, and where it has none, none does. Of `ignore` only its
-   * own parts are left out. Default: []
+   * Settings that are not inherited from tags: only the source's own value applies, or none. For `ignore`, only
+   * its own selectors. Default: []
    */
   own_only?: Array<"bar" | "hours" | "ignore" | "schedule" | "selector">;
   /**
-   * Whether a browser shows a page before it is read: `auto` only where it is empty without its scripts. A
-   * rendered look costs 100 plain ones; feeds are never rendered. Default: "auto"
+   * Whether a browser renders the page: `auto` only if it is empty without its scripts. A rendered check costs as
+   * much as 100 plain ones; feeds are never rendered. Default: "auto"
    */
   render?: "always" | "auto" | "never";
   wait_for?: string | null;
   /**
-   * Whether a picture of the page is kept with each change, and of the first look, while a browser shows it; for
-   * as long as `screenshot_days` says. Default: false
+   * Whether to store a screenshot with each change and at the first check of a rendered page, for
+   * `screenshot_days`. Default: false
    */
   screenshots?: boolean;
-  /** Your own name for it, of one line. Default: "" */
+  /** Your own name for it, on one line. Default: "" */
   title?: string;
   /** Default: true */
   enabled?: boolean;
@@ -1356,19 +1353,19 @@ export interface NewSource {
   verify?: "later" | "now";
 }
 
-/** `add_destination`: a path below /v1, of the first alert; null without one. `stream`: where the events are. */
+/** `add_destination`: a path below /v1 for the first alert; null without one. `stream`: the path of the events. */
 export interface NextSteps {
   add_destination: string | null;
   stream: string;
 }
 
-/** One of the nodes on one database, as it was at its last beat. */
+/** One node of a shared database, at its last beat. */
 export interface Node {
-  /** Its name, and chance that is new at each start */
+  /** Its name and a random part that changes at each start */
   name: string;
-  /** Whether it is the one that answers */
+  /** Whether it is the answering node */
   this: boolean;
-  /** Whether sources and destinations may be its own */
+  /** Whether it may own sources and destinations */
   inside: boolean;
   version: string;
   url: string;
@@ -1376,9 +1373,9 @@ export interface Node {
   sources: number;
   overdue: number;
   streams: number;
-  /** `web`: it answers requests and streams, and watches nothing */
+  /** `web`: it serves requests and streams, and watches nothing */
   role?: "all" | "web" | (string & {});
-  /** Events that its readers had seen, and that a failover of PostgreSQL took */
+  /** Events that its readers received and a failover of PostgreSQL lost */
   missing?: MissingEvents | null;
 }
 
@@ -1392,12 +1389,12 @@ export interface Op {
   text?: string;
   before?: string;
   after?: string;
-  /** Where its text stands, for `replace` the new one. */
+  /** The place of its text on the page, for `replace` of the new one. */
   context?: Context;
 }
 
 /**
- * One of the `options` of a kind. `many`: several values with commas between. `matches`: a regular expression of
+ * One of the `options` of a kind. `many`: several values, separated by commas. `matches`: a regular expression for
  * the whole value.
  */
 export interface OptionWanted {
@@ -1414,8 +1411,8 @@ export interface OptionWanted {
 }
 
 /**
- * The figures of the whole. `failing`: part to sentence, empty when all is well. queues: messages that wait in the
- * mailboxes of the fixed parts. totals: counted since `started_at`; two answers give a rate.
+ * The figures of the whole service. `failing`: a sentence by part, empty if all is well. queues: messages in the
+ * mailboxes of the fixed parts. totals: counted since `started_at`; subtract two answers to get a rate.
  */
 export interface Overview {
   at: string;
@@ -1423,10 +1420,10 @@ export interface Overview {
   version: string;
   /** The service's address, as clients see it */
   url: string;
-  /** Where programs on its own machine reach it */
+  /** Its address for programs on its own machine */
   local_url: string;
   ready: boolean;
-  /** Looks are not made until `resume` */
+  /** No checks until `resume` */
   draining: boolean;
   failing: Record<string, string>;
   sources: Sources;
@@ -1437,16 +1434,16 @@ export interface Overview {
   queues: Record<string, number>;
   streams: number;
   looks: LookRate;
-  /** How late the loop came to its work at the last measurement */
+  /** The delay of the event loop at the last measurement */
   loop_lag_s: number;
   totals: Record<string, number>;
-  /** The nodes that share the database; empty where there is one alone */
+  /** The nodes that share the database; empty with one node */
   nodes: Array<Node>;
-  /** The copy that is kept for a standby; null where none is kept */
+  /** The copy for a standby; null without one */
   replica?: Replica | null;
 }
 
-/** When the second look would be, and what the origin says of its pace; hours and days (0 is Monday) in UTC. */
+/** The time of the second check, and the origin's own hints; hours and days (0 is Monday) in UTC. */
 export interface PacePreview {
   interval_s: number;
   next_look_at: string;
@@ -1457,11 +1454,11 @@ export interface PacePreview {
 }
 
 /**
- * A block: `number` counts from 0, by `mark` it is known again. `text` is cut at 2,000 of `length` characters.
- * `heading` is the one above it, `row` and `column` are of its table. `why`: furniture or control when it is left
- * out of a page that is watched as a whole. `watched`: by the choice of the request. `selector` chooses this block
- * alone if anything does, "" where nothing can. `item`: it leads to an item of the list (`follow`). `cells`: of a
- * row of CSV, each of which can be pressed alone.
+ * A block: `number` counts from 0, `mark` identifies it later. `text` is cut at 2,000 of `length` characters.
+ * `heading` is the one above it; `row` and `column` are labels of its table. `why`: furniture or control if a page
+ * watched as a whole ignores it. `watched`: by the choice of the request. `selector` chooses only this block, ""
+ * if none can. `item`: it links to an item of the list (`follow`). `cells`: for a row of CSV; press one by its
+ * number.
  */
 export interface PageBlock {
   number: number;
@@ -1481,11 +1478,11 @@ export interface PageBlock {
 }
 
 /**
- * A page to choose from: `blocks` are 100 at most from `first` on, of the `found` that have the words, of `total`.
- * `no_parts`: why a part of this document can't be chosen, "" where it can. `now`: what the present choice keeps,
- * null where that is nothing. `choice`: null unless a block was pressed; `gone`: the one that was is not there any
- * more. `part`: the choice with what tags say of it. `listed`: items of the page, read as a list. `partial`: the
- * page is longer than what is read.
+ * A page to choose from. `blocks`: at most 100 from `first` on. `found`: blocks with the words. `total`: all
+ * blocks. `no_parts`: the reason why no part of this document can be chosen, else "". `now`: the texts of the
+ * present choice, null if it is empty. `choice`: null unless you pressed a block. `gone`: the pressed block no
+ * longer exists. `part`: the choice, including inherited values. `listed`: items of the page as a list. `partial`:
+ * the page is too long and was read in part.
  */
 export interface PageBlocks {
   fetched_at: string;
@@ -1505,9 +1502,9 @@ export interface PageBlocks {
 }
 
 /**
- * A page: its first 40 blocks, and how many of all blocks are watched and left out. `listed`: how many items it
- * has when it is read as a list (`follow`); `items` are the first 20. `matched`: how many elements `selector`
- * keeps, null without one. `partial`: the page is longer than what is read.
+ * A page: its first 40 blocks, and the numbers of watched and left-out blocks. `listed`: its number of items as a
+ * list (`follow`); `items` are the first 20. `matched`: the number of elements that `selector` keeps, null without
+ * one. `partial`: the page is too long and was read in part.
  */
 export interface PagePreview {
   title: string;
@@ -1524,7 +1521,7 @@ export interface PagePreview {
   items?: Array<ListedItem>;
 }
 
-/** What was changed, as a sentence; the event that tells of it comes on `stream` within seconds. */
+/** The change, as a sentence; its event is on `stream` within seconds. */
 export interface PracticeChange {
   what: "feed" | "page" | (string & {});
   says: string;
@@ -1540,21 +1537,21 @@ export interface PracticeRecord {
 }
 
 /**
- * A block of an earlier answer, by its `number` and `mark`, and what choosing it is to do. `cell`: one of its
- * `cells`, by its number; 0 for the block itself.
+ * A block of an earlier answer, by its `number` and `mark`, and the effect of choosing it. `cell`: the number of
+ * one of its `cells`; 0 for the block itself.
  */
 export interface PressedBlock {
   number: number;
   mark: string;
-  /** `only` this; this `also`, beside what `selector` chooses; all `without` this. Default: "only" */
+  /** `only` this; this `also`, in addition to `selector`; all `without` this. Default: "only" */
   act?: "also" | "only" | "without";
-  /** `this` block alone; all that are `like` it; the `part` of the page that it stands in. Default: "this" */
+  /** `this` block alone; all blocks `like` it; the `part` of the page around it. Default: "this" */
   reach?: "like" | "part" | "this";
   /** Default: 0 */
   cell?: number;
 }
 
-/** What a look at `fetched_at` would have told: one of `feed`, `page` and `push` is set. `part` is of a page. */
+/** The result of a check at `fetched_at`: one of `feed`, `page` and `push` is set. Only pages have a `part`. */
 export interface Preview {
   fetched_at: string;
   feed: FeedPreview | null;
@@ -1566,21 +1563,21 @@ export interface Preview {
   part: ShownPart | null;
 }
 
-/** A paragraph, item, cell or heading. `why`: furniture or control when it is left out, else "". */
+/** A paragraph, item, cell or heading. `why`: furniture or control if it is ignored, else "". */
 export interface PreviewBlock {
   text: string;
   watched: boolean;
   why: string;
 }
 
-/** A day (UTC): how many of its events were looked at, and how many of these match. */
+/** A day (UTC): how many of its events were searched, and how many match. */
 export interface PreviewDay {
   day: string;
   looked_at: number;
   matches: number;
 }
 
-/** An event that matches. `matched`: which terms of the query are in it. */
+/** A matching event. `matched`: the terms of the query that it contains. */
 export interface PreviewMatch {
   id: string;
   source_id: string;
@@ -1591,14 +1588,14 @@ export interface PreviewMatch {
   highlights: Highlights;
 }
 
-/** Another part of the page to try out. What is left out is as it is in the source; null is the whole page. */
+/** Another part of the page to preview. Omitted fields have the source's values; null is the whole page. */
 export interface PreviewRequest {
   selector?: string | null;
-  /** Selectors of what not to watch */
+  /** Selectors of parts to leave out */
   ignore?: Array<string>;
 }
 
-/** How many there would be of each. */
+/** The number of each. */
 export interface PreviewSummary {
   new: number;
   existing: number;
@@ -1606,13 +1603,13 @@ export interface PreviewSummary {
   alerts_existing: number;
 }
 
-/** A word, prefix or phrase of the query, as it was understood, and in how many of the events it is. */
+/** A word, prefix or phrase of the query as interpreted, and the number of events that contain it. */
 export interface PreviewTerm {
   text: string;
   events: number;
 }
 
-/** An alert that would be made, or the one that is there, as its owner may have changed it. */
+/** An alert to create, or the existing one with its owner's changes. */
 export interface PreviewedAlert {
   name: string;
   status: "existing" | "new" | (string & {});
@@ -1623,7 +1620,7 @@ export interface PreviewedAlert {
   match: "added" | "change" | "page" | "removed" | (string & {});
 }
 
-/** A source that would be attached; `existing` ones are watched already. */
+/** A source to add; `existing` ones are already watched. */
 export interface PreviewedSource {
   url: string;
   status: "existing" | "new" | (string & {});
@@ -1636,35 +1633,35 @@ export interface PreviewedSource {
 export interface Problem {
   /** Where this schema is served. */
   "$schema": string;
-  /** The kind of problem, and the page that explains it. */
+  /** The kind of problem: the URL of a page that explains it. */
   type: string;
-  /** The kind in a few words, always the same. */
+  /** A fixed short name of the kind. */
   title: string;
   /** The HTTP status. */
   status: number;
-  /** What went wrong this time. */
+  /** The cause of this problem, and the remedy. */
   detail: string;
   /** The path of the request. */
   instance?: string;
-  /** The places that are wrong. */
+  /** The invalid places. */
   errors?: Array<FieldError>;
 }
 
-/** What is to change of a publication; what is absent stays. */
+/** The fields to change; omitted ones stay. */
 export interface PublicationPatch {
-  /** What readers call it */
+  /** Its title for readers */
   title?: string;
   /** Events of any of these sources */
   source_ids?: Array<string>;
   /** Events with any of these tags */
   tags?: Array<string>;
   channel?: string | null;
-  /** What any of these alerts matches */
+  /** Matches of any of these alerts */
   alert_ids?: Array<string>;
   /**
-   * Private sources that are in it, too. A source is `private` if it is checked with headers, its own or borrowed
-   * ones, or in an opened network. Unless it is named here or in `source_ids`, a publication leaves it out, and so
-   * does an alert that was made before the source was private
+   * Private sources to include. A source is `private` if it is checked with headers, its own or borrowed ones, or
+   * in an opened network. A publication omits it unless it is named here or in `source_ids`; so does an alert from
+   * before it became private
    */
   private_source_ids?: Array<string>;
   /** The files that describe it; see `sanderling apply` */
@@ -1672,9 +1669,9 @@ export interface PublicationPatch {
 }
 
 /**
- * A publication. Who knows `url` may read it, as a page; `feeds` are the same for feed readers. Both are null
- * where this instance does not know the address, since its master key was lost: readers who have it go on, and a
- * new one can be made.
+ * A publication. Anyone with `url` can read it as a page; `feeds` are for feed readers. Both are null if this
+ * instance cannot decrypt the address because its master key was lost. The address still works for existing
+ * readers, and you can create a new one.
  */
 export interface PublicationRecord {
   id: string;
@@ -1688,14 +1685,14 @@ export interface PublicationRecord {
   feeds: FeedAddresses | null;
   created_at: string;
   updated_at: string;
-  /** What its ETag says, for If-Match */
+  /** The value of its ETag, for If-Match */
   revision: string;
-  /** Who set something of it last: a key's name, the dashboard, this machine; else the service */
+  /** The author of the last change: a key's name, the dashboard, this machine; else the service */
   updated_by: string;
   managed: Managed | null;
 }
 
-/** The handshake, and the first frames of up to 3 seconds. `ended`: why the server closed meanwhile, if it did. */
+/** The handshake and the first frames of up to 3 seconds. `ended`: the reason if the server closed by then. */
 export interface PushPreview {
   subprotocol: string | null;
   waited_s: number;
@@ -1705,8 +1702,8 @@ export interface PushPreview {
 }
 
 /**
- * What a push source's connections have brought since the service started. `connected_since` null: none stands.
- * Each of the `frames` counts once more: as admitted, a duplicate, filtered (nobody wants it) or unreadable.
+ * Counters of a push source since the service started. `connected_since`: null without an open connection.
+ * `frames` is the sum of `admitted`, `duplicates`, `filtered` (no alert or filter wants them) and `unreadable`.
  */
 export interface PushStatus {
   connected_since: string | null;
@@ -1719,7 +1716,7 @@ export interface PushStatus {
   unreadable: number;
 }
 
-/** When instant deliveries wait: from a time of the named days to the next `to`, over midnight if it is earlier. */
+/** The hours when instant deliveries wait: from a time of the named days to the next `to`, maybe over midnight. */
 export interface QuietHours {
   /** HH:MM */
   from: string;
@@ -1727,14 +1724,14 @@ export interface QuietHours {
   to: string;
   /** IANA time zone. Default: "UTC" */
   timezone?: string;
-  /** The days on which it begins; without this, all of them. Default: ["mon","tue","wed","thu","fri","sat","sun"] */
+  /** The days on which it begins; all by default. Default: ["mon","tue","wed","thu","fri","sat","sun"] */
   weekdays?: Array<"fri" | "mon" | "sat" | "sun" | "thu" | "tue" | "wed">;
 }
 
 /**
- * What browsers have to do with a page, in the words of `says`; null of one that is read as it is sent. `empty`:
- * by what the page shows that it is empty without JavaScript, "" when it was to be rendered anyway. `done`: what
- * is shown is the page as a browser showed it. `costs`: plain looks that a rendered one costs.
+ * How a browser is involved; null for a page that is read as sent. `says` is the sentence for people. `empty`: the
+ * sign that the page is empty without JavaScript, "" if rendering was requested. `done`: the preview shows the
+ * rendered page. `costs`: plain checks that a rendered one costs.
  */
 export interface Rendering {
   says: string;
@@ -1745,8 +1742,8 @@ export interface Rendering {
 }
 
 /**
- * How many deliveries wait anew: those that wait already are not counted. `next_since`: where to go on when there
- * was more than one request may take.
+ * The number of newly queued deliveries, without those already waiting. `next_since`: the `since` of the next
+ * request if more events remain.
  */
 export interface ReplayAnswer {
   queued: number;
@@ -1754,8 +1751,8 @@ export interface ReplayAnswer {
 }
 
 /**
- * What to deliver again: the matches after `since` and up to `until`, or events by their ids. Of an event's id,
- * `since` does not include the event itself, `until` does.
+ * The events to deliver again: the matches after `since` and up to `until`, or events by their ids. An event's id
+ * as `since` excludes the event itself, as `until` includes it.
  */
 export interface ReplayRequest {
   since?: string | null;
@@ -1763,18 +1760,18 @@ export interface ReplayRequest {
   ids?: Array<string> | null;
 }
 
-/** How far the copy for a standby is. */
+/** The progress of the copy for a standby. */
 export interface Replica {
   place: string;
-  /** All that was committed up to then is in it; null before any is */
+  /** It contains all commits up to this time; null before the first */
   told_at: string | null;
-  /** Bytes of the write-ahead log that are not in it yet */
+  /** Bytes of the write-ahead log that it lacks */
   untold: number;
-  /** What keeps it from going on; empty when all is well */
+  /** The obstacle to its progress, else empty */
   says: string;
 }
 
-/** Sources: attached, already watched, failed; and how many of the failed because `max_sources` is reached. */
+/** Counts: sources added, already watched, failed, and failed because `max_sources` is reached (`skipped_cap`). */
 export interface ReportSummary {
   attached: number;
   already: number;
@@ -1783,7 +1780,7 @@ export interface ReportSummary {
   skipped_cap: number;
 }
 
-/** What became of a suggested alert. `source_count` 0: it is over the whole library, or was not made. */
+/** The result for a suggested alert. `source_count` 0: it covers all sources, or was not created. */
 export interface ReportedAlert {
   name: string;
   status: "created" | "exists" | "failed" | (string & {});
@@ -1792,7 +1789,7 @@ export interface ReportedAlert {
   reason: string | null;
 }
 
-/** What became of a source. `reason`: why it failed, or what else to know. */
+/** The result for a source. `reason`: the failure, or a remark. */
 export interface ReportedSource {
   url: string;
   status: "attached_existing" | "attached_new" | "failed" | (string & {});
@@ -1801,19 +1798,19 @@ export interface ReportedSource {
   reason: string | null;
 }
 
-/** What robots.txt says about a page; it is not asked about feeds and WebSockets. */
+/** The verdict of robots.txt on a page; it does not apply to feeds and WebSockets. */
 export interface RobotsVerdict {
   allowed: boolean;
   crawl_delay_s: number | null;
   says: string;
 }
 
-/** Whether each value is the one that is sealed here, in the order of the request. What is not here has none. */
+/** Whether each value equals the stored one, in the order of the request; false if none is stored. */
 export interface SecretsAnswer {
   same: Array<boolean>;
 }
 
-/** Values to compare with those that are sealed here. */
+/** Values to compare with the stored secrets. */
 export interface SecretsRequest {
   secrets: Array<SupposedSecret>;
 }
@@ -1823,7 +1820,7 @@ export interface SettingsSeen {
   settings: Record<string, unknown>;
 }
 
-/** What is sent, marked up as the service takes it. `failure`: why the template was not used for this event. */
+/** The message with the service's markup. `failure`: the reason why the template was not used for this event. */
 export interface ShownMessage {
   /** The newest event, a digest of the newest, or a sample if there is none */
   of: "digest" | "event" | "sample" | (string & {});
@@ -1833,8 +1830,8 @@ export interface ShownMessage {
 }
 
 /**
- * Which part of a page is shown: `selector` and `ignore` with what tags say of them. `inherited`: from which tags
- * each of them comes, where a tag has a say; what is not in it is the source's own.
+ * The shown part of a page: `selector` and `ignore`, including inherited values. `inherited`: the tags that each
+ * comes from; a missing one is the source's own.
  */
 export interface ShownPart {
   selector: string | null;
@@ -1843,15 +1840,15 @@ export interface ShownPart {
 }
 
 /**
- * Both layers, as they were when the request came. `hmac` is checked with the secrets of this service's own
- * destinations that deliver to this bin, `ed25519` with this service's own keys.
+ * Both signatures, checked on arrival. `hmac` is checked with the secrets of this service's destinations that
+ * deliver to this bin, `ed25519` with its signing keys.
  */
 export interface SignatureCheck {
   hmac: Checked;
   ed25519: CheckedEvents;
 }
 
-/** What the storage takes: bytes in all, those of them that are free for new events, and its heaviest sources. */
+/** The size of the storage in bytes, the part that is free for new events, and the largest sources. */
 export interface Sizes {
   bytes: number;
   free: number;
@@ -1863,19 +1860,19 @@ export interface SourceBatch {
   sources: Array<NewSource>;
 }
 
-/** What is to be shown of a watched page. What is left out of the choice is as it is in the source. */
+/** The blocks of a watched page to show. Omitted `selector` and `ignore` have the source's values. */
 export interface SourceBlocksRequest {
   selector?: string | null;
-  /** Selectors of what not to watch */
+  /** Selectors of parts to leave out */
   ignore?: Array<string>;
-  /** How many of the blocks to skip; an answer has 100. Default: 0 */
+  /** The number of blocks to skip; an answer has 100. Default: 0 */
   first?: number;
   /** Only blocks with all of these words. Default: "" */
   find?: string;
   press?: PressedBlock | null;
 }
 
-/** How a source is doing. Before the first success `last_success_at` is the time of creation. */
+/** A source's health. Before the first success `last_success_at` is the time of creation. */
 export interface SourceHealth {
   score: number;
   flag: "degraded" | "ok" | "rotten" | (string & {});
@@ -1886,8 +1883,8 @@ export interface SourceHealth {
 }
 
 /**
- * What to change; null empties `selector`, `schedule`, `hours`, `filter`, `bar`, `hello`, `headers`, `wait_for`
- * and `managed`. The URL is fixed.
+ * The fields to change; null empties `selector`, `schedule`, `hours`, `filter`, `bar`, `hello`, `headers`,
+ * `wait_for` and `managed`. The URL is fixed.
  */
 export interface SourcePatch {
   type?: "feed" | "html" | "push";
@@ -1895,66 +1892,66 @@ export interface SourcePatch {
   /** Copied to its events; each `<namespace>:<value>`, and a bare word becomes `label:<word>` */
   tags?: Array<string>;
   selector?: string | null;
-  /** Selectors of what not to watch */
+  /** Selectors of parts to leave out */
   ignore?: Array<string>;
   filter?: string | null;
-  /** What a push source's handshake offers, best first */
+  /** The subprotocols that a push source's handshake offers, best first */
   subprotocols?: Array<string>;
   hello?: string | Array<string> | null;
   /**
-   * Replies to a WebSocket's pings, each `pattern -> text`; a `*` in the pattern stands for any characters, and in
-   * the text for the same ones. A frame that is answered is no event
+   * Replies to a WebSocket's pings, each `pattern -> text`; a `*` in the pattern matches any characters, and
+   * inserts them in the text. An answered frame is no event
    */
   replies?: Array<string>;
   headers?: string | null;
   /**
-   * Where the headers are sent for other sources that have none of their own: hosts, or `*.` and what lies below
-   * it, over https and wss. Once one is named, the URL's own origin is, too
+   * Hosts of other sources that borrow these headers if they have none: names, or `*.` for all subdomains, over
+   * https and wss. With any entry, the URL's own origin is included
    */
   headers_for?: Array<string>;
   /**
-   * Whether a browser shows a page before it is read: `auto` only where it is empty without its scripts. A
-   * rendered look costs 100 plain ones; feeds are never rendered
+   * Whether a browser renders the page: `auto` only if it is empty without its scripts. A rendered check costs as
+   * much as 100 plain ones; feeds are never rendered
    */
   render?: "always" | "auto" | "never";
   wait_for?: string | null;
   /**
-   * Whether a picture of the page is kept with each change, and of the first look, while a browser shows it; for
-   * as long as `screenshot_days` says
+   * Whether to store a screenshot with each change and at the first check of a rendered page, for
+   * `screenshot_days`
    */
   screenshots?: boolean;
   schedule?: string | null;
   hours?: string | null;
   bar?: number | null;
   /**
-   * `new_links`: each new item of a list page, each new address of a sitemap and each new entry of a feed is told
-   * once, with the text of its own page. A page is then read as a list: other changes of it are not told
+   * `new_links`: report each new item of a list page, each new address of a sitemap and each new entry of a feed
+   * once, with the text of its own page. A page is then read as a list; its other changes are not reported
    */
   follow?: "new_links" | "none";
   /**
-   * Other hosts whose pages `follow` fetches, too, each with what lies below it; `*` is every host. Links to
-   * others are told without the text of their page. `headers` never go there
+   * Other hosts whose pages `follow` also fetches, with their subdomains; `*` is every host. Links to others are
+   * reported without the text of their page. `headers` never go there
    */
   follow_hosts?: Array<string>;
   /**
-   * The settings that follow no tag: its own value holds, and where it has none, none does. Of `ignore` only its
-   * own parts are left out
+   * Settings that are not inherited from tags: only the source's own value applies, or none. For `ignore`, only
+   * its own selectors
    */
   own_only?: Array<"bar" | "hours" | "ignore" | "schedule" | "selector">;
-  /** Your own name for it, of one line */
+  /** Your own name for it, on one line */
   title?: string;
   /** The files that describe it; see `sanderling apply` */
   managed?: Managed | null;
 }
 
 /**
- * A watched source. `title` is its owner's name for it, `found_title` what it calls itself. `noise_count`: how
- * many keys of blocks its owner's feedback has made noise. `state`: how it is now; `health` is its score over
- * days. `rendered`: what is known of it is a page as a browser showed it, so each of its looks costs 100 plain
- * ones. `headers_from`: the source with whose headers it is looked at, if not with its own. `private`: it is
- * checked with headers, or in an opened network, so publications leave it out until somebody includes it by name.
- * `schedule`, `hours`, `bar`, `selector` and `ignore` are its own; `effective` says what holds for it, and
- * `inherited` which of that comes from which of its tags (see PUT /v1/tags/{tag}); none of what `own_only` names.
+ * A watched source. `title`: its owner's name for it. `found_title`: the page's own title. `noise_count`: block
+ * keys that feedback has marked as noise. `state`: its state now. `health`: its score over days. `rendered`: a
+ * browser renders it, so each check costs as much as 100 plain ones. `headers_from`: the source whose headers its
+ * checks borrow; null with its own or none. `private`: it is checked with headers or in an opened network, so
+ * publications omit it unless they name it. `schedule`, `hours`, `bar`, `selector` and `ignore` are its own
+ * settings; `effective` has those in force, `inherited` the tags that they come from (see PUT /v1/tags/{tag}).
+ * `own_only` names settings that are never inherited.
  */
 export interface SourceRecord {
   id: string;
@@ -2012,9 +2009,9 @@ export interface SourceRecord {
   mode: "poll" | "push" | (string & {});
   effective: EffectiveSettings;
   inherited: Record<string, Array<string>>;
-  /** What its ETag says, for If-Match */
+  /** The value of its ETag, for If-Match */
   revision: string;
-  /** Who set something of it last: a key's name, the dashboard, this machine; else the service */
+  /** The author of the last change: a key's name, the dashboard, this machine; else the service */
   updated_by: string;
   managed: Managed | null;
   supported?: boolean;
@@ -2022,17 +2019,17 @@ export interface SourceRecord {
   private?: boolean;
 }
 
-/** What a source has in the log. `url` is null for one that was deleted, and for the service's own notices. */
+/** A source's events in the log. `url` is null for a deleted source and for the service's notices. */
 export interface SourceSize {
   events: number;
   bytes: number;
   source_id: string;
   url: string | null;
-  /** What it is called, by its user or else by itself */
+  /** The user's name for it, else its own title */
   title?: string;
 }
 
-/** What the watching does at this moment; `last_error` in words. `enabled`, `health_flag`: twins. */
+/** The state of the watching now; `last_error` is a sentence. `enabled`, `health_flag`: twins. */
 export interface SourceStatus {
   id: string;
   state: "active" | "disabled" | (string & {});
@@ -2056,11 +2053,11 @@ export interface SourceStatus {
   push?: PushStatus | null;
 }
 
-/** Why something was not told: the best reason and how the watching stands, in `says`; then all that is known. */
+/** Why a text was not reported. `says`: the best reason and the state of the source. `reasons`: all known facts. */
 export interface SourceWhy {
   id: string;
   url: string;
-  /** What it is called, by its user or else by itself */
+  /** The user's name for it, else its own title */
   title: string;
   type: "feed" | "html" | "push" | (string & {});
   says: string;
@@ -2068,7 +2065,7 @@ export interface SourceWhy {
   reasons: Array<KnownReason>;
 }
 
-/** Sources by health, by state, and what their actors do. `total` counts paused ones too. */
+/** Sources by health, by state and by state of their actors. `total` includes paused ones. */
 export interface Sources {
   total: number;
   ok: number;
@@ -2089,9 +2086,9 @@ export interface Spans {
 }
 
 /**
- * A stream that is open. `key`: the id of its API key, of a session of the dashboard, "" on the admin socket.
- * `cursor`: the position up to which it has looked, as an id; null of one that follows no log. `behind_s`: how
- * much older that is than the newest event, 0 when it has seen all. `bytes`: what it was sent of events.
+ * An open stream. `key`: the id of its API key or of its dashboard session, "" on the admin socket. `cursor`: its
+ * position in the log as an id; null if it does not follow the log. `behind_s`: the age of that position against
+ * the newest event, 0 if it has read all. `bytes`: size of the events sent to it.
  */
 export interface StreamSeen {
   number: number;
@@ -2106,26 +2103,26 @@ export interface StreamSeen {
   bytes: number;
 }
 
-/** The streams of this node alone, who is furthest behind first. `node`: its name; "" of a service of one node. */
+/** The streams of this node only, furthest behind first. `node`: its name; "" in a service of one node. */
 export interface StreamsSeen {
   total: number;
   node: string;
   streams: Array<StreamSeen>;
 }
 
-/** A value that a source or a destination may have. */
+/** A value to compare with a stored secret. */
 export interface SupposedSecret {
   of: "destination" | "source";
   id: string;
-  /** Of a source `headers` or `hello`; of a destination `url`, `secret` or the name of an option */
+  /** For a source `headers` or `hello`; for a destination `url`, `secret` or the name of an option */
   name: string;
-  /** What it may be */
+  /** The value to compare */
   value: string;
 }
 
 /**
- * What the sources of a tag inherit; null and [] say nothing of a setting. `destinations`: of each of these a new
- * alert over the tag gets a copy.
+ * The settings that the sources of a tag inherit; null and [] set nothing. `destinations`: a new alert over the
+ * tag gets a copy of each.
  */
 export interface TagDefaultsRecord {
   schedule: string | null;
@@ -2135,16 +2132,16 @@ export interface TagDefaultsRecord {
   ignore: Array<string>;
   destinations: Array<string>;
   updated_at: string;
-  /** What its ETag says, for If-Match */
+  /** The value of its ETag, for If-Match */
   revision: string;
-  /** Who set something of it last: a key's name, the dashboard, this machine; else the service */
+  /** The author of the last change: a key's name, the dashboard, this machine; else the service */
   updated_by: string;
   managed: Managed | null;
 }
 
 /**
- * A tag. `sources`: how many have it; `sources_below`: how many have it or one below it, as `news/se` is of
- * `news`. `defaults` null: it has none.
+ * A tag. `sources`: number with the tag. `sources_below`: number with the tag or a tag below it (`news/se` is
+ * below `news`). `defaults`: null without defaults.
  */
 export interface TagRecord {
   tag: string;
@@ -2154,16 +2151,15 @@ export interface TagRecord {
 }
 
 /**
- * The defaults of a tag, all of them: what is absent says nothing of a setting. The fields mean what they do in
- * POST /v1/sources. `destinations`: of each of these a new alert over the tag gets a copy. `managed` absent leaves
- * it as it is; null takes it away.
+ * All defaults of a tag; an absent field sets nothing. The fields are those of POST /v1/sources. `destinations`: a
+ * new alert over the tag gets a copy of each. An absent `managed` stays; null removes it.
  */
 export interface TagSettings {
   schedule?: string | null;
   hours?: string | null;
   bar?: number | null;
   selector?: string | null;
-  /** Selectors of what not to watch. Default: [] */
+  /** Selectors of parts to leave out. Default: [] */
   ignore?: Array<string>;
   /** Ids of destinations of any alert. Default: [] */
   destinations?: Array<string>;
@@ -2181,7 +2177,7 @@ export interface TemplateAlert {
   match: "added" | "change" | "page" | "removed" | (string & {});
 }
 
-/** What a template wants: `min` to `max` values. A domain is bare, without scheme or path. */
+/** A parameter of a template: `min` to `max` values. A domain has no scheme and no path. */
 export interface TemplateParameter {
   key: string;
   type: "domain" | "string" | (string & {});
@@ -2193,7 +2189,7 @@ export interface TemplateParameter {
   max: number;
 }
 
-/** What an instantiation would attach. Nothing was looked at on the network: a page may turn out not to exist. */
+/** The sources and alerts that an instantiation would add. Nothing was fetched, so a page may not exist. */
 export interface TemplatePreview {
   template: string;
   version: number;
@@ -2202,7 +2198,7 @@ export interface TemplatePreview {
   summary: PreviewSummary;
 }
 
-/** A template, whole. `schema`: what `params` takes as JSON Schema (2020-12), itself a text of JSON. */
+/** A whole template. `schema`: the JSON Schema (2020-12) of `params`, as JSON text. */
 export interface TemplateRecord {
   slug: string;
   name: string;
@@ -2216,7 +2212,7 @@ export interface TemplateRecord {
   schema: string;
 }
 
-/** What became of an instantiation; partial when something failed. The same call again does what is left. */
+/** The result of an instantiation; partial if something failed. The same call again does the rest. */
 export interface TemplateReport {
   template: string;
   version: number;
@@ -2227,7 +2223,7 @@ export interface TemplateReport {
   summary: ReportSummary;
 }
 
-/** A source, with `{key}` where a parameter's value goes. */
+/** A source, with `{key}` as the place of a parameter's value. */
 export interface TemplateSource {
   url: string;
   type: "feed" | "html" | "push" | (string & {});
@@ -2235,8 +2231,8 @@ export interface TemplateSource {
 }
 
 /**
- * A template in the list. `source_count`: its patterns; with a parameter, each value adds those that name it.
- * `parameters`: their names; the template itself says what each takes.
+ * A template in the list. `source_count`: its URL patterns; each value of a parameter adds those that name it.
+ * `parameters`: only their names; the template has the details.
  */
 export interface TemplateSummary {
   slug: string;
@@ -2248,7 +2244,7 @@ export interface TemplateSummary {
   parameters: Array<string>;
 }
 
-/** What became of a test delivery. */
+/** The result of a test delivery. */
 export interface TestAnswer {
   result: "retry" | "sent" | "terminal" | (string & {});
   status_code: number | null;
@@ -2256,7 +2252,7 @@ export interface TestAnswer {
   detail: string;
 }
 
-/** Rows from `start` on, of `total` that the filter admits. Fewer than were asked for when some have just gone. */
+/** Rows from `start` on, of `total` that match the filter; fewer than requested if some have just vanished. */
 export interface TreePage {
   total: number;
   start: number;
@@ -2264,12 +2260,12 @@ export interface TreePage {
 }
 
 /**
- * All that is known of one part. `crash`: of its last life that crashed, with the innermost places. task: what its
- * supervisor says of it; null when it has none. slowest_step_s: the longest that it has held the loop.
+ * The details of one part. `crash`: the last crash; `places`: its innermost stack frames. task: its state in the
+ * supervisor; null without one. slowest_step_s: the longest time that it held the event loop.
  */
 export interface TreePart {
   row: TreeRow;
-  /** The supervisor's word for its state */
+  /** Its state in the supervisor */
   task: string | null;
   note: string;
   /** The innermost await, as `file:line in function` */
@@ -2305,25 +2301,25 @@ export interface TreeRow {
   health: number | null;
   flag: "degraded" | "ok" | "rotten" | (string & {}) | null;
   restarts: number;
-  /** When it came into its state */
+  /** When it entered its state */
   since: string;
   error: string;
-  /** When it does something by itself: a look, or a life after a crash */
+  /** Its next action: a check, or a restart after a crash */
   next: string | null;
-  /** What a source is called, by its user or else by itself */
+  /** The user's name for a source, else its own title */
   title?: string;
-  /** Messages that wait for it; null without a mailbox */
+  /** Messages in its mailbox; null without one */
   mailbox?: number | null;
-  /** Messages that it has taken so far */
+  /** Messages that it has received so far */
   handled?: number | null;
-  /** Seconds between a source's looks at its present pace */
+  /** Seconds between a source's checks at its present pace */
   pace_s?: number | null;
   /**
-   * A source's last looks, newest last, a mark each. `+`: news. `.`: unchanged. `-`: nothing to tell. `x`: failed.
-   * `t`: asked to wait. `X`: failed for good. `?`: not readable. `o`: our line.
+   * A source's last checks, newest last, one mark each. `+`: news. `.`: unchanged. `-`: nothing to tell. `x`:
+   * failed. `t`: asked to wait. `X`: failed for good. `?`: not readable. `o`: our line.
    */
   marks?: string;
-  /** What sources and destinations supervise */
+  /** The children of `sources` and `destinations` */
   below?: BelowSeen | null;
 }
 
@@ -2335,20 +2331,20 @@ export interface TreeRow {
 export interface TypedChange {
   /**
    * A price, an availability, a date or time, a number or share, a version, a name, a negation (a word such as
-   * *not* came or went), an item that came or went, or other text.
+   * *not* was added or removed), an added or removed item, or other text.
    */
   kind: "added" | "availability" | "date" | "name" | "negation" | "number" | "price" | "removed" | "text" | "version" | (string & {});
-  /** What the value is of, in the page's own words. */
+  /** The value's name in the page's own words. */
   label?: string;
-  /** Where it stands in a document that has paths, such as `$.plans[1].price`. */
+  /** Its path in a structured document, such as `$.plans[1].price`. */
   path?: string;
-  /** What it was; absent where it came. */
+  /** The old value; absent if it is new. */
   before?: Value;
-  /** What it is now; absent where it went. */
+  /** The new value; absent if it is gone. */
   after?: Value;
-  /** Of a price that fell: since when it was never lower, as far as the log says. */
+  /** For a price that fell: the time since it was never lower, as far as the log reaches. */
   lowest_since?: string;
-  /** Of a price that rose: since when it was never higher. */
+  /** For a price that rose: the time since it was never higher. */
   highest_since?: string;
 }
 
@@ -2359,28 +2355,28 @@ export interface UnknownTime {
   why: "clock" | "coarse" | "crash" | "no_record" | "not_added" | "not_stored" | "restore" | "retention" | (string & {});
 }
 
-/** A URL whose page is to be chosen from; the fields mean what they do in POST /v1/sources. */
+/** The URL of a page to split into blocks; the fields are those of POST /v1/sources. */
 export interface UrlBlocksRequest {
   /** http, https, ws or wss */
   url: string;
   selector?: string | null;
-  /** Selectors of what not to watch. Default: [] */
+  /** Selectors of parts to leave out. Default: [] */
   ignore?: Array<string>;
   headers?: string | null;
   /**
-   * Whether a browser shows a page before it is read: `auto` only where it is empty without its scripts. A
-   * rendered look costs 100 plain ones; feeds are never rendered. Default: "auto"
+   * Whether a browser renders the page: `auto` only if it is empty without its scripts. A rendered check costs as
+   * much as 100 plain ones; feeds are never rendered. Default: "auto"
    */
   render?: "always" | "auto" | "never";
   wait_for?: string | null;
   /** Copied to its events; each `<namespace>:<value>`, and a bare word becomes `label:<word>`. Default: [] */
   tags?: Array<string>;
   /**
-   * The settings that follow no tag: its own value holds, and where it has none, none does. Of `ignore` only its
-   * own parts are left out. Default: []
+   * Settings that are not inherited from tags: only the source's own value applies, or none. For `ignore`, only
+   * its own selectors. Default: []
    */
   own_only?: Array<"bar" | "hours" | "ignore" | "schedule" | "selector">;
-  /** How many of the blocks to skip; an answer has 100. Default: 0 */
+  /** The number of blocks to skip; an answer has 100. Default: 0 */
   first?: number;
   /** Only blocks with all of these words. Default: "" */
   find?: string;
@@ -2394,27 +2390,27 @@ export interface UrlBlocksRequest {
  * with dots; availability: one of `AVAILABILITIES`.
  */
 export interface Value {
-  /** As it stands on the page. */
+  /** As written on the page. */
   text: string;
-  /** What it was read as; absent for plain text. */
+  /** Its recognised type; absent for plain text. */
   type?: "availability" | "date" | "money" | "number" | "percent" | "time" | "version" | (string & {});
   /** The value times ten to the power of `scale`: 1,099.50 is 109950 with scale 2. */
   number?: number;
-  /** How many of the number's digits are decimals. */
+  /** The number of decimal places. */
   scale?: number;
-  /** A currency (ISO 4217), `%`, or a unit of measure; absent where none is known. */
+  /** A currency (ISO 4217), `%`, or a unit of measure; absent if unknown. */
   unit?: string;
   /**
-   * Of a date `YYYY-MM-DD`, `YYYY-MM` or `MM-DD`, of a time `HH:MM`, of a version its numbers, of an availability
-   * one of in_stock, limited, preorder, backorder, out_of_stock, discontinued.
+   * A date as `YYYY-MM-DD`, `YYYY-MM` or `MM-DD`, a time as `HH:MM`, a version's numbers, or an availability: one
+   * of in_stock, limited, preorder, backorder, out_of_stock, discontinued.
    */
   value?: string;
 }
 
 /**
- * A value, from a moment on. `value` are its digits, and `number` is it without the point; of a state, a version
- * or a date `number` is null, `value` as in `current`, and `text` how the page wrote it. `until`: when it went
- * from the page, where it did; null while it stands there, or until the next one.
+ * A value from `at` on. `value`: its digits. `number`: the digits without the point. For a state, a version or a
+ * date `number` is null, `value` is as in `current`, and `text` as written on the page. `until`: when it was
+ * removed from the page; null if it is still there or the next point replaces it.
  */
 export interface ValuePoint {
   at: string;
@@ -2426,9 +2422,9 @@ export interface ValuePoint {
 }
 
 /**
- * One thing's values, oldest first. `label` says of what, in the page's own words; `path` where in a document that
- * has paths. `unit`: a currency (ISO 4217), "%", a unit of measure, or "" where none is known. `lowest` and
- * `highest`: of dates the earliest and the latest; null of states.
+ * The values of one item, oldest first. `label`: its name in the page's own words. `path`: its place in a
+ * structured document. `unit`: a currency (ISO 4217), "%", a unit of measure, or "" if unknown. `lowest` and
+ * `highest`: for dates the earliest and the latest; null for states.
  */
 export interface ValueSeries {
   type: "availability" | "date" | "money" | "number" | "percent" | "time" | "version" | (string & {});
@@ -2441,9 +2437,9 @@ export interface ValueSeries {
 }
 
 /**
- * The values of a source. `current`: what its page says now, in the page's order, at most 500, of which prices are
- * kept first; `more`: how many there are besides. `series`: what they were over time, prices first. `since`: from
- * when on they are known.
+ * The values of a source. `current`: the values on its page now, in the page's order, at most 500 with prices
+ * preferred. `more`: the number of the others. `series`: values over time, prices first. `since`: the start of the
+ * record.
  */
 export interface Values {
   id: string;
@@ -2454,8 +2450,8 @@ export interface Values {
 }
 
 /**
- * What differs between two versions, the earlier one first, in the order of the later one. `partial`: it is of the
- * main text only, as the events carry it. `truncated`: there are more steps than these.
+ * The differences between two versions, from the earlier to the later, in the later one's order. `partial`: it
+ * compares only the main texts of the events. `truncated`: there are more steps than these.
  */
 export interface VersionComparison {
   id: string;
@@ -2467,8 +2463,8 @@ export interface VersionComparison {
 }
 
 /**
- * A text that came (`insert`), went (`delete`), was altered (`replace`) or stayed (`keep`), and where it stands.
- * `spans` are the words that differ; absent where the two texts have too little in common.
+ * A text that was added (`insert`), removed (`delete`), changed (`replace`) or stayed (`keep`), and its place.
+ * `spans`: the differing words; absent if the two texts have too little in common.
  */
 export interface VersionStep {
   op: "delete" | "insert" | "keep" | "replace" | (string & {});
@@ -2478,15 +2474,15 @@ export interface VersionStep {
   spans?: Spans;
 }
 
-/** The kept versions of a source, newest first; none of what is no page. */
+/** The stored versions of a page, newest first; empty for other sources. */
 export interface Versions {
   id: string;
   versions: Array<KeptVersion>;
 }
 
 /**
- * How the watching of a source goes. `trail`: its last looks, newest first. `health`: what its score is made of.
- * next_look: why the next look is when it is.
+ * The state of a source's checks. `trail`: its last checks, newest first. `health`: the factors of its score.
+ * next_look: the reason for the time of the next check.
  */
 export interface Watching {
   id: string;
@@ -2509,6 +2505,6 @@ export interface Watching {
   retry_at: string | null;
   trail: Array<LookSeen>;
   held: HeldEvents;
-  /** How often it was looked at in the last 7 days, and what is unknown */
+  /** The checks of the last 7 days, and the gaps in their record */
   covered: string;
 }

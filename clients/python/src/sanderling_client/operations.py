@@ -84,7 +84,7 @@ class Operations(Asks):
         *,
         if_match: str | None = None,
     ) -> None:
-        """Forget one source; its events stay."""
+        """Delete one source; its events stay."""
         self._ask(
             "DELETE",
             f"/v1/sources/{part(id)}",
@@ -97,7 +97,7 @@ class Operations(Asks):
         *,
         if_match: str | None = None,
     ) -> r.SourceRecord:
-        """Stop watching, keep the source."""
+        """Pause one source."""
         found: r.SourceRecord = self._ask(
             "POST",
             f"/v1/sources/{part(id)}/disable",
@@ -112,7 +112,7 @@ class Operations(Asks):
         *,
         if_match: str | None = None,
     ) -> r.SourceRecord:
-        """Watch again."""
+        """Resume one source."""
         found: r.SourceRecord = self._ask(
             "POST",
             f"/v1/sources/{part(id)}/enable",
@@ -125,7 +125,7 @@ class Operations(Asks):
         self,
         id: str,
     ) -> r.SourceRecord:
-        """Have a deleted source back, within ten minutes."""
+        """Restore a source deleted less than ten minutes ago."""
         found: r.SourceRecord = self._ask(
             "POST",
             f"/v1/sources/{part(id)}/restore",
@@ -137,7 +137,7 @@ class Operations(Asks):
         self,
         id: str,
     ) -> r.SourceHealth:
-        """Read how a source is doing."""
+        """Read the health of a source."""
         found: r.SourceHealth = self._ask(
             "GET",
             f"/v1/sources/{part(id)}/health",
@@ -149,7 +149,7 @@ class Operations(Asks):
         self,
         id: str,
     ) -> r.CheckAnswer:
-        """Look now, within what politeness allows."""
+        """Check a source now, if politeness allows."""
         found: r.CheckAnswer = self._ask(
             "POST",
             f"/v1/sources/{part(id)}/check",
@@ -161,7 +161,7 @@ class Operations(Asks):
         self,
         body: r.DetectRequest,
     ) -> r.DetectAnswer:
-        """Classify a URL without watching it, and show what watching it would tell."""
+        """Classify a URL without watching it, and preview its events."""
         found: r.DetectAnswer = self._ask(
             "POST",
             "/v1/sources/detect",
@@ -175,7 +175,7 @@ class Operations(Asks):
         id: str,
         body: r.PreviewRequest,
     ) -> r.Preview:
-        """Show what another selector would keep of a watched page as it is now."""
+        """Preview another selector on a watched page."""
         found: r.Preview = self._ask(
             "POST",
             f"/v1/sources/{part(id)}/preview",
@@ -188,7 +188,7 @@ class Operations(Asks):
         self,
         body: r.UrlBlocksRequest,
     ) -> r.PageBlocks:
-        """Show the blocks of a URL's page to choose from, each with its selector."""
+        """List the blocks of a URL's page, each with its selector."""
         found: r.PageBlocks = self._ask(
             "POST",
             "/v1/sources/blocks",
@@ -202,7 +202,7 @@ class Operations(Asks):
         id: str,
         body: r.SourceBlocksRequest,
     ) -> r.PageBlocks:
-        """Show the blocks of a watched page to choose from, each with its selector."""
+        """List the blocks of a watched page, each with its selector."""
         found: r.PageBlocks = self._ask(
             "POST",
             f"/v1/sources/{part(id)}/blocks",
@@ -215,7 +215,7 @@ class Operations(Asks):
         self,
         id: str,
     ) -> r.SourceStatus:
-        """Read what the watching does now."""
+        """Read the status of a source."""
         found: r.SourceStatus = self._ask(
             "GET",
             f"/v1/sources/{part(id)}/status",
@@ -230,7 +230,7 @@ class Operations(Asks):
         limit: int | None = None,
         cursor: str | None = None,
     ) -> r.LookTrail:
-        """Read what became of the last 200 looks, and why."""
+        """Read the results of the last 200 checks."""
         found: r.LookTrail = self._ask(
             "GET",
             f"/v1/sources/{part(id)}/looks",
@@ -246,7 +246,7 @@ class Operations(Asks):
         from_: str | None = None,
         to: str | None = None,
     ) -> r.CoverageReceipt:
-        """Read how often it was looked at in a time, as a signed receipt."""
+        """Read the checks of a period, as a signed receipt."""
         found: r.CoverageReceipt = self._ask(
             "GET",
             f"/v1/sources/{part(id)}/coverage",
@@ -262,7 +262,7 @@ class Operations(Asks):
         text: str | None = None,
         look: bool | None = None,
     ) -> r.SourceWhy:
-        """Ask why a text was not told."""
+        """Explain why a text was not reported."""
         found: r.SourceWhy = self._ask(
             "GET",
             f"/v1/sources/{part(id)}/why",
@@ -275,7 +275,7 @@ class Operations(Asks):
         self,
         id: str,
     ) -> r.EventWhy:
-        """Ask why an event was emitted."""
+        """Explain why an event was emitted."""
         found: r.EventWhy = self._ask(
             "GET",
             f"/v1/events/{part(id)}/why",
@@ -288,7 +288,7 @@ class Operations(Asks):
         id: str,
         body: r.Feedback,
     ) -> r.Lesson:
-        """Say that a page's event was noise, or real after all."""
+        """Mark a page's event as noise, or as real."""
         found: r.Lesson = self._ask(
             "POST",
             f"/v1/events/{part(id)}/feedback",
@@ -303,7 +303,7 @@ class Operations(Asks):
         *,
         format: Literal["csv", "json"] | None = None,
     ) -> r.Values:
-        """Read its values: prices, numbers, states, versions and dates of now, and what they were."""
+        """Read a source's prices, numbers, states, versions and dates, and their history."""
         found: r.Values = self._ask(
             "GET",
             f"/v1/sources/{part(id)}/values",
@@ -316,7 +316,7 @@ class Operations(Asks):
         self,
         id: str,
     ) -> r.Versions:
-        """List the versions of a page that are kept."""
+        """List the stored versions of a page."""
         found: r.Versions = self._ask(
             "GET",
             f"/v1/sources/{part(id)}/versions",
@@ -361,7 +361,7 @@ class Operations(Asks):
         self,
         tag: str,
     ) -> r.TagRecord:
-        """Read one tag, with its defaults."""
+        """Read one tag with its defaults."""
         found: r.TagRecord = self._ask(
             "GET",
             f"/v1/tags/{part(tag)}",
@@ -376,7 +376,7 @@ class Operations(Asks):
         *,
         if_match: str | None = None,
     ) -> r.TagRecord:
-        """Set the defaults of a tag, all of them."""
+        """Replace all defaults of a tag."""
         found: r.TagRecord = self._ask(
             "PUT",
             f"/v1/tags/{part(tag)}",
@@ -392,7 +392,7 @@ class Operations(Asks):
         *,
         if_match: str | None = None,
     ) -> None:
-        """Take the defaults of a tag away; its sources keep the tag."""
+        """Delete the defaults of a tag; its sources keep the tag."""
         self._ask(
             "DELETE",
             f"/v1/tags/{part(tag)}",
@@ -414,7 +414,7 @@ class Operations(Asks):
         order: Literal["asc", "desc"] | None = None,
         limit: int | None = None,
     ) -> r.EventsPage:
-        """Read a window of the past, page by page."""
+        """Read the events of a period, page by page."""
         found: r.EventsPage = self._ask(
             "GET",
             "/v1/events",
@@ -441,7 +441,7 @@ class Operations(Asks):
         *,
         side: Literal["after", "before"] | None = None,
     ) -> str:
-        """Read a picture of the rendered page, before the event or after it."""
+        """Read a screenshot of the rendered page, before the event or after it."""
         found: str = self._ask(
             "GET",
             f"/v1/events/{part(id)}/screenshot",
@@ -463,7 +463,7 @@ class Operations(Asks):
         private: bool | None = None,
         format: Literal["csv", "json", "ndjson"] | None = None,
     ) -> list[r.Event]:
-        """Write a window of the past, oldest first, into one file: JSON, NDJSON or CSV."""
+        """Export the events of a period into one file: JSON, NDJSON or CSV."""
         found: list[r.Event] = self._ask(
             "GET",
             "/v1/events/export",
@@ -539,7 +539,7 @@ class Operations(Asks):
         *,
         if_match: str | None = None,
     ) -> None:
-        """Forget one alert with its destinations."""
+        """Delete one alert with its destinations."""
         self._ask(
             "DELETE",
             f"/v1/alerts/{part(id)}",
@@ -550,7 +550,7 @@ class Operations(Asks):
         self,
         body: r.AlertPreviewRequest,
     ) -> r.AlertPreview:
-        """Try a query on the newest events: what would match, and why."""
+        """Try a query on the newest events."""
         found: r.AlertPreview = self._ask(
             "POST",
             "/v1/alerts/preview",
@@ -612,7 +612,7 @@ class Operations(Asks):
     def list_destination_kinds(
         self,
     ) -> list[r.DestinationKindRecord]:
-        """List the kinds of destinations, and what each asks for."""
+        """List the kinds of destinations and their fields."""
         found: list[r.DestinationKindRecord] = self._ask(
             "GET",
             "/v1/destination-kinds",
@@ -655,7 +655,7 @@ class Operations(Asks):
         *,
         if_match: str | None = None,
     ) -> None:
-        """Forget one destination and what waits for it."""
+        """Delete one destination and its waiting deliveries."""
         self._ask(
             "DELETE",
             f"/v1/destinations/{part(id)}",
@@ -681,7 +681,7 @@ class Operations(Asks):
         self,
         id: str,
     ) -> r.TestAnswer:
-        """Ask again whether somebody wants to be told."""
+        """Send the invitation again."""
         found: r.TestAnswer = self._ask(
             "POST",
             f"/v1/destinations/{part(id)}/invite",
@@ -696,7 +696,7 @@ class Operations(Asks):
         if_match: str | None = None,
         idempotency_key: str | None = None,
     ) -> r.DestinationWithSecret:
-        """Make a new secret, which is in this answer only; the old one signs beside it for 24 hours."""
+        """Create a new secret, shown only in this answer; the old one also signs for 24 hours."""
         found: r.DestinationWithSecret = self._ask(
             "POST",
             f"/v1/destinations/{part(id)}/rotate-secret",
@@ -727,7 +727,7 @@ class Operations(Asks):
         self,
         body: r.MessagePreviewRequest,
     ) -> r.MessagePreview:
-        """Show what a message template makes of the newest events. Nothing is sent."""
+        """Preview a message template on the newest events. Nothing is sent."""
         found: r.MessagePreview = self._ask(
             "POST",
             "/v1/destinations/preview",
@@ -743,7 +743,7 @@ class Operations(Asks):
         *,
         idempotency_key: str | None = None,
     ) -> r.ReplayAnswer:
-        """Deliver past matches again, with the ids they had."""
+        """Deliver past matches again under their old ids."""
         found: r.ReplayAnswer = self._ask(
             "POST",
             f"/v1/destinations/{part(id)}/replay",
@@ -756,7 +756,7 @@ class Operations(Asks):
     def list_templates(
         self,
     ) -> list[r.TemplateSummary]:
-        """List the templates that can be instantiated."""
+        """List the templates."""
         found: list[r.TemplateSummary] = self._ask(
             "GET",
             "/v1/templates",
@@ -781,7 +781,7 @@ class Operations(Asks):
         template_id: str,
         body: r.Instantiation,
     ) -> r.TemplatePreview:
-        """Show what an instantiation would attach, without doing it."""
+        """Preview an instantiation without doing it."""
         found: r.TemplatePreview = self._ask(
             "POST",
             f"/v1/templates/{part(template_id)}/preview",
@@ -797,7 +797,7 @@ class Operations(Asks):
         *,
         idempotency_key: str | None = None,
     ) -> r.TemplateReport:
-        """Attach a template's sources, and if wanted its alerts; again, it does what is left."""
+        """Add a template's sources, and optionally its alerts. A repetition does the rest."""
         found: r.TemplateReport = self._ask(
             "POST",
             f"/v1/templates/{part(template_id)}/instantiate",
@@ -812,7 +812,7 @@ class Operations(Asks):
         *,
         idempotency_key: str | None = None,
     ) -> r.BinRecord:
-        """Make a bin: an address that keeps what it is sent."""
+        """Create a bin: an address that stores requests."""
         found: r.BinRecord = self._ask(
             "POST",
             "/v1/webhook-bins",
@@ -853,7 +853,7 @@ class Operations(Asks):
         self,
         id: str,
     ) -> None:
-        """Forget one bin and what it captured."""
+        """Delete one bin and its captures."""
         self._ask(
             "DELETE",
             f"/v1/webhook-bins/{part(id)}",
@@ -866,7 +866,7 @@ class Operations(Asks):
         limit: int | None = None,
         cursor: str | None = None,
     ) -> Page[r.CaptureRecord]:
-        """List what a bin was sent, newest first."""
+        """List the requests to a bin, newest first."""
         found: Page[r.CaptureRecord] = self._ask(
             "GET",
             f"/v1/webhook-bins/{part(id)}/captures",
@@ -943,7 +943,7 @@ class Operations(Asks):
         *,
         if_match: str | None = None,
     ) -> None:
-        """Take a publication back."""
+        """Delete one publication."""
         self._ask(
             "DELETE",
             f"/v1/publications/{part(id)}",
@@ -966,7 +966,7 @@ class Operations(Asks):
         self,
         body: r.SecretsRequest,
     ) -> r.SecretsAnswer:
-        """Say whether secrets are still those that were given."""
+        """Compare stored secrets with given values."""
         found: r.SecretsAnswer = self._ask(
             "POST",
             "/v1/secrets/compare",
@@ -989,7 +989,7 @@ class Operations(Asks):
     def begin_practice(
         self,
     ) -> list[r.PracticeRecord]:
-        """Begin to practise: make the practice sources."""
+        """Start practice: create the practice sources."""
         found: list[r.PracticeRecord] = self._ask(
             "POST",
             "/v1/practice",
@@ -1000,7 +1000,7 @@ class Operations(Asks):
     def end_practice(
         self,
     ) -> None:
-        """End the practice: delete its sources, and what was wired to them."""
+        """End practice: delete its sources and their alerts."""
         self._ask(
             "DELETE",
             "/v1/practice",
@@ -1010,7 +1010,7 @@ class Operations(Asks):
         self,
         what: str,
     ) -> r.PracticeChange:
-        """Change a practice document, and see it noticed."""
+        """Change a practice document and check it."""
         found: r.PracticeChange = self._ask(
             "POST",
             f"/v1/practice/{part(what)}/change",
@@ -1021,7 +1021,7 @@ class Operations(Asks):
     def read_overview(
         self,
     ) -> r.Overview:
-        """Read the figures of the whole."""
+        """Read the figures of the service."""
         found: r.Overview = self._ask(
             "GET",
             "/v1/admin/overview",
@@ -1032,7 +1032,7 @@ class Operations(Asks):
     def read_settings(
         self,
     ) -> r.SettingsSeen:
-        """Read the settings that it runs with."""
+        """Read the settings in force."""
         found: r.SettingsSeen = self._ask(
             "GET",
             "/v1/admin/settings",
@@ -1066,7 +1066,7 @@ class Operations(Asks):
         self,
         path: str,
     ) -> r.TreePart:
-        """Read all that is known of one part."""
+        """Read the details of one part."""
         found: r.TreePart = self._ask(
             "GET",
             f'/v1/admin/tree/{part(path, "/")}',
@@ -1080,7 +1080,7 @@ class Operations(Asks):
         start: int | None = None,
         limit: int | None = None,
     ) -> r.DeliveriesPage:
-        """Read how destinations stand, who fails first."""
+        """Read the state of destinations, failing ones first."""
         found: r.DeliveriesPage = self._ask(
             "GET",
             "/v1/admin/deliveries",
@@ -1094,7 +1094,7 @@ class Operations(Asks):
         *,
         limit: int | None = None,
     ) -> r.Sizes:
-        """Read what takes the room, the heaviest sources first."""
+        """Read the sizes, largest sources first."""
         found: r.Sizes = self._ask(
             "GET",
             "/v1/admin/sizes",
@@ -1172,7 +1172,7 @@ class Operations(Asks):
         self,
         path: str,
     ) -> r.Done:
-        """Look at a source now, within what politeness allows."""
+        """Check a source now, if politeness allows."""
         found: r.Done = self._ask(
             "POST",
             f'/v1/admin/tree/{part(path, "/")}/check',
@@ -1208,7 +1208,7 @@ class Operations(Asks):
         self,
         path: str,
     ) -> r.Done:
-        """Stop watching a source, and keep it."""
+        """Pause a source."""
         found: r.Done = self._ask(
             "POST",
             f'/v1/admin/tree/{part(path, "/")}/disable',
@@ -1220,7 +1220,7 @@ class Operations(Asks):
         self,
         path: str,
     ) -> r.Done:
-        """Watch a source again."""
+        """Resume a source."""
         found: r.Done = self._ask(
             "POST",
             f'/v1/admin/tree/{part(path, "/")}/enable',
@@ -1231,7 +1231,7 @@ class Operations(Asks):
     def drain(
         self,
     ) -> r.Done:
-        """Make no more looks; what was found is delivered."""
+        """Stop all checks; pending events are still delivered."""
         found: r.Done = self._ask(
             "POST",
             "/v1/admin/drain",
@@ -1242,7 +1242,7 @@ class Operations(Asks):
     def resume(
         self,
     ) -> r.Done:
-        """Make looks again."""
+        """Resume all checks."""
         found: r.Done = self._ask(
             "POST",
             "/v1/admin/resume",
@@ -1253,7 +1253,7 @@ class Operations(Asks):
     def read_keys(
         self,
     ) -> dict[str, Any]:
-        """Read the keys that events are signed with."""
+        """Read the public keys of event signatures."""
         found: dict[str, Any] = self._ask(
             "GET",
             "/.well-known/jwks.json",
@@ -1264,7 +1264,7 @@ class Operations(Asks):
     def read_liveness(
         self,
     ) -> dict[str, Any]:
-        """Ask whether the process is alive."""
+        """Check that the process is alive."""
         found: dict[str, Any] = self._ask(
             "GET",
             "/healthz",
@@ -1275,7 +1275,7 @@ class Operations(Asks):
     def read_readiness(
         self,
     ) -> dict[str, Any]:
-        """Ask whether the service can do its work."""
+        """Check that the service is ready."""
         found: dict[str, Any] = self._ask(
             "GET",
             "/readyz",
@@ -1357,7 +1357,7 @@ class AsyncOperations(AsyncAsks):
         *,
         if_match: str | None = None,
     ) -> None:
-        """Forget one source; its events stay."""
+        """Delete one source; its events stay."""
         await self._ask(
             "DELETE",
             f"/v1/sources/{part(id)}",
@@ -1370,7 +1370,7 @@ class AsyncOperations(AsyncAsks):
         *,
         if_match: str | None = None,
     ) -> r.SourceRecord:
-        """Stop watching, keep the source."""
+        """Pause one source."""
         found: r.SourceRecord = await self._ask(
             "POST",
             f"/v1/sources/{part(id)}/disable",
@@ -1385,7 +1385,7 @@ class AsyncOperations(AsyncAsks):
         *,
         if_match: str | None = None,
     ) -> r.SourceRecord:
-        """Watch again."""
+        """Resume one source."""
         found: r.SourceRecord = await self._ask(
             "POST",
             f"/v1/sources/{part(id)}/enable",
@@ -1398,7 +1398,7 @@ class AsyncOperations(AsyncAsks):
         self,
         id: str,
     ) -> r.SourceRecord:
-        """Have a deleted source back, within ten minutes."""
+        """Restore a source deleted less than ten minutes ago."""
         found: r.SourceRecord = await self._ask(
             "POST",
             f"/v1/sources/{part(id)}/restore",
@@ -1410,7 +1410,7 @@ class AsyncOperations(AsyncAsks):
         self,
         id: str,
     ) -> r.SourceHealth:
-        """Read how a source is doing."""
+        """Read the health of a source."""
         found: r.SourceHealth = await self._ask(
             "GET",
             f"/v1/sources/{part(id)}/health",
@@ -1422,7 +1422,7 @@ class AsyncOperations(AsyncAsks):
         self,
         id: str,
     ) -> r.CheckAnswer:
-        """Look now, within what politeness allows."""
+        """Check a source now, if politeness allows."""
         found: r.CheckAnswer = await self._ask(
             "POST",
             f"/v1/sources/{part(id)}/check",
@@ -1434,7 +1434,7 @@ class AsyncOperations(AsyncAsks):
         self,
         body: r.DetectRequest,
     ) -> r.DetectAnswer:
-        """Classify a URL without watching it, and show what watching it would tell."""
+        """Classify a URL without watching it, and preview its events."""
         found: r.DetectAnswer = await self._ask(
             "POST",
             "/v1/sources/detect",
@@ -1448,7 +1448,7 @@ class AsyncOperations(AsyncAsks):
         id: str,
         body: r.PreviewRequest,
     ) -> r.Preview:
-        """Show what another selector would keep of a watched page as it is now."""
+        """Preview another selector on a watched page."""
         found: r.Preview = await self._ask(
             "POST",
             f"/v1/sources/{part(id)}/preview",
@@ -1461,7 +1461,7 @@ class AsyncOperations(AsyncAsks):
         self,
         body: r.UrlBlocksRequest,
     ) -> r.PageBlocks:
-        """Show the blocks of a URL's page to choose from, each with its selector."""
+        """List the blocks of a URL's page, each with its selector."""
         found: r.PageBlocks = await self._ask(
             "POST",
             "/v1/sources/blocks",
@@ -1475,7 +1475,7 @@ class AsyncOperations(AsyncAsks):
         id: str,
         body: r.SourceBlocksRequest,
     ) -> r.PageBlocks:
-        """Show the blocks of a watched page to choose from, each with its selector."""
+        """List the blocks of a watched page, each with its selector."""
         found: r.PageBlocks = await self._ask(
             "POST",
             f"/v1/sources/{part(id)}/blocks",
@@ -1488,7 +1488,7 @@ class AsyncOperations(AsyncAsks):
         self,
         id: str,
     ) -> r.SourceStatus:
-        """Read what the watching does now."""
+        """Read the status of a source."""
         found: r.SourceStatus = await self._ask(
             "GET",
             f"/v1/sources/{part(id)}/status",
@@ -1503,7 +1503,7 @@ class AsyncOperations(AsyncAsks):
         limit: int | None = None,
         cursor: str | None = None,
     ) -> r.LookTrail:
-        """Read what became of the last 200 looks, and why."""
+        """Read the results of the last 200 checks."""
         found: r.LookTrail = await self._ask(
             "GET",
             f"/v1/sources/{part(id)}/looks",
@@ -1519,7 +1519,7 @@ class AsyncOperations(AsyncAsks):
         from_: str | None = None,
         to: str | None = None,
     ) -> r.CoverageReceipt:
-        """Read how often it was looked at in a time, as a signed receipt."""
+        """Read the checks of a period, as a signed receipt."""
         found: r.CoverageReceipt = await self._ask(
             "GET",
             f"/v1/sources/{part(id)}/coverage",
@@ -1535,7 +1535,7 @@ class AsyncOperations(AsyncAsks):
         text: str | None = None,
         look: bool | None = None,
     ) -> r.SourceWhy:
-        """Ask why a text was not told."""
+        """Explain why a text was not reported."""
         found: r.SourceWhy = await self._ask(
             "GET",
             f"/v1/sources/{part(id)}/why",
@@ -1548,7 +1548,7 @@ class AsyncOperations(AsyncAsks):
         self,
         id: str,
     ) -> r.EventWhy:
-        """Ask why an event was emitted."""
+        """Explain why an event was emitted."""
         found: r.EventWhy = await self._ask(
             "GET",
             f"/v1/events/{part(id)}/why",
@@ -1561,7 +1561,7 @@ class AsyncOperations(AsyncAsks):
         id: str,
         body: r.Feedback,
     ) -> r.Lesson:
-        """Say that a page's event was noise, or real after all."""
+        """Mark a page's event as noise, or as real."""
         found: r.Lesson = await self._ask(
             "POST",
             f"/v1/events/{part(id)}/feedback",
@@ -1576,7 +1576,7 @@ class AsyncOperations(AsyncAsks):
         *,
         format: Literal["csv", "json"] | None = None,
     ) -> r.Values:
-        """Read its values: prices, numbers, states, versions and dates of now, and what they were."""
+        """Read a source's prices, numbers, states, versions and dates, and their history."""
         found: r.Values = await self._ask(
             "GET",
             f"/v1/sources/{part(id)}/values",
@@ -1589,7 +1589,7 @@ class AsyncOperations(AsyncAsks):
         self,
         id: str,
     ) -> r.Versions:
-        """List the versions of a page that are kept."""
+        """List the stored versions of a page."""
         found: r.Versions = await self._ask(
             "GET",
             f"/v1/sources/{part(id)}/versions",
@@ -1634,7 +1634,7 @@ class AsyncOperations(AsyncAsks):
         self,
         tag: str,
     ) -> r.TagRecord:
-        """Read one tag, with its defaults."""
+        """Read one tag with its defaults."""
         found: r.TagRecord = await self._ask(
             "GET",
             f"/v1/tags/{part(tag)}",
@@ -1649,7 +1649,7 @@ class AsyncOperations(AsyncAsks):
         *,
         if_match: str | None = None,
     ) -> r.TagRecord:
-        """Set the defaults of a tag, all of them."""
+        """Replace all defaults of a tag."""
         found: r.TagRecord = await self._ask(
             "PUT",
             f"/v1/tags/{part(tag)}",
@@ -1665,7 +1665,7 @@ class AsyncOperations(AsyncAsks):
         *,
         if_match: str | None = None,
     ) -> None:
-        """Take the defaults of a tag away; its sources keep the tag."""
+        """Delete the defaults of a tag; its sources keep the tag."""
         await self._ask(
             "DELETE",
             f"/v1/tags/{part(tag)}",
@@ -1687,7 +1687,7 @@ class AsyncOperations(AsyncAsks):
         order: Literal["asc", "desc"] | None = None,
         limit: int | None = None,
     ) -> r.EventsPage:
-        """Read a window of the past, page by page."""
+        """Read the events of a period, page by page."""
         found: r.EventsPage = await self._ask(
             "GET",
             "/v1/events",
@@ -1714,7 +1714,7 @@ class AsyncOperations(AsyncAsks):
         *,
         side: Literal["after", "before"] | None = None,
     ) -> str:
-        """Read a picture of the rendered page, before the event or after it."""
+        """Read a screenshot of the rendered page, before the event or after it."""
         found: str = await self._ask(
             "GET",
             f"/v1/events/{part(id)}/screenshot",
@@ -1736,7 +1736,7 @@ class AsyncOperations(AsyncAsks):
         private: bool | None = None,
         format: Literal["csv", "json", "ndjson"] | None = None,
     ) -> list[r.Event]:
-        """Write a window of the past, oldest first, into one file: JSON, NDJSON or CSV."""
+        """Export the events of a period into one file: JSON, NDJSON or CSV."""
         found: list[r.Event] = await self._ask(
             "GET",
             "/v1/events/export",
@@ -1812,7 +1812,7 @@ class AsyncOperations(AsyncAsks):
         *,
         if_match: str | None = None,
     ) -> None:
-        """Forget one alert with its destinations."""
+        """Delete one alert with its destinations."""
         await self._ask(
             "DELETE",
             f"/v1/alerts/{part(id)}",
@@ -1823,7 +1823,7 @@ class AsyncOperations(AsyncAsks):
         self,
         body: r.AlertPreviewRequest,
     ) -> r.AlertPreview:
-        """Try a query on the newest events: what would match, and why."""
+        """Try a query on the newest events."""
         found: r.AlertPreview = await self._ask(
             "POST",
             "/v1/alerts/preview",
@@ -1885,7 +1885,7 @@ class AsyncOperations(AsyncAsks):
     async def list_destination_kinds(
         self,
     ) -> list[r.DestinationKindRecord]:
-        """List the kinds of destinations, and what each asks for."""
+        """List the kinds of destinations and their fields."""
         found: list[r.DestinationKindRecord] = await self._ask(
             "GET",
             "/v1/destination-kinds",
@@ -1928,7 +1928,7 @@ class AsyncOperations(AsyncAsks):
         *,
         if_match: str | None = None,
     ) -> None:
-        """Forget one destination and what waits for it."""
+        """Delete one destination and its waiting deliveries."""
         await self._ask(
             "DELETE",
             f"/v1/destinations/{part(id)}",
@@ -1954,7 +1954,7 @@ class AsyncOperations(AsyncAsks):
         self,
         id: str,
     ) -> r.TestAnswer:
-        """Ask again whether somebody wants to be told."""
+        """Send the invitation again."""
         found: r.TestAnswer = await self._ask(
             "POST",
             f"/v1/destinations/{part(id)}/invite",
@@ -1969,7 +1969,7 @@ class AsyncOperations(AsyncAsks):
         if_match: str | None = None,
         idempotency_key: str | None = None,
     ) -> r.DestinationWithSecret:
-        """Make a new secret, which is in this answer only; the old one signs beside it for 24 hours."""
+        """Create a new secret, shown only in this answer; the old one also signs for 24 hours."""
         found: r.DestinationWithSecret = await self._ask(
             "POST",
             f"/v1/destinations/{part(id)}/rotate-secret",
@@ -2000,7 +2000,7 @@ class AsyncOperations(AsyncAsks):
         self,
         body: r.MessagePreviewRequest,
     ) -> r.MessagePreview:
-        """Show what a message template makes of the newest events. Nothing is sent."""
+        """Preview a message template on the newest events. Nothing is sent."""
         found: r.MessagePreview = await self._ask(
             "POST",
             "/v1/destinations/preview",
@@ -2016,7 +2016,7 @@ class AsyncOperations(AsyncAsks):
         *,
         idempotency_key: str | None = None,
     ) -> r.ReplayAnswer:
-        """Deliver past matches again, with the ids they had."""
+        """Deliver past matches again under their old ids."""
         found: r.ReplayAnswer = await self._ask(
             "POST",
             f"/v1/destinations/{part(id)}/replay",
@@ -2029,7 +2029,7 @@ class AsyncOperations(AsyncAsks):
     async def list_templates(
         self,
     ) -> list[r.TemplateSummary]:
-        """List the templates that can be instantiated."""
+        """List the templates."""
         found: list[r.TemplateSummary] = await self._ask(
             "GET",
             "/v1/templates",
@@ -2054,7 +2054,7 @@ class AsyncOperations(AsyncAsks):
         template_id: str,
         body: r.Instantiation,
     ) -> r.TemplatePreview:
-        """Show what an instantiation would attach, without doing it."""
+        """Preview an instantiation without doing it."""
         found: r.TemplatePreview = await self._ask(
             "POST",
             f"/v1/templates/{part(template_id)}/preview",
@@ -2070,7 +2070,7 @@ class AsyncOperations(AsyncAsks):
         *,
         idempotency_key: str | None = None,
     ) -> r.TemplateReport:
-        """Attach a template's sources, and if wanted its alerts; again, it does what is left."""
+        """Add a template's sources, and optionally its alerts. A repetition does the rest."""
         found: r.TemplateReport = await self._ask(
             "POST",
             f"/v1/templates/{part(template_id)}/instantiate",
@@ -2085,7 +2085,7 @@ class AsyncOperations(AsyncAsks):
         *,
         idempotency_key: str | None = None,
     ) -> r.BinRecord:
-        """Make a bin: an address that keeps what it is sent."""
+        """Create a bin: an address that stores requests."""
         found: r.BinRecord = await self._ask(
             "POST",
             "/v1/webhook-bins",
@@ -2126,7 +2126,7 @@ class AsyncOperations(AsyncAsks):
         self,
         id: str,
     ) -> None:
-        """Forget one bin and what it captured."""
+        """Delete one bin and its captures."""
         await self._ask(
             "DELETE",
             f"/v1/webhook-bins/{part(id)}",
@@ -2139,7 +2139,7 @@ class AsyncOperations(AsyncAsks):
         limit: int | None = None,
         cursor: str | None = None,
     ) -> Page[r.CaptureRecord]:
-        """List what a bin was sent, newest first."""
+        """List the requests to a bin, newest first."""
         found: Page[r.CaptureRecord] = await self._ask(
             "GET",
             f"/v1/webhook-bins/{part(id)}/captures",
@@ -2216,7 +2216,7 @@ class AsyncOperations(AsyncAsks):
         *,
         if_match: str | None = None,
     ) -> None:
-        """Take a publication back."""
+        """Delete one publication."""
         await self._ask(
             "DELETE",
             f"/v1/publications/{part(id)}",
@@ -2239,7 +2239,7 @@ class AsyncOperations(AsyncAsks):
         self,
         body: r.SecretsRequest,
     ) -> r.SecretsAnswer:
-        """Say whether secrets are still those that were given."""
+        """Compare stored secrets with given values."""
         found: r.SecretsAnswer = await self._ask(
             "POST",
             "/v1/secrets/compare",
@@ -2262,7 +2262,7 @@ class AsyncOperations(AsyncAsks):
     async def begin_practice(
         self,
     ) -> list[r.PracticeRecord]:
-        """Begin to practise: make the practice sources."""
+        """Start practice: create the practice sources."""
         found: list[r.PracticeRecord] = await self._ask(
             "POST",
             "/v1/practice",
@@ -2273,7 +2273,7 @@ class AsyncOperations(AsyncAsks):
     async def end_practice(
         self,
     ) -> None:
-        """End the practice: delete its sources, and what was wired to them."""
+        """End practice: delete its sources and their alerts."""
         await self._ask(
             "DELETE",
             "/v1/practice",
@@ -2283,7 +2283,7 @@ class AsyncOperations(AsyncAsks):
         self,
         what: str,
     ) -> r.PracticeChange:
-        """Change a practice document, and see it noticed."""
+        """Change a practice document and check it."""
         found: r.PracticeChange = await self._ask(
             "POST",
             f"/v1/practice/{part(what)}/change",
@@ -2294,7 +2294,7 @@ class AsyncOperations(AsyncAsks):
     async def read_overview(
         self,
     ) -> r.Overview:
-        """Read the figures of the whole."""
+        """Read the figures of the service."""
         found: r.Overview = await self._ask(
             "GET",
             "/v1/admin/overview",
@@ -2305,7 +2305,7 @@ class AsyncOperations(AsyncAsks):
     async def read_settings(
         self,
     ) -> r.SettingsSeen:
-        """Read the settings that it runs with."""
+        """Read the settings in force."""
         found: r.SettingsSeen = await self._ask(
             "GET",
             "/v1/admin/settings",
@@ -2339,7 +2339,7 @@ class AsyncOperations(AsyncAsks):
         self,
         path: str,
     ) -> r.TreePart:
-        """Read all that is known of one part."""
+        """Read the details of one part."""
         found: r.TreePart = await self._ask(
             "GET",
             f'/v1/admin/tree/{part(path, "/")}',
@@ -2353,7 +2353,7 @@ class AsyncOperations(AsyncAsks):
         start: int | None = None,
         limit: int | None = None,
     ) -> r.DeliveriesPage:
-        """Read how destinations stand, who fails first."""
+        """Read the state of destinations, failing ones first."""
         found: r.DeliveriesPage = await self._ask(
             "GET",
             "/v1/admin/deliveries",
@@ -2367,7 +2367,7 @@ class AsyncOperations(AsyncAsks):
         *,
         limit: int | None = None,
     ) -> r.Sizes:
-        """Read what takes the room, the heaviest sources first."""
+        """Read the sizes, largest sources first."""
         found: r.Sizes = await self._ask(
             "GET",
             "/v1/admin/sizes",
@@ -2445,7 +2445,7 @@ class AsyncOperations(AsyncAsks):
         self,
         path: str,
     ) -> r.Done:
-        """Look at a source now, within what politeness allows."""
+        """Check a source now, if politeness allows."""
         found: r.Done = await self._ask(
             "POST",
             f'/v1/admin/tree/{part(path, "/")}/check',
@@ -2481,7 +2481,7 @@ class AsyncOperations(AsyncAsks):
         self,
         path: str,
     ) -> r.Done:
-        """Stop watching a source, and keep it."""
+        """Pause a source."""
         found: r.Done = await self._ask(
             "POST",
             f'/v1/admin/tree/{part(path, "/")}/disable',
@@ -2493,7 +2493,7 @@ class AsyncOperations(AsyncAsks):
         self,
         path: str,
     ) -> r.Done:
-        """Watch a source again."""
+        """Resume a source."""
         found: r.Done = await self._ask(
             "POST",
             f'/v1/admin/tree/{part(path, "/")}/enable',
@@ -2504,7 +2504,7 @@ class AsyncOperations(AsyncAsks):
     async def drain(
         self,
     ) -> r.Done:
-        """Make no more looks; what was found is delivered."""
+        """Stop all checks; pending events are still delivered."""
         found: r.Done = await self._ask(
             "POST",
             "/v1/admin/drain",
@@ -2515,7 +2515,7 @@ class AsyncOperations(AsyncAsks):
     async def resume(
         self,
     ) -> r.Done:
-        """Make looks again."""
+        """Resume all checks."""
         found: r.Done = await self._ask(
             "POST",
             "/v1/admin/resume",
@@ -2526,7 +2526,7 @@ class AsyncOperations(AsyncAsks):
     async def read_keys(
         self,
     ) -> dict[str, Any]:
-        """Read the keys that events are signed with."""
+        """Read the public keys of event signatures."""
         found: dict[str, Any] = await self._ask(
             "GET",
             "/.well-known/jwks.json",
@@ -2537,7 +2537,7 @@ class AsyncOperations(AsyncAsks):
     async def read_liveness(
         self,
     ) -> dict[str, Any]:
-        """Ask whether the process is alive."""
+        """Check that the process is alive."""
         found: dict[str, Any] = await self._ask(
             "GET",
             "/healthz",
@@ -2548,7 +2548,7 @@ class AsyncOperations(AsyncAsks):
     async def read_readiness(
         self,
     ) -> dict[str, Any]:
-        """Ask whether the service can do its work."""
+        """Check that the service is ready."""
         found: dict[str, Any] = await self._ask(
             "GET",
             "/readyz",

@@ -11,8 +11,8 @@ from msgspec import UNSET, Struct, UnsetType, field
 
 
 class AddressWanted(Struct, frozen=True, kw_only=True):
-    """The address that a kind asks for. `private`: it lets somebody in, so only its host is shown. `default`: what
-    `url` is when it is left out.
+    """The address field of a kind. `private`: the address is a credential, so only its host is shown. `default`:
+    the default of `url`.
     """
 
     label: str
@@ -23,45 +23,45 @@ class AddressWanted(Struct, frozen=True, kw_only=True):
 
 
 class AlertPatch(Struct, frozen=True, kw_only=True):
-    """What to change; null takes the `channel` and `managed` away."""
+    """The fields to change; null removes the `channel` and `managed`."""
 
     filter_query: str | UnsetType = UNSET
     """Words (all must occur), OR, "phrases", -exclusions, (groups), prefix*; an empty one matches everything"""
     language: str | UnsetType = UNSET
     """ISO 639-1, or simple for no stemming"""
     source_ids: list[str] | UnsetType = UNSET
-    """Events of these sources; with neither these nor `tags`, of all"""
+    """Events of these sources; with neither these nor `tags`, of all sources"""
     tags: list[str] | UnsetType = UNSET
-    """Events with any of these tags, also of sources that are added later; beside `source_ids`"""
+    """Events with any of these tags, also of later sources; in addition to `source_ids`"""
     name: str | UnsetType = UNSET
     channel: str | UnsetType | None = UNSET
     enabled: bool | UnsetType = UNSET
     notices: list[Literal["destination_disabled", "destination_failing", "heartbeat", "source_failing", "source_moved", "source_quiet", "source_recovered", "source_reset", "storage_damaged", "watching_stalled"]] | UnsetType = UNSET
-    """The service's own notices that it asks for"""
+    """The notices of the service that it also sends"""
     notice_after: int | UnsetType = UNSET
-    """Seconds after which a trouble is told"""
+    """Seconds that a problem lasts before its notice"""
     anomaly_enabled: bool | UnsetType = UNSET
     match: Literal["added", "change", "page", "removed"] | UnsetType = UNSET
-    """What of a page's event the query is held against: title, what came and what went (`change`), what came
-    (`added`), what went (`removed`), or title and content (`page`). Feeds and push: always the latter
+    """The texts of a page's event that the query searches: title, added and removed texts (`change`), added texts
+    (`added`), removed texts (`removed`), or title and content (`page`). Feeds and push: always `page`
     """
     once_per_story: bool | UnsetType | None = UNSET
-    """Of events that tell the same (`story`), only the first it matches goes to its destinations; null: where it is
+    """Of events with the same news (`story`), only the first match goes to the destinations; null: yes for alerts
     over several sources
     """
     managed: Managed | UnsetType | None = UNSET
     """The files that describe it; see `sanderling apply`"""
     private_source_ids: list[str] | UnsetType = UNSET
-    """Private sources that are in it, too. A source is `private` if it is checked with headers, its own or borrowed
-    ones, or in an opened network. Unless it is named here or in `source_ids`, a publication leaves it out, and
-    so does an alert that was made before the source was private
+    """Private sources to include. A source is `private` if it is checked with headers, its own or borrowed ones, or
+    in an opened network. A publication omits it unless it is named here or in `source_ids`; so does an alert
+    from before it became private
     """
 
 
 class AlertPreview(Struct, frozen=True, kw_only=True):
-    """What an alert would have told. `query`: as it was understood. `complete`: `last` events, or all there are,
-    were looked at in the time there is. `looked_from`: when the oldest of them was emitted. `per_day`: the
-    matches to expect; null when too little was looked at to say.
+    """The past matches of a query. `query`: as interpreted. `complete`: the search covered `last` events, or the
+    whole log, in time. `looked_from`: the time of the oldest event searched. `per_day`: expected matches; null
+    if the search covered too little.
     """
 
     query: str
@@ -78,8 +78,8 @@ class AlertPreview(Struct, frozen=True, kw_only=True):
 
 
 class AlertPreviewRequest(Struct, frozen=True, kw_only=True):
-    """A query as an alert would have it, and how far to look. `last`: how many of the log's newest events are
-    looked at. `limit`: how many matches are shown.
+    """A query as in an alert, and the range of the search. `last`: the number of newest events to search. `limit`:
+    the number of matches to show.
     """
 
     filter_query: str
@@ -87,29 +87,29 @@ class AlertPreviewRequest(Struct, frozen=True, kw_only=True):
     language: str | UnsetType = UNSET
     """ISO 639-1, or simple for no stemming. Default: "en" """
     source_ids: list[str] | UnsetType = UNSET
-    """Events of these sources; with neither these nor `tags`, of all. Default: []"""
+    """Events of these sources; with neither these nor `tags`, of all sources. Default: []"""
     last: int | UnsetType = UNSET
     """Default: 2000"""
     limit: int | UnsetType = UNSET
     """Default: 20"""
     match: Literal["added", "change", "page", "removed"] | UnsetType = UNSET
-    """What of a page's event the query is held against: title, what came and what went (`change`), what came
-    (`added`), what went (`removed`), or title and content (`page`). Feeds and push: always the latter. Default:
+    """The texts of a page's event that the query searches: title, added and removed texts (`change`), added texts
+    (`added`), removed texts (`removed`), or title and content (`page`). Feeds and push: always `page`. Default:
     "change"
     """
     tags: list[str] | UnsetType = UNSET
-    """Events with any of these tags, also of sources that are added later; beside `source_ids`. Default: []"""
+    """Events with any of these tags, also of later sources; in addition to `source_ids`. Default: []"""
     private_source_ids: list[str] | UnsetType = UNSET
-    """Private sources that are in it, too. A source is `private` if it is checked with headers, its own or borrowed
-    ones, or in an opened network. Unless it is named here or in `source_ids`, a publication leaves it out, and
-    so does an alert that was made before the source was private. Default: []
+    """Private sources to include. A source is `private` if it is checked with headers, its own or borrowed ones, or
+    in an opened network. A publication omits it unless it is named here or in `source_ids`; so does an alert
+    from before it became private. Default: []
     """
 
 
 class AlertRecord(Struct, frozen=True, kw_only=True):
-    """An alert. `delivery_mode` is a twin: that of its first destination, or instant. `template`: what it was made
-    of, as `<template id>/<key>`. `match` is `page` for alerts from before there was a choice. `alert_id`: the
-    id, by the name that other records give it.
+    """An alert. `delivery_mode` is a twin: that of its first destination, or instant. `template`: its origin as
+    `<template id>/<key>`. `match` is `page` for alerts older than the choice. `alert_id`: the `id`, under the
+    name that other records use.
     """
 
     id: str
@@ -131,9 +131,9 @@ class AlertRecord(Struct, frozen=True, kw_only=True):
     match_count: int
     delivery_mode: str
     revision: str
-    """What its ETag says, for If-Match"""
+    """The value of its ETag, for If-Match"""
     updated_by: str
-    """Who set something of it last: a key's name, the dashboard, this machine; else the service"""
+    """The author of the last change: a key's name, the dashboard, this machine; else the service"""
     managed: Managed | None
     anomaly_enabled: bool | None = None
     template: str | None = None
@@ -141,7 +141,7 @@ class AlertRecord(Struct, frozen=True, kw_only=True):
 
 
 class AlertsMatched(Struct, frozen=True, kw_only=True):
-    """The active alerts that match an event as they are now; at most 20 are named, to a key with `alerts:read`."""
+    """The active alerts whose present queries match an event; `names` has at most 20, for keys with `alerts:read`."""
 
     count: int
     names: list[str]
@@ -154,7 +154,7 @@ class BatchAnswer(Struct, frozen=True, kw_only=True):
 
 
 class BatchResult(Struct, frozen=True, kw_only=True):
-    """What became of one URL of a batch."""
+    """The result for one URL of a batch."""
 
     url: str
     status: str
@@ -164,14 +164,14 @@ class BatchResult(Struct, frozen=True, kw_only=True):
 
 
 class BelowSeen(Struct, frozen=True, kw_only=True):
-    """What a part supervises that comes and goes: how many, and the worst state among them."""
+    """The dynamic children of a part: their number and their worst state."""
 
     total: int
     worst: str
 
 
 class BinRecord(Struct, frozen=True, kw_only=True):
-    """A bin. Whoever has its `url` can send to it, with any method and anything behind it; nobody can read there."""
+    """A bin. Anyone with its `url` can send to it, with any method and any path below it, but not read it."""
 
     id: str
     url: str
@@ -180,7 +180,7 @@ class BinRecord(Struct, frozen=True, kw_only=True):
 
 
 class BlockCell(Struct, frozen=True, kw_only=True):
-    """A cell of a row of a CSV document: its number from 1, its column's head, and what it says."""
+    """A cell of a row of a CSV document: its number from 1, its column header, and its text."""
 
     number: int
     column: str
@@ -188,8 +188,8 @@ class BlockCell(Struct, frozen=True, kw_only=True):
 
 
 class BlockChoice(Struct, frozen=True, kw_only=True):
-    """The block that was pressed as it is now, how far the choice may reach, how far it does, and what it keeps;
-    null where nothing can choose it.
+    """The pressed block as it is now, the possible reaches of the choice, its present reach, and the texts that it
+    watches: null if no selector can choose the block.
     """
 
     block: PageBlock
@@ -199,8 +199,8 @@ class BlockChoice(Struct, frozen=True, kw_only=True):
 
 
 class BlockReach(Struct, frozen=True, kw_only=True):
-    """How far a choice may reach, the selector for it, and how many blocks that chooses. `held`: how the selector
-    did on the earlier versions of a source; null where none is kept that has the block.
+    """A possible reach of a choice, its selector, and the number of blocks that this chooses. `held`: the
+    selector's result on earlier versions of the source; null if no stored version contains the block.
     """
 
     name: str
@@ -210,8 +210,8 @@ class BlockReach(Struct, frozen=True, kw_only=True):
 
 
 class BlockValue(Struct, frozen=True, kw_only=True):
-    """A value of a block. `condition` is how an alert's query names it: its subject (`price`), and, where something
-    names the place, `label:` or `path:`. `number` has `scale` decimal places; null where the value is no number.
+    """A value of a block. `condition`: its name in an alert's query: the subject (`price`) and, if known, `label:`
+    or `path:`. `number` has `scale` decimal places; null if the value is no number.
     """
 
     text: str
@@ -224,15 +224,15 @@ class BlockValue(Struct, frozen=True, kw_only=True):
 
 
 class Breaker(Struct, frozen=True, kw_only=True):
-    """The circuit breaker: open means that the source is left alone until `retry_at`."""
+    """The circuit breaker: `open` means no checks until `retry_at`."""
 
     state: str
     retry_at: str | None
 
 
 class CaptureRecord(Struct, frozen=True, kw_only=True):
-    """A request as it arrived, but for the case of its headers' names. `body` when it is UTF-8, else `body_base64`.
-    `size`: bytes that arrived. `truncated`: more than is kept.
+    """A request as received, except for the case of its header names. `body` if it is UTF-8, else `body_base64`.
+    `size`: bytes received. `truncated`: the stored body is shorter.
     """
 
     id: str
@@ -254,22 +254,22 @@ class Change(Struct, frozen=True, kw_only=True):
     before: str
     after: str
     context: Context | None = None
-    """Where it stands; absent where nothing is known."""
+    """Its place on the page; absent if unknown."""
     spans: Spans | None = None
-    """The words that differ, as pairs of code points: from the first on and before the second. Absent where the two
-    have too little in common, or are too long to compare.
+    """The differing words, as pairs of code points: start and end, the end excluded. Absent if the texts have too
+    little in common or are too long to compare.
     """
 
 
 class CheckAnswer(Struct, frozen=True, kw_only=True):
-    """When the look that was asked for is due."""
+    """The time of the requested check."""
 
     id: str
     next_fetch_at: str
 
 
 class Checked(Struct, frozen=True, kw_only=True):
-    """A signature's verdict: `ok` is null when it was not checked, `why` is a sentence either way."""
+    """The verdict on a signature: `ok` is null if it was not checked; `why` is always a sentence."""
 
     ok: bool | None
     cause: str
@@ -295,7 +295,7 @@ class CheckedEvents(Struct, frozen=True, kw_only=True):
 
 
 class ContentExcerpt(Struct, frozen=True, kw_only=True):
-    """A piece of the content, from the code point `start` on. Its marks are counted in the content, as `start` is."""
+    """A piece of the content from the code point `start` on. Marks count in the whole content, like `start`."""
 
     start: int
     text: str
@@ -308,9 +308,9 @@ class Context(Struct, frozen=True, kw_only=True):
     heading: str | None = None
     """The nearest heading above."""
     row: str | None = None
-    """Of a cell the label of its row, of a definition its term."""
+    """A cell's row label, or a definition's term."""
     column: str | None = None
-    """Of a cell the head of its column."""
+    """A cell's column header."""
 
 
 class Contexts(Struct, frozen=True, kw_only=True):
@@ -358,10 +358,10 @@ class CrashSeen(Struct, frozen=True, kw_only=True):
 
 
 class CurrentValue(Struct, frozen=True, kw_only=True):
-    """A value that stands on the page, as it was last told. `text`: as it is written there. `value`: its digits, a
-    date (YYYY-MM-DD, YYYY-MM or MM-DD), a version's numbers, or a state such as `in_stock`; `number` is it
-    without the point, of what is a number. `label`, `path` and `unit` are those of an event that tells a change
-    of it. `since`: from when on it is known to stand there so.
+    """A value on the page, as last reported. `text`: as written there. `value`: its digits, a date (YYYY-MM-DD,
+    YYYY-MM or MM-DD), a version's numbers, or a state such as `in_stock`. `number`: the digits of a number
+    without the point. `label`, `path` and `unit`: as in the event of a change. `since`: the first time that this
+    value is known.
     """
 
     type: str
@@ -376,7 +376,7 @@ class CurrentValue(Struct, frozen=True, kw_only=True):
 
 
 class DeliveriesPage(Struct, frozen=True, kw_only=True):
-    """Rows from `start` on, of `total`: who fails first, then who has most waiting."""
+    """Rows from `start` on, of `total`: failing ones first, then those with the most waiting deliveries."""
 
     total: int
     start: int
@@ -384,8 +384,8 @@ class DeliveriesPage(Struct, frozen=True, kw_only=True):
 
 
 class DeliveryRecord(Struct, frozen=True, kw_only=True):
-    """One attempt. `webhook_id` is the event's id, or a digest's own. `response_excerpt`: the first 1 KiB of what
-    the receiver said, control characters escaped.
+    """One attempt. `webhook_id` is the event's id, or a digest's own. `response_excerpt`: the first 1 KiB of the
+    answer, control characters escaped.
     """
 
     webhook_id: str
@@ -400,8 +400,8 @@ class DeliveryRecord(Struct, frozen=True, kw_only=True):
 
 
 class DeliveryRow(Struct, frozen=True, kw_only=True):
-    """How one destination stands. waiting: deliveries that wait or are under way; oldest: since when the first
-    does. next: when the next one is due, null when nothing waits or all that does is under way.
+    """The state of one destination. waiting: deliveries that wait or are running; oldest: the time of the first.
+    next: the time of the next attempt, null if none waits.
     """
 
     id: str
@@ -415,7 +415,7 @@ class DeliveryRow(Struct, frozen=True, kw_only=True):
     oldest: str | None
     next: str | None
     failure_rate: float
-    """Of its newest 100 attempts"""
+    """The share of its newest 100 attempts"""
     last: LastAttempt | None
 
 
@@ -439,9 +439,7 @@ class DeltaStats(Struct, frozen=True, kw_only=True):
 
 
 class DestinationKindRecord(Struct, frozen=True, kw_only=True):
-    """A kind of destination, and what it asks for. `where`: how to get that. `signed`: its deliveries have a
-    secret.
-    """
+    """A kind of destination and its fields. `where`: how to get their values. `signed`: its deliveries are signed."""
 
     kind: str
     label: str
@@ -454,15 +452,15 @@ class DestinationKindRecord(Struct, frozen=True, kw_only=True):
 
 
 class DestinationPatch(Struct, frozen=True, kw_only=True):
-    """What to change; null takes the `quiet_hours` and `managed` away, and declines the replay that `replay_from`
-    offers. `options` that are not named stay; null takes one away. `enabled: true` also brings one back that was
+    """The fields to change; null removes `quiet_hours` and `managed`, and declines the replay that `replay_from`
+    offers. Omitted `options` stay; null removes one. `enabled: true` also restores a destination that was
     disabled for its failures.
     """
 
     url: str | UnsetType = UNSET
     """Public https"""
     options: dict[str, str | None] | UnsetType = UNSET
-    """What the kind asks for, by name; private values are sealed and never shown again"""
+    """The fields of the kind, by name; private values are sealed and never shown again"""
     delivery_mode: Literal["15min", "daily", "hourly", "instant"] | UnsetType = UNSET
     label: str | UnsetType = UNSET
     digest_hour: int | UnsetType = UNSET
@@ -474,10 +472,10 @@ class DestinationPatch(Struct, frozen=True, kw_only=True):
     format: Literal["cloudevents", "event"] | UnsetType = UNSET
     """The body: the `event` or digest itself, or in an envelope (`cloudevents`, 1.0.2)"""
     most_at_once: int | UnsetType = UNSET
-    """More events than this that wait at once become one digest; 0: none do"""
+    """If more events than this wait, they become one digest; 0: never"""
     secret: str | UnsetType = UNSET
-    """A signing secret of your own, `whsec_` and base64 of 24 to 64 random bytes; the one before it signs for 24
-    hours more. Never shown again
+    """Your own signing secret: `whsec_` and base64 of 24 to 64 random bytes. The previous secret also signs for 24
+    hours. Never shown again
     """
     managed: Managed | UnsetType | None = UNSET
     """The files that describe it; see `sanderling apply`"""
@@ -485,13 +483,13 @@ class DestinationPatch(Struct, frozen=True, kw_only=True):
 
 
 class DestinationRecord(Struct, frozen=True, kw_only=True):
-    """A destination. `enabled`: what somebody wished; `state` is `disabled` also when it was given up (410, five
-    days of failures), and `PATCH {"enabled": true}` brings it back. `url`: what may be seen of its address,
-    where that lets somebody in. `options`: what its kind asked for; `private` names the values that are sealed.
-    `failure_rate`: of its newest 100 attempts; `error_rate` is its twin. `duplicate_rate`: the share of its
-    deliveries that had, or may have, arrived before. `replay_from`: after this there may be matches that it was
-    never given; replay takes it as `since`. `needs_secret`: nobody knows its secret, as it came here without it
-    (with an import, say), and it is paused until a new one is made.
+    """A destination. `enabled`: the user's choice; `state` is `disabled` also if the service gave up (410, five
+    days of failures), and `PATCH {"enabled": true}` restores it. `url`: only its host if the address is a
+    credential. `options`: the fields of its kind; `private` names the sealed ones. `failure_rate`: the share of
+    its newest 100 attempts; `error_rate` is its twin. `duplicate_rate`: the share of deliveries that arrived, or
+    may have arrived, before. `replay_from`: it may have missed matches after this; send it as `since` of a
+    replay. `needs_secret`: its secret is missing, for example after an import, and it is paused until you create
+    a new one.
     """
 
     id: str
@@ -518,9 +516,9 @@ class DestinationRecord(Struct, frozen=True, kw_only=True):
     """The body: the `event` or digest itself, or in an envelope (`cloudevents`, 1.0.2)"""
     most_at_once: int
     revision: str
-    """What its ETag says, for If-Match"""
+    """The value of its ETag, for If-Match"""
     updated_by: str
-    """Who set something of it last: a key's name, the dashboard, this machine; else the service"""
+    """The author of the last change: a key's name, the dashboard, this machine; else the service"""
     managed: Managed | None
     needs_secret: bool | None = None
     needs_agreement: bool | None = None
@@ -528,8 +526,8 @@ class DestinationRecord(Struct, frozen=True, kw_only=True):
 
 
 class DestinationWithSecret(Struct, frozen=True, kw_only=True):
-    """A destination and its newest signing secret, which is shown this once; absent for a kind that signs nothing.
-    `invited`: how the question went, where who is told has to agree first.
+    """A destination and its newest signing secret, shown only here; absent for a kind without signatures.
+    `invited`: the result of the invitation, if the recipient must agree first.
     """
 
     id: str
@@ -556,9 +554,9 @@ class DestinationWithSecret(Struct, frozen=True, kw_only=True):
     """The body: the `event` or digest itself, or in an envelope (`cloudevents`, 1.0.2)"""
     most_at_once: int
     revision: str
-    """What its ETag says, for If-Match"""
+    """The value of its ETag, for If-Match"""
     updated_by: str
-    """Who set something of it last: a key's name, the dashboard, this machine; else the service"""
+    """The author of the last change: a key's name, the dashboard, this machine; else the service"""
     managed: Managed | None
     needs_secret: bool | None = None
     needs_agreement: bool | None = None
@@ -577,9 +575,8 @@ class Destinations(Struct, frozen=True, kw_only=True):
 
 
 class DetectAnswer(Struct, frozen=True, kw_only=True):
-    """The answer to a detection. `source_id`: the source that watches this URL already. `final_url`: where the look
-    was led, with what its query calls a token, a key or the like hidden. `supported` and `discovered_feed_url`
-    are twins.
+    """The answer to a detection. `source_id`: the existing source with this URL. `final_url`: the URL after
+    redirects, with tokens and keys in its query hidden. `supported` and `discovered_feed_url` are twins.
     """
 
     url: str
@@ -596,8 +593,8 @@ class DetectAnswer(Struct, frozen=True, kw_only=True):
 
 
 class DetectRequest(Struct, frozen=True, kw_only=True):
-    """A URL to classify, and how it would be watched: the fields mean what they do in POST /v1/sources. `tags`: it
-    is shown with what it would have of their defaults.
+    """A URL to classify and the settings for watching it, as in POST /v1/sources. `tags`: the preview applies their
+    defaults.
     """
 
     url: str
@@ -605,27 +602,26 @@ class DetectRequest(Struct, frozen=True, kw_only=True):
     type: Literal["feed", "html", "push"] | UnsetType | None = UNSET
     selector: str | UnsetType | None = UNSET
     ignore: list[str] | UnsetType = UNSET
-    """Selectors of what not to watch. Default: []"""
+    """Selectors of parts to leave out. Default: []"""
     filter: str | UnsetType | None = UNSET
     headers: str | UnsetType | None = UNSET
     render: Literal["always", "auto", "never"] | UnsetType = UNSET
-    """Whether a browser shows a page before it is read: `auto` only where it is empty without its scripts. A
-    rendered look costs 100 plain ones; feeds are never rendered. Default: "auto"
+    """Whether a browser renders the page: `auto` only if it is empty without its scripts. A rendered check costs as
+    much as 100 plain ones; feeds are never rendered. Default: "auto"
     """
     wait_for: str | UnsetType | None = UNSET
     tags: list[str] | UnsetType = UNSET
     """Copied to its events; each `<namespace>:<value>`, and a bare word becomes `label:<word>`. Default: []"""
     own_only: list[Literal["bar", "hours", "ignore", "schedule", "selector"]] | UnsetType = UNSET
-    """The settings that follow no tag: its own value holds, and where it has none, none does. Of `ignore` only its
-    own parts are left out. Default: []
+    """Settings that are not inherited from tags: only the source's own value applies, or none. For `ignore`, only
+    its own selectors. Default: []
     """
 
 
 class Detected(Struct, frozen=True, kw_only=True):
-    """What a URL was found to be; `evidence` is a sentence that a person can check. `pending`: it has yet to
-    answer, and the rest is a guess. `forced`: its owner said what it is, and it looked like something else.
-    `final_url`: where the look was led; if it is not the source's own address, what its query calls a token, a
-    key or the like is hidden.
+    """The detected type of a URL; `evidence` is a sentence that a person can verify. `pending`: it has not answered
+    yet, and the rest is a guess. `forced`: its owner set the type against the detected one. `final_url`: the URL
+    after redirects; tokens and keys in its query are hidden unless it is the source's own address.
     """
 
     type: str
@@ -642,20 +638,20 @@ class Diff(Struct, frozen=True, kw_only=True):
     """What a reader wants to see of a page's change. `context` is absent where nothing is known of any text."""
 
     added: list[str]
-    """Texts that came."""
+    """New texts."""
     removed: list[str]
-    """Texts that went."""
+    """Texts that are gone."""
     changed: list[Change]
-    """Texts that were altered."""
+    """Texts with another wording."""
     truncated: bool | None = None
-    """True when the difference is longer than what is shown of it."""
+    """True if the difference was cut for length."""
     context: Contexts | None = None
-    """Where the texts of `added` and `removed` stand; absent where nothing is known."""
+    """The places of the texts of `added` and `removed` on the page; absent if unknown."""
 
 
 class DiffExcerpt(Struct, frozen=True, kw_only=True):
     """A piece of a text of the event's `diff`: of `added[index]`, `removed[index]`, or a side of `changed[index]`.
-    `start` and the marks are counted in that text.
+    `start` and the marks count in that text.
     """
 
     part: str
@@ -666,7 +662,7 @@ class DiffExcerpt(Struct, frozen=True, kw_only=True):
 
 
 class Digest(Struct, frozen=True, kw_only=True):
-    """The events of a window of time, in the order of the log; at most 500, more come in another digest."""
+    """The events of a period, in the order of the log; at most 500, the rest in another digest."""
 
     id: str
     destination_id: str
@@ -679,16 +675,16 @@ class Digest(Struct, frozen=True, kw_only=True):
 
 
 class Done(Struct, frozen=True, kw_only=True):
-    """What was done, or was begun and goes on."""
+    """The finished or started action."""
 
     done: str
     path: str
 
 
 class DraftEvent(Struct, frozen=True, kw_only=True):
-    """An event as it would be emitted, `content` cut to 500 characters. `identity`: what tells it from others
-    (guid, link, hash, or two of them). `told` is false for a push source's frame that neither an alert nor
-    `filter` wants.
+    """An event as a check would emit it, `content` cut to 500 characters. `identity`: the property that identifies
+    it (guid, link, hash, or two of them). `told`: false for a push source's frame that no alert or `filter`
+    wants.
     """
 
     title: str
@@ -702,7 +698,7 @@ class DraftEvent(Struct, frozen=True, kw_only=True):
 
 
 class EffectiveSettings(Struct, frozen=True, kw_only=True):
-    """The settings that hold for a source: its own, and what it inherits of its tags."""
+    """A source's settings in force: its own, and those inherited from its tags."""
 
     schedule: str | None
     hours: str | None
@@ -717,67 +713,65 @@ class Event(Struct, frozen=True, kw_only=True):
     schema: str = field(name="$schema")
     """Where this schema is served."""
     id: str
-    """A UUIDv7, increasing in the order of the log: the key to know repetitions by, the cursor for `since` and
+    """A UUIDv7 that increases in the order of the log: the key to detect duplicates, the cursor for `since` and
     `Last-Event-ID`, and the `webhook-id` of its delivery.
     """
     source_id: str
-    """The source that it is from."""
+    """The source's id."""
     source_type: str
-    """That source's tier."""
+    """The source's tier."""
     source_url: str
-    """The URL that is watched."""
+    """The watched URL."""
     url: str
-    """The URL of what is new."""
+    """The URL of the new content."""
     title: str
     """Plain text; "" when there is none."""
     summary: str | None = None
-    """The event in one line of plain text, at most 140 characters, never empty: of a page the heaviest change with
-    its context, of others the title or the beginning of the content. Absent before version 1.1.
+    """The event in one line of plain text, at most 140 characters, never empty: for a page the largest change with
+    its context, else the title or the beginning of the content. Absent before version 1.1.
     """
     author: str
     """Plain text; "" when there is none."""
     content: str
-    """The main text, at most 64 KiB of UTF-8; of a changed page with every text that the difference shows of it."""
+    """The main text, at most 64 KiB of UTF-8; for a changed page it includes every text of `diff`."""
     content_truncated: bool | None = None
-    """True when `content` was cut; else absent."""
+    """True if `content` was cut; else absent."""
     content_hash: str
     """SHA-256 of the whole content, NFC-normalised, before it was cut."""
     simhash: int
-    """A similarity hash of 53 bits: few bits differ between like texts."""
+    """A similarity hash of 53 bits: similar texts differ in few bits."""
     tags: list[str]
     """Each `<namespace>:<value>`."""
     published_at: str | None
-    """The source's own word for when, or null."""
+    """The publication time that the source states, or null."""
     fetched_at: str
-    """When the look was made that found it."""
+    """The time of the check that found it."""
     emitted_at: str
-    """When it was put into the log; the time in its `id`."""
+    """When it was written to the log; the time in its `id`."""
     schema_version: int
-    """1. A field may be added without a new number; ignore what you do not know. What was added when says the
-    `x-version` of this schema.
-    """
+    """1. New fields don't change the number; ignore unknown ones. `x-version` of this schema counts them."""
     diff: Diff | None = None
-    """Of a page's change only: what was added, removed and changed, to be read."""
+    """Only for a page's change: the added, removed and changed texts, for people."""
     delta: Delta | None = None
-    """Of a page's change only: the steps from the old text to the new one."""
+    """Only for a page's change: the steps from the old text to the new one."""
     changes: list[TypedChange] | None = None
-    """What changed, by kind, with its values: of a page all that differs, of an entry or a frame the values that it
-    names. Absent where nothing is known, and before version 1.2.
+    """Typed changes with their values: all differences of a page, or the values in an entry or a frame. Absent if
+    none are known, and before version 1.2.
     """
     unread: str | None = None
-    """Of a source that follows: why the item's own page was not read, in a sentence. `content` is then what the
-    list, or the feed, says of the item. Absent where the page was read.
+    """Only for a source that follows: a sentence with the reason why the item's page was not read. `content` then
+    comes from the list or feed. Absent if the page was read.
     """
     alert_type: str | None = None
-    """Of the service's own notices only, such as `source_quiet`."""
+    """Only for the service's notices: the kind, such as `source_quiet`."""
     heartbeat: Heartbeat | None = None
-    """Of a heartbeat (`alert_type` is `heartbeat`) only: what it says."""
+    """Only for a heartbeat (`alert_type` is `heartbeat`): its fields."""
     story: str | None = None
-    """The `id` of the first event that told the same: the same link, or nearly the same text, in another source
-    within a week; its own where it is the first. Absent in notices, and before version 1.5.
+    """The `id` of the first event with the same news: the same link, or nearly the same text, in another source
+    within a week. The first event has its own `id`. Absent in notices, and before version 1.5.
     """
     signed_at: str | None = None
-    """When it was signed."""
+    """The time of the signature."""
     key_id: str | None = None
     """The RFC 7638 thumbprint of its key in `/.well-known/jwks.json`."""
     signature: str | None = None
@@ -785,10 +779,10 @@ class Event(Struct, frozen=True, kw_only=True):
 
 
 class EventWhy(Struct, frozen=True, kw_only=True):
-    """Why an event was emitted: `says` is it in a sentence or two, the rest is what that was made of. `noted`: the
-    note of its look is still kept; without it `score`, `bar`, `identity`, `weighed` and `withheld` are empty.
-    `compared_with`: when the state was seen that the look was compared with; null when it is no longer known.
-    `alerts_once`: the alerts that match it, and had its story from another event.
+    """Why an event was emitted: `says` has the reason in a sentence or two, the other fields have the evidence.
+    `noted`: the note of its check is still stored; without it `score`, `bar`, `identity`, `weighed` and
+    `withheld` are empty. `compared_with`: the time of the earlier state; null if no longer known. `alerts_once`:
+    matching alerts that already had the story from another event.
     """
 
     id: str
@@ -818,7 +812,7 @@ class EventsPage(Struct, frozen=True, kw_only=True):
 
 
 class FeedAddresses(Struct, frozen=True, kw_only=True):
-    """Where the same events are, one address for each format. Who knows one may read."""
+    """The feed addresses, one for each format. Anyone with an address can read it."""
 
     atom: str
     rss: str
@@ -827,9 +821,9 @@ class FeedAddresses(Struct, frozen=True, kw_only=True):
 
 class FeedPreview(Struct, frozen=True, kw_only=True):
     """A feed: `newest` has its newest 10 entries, newest first; `backfill: n` would emit the first n of them.
-    `undated`: entries without a readable date. `identities`: how many entries are told apart by what.
-    `backfill`: how many the largest backfill would emit. `damaged`: ill-formed, and recovered. `hubs` (WebSub)
-    and `paging` (RFC 5005) are read, not followed.
+    `undated`: entries without a readable date. `identities`: the number of entries by identifying property.
+    `backfill`: the most entries that a backfill would emit. `damaged`: malformed, but recovered. `hubs` (WebSub)
+    and `paging` (RFC 5005) are shown, not followed.
     """
 
     title: str
@@ -846,7 +840,7 @@ class FeedPreview(Struct, frozen=True, kw_only=True):
 
 
 class Feedback(Struct, frozen=True, kw_only=True):
-    """What a user says of an event."""
+    """A user's verdict on an event."""
 
     verdict: Literal["noise", "real"]
 
@@ -855,22 +849,22 @@ class FieldError(Struct, frozen=True, kw_only=True):
     """One place that is wrong: place, reason and found value."""
 
     location: str
-    """Where: `body.tags[1]`, `query.limit`, `header.Last-Event-ID`, or a part's name."""
+    """The place: `body.tags[1]`, `query.limit`, `header.Last-Event-ID`, or a part's name."""
     message: str
-    """Why."""
+    """The reason."""
     value: Any | None = None
-    """What was there, cut to 200 characters."""
+    """The rejected value, cut to 200 characters."""
 
 
 class FilledBy(Struct, frozen=True, kw_only=True):
-    """JSON that filled the page while a browser showed it, and its `size` in bytes: to watch `url` is a plain look."""
+    """JSON that filled the rendered page, with its `size` in bytes. A check of its `url` is a plain one."""
 
     url: str
     size: int
 
 
 class HealthSeen(Struct, frozen=True, kw_only=True):
-    """One of the things that a score is made of: the part of it that is left (1: it costs nothing), and why."""
+    """One factor of a score: the share `left` (1: no loss), and the reason."""
 
     cause: str
     left: float
@@ -886,41 +880,41 @@ class Heartbeat(Struct, frozen=True, kw_only=True):
     """
 
     number: int
-    """Counts the heartbeats of this log; one that is left out is missing."""
+    """Counts the heartbeats of this log; a gap means that one was lost."""
     every_seconds: int
-    """How often one is due: when none has come for two of these, the service or the way to you has failed."""
+    """The interval. If none arrives within two intervals, the service or the connection to it has failed."""
     due_at: str
-    """When it was due by the service's clock."""
+    """Its scheduled time by the service's clock."""
     before: str | None
     """The id of the heartbeat before it; null for the first."""
     head: str | None
-    """The id of the newest event before it: the log reaches up to there."""
+    """The id of the newest event before it."""
     running_since: str
-    """When the process that wrote it began."""
+    """When the process that wrote it started."""
     looks: int
-    """Looks at feeds and pages that ended since `looks_since`, at the node that wrote it."""
+    """Finished checks of feeds and pages since `looks_since`, at the node that wrote it."""
     looks_since: str
-    """When that process wrote the heartbeat before, or began if that is later."""
+    """When that process wrote its previous heartbeat, or started if later."""
     watched: int
-    """Sources that are watched."""
+    """Watched sources."""
     failing: int
-    """Of these, those that fail, or rest after failures."""
+    """Watched sources that fail or wait after failures."""
     paused: int
-    """Sources that a person has paused."""
+    """Sources paused by a person."""
 
 
 class HeldEvents(Struct, frozen=True, kw_only=True):
-    """What the log holds of a source: events, and about how many bytes they take."""
+    """The number of a source's events in the log, and their approximate size in bytes."""
 
     events: int
     bytes: int
 
 
 class HeldVersions(Struct, frozen=True, kw_only=True):
-    """A selector tried on the earlier `versions` of a page that have the block, 10 at most: in how many it chooses
-    the `same` place, and in how many `nothing`; in the others another place. `since`: when the oldest of them
-    began. Of an earlier version its texts are kept. The page as it is now is given these, so another design is
-    not noticed.
+    """A selector tried on the earlier `versions` of a page that contain the block, at most 10. In `same` of them it
+    chooses the same place, in `nothing` of them nothing, in the others another place. `since`: the start of the
+    oldest. Only the texts of earlier versions are stored. They are filled into the present page, so a redesign
+    goes unnoticed.
     """
 
     versions: int
@@ -930,7 +924,7 @@ class HeldVersions(Struct, frozen=True, kw_only=True):
 
 
 class Highlights(Struct, frozen=True, kw_only=True):
-    """Where the terms stand, in Unicode code points; no text here is HTML. `diff`: in what came and what went."""
+    """The places of the terms in Unicode code points; no text is HTML. `diff`: those in added and removed texts."""
 
     title: list[tuple[int, int]]
     content: list[ContentExcerpt]
@@ -938,25 +932,26 @@ class Highlights(Struct, frozen=True, kw_only=True):
 
 
 class Ignored(Struct, frozen=True, kw_only=True):
-    """How many elements one of `ignore` takes out."""
+    """The number of elements that one selector of `ignore` removes."""
 
     selector: str
     elements: int
 
 
 class Instantiation(Struct, frozen=True, kw_only=True):
-    """What to fill in, whether the suggested alerts are made too, and which of the sources are meant."""
+    """The parameters, whether to create the suggested alerts, and the sources to add."""
 
     params: dict[str, list[str]] | UnsetType = UNSET
-    """An array of strings for each parameter; left out for a template without parameters. Default: {}"""
+    """An array of strings for each parameter; omit it for a template without parameters. Default: {}"""
     alerts: bool | UnsetType = UNSET
     """Default: false"""
     only: list[str] | UnsetType | None = UNSET
 
 
 class KeptBlocks(Struct, frozen=True, kw_only=True):
-    """What a choice keeps, read as a look would: the first 100 `texts` of `count`. `digest` changes when something
-    else is kept; figures that run do not change it. `items`: how many it has, read as a list (`follow`).
+    """The texts that a choice watches, as a check would read them: the first 100 `texts` of `count`. `digest`
+    identifies the watched texts; running counters do not change it. `items`: its number of items as a list
+    (`follow`).
     """
 
     selector: str | None
@@ -968,9 +963,9 @@ class KeptBlocks(Struct, frozen=True, kw_only=True):
 
 
 class KeptVersion(Struct, frozen=True, kw_only=True):
-    """A version of a page. `version`: the id of the event that told it; `start` is what stood there before the
-    oldest change, `now` what is watched now without an event. `kept`: all watched texts (`whole`), the
-    `main_text` that its event carries, or only a `part`.
+    """A version of a page. `version`: the id of its event; `start` is the state before the oldest change, `now` the
+    present state if it has no event. `kept`: all watched texts (`whole`), the `main_text` of its event, or only
+    a `part`.
     """
 
     version: str
@@ -981,7 +976,7 @@ class KeptVersion(Struct, frozen=True, kw_only=True):
 
 
 class KeySeen(Struct, frozen=True, kw_only=True):
-    """An API key without what lets in. `prefix`: its first characters. `streams`: those it has open at this node."""
+    """An API key without its secret. `prefix`: its first characters. `streams`: its open streams at this node."""
 
     id: str
     name: str
@@ -1001,10 +996,10 @@ class KeysSeen(Struct, frozen=True, kw_only=True):
 
 
 class KnownReason(Struct, frozen=True, kw_only=True):
-    """One thing that is known, as a sentence. `kind`: told, withheld (seen and not told), due (there now, and the
-    next look weighs it), failed (it could not be read now), known (there now, and no news), furniture, outside
-    (of what is watched), there (at the first look), absent, unasked (a frame that nobody asked for), look (how
-    one went). `text`: the block or entry it is about.
+    """One known fact, as a sentence. `kind`: told (reported), withheld (seen, not reported), due (present; the next
+    check decides), failed (not readable now), known (present before), furniture, outside (of the watched part),
+    there (at the first check), absent, unasked (a frame that no alert or filter wants), look (the result of a
+    check). `text`: its block or entry.
     """
 
     kind: str
@@ -1015,7 +1010,7 @@ class KnownReason(Struct, frozen=True, kw_only=True):
 
 
 class LastAttempt(Struct, frozen=True, kw_only=True):
-    """The newest attempt at a destination. `error`: one line of plain text."""
+    """The newest attempt of a destination. `error`: one line of plain text."""
 
     at: str
     result: str
@@ -1025,7 +1020,7 @@ class LastAttempt(Struct, frozen=True, kw_only=True):
 
 
 class LastValidators(Struct, frozen=True, kw_only=True):
-    """What makes the next request conditional, as the last answer gave it, and the hash of its body."""
+    """Validators of the last answer, for the next conditional request, and the hash of its body."""
 
     etag: str | None
     last_modified: str | None
@@ -1033,7 +1028,7 @@ class LastValidators(Struct, frozen=True, kw_only=True):
 
 
 class Lesson(Struct, frozen=True, kw_only=True):
-    """What was learned; `noise_count` as in the source's record."""
+    """The effect of the feedback; `noise_count` as in the source's record."""
 
     event_id: str
     source_id: str
@@ -1043,14 +1038,14 @@ class Lesson(Struct, frozen=True, kw_only=True):
 
 
 class ListedItem(Struct, frozen=True, kw_only=True):
-    """An item of a list: what the list calls it, and where it leads."""
+    """An item of a list: its title there, and its link."""
 
     title: str
     url: str
 
 
 class LogLine(Struct, frozen=True, kw_only=True):
-    """A line as it was written, with a number of its own."""
+    """A line of the log with its number."""
 
     number: int
     ts: str
@@ -1061,7 +1056,7 @@ class LogLine(Struct, frozen=True, kw_only=True):
 
 
 class LogPage(Struct, frozen=True, kw_only=True):
-    """The newest lines, oldest first, and the number to go on after."""
+    """The newest lines, oldest first; `last` is the next request's `after`."""
 
     last: int
     lines: list[LogLine]
@@ -1076,10 +1071,11 @@ class LongestGap(Struct, frozen=True, kw_only=True):
 
 
 class LookNote(Struct, frozen=True, kw_only=True):
-    """A look whose body changed, in words. `compared_with`: the look that it was compared with. `verdict`: told,
-    baseline (the first look), churn (nothing in it was news), held (a doubt that the next look settles, or most
-    of a feed new at once), failed (not the page itself), stretch (a time of listening to a push source, up to
-    `until`). A page is told when `score` reaches `bar`. `counts` are numbers of entries or frames.
+    """A check whose body changed. `compared_with`: the time of the earlier check that it was compared with.
+    `verdict`: told (reported), baseline (the first check), churn (nothing to report), held (uncertain until the
+    next check, or most of a feed new at once), failed (not the page itself), stretch (a period of listening to a
+    push source, up to `until`). A page is reported if `score` reaches the threshold `bar`. `counts`: entries or
+    frames.
     """
 
     at: str
@@ -1095,8 +1091,9 @@ class LookNote(Struct, frozen=True, kw_only=True):
 
 
 class LookPart(Struct, frozen=True, kw_only=True):
-    """A block of a page or an entry of a feed: whether it came or went, whether it was told, and by which rule.
-    `text` is its beginning; `key` the block's key or the entry's identity; `score` what a block weighed.
+    """A block of a page or an entry of a feed, with the `rule` that reported or withheld it. `came`: added, else
+    removed. `told`: reported, else withheld. `text`: its beginning. `key`: the block's key or the entry's
+    identity. `score`: the weight of a block.
     """
 
     text: str
@@ -1108,19 +1105,17 @@ class LookPart(Struct, frozen=True, kw_only=True):
 
 
 class LookRate(Struct, frozen=True, kw_only=True):
-    """Looks a second in the last half minute, beside the setting `looks_per_second`. `says`: empty while it is
-    kept.
-    """
+    """Checks per second in the last half minute, and the setting `looks_per_second`. `says`: a warning, else empty."""
 
     per_second: float
     budget: float
     passed_for_s: float
-    """How long more looks than the budget are made; 0 while it is kept"""
+    """How long the rate has exceeded the budget; 0 within it"""
     says: str | None = None
 
 
 class LookSeen(Struct, frozen=True, kw_only=True):
-    """`looks` looks that went alike, the last of them at `at`. `bytes`: of the last one's body."""
+    """`looks` checks with the same result, the last at `at`. `bytes`: size of the last body."""
 
     at: str
     verdict: str
@@ -1131,7 +1126,7 @@ class LookSeen(Struct, frozen=True, kw_only=True):
 
 
 class LookTrail(Struct, frozen=True, kw_only=True):
-    """The last 200 looks at a source, and notes of those whose body changed (the newest 40 at most); newest first."""
+    """The last 200 checks of a source, and notes on those with a changed body (at most 40); newest first."""
 
     id: str
     looks: list[Looks]
@@ -1140,9 +1135,9 @@ class LookTrail(Struct, frozen=True, kw_only=True):
 
 
 class Looks(Struct, frozen=True, kw_only=True):
-    """Looks that went alike, from the first to the last of them; `bytes` (on the wire) and `ms` are of the last.
-    `verdict`: unchanged, changed (something was told), nothing_to_tell (the body changed, but not what matters),
-    or why it failed: remote_transient, throttled, remote_permanent, content, local.
+    """Consecutive checks with the same result. `bytes` (received) and `ms` are those of the last one. `verdict`:
+    unchanged, changed (an event), nothing_to_tell (the body changed, but no watched content), or the kind of
+    failure: remote_transient, throttled, remote_permanent, content, local.
     """
 
     first_at: str
@@ -1155,7 +1150,7 @@ class Looks(Struct, frozen=True, kw_only=True):
 
 
 class MailboxSeen(Struct, frozen=True, kw_only=True):
-    """A mailbox: how many wait, how many may, how many were taken in all, and how often it was met full."""
+    """A mailbox: `depth` messages of `bound` wait, `received` so far; a sender met it `full` so often."""
 
     depth: int
     bound: int
@@ -1177,7 +1172,7 @@ class Managed(Struct, frozen=True, kw_only=True):
 
 
 class Matching(Struct, frozen=True, kw_only=True):
-    """How far the matcher is behind the log: events, and the age of the oldest. `says`: empty while that is short."""
+    """The matcher's lag: events, and the age of the oldest. `says`: a warning, empty while the lag is short."""
 
     behind: int
     seconds: float
@@ -1192,13 +1187,13 @@ class MessagePreview(Struct, frozen=True, kw_only=True):
 
 
 class MessagePreviewRequest(Struct, frozen=True, kw_only=True):
-    """Templates as the `options` of a destination would have them; "" stands for the usual title or text.
-    `alert_id`: whose newest matches are told; null takes the newest events of all. `language`: of our own words,
-    as a destination's option; "" stands for the service's.
+    """Templates as in the `options` of a destination; "" is the default title or text. `alert_id`: the alert with
+    the matches to show; null takes the newest events of the log. `language`: of the service's own words, as in a
+    destination's options; "" is the service's language.
     """
 
     kind: str
-    """A kind of GET /v1/destination-kinds; a webhook without this"""
+    """A kind of GET /v1/destination-kinds; webhook by default"""
     message: str | UnsetType = UNSET
     """Default: "" """
     message_title: str | UnsetType = UNSET
@@ -1209,15 +1204,15 @@ class MessagePreviewRequest(Struct, frozen=True, kw_only=True):
 
 
 class MissingEvents(Struct, frozen=True, kw_only=True):
-    """Between these two times, of the events' ids. Feeds and pages are found again, frames of WebSockets are not."""
+    """The period of the lost events. Checks of feeds and pages report theirs again; frames of WebSockets are lost."""
 
     after: str
     until: str
 
 
 class NewAlert(Struct, frozen=True, kw_only=True):
-    """A standing query. `anomaly_enabled` can't be true yet. `default_destinations`: it gets a copy of each
-    destination that its tags have as defaults.
+    """A standing query. `anomaly_enabled` can't be true yet. `default_destinations`: copy the destinations of its
+    tags' defaults.
     """
 
     filter_query: str
@@ -1225,28 +1220,28 @@ class NewAlert(Struct, frozen=True, kw_only=True):
     language: str | UnsetType = UNSET
     """ISO 639-1, or simple for no stemming. Default: "en" """
     source_ids: list[str] | UnsetType = UNSET
-    """Events of these sources; with neither these nor `tags`, of all. Default: []"""
+    """Events of these sources; with neither these nor `tags`, of all sources. Default: []"""
     tags: list[str] | UnsetType = UNSET
-    """Events with any of these tags, also of sources that are added later; beside `source_ids`. Default: []"""
+    """Events with any of these tags, also of later sources; in addition to `source_ids`. Default: []"""
     name: str | UnsetType | None = UNSET
     channel: str | UnsetType | None = UNSET
     enabled: bool | UnsetType = UNSET
     """Default: true"""
     notices: list[Literal["destination_disabled", "destination_failing", "heartbeat", "source_failing", "source_moved", "source_quiet", "source_recovered", "source_reset", "storage_damaged", "watching_stalled"]] | UnsetType = UNSET
-    """The service's own notices that it asks for. Default:
+    """The notices of the service that it also sends. Default:
     ["source_quiet","source_recovered","source_failing","source_reset","source_moved"]
     """
     notice_after: int | UnsetType = UNSET
-    """Seconds after which a trouble is told. Default: 3600"""
+    """Seconds that a problem lasts before its notice. Default: 3600"""
     anomaly_enabled: bool | UnsetType = UNSET
     """Default: false"""
     match: Literal["added", "change", "page", "removed"] | UnsetType = UNSET
-    """What of a page's event the query is held against: title, what came and what went (`change`), what came
-    (`added`), what went (`removed`), or title and content (`page`). Feeds and push: always the latter. Default:
+    """The texts of a page's event that the query searches: title, added and removed texts (`change`), added texts
+    (`added`), removed texts (`removed`), or title and content (`page`). Feeds and push: always `page`. Default:
     "change"
     """
     once_per_story: bool | UnsetType | None = UNSET
-    """Of events that tell the same (`story`), only the first it matches goes to its destinations; null: where it is
+    """Of events with the same news (`story`), only the first match goes to the destinations; null: yes for alerts
     over several sources
     """
     default_destinations: bool | UnsetType = UNSET
@@ -1254,23 +1249,23 @@ class NewAlert(Struct, frozen=True, kw_only=True):
     managed: Managed | UnsetType | None = UNSET
     """The files that describe it; see `sanderling apply`"""
     private_source_ids: list[str] | UnsetType = UNSET
-    """Private sources that are in it, too. A source is `private` if it is checked with headers, its own or borrowed
-    ones, or in an opened network. Unless it is named here or in `source_ids`, a publication leaves it out, and
-    so does an alert that was made before the source was private. Default: []
+    """Private sources to include. A source is `private` if it is checked with headers, its own or borrowed ones, or
+    in an opened network. A publication omits it unless it is named here or in `source_ids`; so does an alert
+    from before it became private. Default: []
     """
 
 
 class NewDestination(Struct, frozen=True, kw_only=True):
-    """Where an alert's matches are delivered. `label`: else the URL's host and the alert's name. `url` may be left
-    out for a kind that has one address for everybody.
+    """The address for an alert's matches. `label`: by default the URL's host and the alert's name. `url` is
+    optional for a kind with a fixed address.
     """
 
     url: str | UnsetType = UNSET
     """Public https"""
     kind: str | UnsetType = UNSET
-    """A kind of GET /v1/destination-kinds; a webhook without this. Default: "webhook" """
+    """A kind of GET /v1/destination-kinds; webhook by default. Default: "webhook" """
     options: dict[str, str | None] | UnsetType = UNSET
-    """What the kind asks for, by name; private values are sealed and never shown again. Default: {}"""
+    """The fields of the kind, by name; private values are sealed and never shown again. Default: {}"""
     delivery_mode: Literal["15min", "daily", "hourly", "instant"] | UnsetType = UNSET
     """Default: "instant" """
     label: str | UnsetType | None = UNSET
@@ -1284,39 +1279,39 @@ class NewDestination(Struct, frozen=True, kw_only=True):
     format: Literal["cloudevents", "event"] | UnsetType = UNSET
     """The body: the `event` or digest itself, or in an envelope (`cloudevents`, 1.0.2). Default: "event" """
     most_at_once: int | UnsetType = UNSET
-    """More events than this that wait at once become one digest; 0: none do"""
+    """If more events than this wait, they become one digest; 0: never"""
     secret: str | UnsetType = UNSET
-    """A signing secret of your own, `whsec_` and base64 of 24 to 64 random bytes; the one before it signs for 24
-    hours more. Never shown again
+    """Your own signing secret: `whsec_` and base64 of 24 to 64 random bytes. The previous secret also signs for 24
+    hours. Never shown again
     """
     managed: Managed | UnsetType | None = UNSET
     """The files that describe it; see `sanderling apply`"""
 
 
 class NewPublication(Struct, frozen=True, kw_only=True):
-    """Events to be published: those that meet all that is named. Naming nothing publishes all that sources tell."""
+    """Events to publish: those that meet all given conditions. Without conditions, all events of sources."""
 
     title: str
-    """What readers call it"""
+    """Its title for readers"""
     source_ids: list[str] | UnsetType = UNSET
     """Events of any of these sources. Default: []"""
     tags: list[str] | UnsetType = UNSET
     """Events with any of these tags. Default: []"""
     channel: str | UnsetType | None = UNSET
     alert_ids: list[str] | UnsetType = UNSET
-    """What any of these alerts matches. Default: []"""
+    """Matches of any of these alerts. Default: []"""
     private_source_ids: list[str] | UnsetType = UNSET
-    """Private sources that are in it, too. A source is `private` if it is checked with headers, its own or borrowed
-    ones, or in an opened network. Unless it is named here or in `source_ids`, a publication leaves it out, and
-    so does an alert that was made before the source was private. Default: []
+    """Private sources to include. A source is `private` if it is checked with headers, its own or borrowed ones, or
+    in an opened network. A publication omits it unless it is named here or in `source_ids`; so does an alert
+    from before it became private. Default: []
     """
     managed: Managed | UnsetType | None = UNSET
     """The files that describe it; see `sanderling apply`"""
 
 
 class NewSource(Struct, frozen=True, kw_only=True):
-    """A URL to watch. `type` overrides detection. `backfill`: how many of a feed's newest entries to emit at once.
-    `verify`: with `later`, a URL that can't be reached now is added, too, and found out when it answers.
+    """A URL to watch. `type` overrides detection. `backfill`: the number of a feed's newest entries to emit at
+    once. `verify`: `later` also adds an unreachable URL, and classifies it when it answers.
     """
 
     url: str
@@ -1326,7 +1321,7 @@ class NewSource(Struct, frozen=True, kw_only=True):
     """Copied to its events; each `<namespace>:<value>`, and a bare word becomes `label:<word>`. Default: []"""
     selector: str | UnsetType | None = UNSET
     ignore: list[str] | UnsetType = UNSET
-    """Selectors of what not to watch. Default: []"""
+    """Selectors of parts to leave out. Default: []"""
     schedule: str | UnsetType | None = UNSET
     hours: str | UnsetType | None = UNSET
     backfill: int | UnsetType = UNSET
@@ -1334,41 +1329,41 @@ class NewSource(Struct, frozen=True, kw_only=True):
     filter: str | UnsetType | None = UNSET
     bar: float | UnsetType | None = UNSET
     subprotocols: list[str] | UnsetType = UNSET
-    """What a push source's handshake offers, best first. Default: []"""
+    """The subprotocols that a push source's handshake offers, best first. Default: []"""
     hello: str | list[str] | UnsetType | None = UNSET
     replies: list[str] | UnsetType = UNSET
-    """Replies to a WebSocket's pings, each `pattern -> text`; a `*` in the pattern stands for any characters, and
-    in the text for the same ones. A frame that is answered is no event. Default: []
+    """Replies to a WebSocket's pings, each `pattern -> text`; a `*` in the pattern matches any characters, and
+    inserts them in the text. An answered frame is no event. Default: []
     """
     headers: str | UnsetType | None = UNSET
     headers_for: list[str] | UnsetType = UNSET
-    """Where the headers are sent for other sources that have none of their own: hosts, or `*.` and what lies below
-    it, over https and wss. Once one is named, the URL's own origin is, too. Default: []
+    """Hosts of other sources that borrow these headers if they have none: names, or `*.` for all subdomains, over
+    https and wss. With any entry, the URL's own origin is included. Default: []
     """
     follow: Literal["new_links", "none"] | UnsetType = UNSET
-    """`new_links`: each new item of a list page, each new address of a sitemap and each new entry of a feed is told
-    once, with the text of its own page. A page is then read as a list: other changes of it are not told.
+    """`new_links`: report each new item of a list page, each new address of a sitemap and each new entry of a feed
+    once, with the text of its own page. A page is then read as a list; its other changes are not reported.
     Default: "none"
     """
     follow_hosts: list[str] | UnsetType = UNSET
-    """Other hosts whose pages `follow` fetches, too, each with what lies below it; `*` is every host. Links to
-    others are told without the text of their page. `headers` never go there. Default: []
+    """Other hosts whose pages `follow` also fetches, with their subdomains; `*` is every host. Links to others are
+    reported without the text of their page. `headers` never go there. Default: []
     """
     own_only: list[Literal["bar", "hours", "ignore", "schedule", "selector"]] | UnsetType = UNSET
-    """The settings that follow no tag: its own value holds, and where it has none, none does. Of `ignore` only its
-    own parts are left out. Default: []
+    """Settings that are not inherited from tags: only the source's own value applies, or none. For `ignore`, only
+    its own selectors. Default: []
     """
     render: Literal["always", "auto", "never"] | UnsetType = UNSET
-    """Whether a browser shows a page before it is read: `auto` only where it is empty without its scripts. A
-    rendered look costs 100 plain ones; feeds are never rendered. Default: "auto"
+    """Whether a browser renders the page: `auto` only if it is empty without its scripts. A rendered check costs as
+    much as 100 plain ones; feeds are never rendered. Default: "auto"
     """
     wait_for: str | UnsetType | None = UNSET
     screenshots: bool | UnsetType = UNSET
-    """Whether a picture of the page is kept with each change, and of the first look, while a browser shows it; for
-    as long as `screenshot_days` says. Default: false
+    """Whether to store a screenshot with each change and at the first check of a rendered page, for
+    `screenshot_days`. Default: false
     """
     title: str | UnsetType = UNSET
-    """Your own name for it, of one line. Default: "" """
+    """Your own name for it, on one line. Default: "" """
     enabled: bool | UnsetType = UNSET
     """Default: true"""
     managed: Managed | UnsetType | None = UNSET
@@ -1378,21 +1373,21 @@ class NewSource(Struct, frozen=True, kw_only=True):
 
 
 class NextSteps(Struct, frozen=True, kw_only=True):
-    """`add_destination`: a path below /v1, of the first alert; null without one. `stream`: where the events are."""
+    """`add_destination`: a path below /v1 for the first alert; null without one. `stream`: the path of the events."""
 
     add_destination: str | None
     stream: str
 
 
 class Node(Struct, frozen=True, kw_only=True):
-    """One of the nodes on one database, as it was at its last beat."""
+    """One node of a shared database, at its last beat."""
 
     name: str
-    """Its name, and chance that is new at each start"""
+    """Its name and a random part that changes at each start"""
     this: bool
-    """Whether it is the one that answers"""
+    """Whether it is the answering node"""
     inside: bool
-    """Whether sources and destinations may be its own"""
+    """Whether it may own sources and destinations"""
     version: str
     url: str
     sources: int
@@ -1400,9 +1395,9 @@ class Node(Struct, frozen=True, kw_only=True):
     overdue: int
     streams: int
     role: str | None = None
-    """`web`: it answers requests and streams, and watches nothing"""
+    """`web`: it serves requests and streams, and watches nothing"""
     missing: MissingEvents | None = None
-    """Events that its readers had seen, and that a failover of PostgreSQL took"""
+    """Events that its readers received and a failover of PostgreSQL lost"""
 
 
 class Op(Struct, frozen=True, kw_only=True):
@@ -1416,12 +1411,12 @@ class Op(Struct, frozen=True, kw_only=True):
     before: str | None = None
     after: str | None = None
     context: Context | None = None
-    """Where its text stands, for `replace` the new one."""
+    """The place of its text on the page, for `replace` of the new one."""
 
 
 class OptionWanted(Struct, frozen=True, kw_only=True):
-    """One of the `options` of a kind. `many`: several values with commas between. `matches`: a regular expression
-    of the whole value.
+    """One of the `options` of a kind. `many`: several values, separated by commas. `matches`: a regular expression
+    for the whole value.
     """
 
     name: str
@@ -1437,8 +1432,8 @@ class OptionWanted(Struct, frozen=True, kw_only=True):
 
 
 class Overview(Struct, frozen=True, kw_only=True):
-    """The figures of the whole. `failing`: part to sentence, empty when all is well. queues: messages that wait in
-    the mailboxes of the fixed parts. totals: counted since `started_at`; two answers give a rate.
+    """The figures of the whole service. `failing`: a sentence by part, empty if all is well. queues: messages in
+    the mailboxes of the fixed parts. totals: counted since `started_at`; subtract two answers to get a rate.
     """
 
     at: str
@@ -1447,10 +1442,10 @@ class Overview(Struct, frozen=True, kw_only=True):
     url: str
     """The service's address, as clients see it"""
     local_url: str
-    """Where programs on its own machine reach it"""
+    """Its address for programs on its own machine"""
     ready: bool
     draining: bool
-    """Looks are not made until `resume`"""
+    """No checks until `resume`"""
     failing: dict[str, str]
     sources: Sources
     destinations: Destinations
@@ -1461,16 +1456,16 @@ class Overview(Struct, frozen=True, kw_only=True):
     streams: int
     looks: LookRate
     loop_lag_s: float
-    """How late the loop came to its work at the last measurement"""
+    """The delay of the event loop at the last measurement"""
     totals: dict[str, int]
     nodes: list[Node]
-    """The nodes that share the database; empty where there is one alone"""
+    """The nodes that share the database; empty with one node"""
     replica: Replica | None = None
-    """The copy that is kept for a standby; null where none is kept"""
+    """The copy for a standby; null without one"""
 
 
 class PacePreview(Struct, frozen=True, kw_only=True):
-    """When the second look would be, and what the origin says of its pace; hours and days (0 is Monday) in UTC."""
+    """The time of the second check, and the origin's own hints; hours and days (0 is Monday) in UTC."""
 
     interval_s: float
     next_look_at: str
@@ -1481,11 +1476,11 @@ class PacePreview(Struct, frozen=True, kw_only=True):
 
 
 class PageBlock(Struct, frozen=True, kw_only=True):
-    """A block: `number` counts from 0, by `mark` it is known again. `text` is cut at 2,000 of `length` characters.
-    `heading` is the one above it, `row` and `column` are of its table. `why`: furniture or control when it is
-    left out of a page that is watched as a whole. `watched`: by the choice of the request. `selector` chooses
-    this block alone if anything does, "" where nothing can. `item`: it leads to an item of the list (`follow`).
-    `cells`: of a row of CSV, each of which can be pressed alone.
+    """A block: `number` counts from 0, `mark` identifies it later. `text` is cut at 2,000 of `length` characters.
+    `heading` is the one above it; `row` and `column` are labels of its table. `why`: furniture or control if a
+    page watched as a whole ignores it. `watched`: by the choice of the request. `selector` chooses only this
+    block, "" if none can. `item`: it links to an item of the list (`follow`). `cells`: for a row of CSV; press
+    one by its number.
     """
 
     number: int
@@ -1505,11 +1500,11 @@ class PageBlock(Struct, frozen=True, kw_only=True):
 
 
 class PageBlocks(Struct, frozen=True, kw_only=True):
-    """A page to choose from: `blocks` are 100 at most from `first` on, of the `found` that have the words, of
-    `total`. `no_parts`: why a part of this document can't be chosen, "" where it can. `now`: what the present
-    choice keeps, null where that is nothing. `choice`: null unless a block was pressed; `gone`: the one that was
-    is not there any more. `part`: the choice with what tags say of it. `listed`: items of the page, read as a
-    list. `partial`: the page is longer than what is read.
+    """A page to choose from. `blocks`: at most 100 from `first` on. `found`: blocks with the words. `total`: all
+    blocks. `no_parts`: the reason why no part of this document can be chosen, else "". `now`: the texts of the
+    present choice, null if it is empty. `choice`: null unless you pressed a block. `gone`: the pressed block no
+    longer exists. `part`: the choice, including inherited values. `listed`: items of the page as a list.
+    `partial`: the page is too long and was read in part.
     """
 
     fetched_at: str
@@ -1529,9 +1524,9 @@ class PageBlocks(Struct, frozen=True, kw_only=True):
 
 
 class PagePreview(Struct, frozen=True, kw_only=True):
-    """A page: its first 40 blocks, and how many of all blocks are watched and left out. `listed`: how many items it
-    has when it is read as a list (`follow`); `items` are the first 20. `matched`: how many elements `selector`
-    keeps, null without one. `partial`: the page is longer than what is read.
+    """A page: its first 40 blocks, and the numbers of watched and left-out blocks. `listed`: its number of items as
+    a list (`follow`); `items` are the first 20. `matched`: the number of elements that `selector` keeps, null
+    without one. `partial`: the page is too long and was read in part.
     """
 
     title: str
@@ -1549,7 +1544,7 @@ class PagePreview(Struct, frozen=True, kw_only=True):
 
 
 class PracticeChange(Struct, frozen=True, kw_only=True):
-    """What was changed, as a sentence; the event that tells of it comes on `stream` within seconds."""
+    """The change, as a sentence; its event is on `stream` within seconds."""
 
     what: str
     says: str
@@ -1566,22 +1561,22 @@ class PracticeRecord(Struct, frozen=True, kw_only=True):
 
 
 class PressedBlock(Struct, frozen=True, kw_only=True):
-    """A block of an earlier answer, by its `number` and `mark`, and what choosing it is to do. `cell`: one of its
-    `cells`, by its number; 0 for the block itself.
+    """A block of an earlier answer, by its `number` and `mark`, and the effect of choosing it. `cell`: the number
+    of one of its `cells`; 0 for the block itself.
     """
 
     number: int
     mark: str
     act: Literal["also", "only", "without"] | UnsetType = UNSET
-    """`only` this; this `also`, beside what `selector` chooses; all `without` this. Default: "only" """
+    """`only` this; this `also`, in addition to `selector`; all `without` this. Default: "only" """
     reach: Literal["like", "part", "this"] | UnsetType = UNSET
-    """`this` block alone; all that are `like` it; the `part` of the page that it stands in. Default: "this" """
+    """`this` block alone; all blocks `like` it; the `part` of the page around it. Default: "this" """
     cell: int | UnsetType = UNSET
     """Default: 0"""
 
 
 class Preview(Struct, frozen=True, kw_only=True):
-    """What a look at `fetched_at` would have told: one of `feed`, `page` and `push` is set. `part` is of a page."""
+    """The result of a check at `fetched_at`: one of `feed`, `page` and `push` is set. Only pages have a `part`."""
 
     fetched_at: str
     feed: FeedPreview | None
@@ -1594,7 +1589,7 @@ class Preview(Struct, frozen=True, kw_only=True):
 
 
 class PreviewBlock(Struct, frozen=True, kw_only=True):
-    """A paragraph, item, cell or heading. `why`: furniture or control when it is left out, else ""."""
+    """A paragraph, item, cell or heading. `why`: furniture or control if it is ignored, else ""."""
 
     text: str
     watched: bool
@@ -1602,7 +1597,7 @@ class PreviewBlock(Struct, frozen=True, kw_only=True):
 
 
 class PreviewDay(Struct, frozen=True, kw_only=True):
-    """A day (UTC): how many of its events were looked at, and how many of these match."""
+    """A day (UTC): how many of its events were searched, and how many match."""
 
     day: str
     looked_at: int
@@ -1610,7 +1605,7 @@ class PreviewDay(Struct, frozen=True, kw_only=True):
 
 
 class PreviewMatch(Struct, frozen=True, kw_only=True):
-    """An event that matches. `matched`: which terms of the query are in it."""
+    """A matching event. `matched`: the terms of the query that it contains."""
 
     id: str
     source_id: str
@@ -1622,15 +1617,15 @@ class PreviewMatch(Struct, frozen=True, kw_only=True):
 
 
 class PreviewRequest(Struct, frozen=True, kw_only=True):
-    """Another part of the page to try out. What is left out is as it is in the source; null is the whole page."""
+    """Another part of the page to preview. Omitted fields have the source's values; null is the whole page."""
 
     selector: str | UnsetType | None = UNSET
     ignore: list[str] | UnsetType = UNSET
-    """Selectors of what not to watch"""
+    """Selectors of parts to leave out"""
 
 
 class PreviewSummary(Struct, frozen=True, kw_only=True):
-    """How many there would be of each."""
+    """The number of each."""
 
     new: int
     existing: int
@@ -1639,14 +1634,14 @@ class PreviewSummary(Struct, frozen=True, kw_only=True):
 
 
 class PreviewTerm(Struct, frozen=True, kw_only=True):
-    """A word, prefix or phrase of the query, as it was understood, and in how many of the events it is."""
+    """A word, prefix or phrase of the query as interpreted, and the number of events that contain it."""
 
     text: str
     events: int
 
 
 class PreviewedAlert(Struct, frozen=True, kw_only=True):
-    """An alert that would be made, or the one that is there, as its owner may have changed it."""
+    """An alert to create, or the existing one with its owner's changes."""
 
     name: str
     status: str
@@ -1658,7 +1653,7 @@ class PreviewedAlert(Struct, frozen=True, kw_only=True):
 
 
 class PreviewedSource(Struct, frozen=True, kw_only=True):
-    """A source that would be attached; `existing` ones are watched already."""
+    """A source to add; `existing` ones are already watched."""
 
     url: str
     status: str
@@ -1673,44 +1668,44 @@ class Problem(Struct, frozen=True, kw_only=True):
     schema: str = field(name="$schema")
     """Where this schema is served."""
     type: str
-    """The kind of problem, and the page that explains it."""
+    """The kind of problem: the URL of a page that explains it."""
     title: str
-    """The kind in a few words, always the same."""
+    """A fixed short name of the kind."""
     status: int
     """The HTTP status."""
     detail: str
-    """What went wrong this time."""
+    """The cause of this problem, and the remedy."""
     instance: str | None = None
     """The path of the request."""
     errors: list[FieldError] | None = None
-    """The places that are wrong."""
+    """The invalid places."""
 
 
 class PublicationPatch(Struct, frozen=True, kw_only=True):
-    """What is to change of a publication; what is absent stays."""
+    """The fields to change; omitted ones stay."""
 
     title: str | UnsetType = UNSET
-    """What readers call it"""
+    """Its title for readers"""
     source_ids: list[str] | UnsetType = UNSET
     """Events of any of these sources"""
     tags: list[str] | UnsetType = UNSET
     """Events with any of these tags"""
     channel: str | UnsetType | None = UNSET
     alert_ids: list[str] | UnsetType = UNSET
-    """What any of these alerts matches"""
+    """Matches of any of these alerts"""
     private_source_ids: list[str] | UnsetType = UNSET
-    """Private sources that are in it, too. A source is `private` if it is checked with headers, its own or borrowed
-    ones, or in an opened network. Unless it is named here or in `source_ids`, a publication leaves it out, and
-    so does an alert that was made before the source was private
+    """Private sources to include. A source is `private` if it is checked with headers, its own or borrowed ones, or
+    in an opened network. A publication omits it unless it is named here or in `source_ids`; so does an alert
+    from before it became private
     """
     managed: Managed | UnsetType | None = UNSET
     """The files that describe it; see `sanderling apply`"""
 
 
 class PublicationRecord(Struct, frozen=True, kw_only=True):
-    """A publication. Who knows `url` may read it, as a page; `feeds` are the same for feed readers. Both are null
-    where this instance does not know the address, since its master key was lost: readers who have it go on, and
-    a new one can be made.
+    """A publication. Anyone with `url` can read it as a page; `feeds` are for feed readers. Both are null if this
+    instance cannot decrypt the address because its master key was lost. The address still works for existing
+    readers, and you can create a new one.
     """
 
     id: str
@@ -1725,14 +1720,14 @@ class PublicationRecord(Struct, frozen=True, kw_only=True):
     created_at: str
     updated_at: str
     revision: str
-    """What its ETag says, for If-Match"""
+    """The value of its ETag, for If-Match"""
     updated_by: str
-    """Who set something of it last: a key's name, the dashboard, this machine; else the service"""
+    """The author of the last change: a key's name, the dashboard, this machine; else the service"""
     managed: Managed | None
 
 
 class PushPreview(Struct, frozen=True, kw_only=True):
-    """The handshake, and the first frames of up to 3 seconds. `ended`: why the server closed meanwhile, if it did."""
+    """The handshake and the first frames of up to 3 seconds. `ended`: the reason if the server closed by then."""
 
     subprotocol: str | None
     waited_s: float
@@ -1742,8 +1737,8 @@ class PushPreview(Struct, frozen=True, kw_only=True):
 
 
 class PushStatus(Struct, frozen=True, kw_only=True):
-    """What a push source's connections have brought since the service started. `connected_since` null: none stands.
-    Each of the `frames` counts once more: as admitted, a duplicate, filtered (nobody wants it) or unreadable.
+    """Counters of a push source since the service started. `connected_since`: null without an open connection.
+    `frames` is the sum of `admitted`, `duplicates`, `filtered` (no alert or filter wants them) and `unreadable`.
     """
 
     connected_since: str | None
@@ -1757,7 +1752,7 @@ class PushStatus(Struct, frozen=True, kw_only=True):
 
 
 class QuietHours(Struct, frozen=True, kw_only=True):
-    """When instant deliveries wait: from a time of the named days to the next `to`, over midnight if it is earlier."""
+    """The hours when instant deliveries wait: from a time of the named days to the next `to`, maybe over midnight."""
 
     from_: str = field(name="from")
     """HH:MM"""
@@ -1766,13 +1761,13 @@ class QuietHours(Struct, frozen=True, kw_only=True):
     timezone: str | UnsetType = UNSET
     """IANA time zone. Default: "UTC" """
     weekdays: list[Literal["fri", "mon", "sat", "sun", "thu", "tue", "wed"]] | UnsetType = UNSET
-    """The days on which it begins; without this, all of them. Default: ["mon","tue","wed","thu","fri","sat","sun"]"""
+    """The days on which it begins; all by default. Default: ["mon","tue","wed","thu","fri","sat","sun"]"""
 
 
 class Rendering(Struct, frozen=True, kw_only=True):
-    """What browsers have to do with a page, in the words of `says`; null of one that is read as it is sent.
-    `empty`: by what the page shows that it is empty without JavaScript, "" when it was to be rendered anyway.
-    `done`: what is shown is the page as a browser showed it. `costs`: plain looks that a rendered one costs.
+    """How a browser is involved; null for a page that is read as sent. `says` is the sentence for people. `empty`:
+    the sign that the page is empty without JavaScript, "" if rendering was requested. `done`: the preview shows
+    the rendered page. `costs`: plain checks that a rendered one costs.
     """
 
     says: str
@@ -1783,8 +1778,8 @@ class Rendering(Struct, frozen=True, kw_only=True):
 
 
 class ReplayAnswer(Struct, frozen=True, kw_only=True):
-    """How many deliveries wait anew: those that wait already are not counted. `next_since`: where to go on when
-    there was more than one request may take.
+    """The number of newly queued deliveries, without those already waiting. `next_since`: the `since` of the next
+    request if more events remain.
     """
 
     queued: int
@@ -1792,8 +1787,8 @@ class ReplayAnswer(Struct, frozen=True, kw_only=True):
 
 
 class ReplayRequest(Struct, frozen=True, kw_only=True):
-    """What to deliver again: the matches after `since` and up to `until`, or events by their ids. Of an event's id,
-    `since` does not include the event itself, `until` does.
+    """The events to deliver again: the matches after `since` and up to `until`, or events by their ids. An event's
+    id as `since` excludes the event itself, as `until` includes it.
     """
 
     since: str | UnsetType | None = UNSET
@@ -1802,19 +1797,19 @@ class ReplayRequest(Struct, frozen=True, kw_only=True):
 
 
 class Replica(Struct, frozen=True, kw_only=True):
-    """How far the copy for a standby is."""
+    """The progress of the copy for a standby."""
 
     place: str
     told_at: str | None
-    """All that was committed up to then is in it; null before any is"""
+    """It contains all commits up to this time; null before the first"""
     untold: int
-    """Bytes of the write-ahead log that are not in it yet"""
+    """Bytes of the write-ahead log that it lacks"""
     says: str
-    """What keeps it from going on; empty when all is well"""
+    """The obstacle to its progress, else empty"""
 
 
 class ReportSummary(Struct, frozen=True, kw_only=True):
-    """Sources: attached, already watched, failed; and how many of the failed because `max_sources` is reached."""
+    """Counts: sources added, already watched, failed, and failed because `max_sources` is reached (`skipped_cap`)."""
 
     attached: int
     already: int
@@ -1824,7 +1819,7 @@ class ReportSummary(Struct, frozen=True, kw_only=True):
 
 
 class ReportedAlert(Struct, frozen=True, kw_only=True):
-    """What became of a suggested alert. `source_count` 0: it is over the whole library, or was not made."""
+    """The result for a suggested alert. `source_count` 0: it covers all sources, or was not created."""
 
     name: str
     status: str
@@ -1834,7 +1829,7 @@ class ReportedAlert(Struct, frozen=True, kw_only=True):
 
 
 class ReportedSource(Struct, frozen=True, kw_only=True):
-    """What became of a source. `reason`: why it failed, or what else to know."""
+    """The result for a source. `reason`: the failure, or a remark."""
 
     url: str
     status: str
@@ -1844,7 +1839,7 @@ class ReportedSource(Struct, frozen=True, kw_only=True):
 
 
 class RobotsVerdict(Struct, frozen=True, kw_only=True):
-    """What robots.txt says about a page; it is not asked about feeds and WebSockets."""
+    """The verdict of robots.txt on a page; it does not apply to feeds and WebSockets."""
 
     allowed: bool
     crawl_delay_s: float | None
@@ -1852,13 +1847,13 @@ class RobotsVerdict(Struct, frozen=True, kw_only=True):
 
 
 class SecretsAnswer(Struct, frozen=True, kw_only=True):
-    """Whether each value is the one that is sealed here, in the order of the request. What is not here has none."""
+    """Whether each value equals the stored one, in the order of the request; false if none is stored."""
 
     same: list[bool]
 
 
 class SecretsRequest(Struct, frozen=True, kw_only=True):
-    """Values to compare with those that are sealed here."""
+    """Values to compare with the stored secrets."""
 
     secrets: list[SupposedSecret]
 
@@ -1870,7 +1865,7 @@ class SettingsSeen(Struct, frozen=True, kw_only=True):
 
 
 class ShownMessage(Struct, frozen=True, kw_only=True):
-    """What is sent, marked up as the service takes it. `failure`: why the template was not used for this event."""
+    """The message with the service's markup. `failure`: the reason why the template was not used for this event."""
 
     of: str
     """The newest event, a digest of the newest, or a sample if there is none"""
@@ -1880,8 +1875,8 @@ class ShownMessage(Struct, frozen=True, kw_only=True):
 
 
 class ShownPart(Struct, frozen=True, kw_only=True):
-    """Which part of a page is shown: `selector` and `ignore` with what tags say of them. `inherited`: from which
-    tags each of them comes, where a tag has a say; what is not in it is the source's own.
+    """The shown part of a page: `selector` and `ignore`, including inherited values. `inherited`: the tags that
+    each comes from; a missing one is the source's own.
     """
 
     selector: str | None
@@ -1890,8 +1885,8 @@ class ShownPart(Struct, frozen=True, kw_only=True):
 
 
 class SignatureCheck(Struct, frozen=True, kw_only=True):
-    """Both layers, as they were when the request came. `hmac` is checked with the secrets of this service's own
-    destinations that deliver to this bin, `ed25519` with this service's own keys.
+    """Both signatures, checked on arrival. `hmac` is checked with the secrets of this service's destinations that
+    deliver to this bin, `ed25519` with its signing keys.
     """
 
     hmac: Checked
@@ -1899,7 +1894,7 @@ class SignatureCheck(Struct, frozen=True, kw_only=True):
 
 
 class Sizes(Struct, frozen=True, kw_only=True):
-    """What the storage takes: bytes in all, those of them that are free for new events, and its heaviest sources."""
+    """The size of the storage in bytes, the part that is free for new events, and the largest sources."""
 
     bytes: int
     free: int
@@ -1913,20 +1908,20 @@ class SourceBatch(Struct, frozen=True, kw_only=True):
 
 
 class SourceBlocksRequest(Struct, frozen=True, kw_only=True):
-    """What is to be shown of a watched page. What is left out of the choice is as it is in the source."""
+    """The blocks of a watched page to show. Omitted `selector` and `ignore` have the source's values."""
 
     selector: str | UnsetType | None = UNSET
     ignore: list[str] | UnsetType = UNSET
-    """Selectors of what not to watch"""
+    """Selectors of parts to leave out"""
     first: int | UnsetType = UNSET
-    """How many of the blocks to skip; an answer has 100. Default: 0"""
+    """The number of blocks to skip; an answer has 100. Default: 0"""
     find: str | UnsetType = UNSET
     """Only blocks with all of these words. Default: "" """
     press: PressedBlock | UnsetType | None = UNSET
 
 
 class SourceHealth(Struct, frozen=True, kw_only=True):
-    """How a source is doing. Before the first success `last_success_at` is the time of creation."""
+    """A source's health. Before the first success `last_success_at` is the time of creation."""
 
     score: float
     flag: str
@@ -1937,8 +1932,8 @@ class SourceHealth(Struct, frozen=True, kw_only=True):
 
 
 class SourcePatch(Struct, frozen=True, kw_only=True):
-    """What to change; null empties `selector`, `schedule`, `hours`, `filter`, `bar`, `hello`, `headers`, `wait_for`
-    and `managed`. The URL is fixed.
+    """The fields to change; null empties `selector`, `schedule`, `hours`, `filter`, `bar`, `hello`, `headers`,
+    `wait_for` and `managed`. The URL is fixed.
     """
 
     type: Literal["feed", "html", "push"] | UnsetType = UNSET
@@ -1947,59 +1942,58 @@ class SourcePatch(Struct, frozen=True, kw_only=True):
     """Copied to its events; each `<namespace>:<value>`, and a bare word becomes `label:<word>`"""
     selector: str | UnsetType | None = UNSET
     ignore: list[str] | UnsetType = UNSET
-    """Selectors of what not to watch"""
+    """Selectors of parts to leave out"""
     filter: str | UnsetType | None = UNSET
     subprotocols: list[str] | UnsetType = UNSET
-    """What a push source's handshake offers, best first"""
+    """The subprotocols that a push source's handshake offers, best first"""
     hello: str | list[str] | UnsetType | None = UNSET
     replies: list[str] | UnsetType = UNSET
-    """Replies to a WebSocket's pings, each `pattern -> text`; a `*` in the pattern stands for any characters, and
-    in the text for the same ones. A frame that is answered is no event
+    """Replies to a WebSocket's pings, each `pattern -> text`; a `*` in the pattern matches any characters, and
+    inserts them in the text. An answered frame is no event
     """
     headers: str | UnsetType | None = UNSET
     headers_for: list[str] | UnsetType = UNSET
-    """Where the headers are sent for other sources that have none of their own: hosts, or `*.` and what lies below
-    it, over https and wss. Once one is named, the URL's own origin is, too
+    """Hosts of other sources that borrow these headers if they have none: names, or `*.` for all subdomains, over
+    https and wss. With any entry, the URL's own origin is included
     """
     render: Literal["always", "auto", "never"] | UnsetType = UNSET
-    """Whether a browser shows a page before it is read: `auto` only where it is empty without its scripts. A
-    rendered look costs 100 plain ones; feeds are never rendered
+    """Whether a browser renders the page: `auto` only if it is empty without its scripts. A rendered check costs as
+    much as 100 plain ones; feeds are never rendered
     """
     wait_for: str | UnsetType | None = UNSET
     screenshots: bool | UnsetType = UNSET
-    """Whether a picture of the page is kept with each change, and of the first look, while a browser shows it; for
-    as long as `screenshot_days` says
+    """Whether to store a screenshot with each change and at the first check of a rendered page, for
+    `screenshot_days`
     """
     schedule: str | UnsetType | None = UNSET
     hours: str | UnsetType | None = UNSET
     bar: float | UnsetType | None = UNSET
     follow: Literal["new_links", "none"] | UnsetType = UNSET
-    """`new_links`: each new item of a list page, each new address of a sitemap and each new entry of a feed is told
-    once, with the text of its own page. A page is then read as a list: other changes of it are not told
+    """`new_links`: report each new item of a list page, each new address of a sitemap and each new entry of a feed
+    once, with the text of its own page. A page is then read as a list; its other changes are not reported
     """
     follow_hosts: list[str] | UnsetType = UNSET
-    """Other hosts whose pages `follow` fetches, too, each with what lies below it; `*` is every host. Links to
-    others are told without the text of their page. `headers` never go there
+    """Other hosts whose pages `follow` also fetches, with their subdomains; `*` is every host. Links to others are
+    reported without the text of their page. `headers` never go there
     """
     own_only: list[Literal["bar", "hours", "ignore", "schedule", "selector"]] | UnsetType = UNSET
-    """The settings that follow no tag: its own value holds, and where it has none, none does. Of `ignore` only its
-    own parts are left out
+    """Settings that are not inherited from tags: only the source's own value applies, or none. For `ignore`, only
+    its own selectors
     """
     title: str | UnsetType = UNSET
-    """Your own name for it, of one line"""
+    """Your own name for it, on one line"""
     managed: Managed | UnsetType | None = UNSET
     """The files that describe it; see `sanderling apply`"""
 
 
 class SourceRecord(Struct, frozen=True, kw_only=True):
-    """A watched source. `title` is its owner's name for it, `found_title` what it calls itself. `noise_count`: how
-    many keys of blocks its owner's feedback has made noise. `state`: how it is now; `health` is its score over
-    days. `rendered`: what is known of it is a page as a browser showed it, so each of its looks costs 100 plain
-    ones. `headers_from`: the source with whose headers it is looked at, if not with its own. `private`: it is
-    checked with headers, or in an opened network, so publications leave it out until somebody includes it by
-    name. `schedule`, `hours`, `bar`, `selector` and `ignore` are its own; `effective` says what holds for it,
-    and `inherited` which of that comes from which of its tags (see PUT /v1/tags/{tag}); none of what `own_only`
-    names.
+    """A watched source. `title`: its owner's name for it. `found_title`: the page's own title. `noise_count`: block
+    keys that feedback has marked as noise. `state`: its state now. `health`: its score over days. `rendered`: a
+    browser renders it, so each check costs as much as 100 plain ones. `headers_from`: the source whose headers
+    its checks borrow; null with its own or none. `private`: it is checked with headers or in an opened network,
+    so publications omit it unless they name it. `schedule`, `hours`, `bar`, `selector` and `ignore` are its own
+    settings; `effective` has those in force, `inherited` the tags that they come from (see PUT /v1/tags/{tag}).
+    `own_only` names settings that are never inherited.
     """
 
     id: str
@@ -2057,9 +2051,9 @@ class SourceRecord(Struct, frozen=True, kw_only=True):
     effective: EffectiveSettings
     inherited: dict[str, list[str]]
     revision: str
-    """What its ETag says, for If-Match"""
+    """The value of its ETag, for If-Match"""
     updated_by: str
-    """Who set something of it last: a key's name, the dashboard, this machine; else the service"""
+    """The author of the last change: a key's name, the dashboard, this machine; else the service"""
     managed: Managed | None
     supported: bool | None = None
     follow_one_hop: bool | None = None
@@ -2067,18 +2061,18 @@ class SourceRecord(Struct, frozen=True, kw_only=True):
 
 
 class SourceSize(Struct, frozen=True, kw_only=True):
-    """What a source has in the log. `url` is null for one that was deleted, and for the service's own notices."""
+    """A source's events in the log. `url` is null for a deleted source and for the service's notices."""
 
     events: int
     bytes: int
     source_id: str
     url: str | None
     title: str | None = None
-    """What it is called, by its user or else by itself"""
+    """The user's name for it, else its own title"""
 
 
 class SourceStatus(Struct, frozen=True, kw_only=True):
-    """What the watching does at this moment; `last_error` in words. `enabled`, `health_flag`: twins."""
+    """The state of the watching now; `last_error` is a sentence. `enabled`, `health_flag`: twins."""
 
     id: str
     state: str
@@ -2103,12 +2097,12 @@ class SourceStatus(Struct, frozen=True, kw_only=True):
 
 
 class SourceWhy(Struct, frozen=True, kw_only=True):
-    """Why something was not told: the best reason and how the watching stands, in `says`; then all that is known."""
+    """Why a text was not reported. `says`: the best reason and the state of the source. `reasons`: all known facts."""
 
     id: str
     url: str
     title: str
-    """What it is called, by its user or else by itself"""
+    """The user's name for it, else its own title"""
     type: str
     says: str
     state: str
@@ -2116,7 +2110,7 @@ class SourceWhy(Struct, frozen=True, kw_only=True):
 
 
 class Sources(Struct, frozen=True, kw_only=True):
-    """Sources by health, by state, and what their actors do. `total` counts paused ones too."""
+    """Sources by health, by state and by state of their actors. `total` includes paused ones."""
 
     total: int
     ok: int
@@ -2138,9 +2132,9 @@ class Spans(Struct, frozen=True, kw_only=True):
 
 
 class StreamSeen(Struct, frozen=True, kw_only=True):
-    """A stream that is open. `key`: the id of its API key, of a session of the dashboard, "" on the admin socket.
-    `cursor`: the position up to which it has looked, as an id; null of one that follows no log. `behind_s`: how
-    much older that is than the newest event, 0 when it has seen all. `bytes`: what it was sent of events.
+    """An open stream. `key`: the id of its API key or of its dashboard session, "" on the admin socket. `cursor`:
+    its position in the log as an id; null if it does not follow the log. `behind_s`: the age of that position
+    against the newest event, 0 if it has read all. `bytes`: size of the events sent to it.
     """
 
     number: int
@@ -2156,7 +2150,7 @@ class StreamSeen(Struct, frozen=True, kw_only=True):
 
 
 class StreamsSeen(Struct, frozen=True, kw_only=True):
-    """The streams of this node alone, who is furthest behind first. `node`: its name; "" of a service of one node."""
+    """The streams of this node only, furthest behind first. `node`: its name; "" in a service of one node."""
 
     total: int
     node: str
@@ -2164,19 +2158,19 @@ class StreamsSeen(Struct, frozen=True, kw_only=True):
 
 
 class SupposedSecret(Struct, frozen=True, kw_only=True):
-    """A value that a source or a destination may have."""
+    """A value to compare with a stored secret."""
 
     of: Literal["destination", "source"]
     id: str
     name: str
-    """Of a source `headers` or `hello`; of a destination `url`, `secret` or the name of an option"""
+    """For a source `headers` or `hello`; for a destination `url`, `secret` or the name of an option"""
     value: str
-    """What it may be"""
+    """The value to compare"""
 
 
 class TagDefaultsRecord(Struct, frozen=True, kw_only=True):
-    """What the sources of a tag inherit; null and [] say nothing of a setting. `destinations`: of each of these a
-    new alert over the tag gets a copy.
+    """The settings that the sources of a tag inherit; null and [] set nothing. `destinations`: a new alert over the
+    tag gets a copy of each.
     """
 
     schedule: str | None
@@ -2187,15 +2181,15 @@ class TagDefaultsRecord(Struct, frozen=True, kw_only=True):
     destinations: list[str]
     updated_at: str
     revision: str
-    """What its ETag says, for If-Match"""
+    """The value of its ETag, for If-Match"""
     updated_by: str
-    """Who set something of it last: a key's name, the dashboard, this machine; else the service"""
+    """The author of the last change: a key's name, the dashboard, this machine; else the service"""
     managed: Managed | None
 
 
 class TagRecord(Struct, frozen=True, kw_only=True):
-    """A tag. `sources`: how many have it; `sources_below`: how many have it or one below it, as `news/se` is of
-    `news`. `defaults` null: it has none.
+    """A tag. `sources`: number with the tag. `sources_below`: number with the tag or a tag below it (`news/se` is
+    below `news`). `defaults`: null without defaults.
     """
 
     tag: str
@@ -2205,9 +2199,8 @@ class TagRecord(Struct, frozen=True, kw_only=True):
 
 
 class TagSettings(Struct, frozen=True, kw_only=True):
-    """The defaults of a tag, all of them: what is absent says nothing of a setting. The fields mean what they do in
-    POST /v1/sources. `destinations`: of each of these a new alert over the tag gets a copy. `managed` absent
-    leaves it as it is; null takes it away.
+    """All defaults of a tag; an absent field sets nothing. The fields are those of POST /v1/sources.
+    `destinations`: a new alert over the tag gets a copy of each. An absent `managed` stays; null removes it.
     """
 
     schedule: str | UnsetType | None = UNSET
@@ -2215,7 +2208,7 @@ class TagSettings(Struct, frozen=True, kw_only=True):
     bar: float | UnsetType | None = UNSET
     selector: str | UnsetType | None = UNSET
     ignore: list[str] | UnsetType = UNSET
-    """Selectors of what not to watch. Default: []"""
+    """Selectors of parts to leave out. Default: []"""
     destinations: list[str] | UnsetType = UNSET
     """Ids of destinations of any alert. Default: []"""
     managed: Managed | UnsetType | None = UNSET
@@ -2234,7 +2227,7 @@ class TemplateAlert(Struct, frozen=True, kw_only=True):
 
 
 class TemplateParameter(Struct, frozen=True, kw_only=True):
-    """What a template wants: `min` to `max` values. A domain is bare, without scheme or path."""
+    """A parameter of a template: `min` to `max` values. A domain has no scheme and no path."""
 
     key: str
     type: str
@@ -2247,7 +2240,7 @@ class TemplateParameter(Struct, frozen=True, kw_only=True):
 
 
 class TemplatePreview(Struct, frozen=True, kw_only=True):
-    """What an instantiation would attach. Nothing was looked at on the network: a page may turn out not to exist."""
+    """The sources and alerts that an instantiation would add. Nothing was fetched, so a page may not exist."""
 
     template: str
     version: int
@@ -2257,7 +2250,7 @@ class TemplatePreview(Struct, frozen=True, kw_only=True):
 
 
 class TemplateRecord(Struct, frozen=True, kw_only=True):
-    """A template, whole. `schema`: what `params` takes as JSON Schema (2020-12), itself a text of JSON."""
+    """A whole template. `schema`: the JSON Schema (2020-12) of `params`, as JSON text."""
 
     slug: str
     name: str
@@ -2272,7 +2265,7 @@ class TemplateRecord(Struct, frozen=True, kw_only=True):
 
 
 class TemplateReport(Struct, frozen=True, kw_only=True):
-    """What became of an instantiation; partial when something failed. The same call again does what is left."""
+    """The result of an instantiation; partial if something failed. The same call again does the rest."""
 
     template: str
     version: int
@@ -2284,7 +2277,7 @@ class TemplateReport(Struct, frozen=True, kw_only=True):
 
 
 class TemplateSource(Struct, frozen=True, kw_only=True):
-    """A source, with `{key}` where a parameter's value goes."""
+    """A source, with `{key}` as the place of a parameter's value."""
 
     url: str
     type: str
@@ -2292,8 +2285,8 @@ class TemplateSource(Struct, frozen=True, kw_only=True):
 
 
 class TemplateSummary(Struct, frozen=True, kw_only=True):
-    """A template in the list. `source_count`: its patterns; with a parameter, each value adds those that name it.
-    `parameters`: their names; the template itself says what each takes.
+    """A template in the list. `source_count`: its URL patterns; each value of a parameter adds those that name it.
+    `parameters`: only their names; the template has the details.
     """
 
     slug: str
@@ -2306,7 +2299,7 @@ class TemplateSummary(Struct, frozen=True, kw_only=True):
 
 
 class TestAnswer(Struct, frozen=True, kw_only=True):
-    """What became of a test delivery."""
+    """The result of a test delivery."""
 
     result: str
     status_code: int | None
@@ -2315,7 +2308,7 @@ class TestAnswer(Struct, frozen=True, kw_only=True):
 
 
 class TreePage(Struct, frozen=True, kw_only=True):
-    """Rows from `start` on, of `total` that the filter admits. Fewer than were asked for when some have just gone."""
+    """Rows from `start` on, of `total` that match the filter; fewer than requested if some have just vanished."""
 
     total: int
     start: int
@@ -2323,13 +2316,13 @@ class TreePage(Struct, frozen=True, kw_only=True):
 
 
 class TreePart(Struct, frozen=True, kw_only=True):
-    """All that is known of one part. `crash`: of its last life that crashed, with the innermost places. task: what
-    its supervisor says of it; null when it has none. slowest_step_s: the longest that it has held the loop.
+    """The details of one part. `crash`: the last crash; `places`: its innermost stack frames. task: its state in
+    the supervisor; null without one. slowest_step_s: the longest time that it held the event loop.
     """
 
     row: TreeRow
     task: str | None
-    """The supervisor's word for its state"""
+    """Its state in the supervisor"""
     note: str
     awaiting: str
     """The innermost await, as `file:line in function`"""
@@ -2365,24 +2358,24 @@ class TreeRow(Struct, frozen=True, kw_only=True):
     flag: str | None
     restarts: int
     since: str
-    """When it came into its state"""
+    """When it entered its state"""
     error: str
     next: str | None
-    """When it does something by itself: a look, or a life after a crash"""
+    """Its next action: a check, or a restart after a crash"""
     title: str | None = None
-    """What a source is called, by its user or else by itself"""
+    """The user's name for a source, else its own title"""
     mailbox: int | None = None
-    """Messages that wait for it; null without a mailbox"""
+    """Messages in its mailbox; null without one"""
     handled: int | None = None
-    """Messages that it has taken so far"""
+    """Messages that it has received so far"""
     pace_s: float | None = None
-    """Seconds between a source's looks at its present pace"""
+    """Seconds between a source's checks at its present pace"""
     marks: str | None = None
-    """A source's last looks, newest last, a mark each. `+`: news. `.`: unchanged. `-`: nothing to tell. `x`:
+    """A source's last checks, newest last, one mark each. `+`: news. `.`: unchanged. `-`: nothing to tell. `x`:
     failed. `t`: asked to wait. `X`: failed for good. `?`: not readable. `o`: our line.
     """
     below: BelowSeen | None = None
-    """What sources and destinations supervise"""
+    """The children of `sources` and `destinations`"""
 
 
 class TypedChange(Struct, frozen=True, kw_only=True):
@@ -2393,20 +2386,20 @@ class TypedChange(Struct, frozen=True, kw_only=True):
 
     kind: str
     """A price, an availability, a date or time, a number or share, a version, a name, a negation (a word such as
-    *not* came or went), an item that came or went, or other text.
+    *not* was added or removed), an added or removed item, or other text.
     """
     label: str | None = None
-    """What the value is of, in the page's own words."""
+    """The value's name in the page's own words."""
     path: str | None = None
-    """Where it stands in a document that has paths, such as `$.plans[1].price`."""
+    """Its path in a structured document, such as `$.plans[1].price`."""
     before: Value | None = None
-    """What it was; absent where it came."""
+    """The old value; absent if it is new."""
     after: Value | None = None
-    """What it is now; absent where it went."""
+    """The new value; absent if it is gone."""
     lowest_since: str | None = None
-    """Of a price that fell: since when it was never lower, as far as the log says."""
+    """For a price that fell: the time since it was never lower, as far as the log reaches."""
     highest_since: str | None = None
-    """Of a price that rose: since when it was never higher."""
+    """For a price that rose: the time since it was never higher."""
 
 
 class UnknownTime(Struct, frozen=True, kw_only=True):
@@ -2418,27 +2411,27 @@ class UnknownTime(Struct, frozen=True, kw_only=True):
 
 
 class UrlBlocksRequest(Struct, frozen=True, kw_only=True):
-    """A URL whose page is to be chosen from; the fields mean what they do in POST /v1/sources."""
+    """The URL of a page to split into blocks; the fields are those of POST /v1/sources."""
 
     url: str
     """http, https, ws or wss"""
     selector: str | UnsetType | None = UNSET
     ignore: list[str] | UnsetType = UNSET
-    """Selectors of what not to watch. Default: []"""
+    """Selectors of parts to leave out. Default: []"""
     headers: str | UnsetType | None = UNSET
     render: Literal["always", "auto", "never"] | UnsetType = UNSET
-    """Whether a browser shows a page before it is read: `auto` only where it is empty without its scripts. A
-    rendered look costs 100 plain ones; feeds are never rendered. Default: "auto"
+    """Whether a browser renders the page: `auto` only if it is empty without its scripts. A rendered check costs as
+    much as 100 plain ones; feeds are never rendered. Default: "auto"
     """
     wait_for: str | UnsetType | None = UNSET
     tags: list[str] | UnsetType = UNSET
     """Copied to its events; each `<namespace>:<value>`, and a bare word becomes `label:<word>`. Default: []"""
     own_only: list[Literal["bar", "hours", "ignore", "schedule", "selector"]] | UnsetType = UNSET
-    """The settings that follow no tag: its own value holds, and where it has none, none does. Of `ignore` only its
-    own parts are left out. Default: []
+    """Settings that are not inherited from tags: only the source's own value applies, or none. For `ignore`, only
+    its own selectors. Default: []
     """
     first: int | UnsetType = UNSET
-    """How many of the blocks to skip; an answer has 100. Default: 0"""
+    """The number of blocks to skip; an answer has 100. Default: 0"""
     find: str | UnsetType = UNSET
     """Only blocks with all of these words. Default: "" """
     press: PressedBlock | UnsetType | None = UNSET
@@ -2452,25 +2445,25 @@ class Value(Struct, frozen=True, kw_only=True):
     """
 
     text: str
-    """As it stands on the page."""
+    """As written on the page."""
     type: str | None = None
-    """What it was read as; absent for plain text."""
+    """Its recognised type; absent for plain text."""
     number: int | None = None
     """The value times ten to the power of `scale`: 1,099.50 is 109950 with scale 2."""
     scale: int | None = None
-    """How many of the number's digits are decimals."""
+    """The number of decimal places."""
     unit: str | None = None
-    """A currency (ISO 4217), `%`, or a unit of measure; absent where none is known."""
+    """A currency (ISO 4217), `%`, or a unit of measure; absent if unknown."""
     value: str | None = None
-    """Of a date `YYYY-MM-DD`, `YYYY-MM` or `MM-DD`, of a time `HH:MM`, of a version its numbers, of an availability
-    one of in_stock, limited, preorder, backorder, out_of_stock, discontinued.
+    """A date as `YYYY-MM-DD`, `YYYY-MM` or `MM-DD`, a time as `HH:MM`, a version's numbers, or an availability: one
+    of in_stock, limited, preorder, backorder, out_of_stock, discontinued.
     """
 
 
 class ValuePoint(Struct, frozen=True, kw_only=True):
-    """A value, from a moment on. `value` are its digits, and `number` is it without the point; of a state, a
-    version or a date `number` is null, `value` as in `current`, and `text` how the page wrote it. `until`: when
-    it went from the page, where it did; null while it stands there, or until the next one.
+    """A value from `at` on. `value`: its digits. `number`: the digits without the point. For a state, a version or
+    a date `number` is null, `value` is as in `current`, and `text` as written on the page. `until`: when it was
+    removed from the page; null if it is still there or the next point replaces it.
     """
 
     at: str
@@ -2482,9 +2475,9 @@ class ValuePoint(Struct, frozen=True, kw_only=True):
 
 
 class ValueSeries(Struct, frozen=True, kw_only=True):
-    """One thing's values, oldest first. `label` says of what, in the page's own words; `path` where in a document
-    that has paths. `unit`: a currency (ISO 4217), "%", a unit of measure, or "" where none is known. `lowest`
-    and `highest`: of dates the earliest and the latest; null of states.
+    """The values of one item, oldest first. `label`: its name in the page's own words. `path`: its place in a
+    structured document. `unit`: a currency (ISO 4217), "%", a unit of measure, or "" if unknown. `lowest` and
+    `highest`: for dates the earliest and the latest; null for states.
     """
 
     type: str
@@ -2497,9 +2490,9 @@ class ValueSeries(Struct, frozen=True, kw_only=True):
 
 
 class Values(Struct, frozen=True, kw_only=True):
-    """The values of a source. `current`: what its page says now, in the page's order, at most 500, of which prices
-    are kept first; `more`: how many there are besides. `series`: what they were over time, prices first.
-    `since`: from when on they are known.
+    """The values of a source. `current`: the values on its page now, in the page's order, at most 500 with prices
+    preferred. `more`: the number of the others. `series`: values over time, prices first. `since`: the start of
+    the record.
     """
 
     id: str
@@ -2510,8 +2503,8 @@ class Values(Struct, frozen=True, kw_only=True):
 
 
 class VersionComparison(Struct, frozen=True, kw_only=True):
-    """What differs between two versions, the earlier one first, in the order of the later one. `partial`: it is of
-    the main text only, as the events carry it. `truncated`: there are more steps than these.
+    """The differences between two versions, from the earlier to the later, in the later one's order. `partial`: it
+    compares only the main texts of the events. `truncated`: there are more steps than these.
     """
 
     id: str
@@ -2523,8 +2516,8 @@ class VersionComparison(Struct, frozen=True, kw_only=True):
 
 
 class VersionStep(Struct, frozen=True, kw_only=True):
-    """A text that came (`insert`), went (`delete`), was altered (`replace`) or stayed (`keep`), and where it
-    stands. `spans` are the words that differ; absent where the two texts have too little in common.
+    """A text that was added (`insert`), removed (`delete`), changed (`replace`) or stayed (`keep`), and its place.
+    `spans`: the differing words; absent if the two texts have too little in common.
     """
 
     op: str
@@ -2535,15 +2528,15 @@ class VersionStep(Struct, frozen=True, kw_only=True):
 
 
 class Versions(Struct, frozen=True, kw_only=True):
-    """The kept versions of a source, newest first; none of what is no page."""
+    """The stored versions of a page, newest first; empty for other sources."""
 
     id: str
     versions: list[KeptVersion]
 
 
 class Watching(Struct, frozen=True, kw_only=True):
-    """How the watching of a source goes. `trail`: its last looks, newest first. `health`: what its score is made
-    of. next_look: why the next look is when it is.
+    """The state of a source's checks. `trail`: its last checks, newest first. `health`: the factors of its score.
+    next_look: the reason for the time of the next check.
     """
 
     id: str
@@ -2567,4 +2560,4 @@ class Watching(Struct, frozen=True, kw_only=True):
     trail: list[LookSeen]
     held: HeldEvents
     covered: str
-    """How often it was looked at in the last 7 days, and what is unknown"""
+    """The checks of the last 7 days, and the gaps in their record"""

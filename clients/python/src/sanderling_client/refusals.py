@@ -25,11 +25,11 @@ class NotFound(ProblemError):
 
 
 class RequestTimeout(ProblemError):
-    """The request came too slowly (408)."""
+    """The request arrived too slowly (408)."""
 
 
 class Conflict(ProblemError):
-    """It is not in a state for this (409)."""
+    """Not possible in its present state (409)."""
 
 
 class LibraryFull(ProblemError):
@@ -37,11 +37,11 @@ class LibraryFull(ProblemError):
 
 
 class CursorExpired(ProblemError):
-    """The cursor is older than what is kept (410)."""
+    """The cursor is older than the log (410)."""
 
 
 class PreconditionFailed(ProblemError):
-    """Somebody else has changed it meanwhile (412)."""
+    """It has changed since you read it (412)."""
 
 
 class BodyTooLarge(ProblemError):
@@ -73,11 +73,11 @@ class HeadersTooLarge(ProblemError):
 
 
 class Internal(ProblemError):
-    """Something went wrong on our side (500)."""
+    """Internal error (500)."""
 
 
 class Unavailable(ProblemError):
-    """Not now (503)."""
+    """Temporarily unavailable (503)."""
 
 
 REFUSALS: dict[str, type[ProblemError]] = {
