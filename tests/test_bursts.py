@@ -1,9 +1,15 @@
-"""Each cursor over the log: a burst of three pages and one event arrives complete, in order and once."""
+"""Each cursor over the log: a burst of three pages and one event arrives complete, in order and once; a cursor that
+takes a page for everything is noticed.
+"""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from types import MappingProxyType
+from typing import Any
+from unittest.mock import patch
 
 import feedparser
 import httpx
@@ -11,13 +17,24 @@ import pytest
 import trio
 
 from actors.delivery.actor import MOST_CLAIMED
+from actors.delivery.claims import Claims
 from actors.delivery.digest import MOST_EVENTS as OF_A_DIGEST
 from actors.matcher.actor import PAGE as OF_THE_MATCHER
+from actors.matcher.actor import Matcher
+from api.operations import events as past
 from api.operations.events import AT_ONCE as OF_HISTORY
 from api.streams.export import PAGE as OF_AN_EXPORT
+from api.streams.export import Export
 from api.streams.reader import TURN as OF_A_STREAM
+from api.streams.reader import Reader
 from extras.agents.tools import _AT_ONCE as OF_AN_AGENT
+from extras.agents.tools import Service
+from extras.publish import documents
+from extras.publish.entry import FeedPage
+from extras.publish.hub import Hub
 from extras.publish.newest import MOST as OF_A_FEED
+from storage.sql.stores.outbox import Outbox
+from storage.tail import EVERYTHING, Follower, Tail
 from storage.tail import PAGE as OF_THE_FOLLOWER
 from tests.actors.delivery.rig import Rig as DeliveryRig
 from tests.actors.matcher.rig import Rig as MatcherRig
@@ -89,10 +106,13 @@ def of_house(read: Callable[[House, httpx.AsyncClient, int], Awaitable[list[str]
 
 
 def stream(since: str) -> Cursor:
-    """A stream that begins before the burst: from the log, or from live appends."""
+    """A stream that begins before the burst: from the log, as the ring has little, or from live appends."""
+    little = {"most": 16, "most_bytes": 64 << 20}
 
     async def cursor(titles: Sequence[str]) -> list[str]:
-        async with running(make_house()) as house, trio.open_nursery() as nursery:
+        with patch.object(Tail.__init__, "__kwdefaults__", little) if since else nullcontext():
+            made = make_house()
+        async with running(made) as house, trio.open_nursery() as nursery:
             nursery.start_soon(house.storage.follow)
             await house.publish("before")
             if since:
@@ -197,3 +217,153 @@ async def test_a_burst_of_three_pages_arrives_whole_in_order_and_once(name: str,
     cursor, page = CURSORS[name]
     titles = [f"e{number}" for number in range(3 * page + 1)]
     assert await cursor(titles) == titles
+
+
+# --- each cursor, with the bug that a page is everything ---------------------------------------------------------
+
+Planted = AbstractContextManager[Any]
+
+
+def matches_a_page_of_the_ring() -> Planted:
+    right = Matcher._match
+
+    async def wrong(self: Matcher, events: Sequence[Any]) -> None:
+        await right(self, events[:OF_THE_MATCHER])
+        self._at = events[-1].seq
+
+    return patch.object(Matcher, "_match", wrong)
+
+
+def starts_with_one_page() -> Planted:
+    right = Matcher._match
+
+    async def wrong(self: Matcher, events: Sequence[Any]) -> None:
+        await right(self, events)
+        self._at = self._storage.tail.head
+
+    return patch.object(Matcher, "_match", wrong)
+
+
+def claims_once() -> Planted:
+    right, found = Claims.claim, list[object]()
+
+    async def wrong(self: Claims, most: int, *, digests: bool) -> Sequence[Any]:
+        if found:
+            await trio.sleep_forever()
+        found.extend(claimed := await right(self, most, digests=digests))
+        return claimed
+
+    return patch.object(Claims, "claim", wrong)
+
+
+def gathers_once() -> Planted:
+    right, found = Outbox.gathered_since, list[object]()
+
+    async def wrong(self: Outbox, destination: str) -> Any:
+        since = None if found else await right(self, destination)
+        found.extend([since] if since else [])
+        return since
+
+    return patch.object(Outbox, "gathered_since", wrong)
+
+
+def posts_a_page_and_goes_to_the_head() -> Planted:
+    right = Hub._document
+
+    async def wrong(self: Hub, topic: Any, newest: Any, reader: Any) -> Any:
+        return (await right(self, topic, newest, reader))._replace(upto=newest.page.events[0].seq)
+
+    return patch.object(Hub, "_document", wrong)
+
+
+def follows_one_page() -> Planted:
+    async def wrong(self: Follower) -> None:
+        await self._tail.publish((await self._log.read(self._tail.head, OF_THE_FOLLOWER, EVERYTHING)).events)
+
+    return patch.object(Follower, "_read_on", wrong)
+
+
+def streams_a_turn_of_the_ring() -> Planted:
+    right = Reader._of_ring
+
+    async def wrong(self: Reader, recent: Sequence[Any]) -> bytes:
+        frames = await right(self, recent)
+        self.cursor = recent[-1].stored.seq
+        return frames
+
+    return patch.object(Reader, "_of_ring", wrong)
+
+
+def resumes_with_one_page() -> Planted:
+    right = Reader._read_page
+
+    async def wrong(self: Reader) -> None:
+        await right(self)
+        self.cursor = self._tail.head
+
+    return patch.object(Reader, "_read_page", wrong)
+
+
+def names_no_next_page() -> Planted:
+    return patch.object(past, "lead_on", lambda *_: None)
+
+
+def exports_one_page() -> Planted:
+    right = Export._read
+
+    async def wrong(self: Export) -> None:
+        await right(self)
+        self._exhausted = True
+
+    return patch.object(Export, "_read", wrong)
+
+
+def tells_agents_of_one_page() -> Planted:
+    right = Service.get
+
+    async def wrong(self: Service, *given: Any, **named: Any) -> Any:
+        found = await right(self, *given, **named)
+        return found | {"next_cursor": None} if "next_cursor" in found else found
+
+    return patch.object(Service, "get", wrong)
+
+
+def links_no_older_page(ending: str) -> Callable[[], Planted]:
+    def planted() -> Planted:
+        right = documents.FORMATS[ending]
+
+        def wrong(feed: FeedPage) -> bytes:
+            return right.write(feed._replace(older=""))
+
+        return patch.object(
+            documents, "FORMATS", MappingProxyType(documents.FORMATS | {ending: right._replace(write=wrong)})
+        )
+
+    return planted
+
+
+PLANTED: dict[str, Callable[[], Planted]] = {
+    "matcher": matches_a_page_of_the_ring,
+    "matcher that starts": starts_with_one_page,
+    "deliveries": claims_once,
+    "digests": gathers_once,
+    "hub": posts_a_page_and_goes_to_the_head,
+    "follower of the log": follows_one_page,
+    "stream that is open": streams_a_turn_of_the_ring,
+    "stream that resumes": resumes_with_one_page,
+    "history": names_no_next_page,
+    "export": exports_one_page,
+    "agents": tells_agents_of_one_page,
+    "atom": links_no_older_page("atom"),
+    "rss": links_no_older_page("rss"),
+    "json feed": links_no_older_page("json"),
+}
+
+
+@pytest.mark.parametrize("name", CURSORS)
+async def test_a_cursor_that_takes_a_page_for_everything_is_noticed(name: str, autojump_clock: object) -> None:
+    cursor, page = CURSORS[name]
+    titles = [f"e{number}" for number in range(3 * page + 1)]
+    with PLANTED[name]():
+        found = await cursor(titles)
+    assert 0 < len(found) < len(titles) and set(found) < set(titles)
