@@ -31,11 +31,13 @@ from extras.agents.tools import _AT_ONCE as OF_AN_AGENT
 from extras.agents.tools import Service
 from extras.publish import documents
 from extras.publish.entry import FeedPage
+from extras.publish.formats import FORMATS
 from extras.publish.hub import Hub
 from extras.publish.newest import MOST as OF_A_FEED
+from storage.records.event import EVERYTHING
 from storage.sql.stores.outbox import Outbox
-from storage.tail import EVERYTHING, Follower, Tail
 from storage.tail import PAGE as OF_THE_FOLLOWER
+from storage.tail import Follower, Tail
 from tests.actors.delivery.rig import Rig as DeliveryRig
 from tests.actors.matcher.rig import Rig as MatcherRig
 from tests.actors.matcher.rig import an_alert
@@ -330,14 +332,12 @@ def tells_agents_of_one_page() -> Planted:
 
 def links_no_older_page(ending: str) -> Callable[[], Planted]:
     def planted() -> Planted:
-        right = documents.FORMATS[ending]
+        right = FORMATS[ending]
 
         def wrong(feed: FeedPage) -> bytes:
             return right.write(feed._replace(older=""))
 
-        return patch.object(
-            documents, "FORMATS", MappingProxyType(documents.FORMATS | {ending: right._replace(write=wrong)})
-        )
+        return patch.object(documents, "FORMATS", MappingProxyType(FORMATS | {ending: right._replace(write=wrong)}))
 
     return planted
 

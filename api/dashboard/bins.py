@@ -20,10 +20,10 @@ from api.dashboard.forms import Confirm, Form
 from api.dashboard.lists import PageQuery, numbered
 from api.dashboard.notifying.destinations import MODE_WORDS
 from api.dashboard.screen import Download, Go, Page, Reply, Screen, Secret, Visit, post
+from api.fields.alerts import NewDestination
 from api.operations import alerts, destinations
 from api.operations import bins as acts
 from api.operations.bins import Seen
-from api.schemas.alerts import NewDestination
 from api.schemas.bins import Checked
 from storage.records.bin import Bin, Capture
 

@@ -9,8 +9,8 @@ import msgspec
 from msgspec import Struct
 
 from actors.destination_kinds.webhook import MEDIA, enveloped
+from api.fields.alerts import Digest
 from api.openapi.texts import example_of, examples, sections
-from api.schemas.alerts import Digest
 from storage.records.event import Event
 
 KINDS_SENT: tuple[type[Struct], ...] = (Event, Digest)

@@ -26,13 +26,13 @@ from actors.query.explain import Explanation
 from actors.query.search import PreviewAnswer, counted_terms
 from actors.query.search import PreviewRequest as Asked
 from actors.world import TaskRefused, WorkerDied, WorkerTooSlow
+from api.fields import alerts as wire
 from api.operations.context import OperationContext, guarded, known_id, refuse_stale, whole
 from api.operations.streams import CHANNELS
 from api.operations.tags import tags_in
 from api.problems import invalid
 from api.ratelimit import Limit
 from api.schemas import alert_previews
-from api.schemas import alerts as wire
 from storage.records.alert import MOST_ALERTS, Alert, Scope
 from storage.records.event import Filter, Stored
 from storage.records.identity import START, Millis, Seq, SourceId, given, millis_of, rfc3339, seq_of

@@ -27,12 +27,12 @@ from actors.notification.message_template import SPECIMENS
 from actors.notification.reading import Notification, digest_of, notification_of
 from actors.sealed_places import check_named, of_destination
 from actors.signatures import webhook
+from api.fields import alerts as wire
 from api.operations import alerts
 from api.operations.alerts import Stretch, trial
 from api.operations.context import OperationContext, guarded, known_id, refuse_stale, whole
 from api.ratelimit import Limit
 from api.schemas import alert_previews
-from api.schemas import alerts as wire
 from api.schemas.alert_previews import AlertPreviewRequest
 from storage.records.alert import Alert
 from storage.records.destination import ADDRESS, LINK, WEBHOOK, WEEKDAYS, Destination, Private, QuietHours, Secret

@@ -15,12 +15,12 @@ from msgspec.structs import replace
 from actors.errors import NotFound, TooSoon, Unprocessable
 from actors.messages.workers import OutboxGrew
 from actors.notices import about
+from api.fields import alerts as wire
 from api.operations.context import OperationContext
 from api.operations.destinations import mailbox_of, named
 from api.operations.events import TimeWindow, find, names_event, position
 from api.problems import invalid
 from api.ratelimit import Limit
-from api.schemas import alerts as wire
 from api.streams.channels import channel_of
 from api.streams.reader import EventFilter
 from storage.records.destination import Destination, Match, Replayed

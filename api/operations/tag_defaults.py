@@ -13,11 +13,11 @@ from actors.inheriting import defaults_of
 from actors.messages.requests import SourcePatch, TagSettings
 from actors.messages.sources import SetTagDefaults
 from actors.selection import SourceSelection
+from api.fields.alerts import AlertPatch, NewAlert
 from api.operations import alerts, destinations, sources
 from api.operations.batches import Failed
 from api.operations.context import OperationContext, whole
 from api.operations.tags import tags_in
-from api.schemas.alerts import AlertPatch, NewAlert
 from storage.records.alert import Alert
 from storage.records.destination import Destination
 from storage.records.identity import interval_text

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from actors.notification.dialects import DialectName
-from api.schemas.alerts import FilterQuery, KindName, LanguageCode, Match, PrivateSources, SourceIds, Tags
+from api.fields.alerts import FilterQuery, KindName, LanguageCode, Match, PrivateSources, SourceIds, Tags
 from api.schemas.sources import Time
 
 MOST_EVENTS = 2_000

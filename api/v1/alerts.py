@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from api.etags import expected, shown, tag_of
+from api.fields import alerts as wire
+from api.fields.declaring import mirrored
 from api.operations import alerts as acts
 from api.operations import tag_defaults
 from api.operations.alerts import preview
 from api.pagination import oldest_first
 from api.route import LETS_OUT, Answer, Call, Route, routes_below
 from api.schemas import alert_previews
-from api.schemas import alerts as wire
-from api.schemas.mirror import mirrored
 from api.schemas.sources import ListQuery
 from storage.records.alert import Alert
 from storage.records.destination import DeliveryMode, Destination

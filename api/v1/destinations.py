@@ -14,14 +14,14 @@ from actors.destination_kinds.answer import Answer as Attempted
 from actors.destination_kinds.fields import KindField
 from actors.destination_kinds.kind import DestinationKind
 from api.etags import expected, shown, tag_of
+from api.fields import alerts as wire
+from api.fields.declaring import mirrored
 from api.operations import destinations as acts
 from api.operations import replays
 from api.operations.destinations import preview
 from api.pagination import next_page, oldest_first, place
 from api.route import LETS_OUT, Answer, Call, Route, routes_below
 from api.schemas import alert_previews
-from api.schemas import alerts as wire
-from api.schemas.mirror import mirrored
 from api.schemas.sources import ListQuery
 from api.v1.alerts import alert_of
 from storage.records.destination import ADDRESS, LINK, Attempt, Destination, Rates

@@ -7,10 +7,10 @@ from msgspec import UNSET
 from actors import previews
 from actors.messages.requests import DetectRequest
 from actors.previews import PickWish, Press
+from api.fields.declaring import mirrored
 from api.operations import sources, versions
 from api.route import Answer, Call, Route
 from api.schemas import previews as wire
-from api.schemas.mirror import mirrored
 from api.schemas.previews import ShownPart
 from storage.records.identity import rfc3339
 from storage.records.secrecy import where_it_led

@@ -9,12 +9,12 @@ from actors.messages.requests import NewSource, SourcePatch
 from actors.messages.views import AddedSource, SourceView
 from actors.selection import SourceSelection
 from api.etags import expected, shown, tag_of
+from api.fields.declaring import mirrored
 from api.operations import sources as operations
 from api.operations.batches import Failed
 from api.pagination import next_page, place
 from api.route import Answer, Call, routes_below
 from api.schemas import sources as wire
-from api.schemas.mirror import mirrored
 from storage.records.identity import Millis, interval_text, rfc3339
 from storage.records.revision import revision_of
 from storage.records.secrecy import where_it_led

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from actors.messages.requests import TagSettings
 from api.etags import expected, expected_by_put, shown, tag_of
+from api.fields.declaring import mirrored
 from api.operations import tag_defaults as acts
 from api.operations.tag_defaults import Tag
 from api.pagination import next_page, place
 from api.problems import Refusal
 from api.route import Answer, Call, routes_below
 from api.schemas import sources as wire
-from api.schemas.mirror import mirrored
 from api.schemas.sources import ListQuery
 from storage.records.identity import interval_text
 from storage.records.revision import revision_of

@@ -22,9 +22,9 @@ from actors.query.nodes import Any as AnyOf
 from actors.query.parts import Part
 from actors.query.words import LONGEST
 from api.cursors import decode_cursor, encode_cursor
+from api.fields.alerts import NewAlert
 from api.operations.events import event_filter_of
 from api.problems import Refusal
-from api.schemas.alerts import NewAlert
 from api.schemas.queries import StreamQuery
 from api.streams import searching
 from api.streams.sse import event_frame, frames

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from api.etags import expected, shown, tag_of
+from api.fields.declaring import mirrored
 from api.pagination import oldest_first
 from api.route import LETS_OUT, Answer, Call, routes_below
-from api.schemas.mirror import mirrored
 from api.schemas.sources import ListQuery
 from extras.publish import operations as acts
 from extras.publish import schemas as wire

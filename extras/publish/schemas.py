@@ -8,7 +8,7 @@ from typing import Annotated
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from actors.messages.requests import ManagedBy
-from api.schemas.alerts import PrivateSources, SourceId
+from api.fields.alerts import PrivateSources, SourceId
 from api.schemas.sources import Revision, Time, UpdatedBy
 from storage.records.alert import MOST_SOURCES
 from storage.records.identity import Managed

@@ -15,9 +15,9 @@ from api.dashboard.picker import picker, private_choices, sources_of
 from api.dashboard.screen import Go, Page, Screen, Visit, post
 from api.dashboard.sources.display import name_of
 from api.dashboard.sources.options import words_in
+from api.fields.alerts import PrivateSources
 from api.operations.sources import private_sources
 from api.operations.streams import CHANNELS
-from api.schemas.alerts import PrivateSources
 from extras.publish import operations as acts
 from extras.publish import schemas as wire
 from extras.publish.formats import FORMATS

@@ -18,9 +18,9 @@ from api.dashboard.forms import Form, Wrong
 from api.dashboard.notifying.destination_form import alert_choices
 from api.dashboard.notifying.destinations import standings
 from api.dashboard.screen import Go, Page, Screen, Visit, post
+from api.fields import alerts as wire
 from api.operations import alerts, destinations
 from api.problems import Refusal
-from api.schemas import alerts as wire
 from storage.errors import STANDSTILL
 from storage.records.destination import WEBPUSH, Destination
 

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from msgspec import Meta, Struct, json
 
 from actors.messages.requests import NewSource, SourcePatch
+from api.fields.alerts import AlertPatch, NewAlert, NewDestination
 from api.problems import KINDS, Refusal
-from api.schemas.alerts import AlertPatch, NewAlert, NewDestination
 from api.schemas.sources import SourceBatch
 from api.validation import read_body, read_query
 from tests.api.house import House

@@ -73,7 +73,7 @@ def test_a_field_of_an_alert_is_named_in_four_files() -> None:
     found = naming("notice_after") - {"storage/records/states.py"}
     files = {
         "storage/records/alert.py",
-        "api/schemas/alerts.py",
+        "api/fields/alerts.py",
         "api/dashboard/notifying/alert_form.py",
         "api/dashboard/templates/alerts/form.html",
     }

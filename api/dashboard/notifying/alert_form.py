@@ -21,11 +21,11 @@ from api.dashboard.forms import Form, Wrong, draft_of
 from api.dashboard.notifying.destination_form import BIN, MODES, signing_secret
 from api.dashboard.picker import Group, picker, private_choices
 from api.dashboard.screen import Go, Page, Visit
+from api.fields import alerts as wire
 from api.operations import alerts, bins, destinations, tag_defaults
 from api.operations.alerts import Stretch, check_query, preview
 from api.operations.tags import tags_in
 from api.problems import Refusal
-from api.schemas import alerts as wire
 from api.schemas.alert_previews import (
     MOST_EVENTS,
     AlertPreview,

@@ -18,9 +18,9 @@ from actors.language.speaking import each_said, noted, say
 from actors.notification.message_template import OF_EVENTS, OF_MESSAGES
 from api.dashboard.forms import Form, Wrong, draft_of
 from api.dashboard.screen import Go, Page, Secret, Visit
+from api.fields import alerts as wire
 from api.operations import alerts, bins, destinations
 from api.problems import Refusal
-from api.schemas import alerts as wire
 from api.schemas.alert_previews import MessagePreviewRequest
 from storage.records.alert import Alert
 from storage.records.destination import (

@@ -21,9 +21,9 @@ from api.dashboard.notifying import deliveries, destination_form
 from api.dashboard.notifying.deliveries import Clock, DeliveriesQuery, causes, clock_of, link, missed, next_of, position
 from api.dashboard.notifying.destination_form import DestinationEdit, NewDestinationForm, signing_secret
 from api.dashboard.screen import Go, Page, Screen, Visit, buttons, post
+from api.fields import alerts as wire
 from api.operations import alerts, destinations
 from api.operations.replays import replay
-from api.schemas import alerts as wire
 from storage.attempts import KEPT_ATTEMPTS
 from storage.records.destination import ADDRESS, WEEKDAYS, Attempt, Destination, QuietHours, Rates
 from storage.records.states import DESTINATIONS, DestinationState

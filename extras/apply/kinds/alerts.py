@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from actors.messages.requests import Tag
-from api.schemas.alerts import SOURCES_OWN, Channel, FilterQuery, LanguageCode, Match, Name, NoticeAfter, Notices
+from api.fields.alerts import SOURCES_OWN, Channel, FilterQuery, LanguageCode, Match, Name, NoticeAfter, Notices
 from extras.apply.kinds.kind import Ids, Kind, Names, There, Values
 from extras.apply.kinds.sources import SOURCES, tags_of
 from storage.records.alert import MOST_SOURCES, MOST_TAGS, Matching

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from api.schemas.alerts import AtOnce, BodyFormat, HookUrl, Hour, KindName, Name, OptionValue, QuietHours, Zone
+from api.fields.alerts import AtOnce, BodyFormat, HookUrl, Hour, KindName, Name, OptionValue, QuietHours, Zone
 from extras.apply.kinds.alerts import ALERTS
 from extras.apply.kinds.kind import PART, Ids, Kind, Names, There, Values
 from extras.apply.kinds.sources import url_of

@@ -9,8 +9,8 @@ from urllib.parse import urlsplit
 import httpx
 import msgspec
 
+from api.fields.alerts import AlertRecord, DestinationRecord
 from api.openapi.texts import example_of
-from api.schemas.alerts import AlertRecord, DestinationRecord
 from api.schemas.sources import SourceRecord
 from sanderling.client.api import Client
 from tests.sanderling.client.documented import as_documented

@@ -6,8 +6,8 @@ from typing import Any, get_args
 import click
 import pytest
 
+from api.fields.alerts import AlertRecord
 from api.openapi.texts import example_of
-from api.schemas.alerts import AlertRecord
 from api.schemas.sources import SourceRecord
 from sanderling.client.lines import MATCHED
 from sanderling.client.terminal import alert_page

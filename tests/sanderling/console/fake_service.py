@@ -10,10 +10,10 @@ from urllib.parse import unquote
 
 import httpx
 
+from api.fields.alerts import AlertRecord
 from api.openapi.texts import example_of
 from api.schemas import admin
 from api.schemas.admin import KeySeen, StreamSeen
-from api.schemas.alerts import AlertRecord
 from api.schemas.why import SourceWhy
 from api.v1.events import EventsPage
 from storage.records.event import Event

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from api.fields.alerts import AlertRecord
 from api.openapi.texts import example_of
-from api.schemas.alerts import AlertRecord
 from sanderling.console import deliveries, rows
 from sanderling.console.events import event_line
 from sanderling.console.figures import Figures
