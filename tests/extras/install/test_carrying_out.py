@@ -217,7 +217,7 @@ def test_the_first_start_that_failed_gives_its_set_up_link_when_said_again(
             raise OSError("the bus is not there")
 
     monkeypatch.setattr(Hand, "_run", manage)
-    monkeypatch.setattr("extras.install.carrying_out.set_up_link", lambda *_: "http://the-link/")
+    monkeypatch.setattr("extras.install.commands.set_up_link", lambda *_: "http://the-link/")
     assert run(["install", "--user"]) == Exit.FAILED
     assert (tmp_path / "home/.local/lib/sanderling/current").is_symlink()
     capsys.readouterr()
