@@ -66,6 +66,25 @@ class Extra:
     """Writes a service's configuration as files of a workspace into a folder, and returns an exit code."""
 
 
+def members(module: str, *names: str) -> Callable[[], Sequence[Any]]:
+    """Return a function that imports a module of an extra and returns its members."""
+    return lambda: [getattr(import_module(module), name) for name in names]
+
+
+def member(module: str, name: str) -> Callable[[], Any]:
+    """Return a function that imports a module of an extra and returns its member."""
+    return lambda: getattr(import_module(module), name)
+
+
+def calling(module: str, name: str) -> Callable[..., Any]:
+    """Return a function that imports a module of an extra and calls its function."""
+
+    def call(*given: Any) -> Any:
+        return getattr(import_module(module), name)(*given)
+
+    return call
+
+
 @dataclass(frozen=True, slots=True)
 class Row:
     """An extra as the product knows it before it imports it."""

@@ -7,27 +7,9 @@ No setting switches it: the service imports its routes when it starts.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from actors.extras import Extra, member, members
 
-from actors.extras import Extra
-
-if TYPE_CHECKING:
-    import click
-
-    from api.route import Route
-
-
-def _commands() -> tuple[click.Command, ...]:
-    from extras.agents.commands import mcp
-
-    return (mcp,)
-
-
-def _routes() -> Mapping[str, Sequence[Route]]:
-    from extras.agents.endpoint import ROUTES
-
-    return {"agents": ROUTES}
-
-
-EXTRA = Extra(commands=_commands, routes=_routes)
+EXTRA = Extra(
+    commands=members("extras.agents.commands", "mcp"),
+    routes=lambda: {"agents": member("extras.agents.endpoint", "ROUTES")()},
+)

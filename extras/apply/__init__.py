@@ -8,27 +8,9 @@ typed.
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import TYPE_CHECKING
+from actors.extras import Extra, calling, members
 
-from actors.extras import Extra
-
-if TYPE_CHECKING:
-    import click
-
-    from sanderling.client.api import Client
-
-
-def _commands() -> tuple[click.Command, ...]:
-    from extras.apply.commands import apply_folder
-
-    return (apply_folder,)
-
-
-def _as_files(client: Client, folder: Path, workspace: str) -> int:
-    from extras.apply.exporting import export_files
-
-    return export_files(client, folder, workspace)
-
-
-EXTRA = Extra(commands=_commands, as_files=_as_files)
+EXTRA = Extra(
+    commands=members("extras.apply.commands", "apply_folder"),
+    as_files=calling("extras.apply.exporting", "export_files"),
+)

@@ -7,18 +7,6 @@ Start with `plan.py`. No setting switches it on: its commands run when typed.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from actors.extras import Extra, members
 
-from actors.extras import Extra
-
-if TYPE_CHECKING:
-    import click
-
-
-def _commands() -> tuple[click.Command, ...]:
-    from extras.install.commands import install, uninstall
-
-    return install, uninstall
-
-
-EXTRA = Extra(commands=_commands)
+EXTRA = Extra(commands=members("extras.install.commands", "install", "uninstall"))

@@ -8,18 +8,6 @@ running service. Start with `plan.py`, then `reading.py` (the table of readers).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from actors.extras import Extra, members
 
-from actors.extras import Extra
-
-if TYPE_CHECKING:
-    import click
-
-
-def _commands() -> tuple[click.Command, ...]:
-    from extras.migrate.commands import move_in, move_out
-
-    return move_in, move_out
-
-
-EXTRA = Extra(commands=_commands)
+EXTRA = Extra(commands=members("extras.migrate.commands", "move_in", "move_out"))

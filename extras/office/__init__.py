@@ -6,19 +6,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING
+from actors.extras import Extra, member
 
-from actors.extras import Extra
-
-if TYPE_CHECKING:
-    from actors.content.documents.tree import Document
-
-
-def _documents() -> Callable[[bytes], Document | None]:
-    from extras.office.reading import read_office
-
-    return read_office
-
-
-EXTRA = Extra(documents=_documents)
+EXTRA = Extra(documents=member("extras.office.reading", "read_office"))

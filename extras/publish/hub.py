@@ -39,7 +39,7 @@ from extras.publish.turns import Intent, Turns, domain_of, mailbox_of
 from storage.errors import StorageError
 from storage.records.identity import START, Millis, Seq
 from storage.records.publication import MOST_SUBSCRIPTIONS, Progress, Publication, Subscriber, Subscription
-from supervision import Child
+from supervision import Child, ChildSpec
 
 MOST_OF_ONE = 1_000
 """Subscriptions per domain, per callback address, and per client."""
@@ -487,3 +487,7 @@ class Hub:
 
 def _head(newest: Newest) -> Seq:
     return newest.page.events[0].seq if newest.page.events else START
+
+
+def children(context: AppContext) -> Sequence[ChildSpec]:
+    return (ChildSpec("hub", run=Hub(context).run, ready_within=30.0, mailbox=mailbox_of(context)),)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Literal
 from urllib.parse import parse_qsl
 
@@ -13,11 +13,12 @@ from werkzeug.datastructures import Headers
 from actors.bins import Bins
 from actors.egress.url import parse_url
 from actors.errors import DomainError, UrlRefused
-from api.application import Application
+from api.application import Application, Endpoint
 from api.peers import caller
 from api.problems import MEDIA, Refusal
 from api.ratelimit import STRANGERS, neighbourhood
 from api.refusals import refusal_of
+from extras.publish.endpoint import PublicationEndpoint, is_published
 from extras.publish.formats import FORMATS
 from extras.publish.operations import HUB, PATH
 from extras.publish.turns import Intent, mailbox_of
@@ -144,6 +145,10 @@ class HubEndpoint:
         if Bins(context.world, context.storage, self._api.base_url).is_own(url):
             raise UrlRefused("url-loop", f"{url.origin} is this service itself")
         return url.text
+
+
+def endpoints(api: Application) -> Sequence[Endpoint]:
+    return Endpoint(is_for_the_hub, HubEndpoint(api)), Endpoint(is_published, PublicationEndpoint(api))
 
 
 def fields_of(body: bytes) -> dict[str, str]:

@@ -7,18 +7,6 @@ For developers of receivers. Decisions are in `capture.py`, `report.py` and `cas
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from actors.extras import Extra, members
 
-from actors.extras import Extra
-
-if TYPE_CHECKING:
-    import click
-
-
-def _commands() -> tuple[click.Command, ...]:
-    from extras.receiver.commands import listen, probe, verify
-
-    return listen, verify, probe
-
-
-EXTRA = Extra(commands=_commands)
+EXTRA = Extra(commands=members("extras.receiver.commands", "listen", "verify", "probe"))

@@ -11,20 +11,6 @@ collector, and its answers) and `exporter.py` (the actor that sends them).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from actors.extras import Extra, calling
 
-from actors.extras import Extra
-
-if TYPE_CHECKING:
-    from actors.observer import Observer
-    from actors.settings import Settings
-    from actors.world import World
-
-
-def _observer(world: World, settings: Settings) -> Observer:
-    from extras.tracing.observer import TracingObserver
-
-    return TracingObserver(world, settings)
-
-
-EXTRA = Extra(observer=_observer)
+EXTRA = Extra(observer=calling("extras.tracing.observer", "TracingObserver"))

@@ -1,4 +1,4 @@
-"""Attempts and digests in traces.
+"""Attempts in traces.
 
 An attempt's parent is the match of its event, or the making of its digest, so that all attempts are siblings. Its id
 is derived from the delivery and the attempt's number: the receiver gets it in `traceparent` before the outcome is
@@ -7,7 +7,7 @@ known, and a repetition after a crash uses the same one.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
@@ -19,7 +19,7 @@ from actors.egress.failures import PostMethod, PostResult
 from actors.egress.url import Url
 from actors.observer import Attempt
 from extras.tracing.identity import SpanContext, root_of, span_of, told_in, trace_of_event, traceparent
-from extras.tracing.span import CLIENT, INTERNAL, Attributes, Span, Value, host_alone
+from extras.tracing.span import CLIENT, Attributes, Span, Value, host_alone
 from extras.tracing.tracer import Tracer
 from storage.records.destination import EMAIL, Delivery, Destination
 
@@ -113,25 +113,3 @@ def begun_test(tracer: Tracer, id: str) -> TracedAttempt:
     context = SpanContext(trace, root_of(trace))
     known: Attributes = {"sanderling.event.id": id, "sanderling.delivery.test": True}
     return TracedAttempt(tracer, context, b"", tracer.samples(trace), trio.current_time(), 1, known)
-
-
-def linked(tracer: Tracer, events: Sequence[bytes]) -> list[SpanContext]:
-    """Return the matches of those events whose traces are sampled."""
-    told = [found for event in events if (found := told_in(event)) is not None]
-    return [each.matched for each in told if tracer.samples(each.trace)]
-
-
-def put_digest(
-    tracer: Tracer, id: str, destination: Destination, *, links: Sequence[SpanContext], events: int, began: float
-) -> None:
-    """Record the making of a digest."""
-    trace = trace_of_event(id)
-    if not tracer.samples(trace):
-        return
-    attributes: dict[str, Value] = {
-        "sanderling.destination.id": destination.id,
-        "sanderling.digest.id": id,
-        "sanderling.events": events,
-    }
-    times = tracer.since(began)
-    tracer.put(Span(trace, root_of(trace), b"", "digest", INTERNAL, *times, attributes, links=links))

@@ -1,27 +1,39 @@
-"""The observer that makes spans of the core's reports."""
+"""The observer that makes spans of the core's reports: one for each trace in a commit, each match, digest and call."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from typing import NamedTuple
+
+import trio
 
 from actors.egress.traffic import Egress
 from actors.messages.workers import Record
 from actors.observer import NO_ATTEMPT, Attempt, CheckSteps, FinishedCall, Observer
 from actors.settings import Settings
 from actors.world import World
-from extras.tracing import commits
-from extras.tracing.attempts import begun, begun_test, linked, put_digest
-from extras.tracing.calls import put_call
+from extras.tracing.attempts import begun, begun_test
 from extras.tracing.exporter import traced
-from extras.tracing.identity import SpanContext
-from extras.tracing.matches import MatchedEvent, matched_events, span_of_match
+from extras.tracing.identity import SpanContext, Told, parent_in, root_of, span_of, told_in, trace_of_event
+from extras.tracing.span import INTERNAL, MOST_IN_LIST, SERVER, Attributes, Span, Value, clean
 from extras.tracing.steps import LookSteps
-from extras.tracing.tracer import Tracer
+from extras.tracing.tracer import Times, Tracer
 from storage.append import Answer
+from storage.errors import StorageError
 from storage.records.destination import Delivery, Destination
-from storage.records.event import Stored
+from storage.records.event import Draft, Stored
 from storage.records.identity import SourceId
 from supervision import ChildSpec
+
+
+class MatchedEvent(NamedTuple):
+    """An event, its alerts, and the time of its matching by the loop's clock."""
+
+    told: Told
+    source: SourceId
+    alerts: Sequence[str]
+    began: float
 
 
 class TracingObserver(Observer):
@@ -40,13 +52,42 @@ class TracingObserver(Observer):
         return LookSteps(self.tracer, source, name)
 
     def committed(self, records: Sequence[Record], answers: Sequence[Answer], began: float) -> None:
-        commits.tell(self.tracer, records, answers, began)
+        times = self.tracer.since(began)
+        for record, answer in zip(records, answers, strict=True):
+            if not isinstance(answer, StorageError) and answer:
+                self.tracer.put(*self._committed(record, answer, times, len(records)))
+
+    def _committed(self, record: Record, events: Sequence[Stored], times: Times, group: int) -> Iterator[Span]:
+        pairs = [
+            (told, draft)
+            for event, draft in zip(events, record.harvest.drafts, strict=False)
+            if (told := told_in(event.body)) is not None
+        ]
+        for trace, same in groupby(pairs, lambda pair: pair[0].trace):
+            if not self.tracer.samples(trace):
+                continue
+            members = list(same)
+            if not record.looked:
+                yield _root(record, members[0][1], trace, times)
+            yield commit_of(record, [each for each, _ in members], times, group)
 
     def matched(self, event: Stored, alerts: Sequence[str]) -> Sequence[MatchedEvent]:
-        return matched_events(self.tracer, event, alerts)
+        told = told_in(event.body)
+        if told is None or not self.tracer.samples(told.trace):
+            return ()
+        return (MatchedEvent(told, event.source, alerts, trio.current_time()),)
 
     def stored(self, matches: Sequence[MatchedEvent]) -> None:
-        self.tracer.put(*(span_of_match(self.tracer, each) for each in matches))
+        for told, source, alerts, began in matches:
+            attributes: Attributes = {
+                "sanderling.source.id": source,
+                "sanderling.event.id": told.id,
+                "sanderling.alerts": len(alerts),
+                "sanderling.alert.ids": list(alerts[:MOST_IN_LIST]),
+            }
+            times = self.tracer.since(began)
+            above = root_of(told.trace)
+            self.tracer.put(Span(told.trace, told.matched.span, above, "match", INTERNAL, *times, attributes))
 
     def attempt(self, delivery: Delivery) -> Attempt:
         return begun(self.tracer, delivery) or NO_ATTEMPT
@@ -55,12 +96,62 @@ class TracingObserver(Observer):
         return begun_test(self.tracer, id)
 
     def linked(self, events: Sequence[bytes]) -> Sequence[SpanContext]:
-        return linked(self.tracer, events)
+        """Return the matches of those events whose traces are sampled."""
+        told = [found for event in events if (found := told_in(event)) is not None]
+        return [each.matched for each in told if self.tracer.samples(each.trace)]
 
     def digested(
         self, id: str, destination: Destination, links: Sequence[SpanContext], *, events: int, began: float
     ) -> None:
-        put_digest(self.tracer, id, destination, links=links, events=events, began=began)
+        trace = trace_of_event(id)
+        if not self.tracer.samples(trace):
+            return
+        attributes: Attributes = {
+            "sanderling.destination.id": destination.id,
+            "sanderling.digest.id": id,
+            "sanderling.events": events,
+        }
+        times = self.tracer.since(began)
+        self.tracer.put(Span(trace, root_of(trace), b"", "digest", INTERNAL, *times, attributes, links=links))
 
     def called(self, call: FinishedCall) -> None:
-        put_call(self.tracer, call)
+        """Report a call in the caller's trace if it names one, else in its own; sampled by the caller's flag or by id.
+
+        Calls without a key are not reported, so strangers cannot fill the queue.
+        """
+        parent = parent_in(call.traceparent)
+        trace = trace_of_event(f"call {call.request_id}") if parent is None else parent.context.trace
+        if not (self.tracer.samples(trace) if parent is None else parent.sampled):
+            return
+        span = root_of(trace) if parent is None else span_of(trace, "call", call.request_id)
+        attributes: dict[str, Value] = {
+            "http.request.method": call.method,
+            "http.route": call.route,
+            "http.response.status_code": call.status,
+            "sanderling.request.id": clean(call.request_id),
+        }
+        error = str(call.status) if call.status >= 500 else ""
+        above = b"" if parent is None else parent.context.span
+        name = f"{call.method} {call.route}"
+        times = self.tracer.since(call.began)
+        self.tracer.put(Span(trace, span, above, name, SERVER, *times, attributes, error))
+
+
+def commit_of(record: Record, events: Sequence[Told], times: Times, group: int) -> Span:
+    """Return the span of a trace's events in a commit of so many harvests."""
+    attributes: Attributes = {
+        "sanderling.source.id": record.harvest.source,
+        "sanderling.events": len(events),
+        "sanderling.event.ids": [event.id for event in events[:MOST_IN_LIST]],
+        "sanderling.commit.harvests": group,
+    }
+    trace = events[0].trace
+    return Span(trace, span_of(trace, "commit", events[0].id), root_of(trace), "commit", INTERNAL, *times, attributes)
+
+
+def _root(record: Record, draft: Draft, trace: bytes, times: Times) -> Span:
+    """Return the first span of an event without a check, from its arrival."""
+    name = "notice" if draft.alert_type is not None else "frame" if draft.source_type == "push" else "first look"
+    attributes = {"sanderling.source.id": record.harvest.source, "sanderling.source.type": draft.source_type}
+    start = min(draft.fetched_at * 1_000_000, times.end)
+    return Span(trace, root_of(trace), b"", name, INTERNAL, start, times.end, attributes)

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Awaitable, Callable, Iterator, Mapping
-from typing import Final, NamedTuple
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
 
 import msgspec
 
@@ -23,7 +23,7 @@ from actors.egress.url import parse_url
 from actors.notification.dialects import TextLimits
 from actors.notification.fitting import message_of, title_of
 from actors.notification.reading import TEST, Notification, notification_of
-from actors.notification.speech import ENGLISH, NO_OTHER, Speech, Voice
+from actors.notification.speech import ENGLISH, Speech, Voice
 from actors.settings import Settings
 from actors.world import World
 from storage.records.destination import WEBPUSH, Destination
@@ -33,32 +33,22 @@ from storage.sql.storage import Storage
 _ADDRESS = re.compile(r"[^\s@:/]+@[^\s@:/]+")
 
 
-class Push(NamedTuple):
-    """How to reach devices. contact: as in `encryption.py`."""
+class Push:
+    """How to reach devices; only a running service has a key for it. contact: as in `encryption.py`."""
 
-    key: Callable[[], Awaitable[PushKey]]
-    contact: str
+    def __init__(self, service: Service | None) -> None:
+        self._service = service
+        self._known: PushKey | None = None
+        self.contact = "" if service is None else contact_of(service.settings)
 
-
-async def _nowhere() -> PushKey:
-    raise LookFailed(Blame.LOCAL, "no key for push services can be kept here")
-
-
-NO_PUSH = Push(_nowhere, "")
-
-
-def push_of(service: Service) -> Push:
-    """Return a service's way to reach devices."""
-    world, storage, settings = service
-    known: PushKey | None = None
-
-    async def key() -> PushKey:
-        nonlocal known
-        if known is None:
-            known = await storage.keys.push() or await _made(world, storage)
-        return known
-
-    return Push(key, contact_of(settings))
+    async def key(self) -> PushKey:
+        """Return the service's key, made at the first use. Raises LookFailed."""
+        if self._service is None:
+            raise LookFailed(Blame.LOCAL, "no key for push services can be kept here")
+        if self._known is None:
+            world, storage, _ = self._service
+            self._known = await storage.keys.push() or await _made(world, storage)
+        return self._known
 
 
 async def _made(world: World, storage: Storage) -> PushKey:
@@ -183,8 +173,9 @@ _FIELDS: Final = (
 )
 
 
-def webpush_kind(push: Push, speech: Speech = NO_OTHER) -> DestinationKind:
+def kinds(speech: Speech, service: Service | None) -> Sequence[DestinationKind]:
     """Return the kind for devices."""
+    push = Push(service)
 
     async def enrol() -> str:
         return (await push.key()).public
@@ -202,7 +193,7 @@ def webpush_kind(push: Push, speech: Speech = NO_OTHER) -> DestinationKind:
         poster = outlet.deliver if url.secure else outlet.deliver_plain
         return answer_of(await poster.post(url, headers, message))
 
-    return DestinationKind(
+    kind = DestinationKind(
         id=WEBPUSH,
         label="Web Push",
         family="phone",
@@ -224,6 +215,7 @@ def webpush_kind(push: Push, speech: Speech = NO_OTHER) -> DestinationKind:
         enrol=enrol,
         speech=speech,
     )
+    return (kind,)
 
 
 async def _sealed(

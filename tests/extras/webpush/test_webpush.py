@@ -15,7 +15,7 @@ from actors.language.sentences import speech_of
 from actors.notification.reading import notification_of
 from actors.settings import Settings
 from extras.webpush.encryption import LONGEST
-from extras.webpush.kind import answer_of, contact_of, payload_of, push_of
+from extras.webpush.kind import Push, answer_of, contact_of, payload_of
 from tests.actors.test_delivering import HOUR, asked
 from tests.api.house import BASE_URL
 from tests.extras.webpush.coast import ENDPOINT, Coast
@@ -195,7 +195,7 @@ async def test_an_endpoint_that_moves_inside_later_is_not_connected_to(autojump_
 async def test_the_key_is_made_once_whoever_asks(autojump_clock: object) -> None:
     async with trio.open_nursery() as nursery:
         town = Coast(nursery)
-        made = [push_of(Service(town.world, town.storage, Settings())) for _ in range(2)]
+        made = [Push(Service(town.world, town.storage, Settings())) for _ in range(2)]
         keys: list[str] = []
 
         async def ask(number: int) -> None:

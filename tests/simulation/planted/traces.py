@@ -13,10 +13,9 @@ import trio
 from actors.messages.workers import Record
 from actors.recorder.actor import Recorder
 from extras.tracing import attempts as traced
-from extras.tracing import commits
 from extras.tracing.attempts import TracedAttempt
 from extras.tracing.identity import Told, told_in, trace_of_event
-from extras.tracing.observer import TracingObserver
+from extras.tracing.observer import TracingObserver, commit_of
 from extras.tracing.tracer import Tracer
 
 
@@ -35,7 +34,7 @@ def commits_told_before_they_are_made() -> AbstractContextManager[Any]:
                 observer = self._world.observer
                 if isinstance(observer, TracingObserver) and event is not None and observer.tracer.samples(event.trace):
                     source = records[0].harvest.source
-                    span = commits._commit(records[0], [event], event.trace, observer.tracer.since(began), 1)
+                    span = commit_of(records[0], [event], observer.tracer.since(began), 1)
                     observer.tracer.put(span._replace(attributes={**span.attributes, "sanderling.source.id": source}))
                 return body
 
