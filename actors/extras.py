@@ -22,8 +22,9 @@ if TYPE_CHECKING:
     from actors.observer import Observer
     from actors.settings import Settings
     from actors.world import World
-    from api.application import Application, Endpoint
+    from api.application import Application
     from api.dashboard.screen import Panel, Screen
+    from api.endpoint import Endpoint
     from api.route import Route
     from sanderling.client.api import Client
     from sanderling.operations.doctor.checks import Question
@@ -43,7 +44,7 @@ class Extra:
     routes: Callable[[], Mapping[str, Sequence[Route]]] = dict
     """Routes of the API by their noun."""
     endpoints: Callable[[Application], Sequence[Endpoint]] = lambda application: ()
-    """Applications of their own at other paths than the API's."""
+    """Applications for requests without a key, at other paths than the API's."""
     children: Callable[[AppContext], Sequence[ChildSpec]] = lambda context: ()
     """Actors that start after the web."""
     screens: Callable[[], Sequence[Screen]] = tuple

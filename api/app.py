@@ -19,8 +19,8 @@ from werkzeug.routing import BaseConverter
 from actors.app_context import AppContext
 from actors.bins import PATH
 from actors.extras import always_on
-from api.application import Application, Endpoint
-from api.bin_endpoint import BinEndpoint, is_for_a_bin
+from api.application import Application
+from api.bin_endpoint import BinEndpoint
 from api.dashboard.face import Dashboard
 from api.dashboard.table import SCREENS
 from api.describing import described
@@ -51,7 +51,7 @@ class Api(Application):
     def __init__(self, context: AppContext, owner: ApiKey | None = None, *, alone: bool = False) -> None:
         super().__init__(context, owner, alone=alone)
         others = (endpoint for extra in always_on() for endpoint in extra.endpoints(self))
-        self.endpoints = (Endpoint(is_for_a_bin, BinEndpoint(self)), *others)
+        self.endpoints = (BinEndpoint(self), *others)
         self.programs = KeyFace(self)
         self.people: Dashboard | None = None
         self.request_class = _sized(self)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import Any
 
 from quart_trio import QuartTrio
 
@@ -19,15 +19,6 @@ from api.rule import Rule
 from api.streams.streams import Streams
 from api.unsent import Unsent
 from storage.records.key import ApiKey
-
-Message = dict[str, Any]
-
-
-class Endpoint(NamedTuple):
-    """An application of its own, without session, cookie and route, for the requests that it applies to."""
-
-    applies: Callable[[Message], bool]
-    application: Callable[..., Awaitable[None]]
 
 
 class Application(QuartTrio):

@@ -113,7 +113,7 @@ class Exchange:
         """Return the application for a request. Other listeners have only the API."""
         if self._api.alone:
             return self._api
-        return next((each.application for each in self._api.endpoints if each.applies(scope)), self._api)
+        return next((each for each in self._api.endpoints if each.applies(scope)), self._api)
 
     def _place(self, key: Any, source: Reader | Feed | Export) -> AbstractContextManager[None]:
         # Check again and take the slot: others may have been admitted while heads were being sent.

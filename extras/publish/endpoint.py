@@ -7,13 +7,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Awaitable, Callable, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Mapping
+from typing import ClassVar, NamedTuple
 from urllib.parse import parse_qs, unquote
 
 import msgspec
-import trio
-from werkzeug.datastructures import Headers, LanguageAccept
+from werkzeug.datastructures import LanguageAccept
 from werkzeug.http import parse_accept_header
 
 from actors.app_context import AppContext
@@ -21,17 +20,15 @@ from actors.errors import NotFound
 from actors.language.speaking import language, speak
 from api.application import Application
 from api.dashboard.sessions import NONE, spoken_to
-from api.peers import caller
-from api.problems import MEDIA, Refusal
-from api.ratelimit import STRANGERS, Limiter, neighbourhood
-from api.refusals import refusal_of
+from api.endpoint import Arrived, Endpoint, Message, Reply
+from api.problems import Refusal
+from api.ratelimit import Limiter
 from api.streams.streams import Streams
 from extras.publish import pages
 from extras.publish.documents import FeedPlace, feed_of, query_of, told
 from extras.publish.formats import FORMATS
 from extras.publish.newest import NewestEvents, PublishedPage
 from extras.publish.operations import HUB, PATH
-from storage.errors import StorageError
 from storage.records.identity import Seq, seq_of
 from storage.records.publication import Publication, hash_of
 
@@ -40,26 +37,6 @@ HTML = "text/html; charset=utf-8"
 _LONGEST = 200
 """Bytes of a path, far more than an address has."""
 _TAGS = re.compile(r'"([^"]*)"')
-_HARMLESS = (
-    (b"x-content-type-options", b"nosniff"),
-    (b"x-robots-tag", b"noindex, nofollow"),
-    (b"referrer-policy", b"no-referrer"),
-    (
-        b"content-security-policy",
-        b"default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; "
-        b"frame-ancestors 'none'",
-    ),
-)
-Message = dict[str, Any]
-
-
-class Reply(NamedTuple):
-    """An answer: status, type, body, and headers in addition to the common ones."""
-
-    status: int
-    media: str
-    body: bytes
-    headers: tuple[tuple[str, str], ...] = ()
 
 
 class _Asked(NamedTuple):
@@ -84,56 +61,39 @@ class PublicCall(NamedTuple):
         return False
 
 
-def is_published(scope: Message) -> bool:
-    path: bytes = scope.get("raw_path", b"")
-    return scope.get("type") == "http" and path.startswith(PATH.encode())
+class PublicationEndpoint(Endpoint):
+    """The application of the publications' addresses."""
 
-
-class PublicationEndpoint:
-    """The ASGI application for requests that match `is_published`."""
+    name = "publications"
+    reads = False
+    harmless: ClassVar[Mapping[str, str]] = {
+        "x-content-type-options": "nosniff",
+        "x-robots-tag": "noindex, nofollow",
+        "referrer-policy": "no-referrer",
+        "content-security-policy": "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; "
+        "form-action 'none'; frame-ancestors 'none'",
+        "cache-control": "no-store",
+    }
 
     def __init__(self, api: Application) -> None:
-        self._api = api
-        self._call = PublicCall(api.context, api.streams, api.limiter, "")
-        self._newest = NewestEvents(self._call)
+        super().__init__(api)
+        self._newest = NewestEvents(PublicCall(api.context, api.streams, api.limiter, ""))
         self._store = api.context.storage.publications
 
     def __repr__(self) -> str:
         return f"<PublicationEndpoint at {PATH}>"
 
-    async def __call__(
-        self, scope: Message, receive: Callable[[], Awaitable[Message]], send: Callable[[Message], Awaitable[None]]
-    ) -> None:
-        """Answer one request. Discard a body and close its connection."""
-        headers = Headers([(name.decode("latin-1"), value.decode("latin-1")) for name, value in scope["headers"]])
-        address = caller((scope.get("client") or ("", 0))[0], headers, self._api.proxies)
-        verdict = self._api.limiter.take(f"published {neighbourhood(address)}", STRANGERS, trio.current_time())
-        wants_page = "." not in scope["raw_path"].decode("latin-1")
-        asks = parse_accept_header(headers.get("Accept-Language", "") if wants_page else "", LanguageAccept)
-        speak(spoken_to(NONE, asks))
-        try:
-            if not verdict.admitted:
-                wait = {"Retry-After": str(verdict.retry_after)}
-                raise Refusal("rate-limited", "Too many requests to publications.", headers=wait)
-            if scope["method"] not in ("GET", "HEAD"):
-                raise Refusal("method-not-allowed", "Publications are only read.", headers={"Allow": "GET, HEAD"})
-            reply = await self._reply(scope, headers)
-        except (Refusal, NotFound, StorageError, trio.TooSlowError) as error:
-            refusal = refusal_of(error)
-            if refusal is None:
-                raise
-            reply = self._refused(refusal, page=wants_page)
-        more = [*verdict.headers(), ("x-request-id", self._api.new_request_id())]
-        if "Content-Length" not in headers and "Transfer-Encoding" not in headers:
-            await _send(scope["method"], reply, more, send)
-            return
-        async with trio.open_nursery() as nursery:
-            # Hypercorn's receive queue must not be full when the answer ends, or the answer waits for it.
-            nursery.start_soon(_drop, receive)
-            await _send(scope["method"], reply, [*more, ("connection", "close")], send)
-            nursery.cancel_scope.cancel()
+    def applies(self, scope: Message) -> bool:
+        path: bytes = scope.get("raw_path", b"")
+        return scope.get("type") == "http" and path.startswith(PATH.encode())
 
-    async def _reply(self, scope: Message, headers: Headers) -> Reply:
+    async def reply(self, request: Arrived) -> Reply:
+        """Answer one request. A body is discarded. Raises Refusal, NotFound, StorageError, TooSlowError."""
+        scope, headers = request.scope, request.headers
+        asks = parse_accept_header(headers.get("Accept-Language", "") if _wants_page(scope) else "", LanguageAccept)
+        speak(spoken_to(NONE, asks))
+        if scope["method"] not in ("GET", "HEAD"):
+            raise Refusal("method-not-allowed", "Publications are only read.", headers={"Allow": "GET, HEAD"})
         asked = _asked(scope["raw_path"])
         published = None if asked is None else await self._store.by_hash(hash_of(asked.token))
         if asked is None or published is None:
@@ -179,27 +139,14 @@ class PublicationEndpoint:
             raise NotFound("This event cannot be shown: another version of the service has written it.") from None
         return Reply(200, HTML, body, (("cache-control", "private, no-cache"),))
 
-    def _refused(self, refusal: Refusal, *, page: bool) -> Reply:
-        headers = tuple((name.lower(), value) for name, value in refusal.headers.items())
-        if page and refusal.status == 404:
-            return Reply(404, HTML, pages.gone(refusal.detail), headers)
-        return Reply(refusal.status, MEDIA, refusal.encode(self._api.base_url), headers)
+    def refused(self, request: Arrived, refusal: Refusal) -> Reply:
+        if _wants_page(request.scope) and refusal.status == 404:
+            return Reply(404, HTML, pages.gone(refusal.detail), tuple(refusal.headers.items()))
+        return super().refused(request, refusal)
 
 
-async def _send(
-    method: str, reply: Reply, more: Sequence[tuple[str, str]], send: Callable[[Message], Awaitable[None]]
-) -> None:
-    named = {"cache-control": "no-store", **dict(more), **dict(reply.headers)}
-    if reply.media:
-        named |= {"content-type": reply.media, "content-length": str(len(reply.body))}
-    headers = [*_HARMLESS, *((name.lower().encode(), value.encode("latin-1")) for name, value in named.items())]
-    await send({"type": "http.response.start", "status": reply.status, "headers": headers})
-    await send({"type": "http.response.body", "body": b"" if method == "HEAD" else reply.body, "more_body": False})
-
-
-async def _drop(receive: Callable[[], Awaitable[Message]]) -> None:
-    while (await receive())["type"] == "http.request":
-        pass
+def _wants_page(scope: Message) -> bool:
+    return b"." not in scope["raw_path"]
 
 
 def _asked(raw: bytes) -> _Asked | None:

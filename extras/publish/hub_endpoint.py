@@ -3,26 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import Any, Literal
+from collections.abc import Mapping, Sequence
+from typing import ClassVar, Literal
 from urllib.parse import parse_qsl
 
 import trio
-from werkzeug.datastructures import Headers
 
 from actors.bins import Bins
 from actors.egress.url import parse_url
-from actors.errors import DomainError, UrlRefused
-from api.application import Application, Endpoint
-from api.peers import caller
-from api.problems import MEDIA, Refusal
-from api.ratelimit import STRANGERS, neighbourhood
-from api.refusals import refusal_of
-from extras.publish.endpoint import PublicationEndpoint, is_published
+from actors.errors import UrlRefused
+from api.application import Application
+from api.endpoint import Arrived, Endpoint, Message, Reply
+from api.problems import Refusal
+from extras.publish.endpoint import PublicationEndpoint
 from extras.publish.formats import FORMATS
 from extras.publish.operations import HUB, PATH
 from extras.publish.turns import Intent, mailbox_of
-from storage.errors import StorageError
 from storage.records.publication import hash_of
 from supervision import MailboxFull
 
@@ -34,62 +30,32 @@ LONGEST_SECRET = 199
 """Bytes (WebSub, 5.1: fewer than 200)."""
 SHORTEST_LEASE, LONGEST_LEASE, USUAL_LEASE = 60, 30 * 86_400, 10 * 86_400
 _FORM = "application/x-www-form-urlencoded"
-_HARMLESS = (
-    (b"x-content-type-options", b"nosniff"),
-    (b"content-security-policy", b"default-src 'none'"),
-    (b"cache-control", b"no-store"),
-)
-Message = dict[str, Any]
 
 
-def is_for_the_hub(scope: Message) -> bool:
-    return scope.get("type") == "http" and scope.get("raw_path", b"") == HUB.encode()
+class HubEndpoint(Endpoint):
+    """The application of the hub's address."""
 
-
-class HubEndpoint:
-    """The ASGI application for requests that match `is_for_the_hub`."""
-
-    def __init__(self, api: Application) -> None:
-        self._api = api
+    name = "the hub"
+    harmless: ClassVar[Mapping[str, str]] = {
+        "x-content-type-options": "nosniff",
+        "content-security-policy": "default-src 'none'",
+        "cache-control": "no-store",
+    }
 
     def __repr__(self) -> str:
         return f"<HubEndpoint at {HUB}>"
 
-    async def __call__(
-        self, scope: Message, receive: Callable[[], Awaitable[Message]], send: Callable[[Message], Awaitable[None]]
-    ) -> None:
-        """Answer one request: 202 if the hub will call the callback."""
-        headers = Headers([(name.decode("latin-1"), value.decode("latin-1")) for name, value in scope["headers"]])
-        client = neighbourhood(caller((scope.get("client") or ("", 0))[0], headers, self._api.proxies))
-        verdict = self._api.limiter.take(f"hub {client}", STRANGERS, trio.current_time())
-        more: Mapping[str, str] = {}
-        try:
-            if not verdict.admitted:
-                wait = {"Retry-After": str(verdict.retry_after)}
-                raise Refusal("rate-limited", "Too many requests to the hub.", headers=wait)
-            if scope["method"] != "POST":
-                raise Refusal("method-not-allowed", "The hub takes POST of a form.", headers={"Allow": "POST"})
-            if headers.get("Content-Type", "").partition(";")[0].strip().lower() != _FORM:
-                raise Refusal("unsupported-media-type", f"The hub takes {_FORM}.")
-            await self._accept(fields_of(await _body(receive)), client)
-            status, media, says = 202, "text/plain; charset=utf-8", b"The callback is asked.\n"
-        except (Refusal, DomainError, StorageError, trio.TooSlowError) as error:
-            refusal = refusal_of(error)
-            if refusal is None:
-                raise
-            status, media, more = refusal.status, MEDIA, refusal.headers
-            says = refusal.encode(self._api.base_url)
-        named = {"content-type": media, "content-length": str(len(says)), "x-request-id": self._api.new_request_id()}
-        named |= dict(verdict.headers()) | dict(more)
-        if status != 202:
-            named["connection"] = "close"  # the rest of a long form stays unread
-        told = [*_HARMLESS, *((name.lower().encode(), value.encode("latin-1")) for name, value in named.items())]
-        async with trio.open_nursery() as nursery:
-            # Hypercorn's receive queue must not be full when the answer ends, or the answer waits for it.
-            nursery.start_soon(_drop, receive)
-            await send({"type": "http.response.start", "status": status, "headers": told})
-            await send({"type": "http.response.body", "body": says, "more_body": False})
-            nursery.cancel_scope.cancel()
+    def applies(self, scope: Message) -> bool:
+        return scope.get("type") == "http" and scope.get("raw_path", b"") == HUB.encode()
+
+    async def reply(self, request: Arrived) -> Reply:
+        """Answer 202 if the hub will call the callback. Raises Refusal, UrlRefused, StorageError."""
+        if request.scope["method"] != "POST":
+            raise Refusal("method-not-allowed", "The hub takes POST of a form.", headers={"Allow": "POST"})
+        if request.headers.get("Content-Type", "").partition(";")[0].strip().lower() != _FORM:
+            raise Refusal("unsupported-media-type", f"The hub takes {_FORM}.")
+        await self._accept(fields_of(await _body(request)), request.peer)
+        return Reply(202, "text/plain; charset=utf-8", b"The callback is asked.\n")
 
     async def _accept(self, fields: Mapping[str, str], client: str) -> None:
         """Queue a request for verification. Raises Refusal, UrlRefused, StorageError."""
@@ -148,7 +114,7 @@ class HubEndpoint:
 
 
 def endpoints(api: Application) -> Sequence[Endpoint]:
-    return Endpoint(is_for_the_hub, HubEndpoint(api)), Endpoint(is_published, PublicationEndpoint(api))
+    return HubEndpoint(api), PublicationEndpoint(api)
 
 
 def fields_of(body: bytes) -> dict[str, str]:
@@ -172,22 +138,16 @@ def _wrong(detail: str) -> Refusal:
     return Refusal("invalid-request", f"{detail}.")
 
 
-async def _body(receive: Callable[[], Awaitable[Message]]) -> bytes:
+async def _body(request: Arrived) -> bytes:
     """Return a body. Raises Refusal (413, 408)."""
     kept = bytearray()
     with trio.move_on_after(WITHIN):
-        while True:
-            message = await receive()
-            if message["type"] != "http.request":
+        while not request.ended:
+            piece = await request.next()
+            if piece is None:
                 raise Refusal("invalid-request", "The form was cut off.")
-            kept += message.get("body", b"")
+            kept += piece
             if len(kept) > MOST_BYTES:
                 raise Refusal("body-too-large", f"A form has at most {MOST_BYTES} bytes.")
-            if not message.get("more_body", False):
-                return bytes(kept)
+        return bytes(kept)
     raise Refusal("request-timeout", f"The form did not arrive within {WITHIN:g} s.")
-
-
-async def _drop(receive: Callable[[], Awaitable[Message]]) -> None:
-    while (await receive())["type"] == "http.request":
-        pass
