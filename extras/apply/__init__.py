@@ -12,5 +12,5 @@ from actors.extras import Extra, calling, members
 
 EXTRA = Extra(
     commands=members("extras.apply.commands", "apply_folder"),
-    as_files=calling("extras.apply.exporting", "export_files"),
+    as_files=calling("extras.apply.commands", "export_files"),
 )

@@ -1,13 +1,45 @@
-"""`sanderling apply`: make a service match the files of a folder."""
+"""`sanderling apply`: read files and service, show the plan, execute it after a yes."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 import click
+import msgspec
+import trio
 
+from extras.apply import showing
+from extras.apply.acting import Actor, Done, compared
+from extras.apply.attaching import expanded, state_of, templates_of
+from extras.apply.planning import Options, Plan, plan_of, too_many
+from extras.apply.reading import MOST_FLAWS, TABLES, as_text, read_folder
+from extras.apply.sides import BadFiles, State, Wish
+from extras.apply.writing import write, written
+from sanderling.client.api import Client, WaitingClient
+from sanderling.environment import environ, on_terminal, wants_colour
 from sanderling.exits import CommandFailed, Exit
 from sanderling.flags import client_flags
+from sanderling.json_lines import print_json
+from storage.records.identity import Workspace
+from storage.records.secrecy import plain
+
+AGAIN = "Run the same command again to go on: what is done stays done."
+
+
+class Asked(NamedTuple):
+    """The command's flags. workspace: for a folder whose files name none."""
+
+    only_plan: bool = False
+    yes: bool = False
+    exit_code: bool = False
+    adopt: bool = False
+    delete: bool = True
+    allow_deletions: bool = False
+    workspace: str | None = None
+    as_json: bool = False
 
 
 @click.command("apply")
@@ -48,12 +80,7 @@ def apply_folder(
     sanderling apply --yes watch/
     sanderling export --as-config watch/
     """
-    from extras.apply.command import Asked, apply
-    from sanderling.client.api import client_here
-
     if schema:
-        from extras.apply.schema import as_text
-
         click.echo(as_text(), nl=False)
         return Exit.WELL
     if folder is None:
@@ -64,5 +91,153 @@ def apply_folder(
         raise CommandFailed("--plan and --yes exclude each other.", Exit.USAGE)
     if exit_code and not only_plan:
         raise CommandFailed("--exit-code needs --plan.", Exit.USAGE)
+    from sanderling.client.api import client_here
+
     asked = Asked(only_plan, yes, exit_code, adopt, not no_delete, allow_deletions, workspace, as_json)
     return apply(client_here(service, key_file), Path(folder), asked)
+
+
+def apply(client: Client, folder: Path, asked: Asked) -> int:
+    """Plan, show, execute. Returns the exit code."""
+
+    async def run() -> int:
+        async with client:
+            patient = WaitingClient(client)
+            plan = await planned(patient, folder, asked)
+            _show(plan, asked)
+            _refuse(plan, asked)
+            if asked.only_plan or plan.empty:
+                return Exit.DIFFERS if asked.exit_code and not plan.empty else Exit.WELL
+            if not _agreed(plan, client, asked):
+                return Exit.WELL
+            return await _done(patient, plan, asked)
+
+    return trio.run(run)
+
+
+async def planned(client: WaitingClient, folder: Path, asked: Asked) -> Plan:
+    """Return the plan. Raises CommandFailed for bad files first, then for an unreachable service."""
+    read: list[Wish | BadFiles | OSError] = []
+    there: list[State | CommandFailed] = []
+
+    async def files() -> None:
+        try:
+            work = partial(read_folder, folder, environ(), asked.workspace)
+            read.append(await trio.to_thread.run_sync(work, limiter=trio.CapacityLimiter(1)))
+        except (BadFiles, OSError) as error:
+            read.append(error)
+
+    async def service() -> None:
+        try:
+            there.append(await state_of(client))
+        except CommandFailed as error:
+            there.append(error)
+
+    async with trio.open_nursery() as nursery:  # both may take a while
+        nursery.start_soon(files)
+        nursery.start_soon(service)
+    wish, state = read[0], there[0]
+    if isinstance(wish, Exception):
+        raise _unreadable(folder, wish)
+    if isinstance(state, Exception):
+        raise state
+    try:
+        wish = await expanded(client, wish)
+    except BadFiles as error:
+        raise _unreadable(folder, error) from None
+    options = Options(asked.adopt, asked.delete)
+    plan = plan_of(wish, state, options)
+    return plan_of(wish, state, options, await compared(client, plan.doubts)) if plan.doubts else plan
+
+
+def _unreadable(folder: Path, error: BadFiles | OSError) -> CommandFailed:
+    if isinstance(error, OSError):
+        return CommandFailed(f"{folder}: cannot be read: {error.strerror or error}.", Exit.USAGE)
+    lines = [plain(str(flaw)) for flaw in error.flaws[:MOST_FLAWS]]
+    more = len(error.flaws) - len(lines)
+    lines += [f"and {more:,} more"] if more else []
+    return CommandFailed("The files can't be applied:\n" + "\n".join(f"  {line}" for line in lines))
+
+
+def _show(plan: Plan, asked: Asked) -> None:
+    if asked.as_json:
+        print_json(showing.as_json(plan))
+        return
+    for line in showing.lines_of(plan, colour=wants_colour(environ())):
+        click.echo(line)
+
+
+def _refuse(plan: Plan, asked: Asked) -> None:
+    """Raise CommandFailed for a plan's faults, or for too many deletions."""
+    if plan.faults:
+        faults = [plain(fault) for fault in plan.faults[:MOST_FLAWS]]
+        faults += [f"and {len(plan.faults) - MOST_FLAWS:,} more"] if len(plan.faults) > MOST_FLAWS else []
+        raise CommandFailed("This can't be applied:\n" + "\n".join(f"  {fault}" for fault in faults))
+    says = "" if asked.allow_deletions else too_many(plan)
+    if says:
+        raise CommandFailed(f"{says}. Say --allow-deletions if that is meant, or --no-delete to keep them.")
+
+
+def _agreed(plan: Plan, client: Client, asked: Asked) -> bool:
+    if asked.yes:
+        return True
+    if not on_terminal(0):
+        raise CommandFailed("There is no terminal to ask on: say --yes to do it, or --plan to see it.", Exit.USAGE)
+    return click.confirm(f"Do this at {client.called}?", default=False, err=True)
+
+
+async def _done(client: WaitingClient, plan: Plan, asked: Asked) -> int:
+    ends: list[Done] = []
+    tell = _teller(ends, as_json=asked.as_json)
+    try:
+        await Actor(client, plan, tell).run()
+    except BaseException:
+        click.echo(f"{_sums(ends)} {AGAIN}", err=True)
+        raise
+    refused = sum(done.became == "refused" for done in ends)
+    click.echo(f"{_sums(ends)}{f' {AGAIN}' if refused else ''}", err=True)
+    return Exit.FAILED if refused else Exit.WELL
+
+
+def _teller(ends: list[Done], *, as_json: bool) -> Callable[[Done], None]:
+    def tell(done: Done) -> None:
+        ends.append(done)
+        act = done.act
+        if as_json:
+            print_json({"became": done.became, "kind": act.kind, "name": act.name, "says": done.says or None})
+        else:
+            says = f": {plain(' '.join(done.says.split()))}" if done.says else ""
+            click.echo(f"{done.became:<10} {act.kind}.{plain(act.name)}{says}")
+
+    return tell
+
+
+def _sums(ends: list[Done]) -> str:
+    names = ("made", "changed", "taken over", "deleted", "refused")
+    counts = {name: sum(done.became == name for done in ends) for name in names}
+    said = ", ".join(f"{count:,} {name}" for name, count in counts.items() if count)
+    return f"{said[:1].upper()}{said[1:]}." if said else "Nothing was done."
+
+
+def export_files(client: Client, folder: Path, workspace: str) -> int:
+    """Write a service as files that would recreate it, for `export --as-config`. Raises CommandFailed."""
+    try:
+        msgspec.convert(workspace, Workspace)
+    except msgspec.ValidationError:
+        says = "--workspace: at most 63 of a-z, 0-9, - and _, with a letter or a digit first."
+        raise CommandFailed(says, Exit.USAGE) from None
+
+    async def read() -> State:
+        async with client:
+            patient = WaitingClient(client)
+            state = await state_of(patient)
+            return state._replace(templates=await templates_of(patient, state))
+
+    made = written(trio.run(read), workspace)
+    write(folder, made.files)
+    nouns = {kind.id: kind.noun for kind in TABLES.values()}
+    counts = [f"{count:,} {nouns[kind]}{'' if count == 1 else 's'}" for kind, count in made.counts.items() if count]
+    click.echo(f"{folder}: written: {', '.join(counts) or 'nothing'}.", err=True)
+    if made.variables:
+        click.echo(f"The files name variables for what is secret: {', '.join(made.variables)}.", err=True)
+    return Exit.WELL

@@ -20,8 +20,7 @@ from extras.apply.kinds.destinations import BETWEEN, DESTINATIONS
 from extras.apply.kinds.kind import PART, Kind, Place, Wanted
 from extras.apply.kinds.sources import SOURCES
 from extras.apply.kinds.table import KINDS
-from extras.apply.references import Reference, Secret, flaw_of
-from extras.apply.secret_places import looked_up
+from extras.apply.references import Reference, Secret, flaw_of, looked_up
 from extras.apply.sides import BadFiles, Group, Wish
 from extras.apply.toml import line_of
 from storage.records.identity import Workspace
@@ -341,3 +340,27 @@ def _choices(type_: object) -> list[object]:
 def _metas(type_: object) -> Iterator[msgspec.Meta]:
     for one in _inside(type_):
         yield from getattr(one, "__metadata__", ())
+
+
+def schema() -> dict[str, Any]:
+    """Return the JSON Schema (2020-12) of one file, for editors."""
+    tables = {kind.id: kind.table for kind in TABLES.values()}
+    found, components = msgspec.json.schema_components([*tables.values(), Workspace], ref_template="#/$defs/{name}")
+    properties: dict[str, Any] = {"workspace": found[-1]}
+    for kind, of in zip(TABLES.values(), found, strict=False):
+        says = f"Each {kind.noun}, by its name."
+        properties[kind.id] = {"type": "object", "description": says, "additionalProperties": of}
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "Configuration of Sanderling",
+        "description": "One of the TOML files of a folder that `sanderling apply` reads.",
+        "type": "object",
+        "properties": properties,
+        "additionalProperties": False,
+        "$defs": dict(sorted(components.items())),
+    }
+
+
+def as_text() -> str:
+    """Return the schema as shipped."""
+    return msgspec.json.format(msgspec.json.encode(schema()), indent=2).decode() + "\n"

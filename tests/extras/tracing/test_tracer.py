@@ -5,8 +5,7 @@ from __future__ import annotations
 import trio
 
 from actors.metrics import Metrics
-from extras.tracing.span import INTERNAL, Span
-from extras.tracing.tracer import BATCH, MOST, Tracer
+from extras.tracing.tracer import BATCH, INTERNAL, MOST, Span, Tracer
 
 
 def a_span(number: int = 1) -> Span:

@@ -7,9 +7,9 @@ from typing import Any
 import httpx
 import pytest
 
-from extras.apply import command
-from extras.apply.command import Asked, apply
-from extras.apply.schema import as_text, schema
+from extras.apply import commands as command
+from extras.apply.commands import Asked, apply
+from extras.apply.reading import as_text, schema
 from sanderling.cli import run
 from sanderling.client.api import Client
 from sanderling.exits import CommandFailed, Exit

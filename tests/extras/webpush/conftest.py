@@ -1,0 +1,5 @@
+from __future__ import annotations
+
+from tests.api.dashboard.conftest import browser, house
+
+__all__ = ["browser", "house"]
