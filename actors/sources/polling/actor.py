@@ -393,12 +393,10 @@ class PolledSource:
     def _keep(self, hot: SourceRuntime) -> None:
         """Keep a state without a harvest: in memory, and in the next commit if it must not be lost."""
         urgent = progress.urgent(self._live.hot, hot)
-        self._live.hot, self._live.unsaved = hot, not urgent
+        self._live.hot, self._live.unsaved = hot, True  # the sweep saves it if that commit fails
         if urgent:
-            try:
+            with suppress(MailboxFull):
                 self._ports.recorder.send_nowait(SaveStates((self._live.swept(),)))
-            except MailboxFull:
-                self._live.unsaved = True  # the sweep saves it
 
     def _harvest(self, drafts: tuple[Draft, ...], after: SourceRuntime, base: bytes | None = None) -> Harvest:
         live, version = self._live, drawn(self._ports.world)
@@ -421,10 +419,10 @@ class PolledSource:
             live.cookies.heard(parted(state.hot.cookies)[0], stored=True)
 
     async def _recover(self) -> None:
-        stored = await self._ports.storage.sources.get(self._live.source.id)
-        hot = self._live.hot if stored is None else stored.hot
-        self._live.version = self._live.version if stored is None else stored.version
-        self._live.hot = replace(hot, next_look_at=self._soon())
+        live, stored = self._live, await self._ports.storage.sources.get(self._live.source.id)
+        if stored is not None and stored.version != live.version:  # else memory may be newer, by checks without news
+            live.hot, live.version = stored.hot, stored.version
+        live.hot, live.unsaved = replace(live.hot, next_look_at=self._soon()), True
         self._hops.ask_soon()
 
 

@@ -98,21 +98,18 @@ class Committer:
         window = self._live.window
         if self._unsure or self._asking:
             self._live.owed = (*self._taken, *self._intake.drop())
-            return
-        if window is None or window.is_saved:
-            return
-        state = replace(self._live.swept(), base=window.encode(len(window)))
-        with suppress(MailboxFull):
-            self._ports.recorder.send_nowait(SaveStates((state,)))
+        elif window is not None and not window.is_saved:
+            self._save(window.encode(len(window)))
 
     def keep_place(self) -> None:
         """Save a resume position that advanced without a harvest."""
         window = self._live.window
-        if window is None or window.is_place_saved or self._unsure or self._asking:
-            return
-        state = replace(self._live.swept(), base=window.encode(0))
+        if window is not None and not (window.is_place_saved or self._unsure or self._asking):
+            self._save(window.encode(0))
+
+    def _save(self, base: bytes) -> None:
         with suppress(MailboxFull):
-            self._ports.recorder.send_nowait(SaveStates((state,)))
+            self._ports.recorder.send_nowait(SaveStates((replace(self._live.swept(), base=base),)))
 
     async def _is_told(self, after: SourceRuntime) -> bool:
         try:

@@ -222,6 +222,19 @@ async def test_another_selector_begins_with_a_new_baseline(autojump_clock: objec
         assert (await describe(service, source)).hot.last_error is None
 
 
+@pytest.mark.parametrize("part", [{"ignore": ("nav",)}, {"selector": "main"}], ids=["ignore", "selector"])
+async def test_a_change_that_meets_an_edit_of_the_part_is_told(part: dict[str, Any], autojump_clock: object) -> None:
+    async with watching() as (service, origin):
+        origin.bodies["/page"] = page(TEXT, TEXT.replace("long", "short"))
+        source = (await service.add("https://site.example/page")).view.source.id
+        await trio.sleep(3600)
+        origin.bodies["/page"] = page(TEXT, "Seven sanderlings were ringed on the north beach this morning. " + TEXT)
+        await edit(service, source, **part)
+        await trio.sleep(6 * 3600)
+        (event,) = await service.events()
+        assert "Seven sanderlings" in str(event["diff"])
+
+
 async def test_a_deleted_source_is_gone_and_its_events_stay(autojump_clock: object) -> None:
     async with watching() as (service, origin):
         origin.bodies["/feed"] = rss("a")
@@ -517,6 +530,33 @@ async def test_what_looks_without_news_have_changed_is_stored_at_each_sweep(auto
         await trio.sleep(120)
         stored = await service.storage.sources.get(source)
         assert stored is not None and stored.hot.looks >= live.looks
+
+
+async def test_a_commit_that_fails_takes_back_no_earlier_check(autojump_clock: object) -> None:
+    async with watching() as (service, origin):
+        origin.bodies["/feed"] = rss("a")
+        source = (await service.add(URL)).view.source.id
+        await trio.sleep(1000)
+        before = (await describe(service, source)).hot
+        service.disk.full = True
+        origin.bodies["/feed"] = rss("b", "a")
+        await trio.sleep(1000)
+        assert len(origin.looks("/feed")) > before.looks
+        assert (await describe(service, source)).hot.last_look_at == before.last_look_at
+        service.disk.full = False
+
+
+async def test_a_failure_that_no_commit_has_survives_an_edit(autojump_clock: object) -> None:
+    async with watching() as (service, origin):
+        origin.bodies["/feed"] = rss("a")
+        source = (await service.add(URL)).view.source.id
+        await trio.sleep(1000)
+        service.disk.full, origin.status = True, 500
+        while (failed := (await describe(service, source)).hot).health.down_since is None:  # noqa: ASYNC110
+            await trio.sleep(10)
+        await trio.sleep(10)
+        service.disk.full = False
+        assert (await edit(service, source, title="Ebb")).hot.health.down_since == failed.health.down_since
 
 
 async def test_the_list_comes_by_name_by_change_by_next_look_and_by_age(autojump_clock: object) -> None:
