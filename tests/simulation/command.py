@@ -11,7 +11,15 @@ from typing import TextIO
 from sanderling.real_world import wall
 from tests.simulation.drawing.letters import draw_hub, draw_kinds, draw_letters, draw_letters_of_nodes
 from tests.simulation.drawing.traces import draw_traced
-from tests.simulation.drawing.worlds import draw, draw_coverage, draw_heartbeats, draw_members, draw_nodes, draw_standby
+from tests.simulation.drawing.worlds import (
+    draw,
+    draw_coverage,
+    draw_heartbeats,
+    draw_members,
+    draw_nodes,
+    draw_standby,
+    draw_swept,
+)
 from tests.simulation.program import DAY, Program
 from tests.simulation.run import Result, simulate_program
 
@@ -50,6 +58,7 @@ ONLY: Mapping[str, Callable[[str], Program]] = {
     "members": draw_members,
     "traces": draw_traced,
     "standby": draw_standby,
+    "swept": draw_swept,
 }
 """Worlds about one thing, by name."""
 

@@ -251,9 +251,17 @@ class KeptReader:
         return min((at for at in self.confirmed if at > last), default=math.inf)
 
 
+@dataclass(frozen=True, slots=True)
+class Visit:
+    """All pages of the published feed, as read from `began` on: the titles, newest first."""
+
+    began: float
+    titles: Sequence[str]
+
+
 @dataclass(slots=True)
 class Letters:
-    """All observations. readers: those of the published feed. said: by the title of the event.
+    """All observations. readers, visits: of the published feed. said: by the title of the event.
 
     right: everything is enabled and replayed, and only time is needed. invitations: by place, the path in the
     confirmation mail. hasty: its keeper hangs up. wrong: sentences about failed repairs. ledger: the disk's record of
@@ -266,6 +274,7 @@ class Letters:
     alerts: list[KeptAlert] = field(default_factory=list)
     destinations: list[KeptDestination] = field(default_factory=list)
     readers: list[KeptReader] = field(default_factory=list)
+    visits: list[Visit] = field(default_factory=list)
     receipts: dict[str, list[Receipt]] = field(default_factory=dict)
     invitations: dict[str, str] = field(default_factory=dict)
     right: bool = False

@@ -15,7 +15,7 @@ from tests.simulation.afterwards import Afterwards
 from tests.simulation.auditor import Audited
 from tests.simulation.clients import AddedSource, Condition, Connection, MadeAlert, Taken
 from tests.simulation.delivery_records import Letters
-from tests.simulation.meddler import Deleted, Picked
+from tests.simulation.meddler import Deleted, Picked, Titled
 from tests.simulation.origins.collector import SentSpan
 from tests.simulation.origins.receiver import Receipt
 from tests.simulation.origins.server import Seen
@@ -121,6 +121,7 @@ class Facts:
     spells: Mapping[str, Sequence[tuple[float, float]]] = field(default_factory=dict)
     deleted: Sequence[Deleted] = ()
     picked: Sequence[Picked] = ()
+    titled: Sequence[Titled] = ()
     visits: Mapping[str, Sequence[Visit]] = field(default_factory=dict)
     pictures: Sequence[Shown] = ()
     floor: int = 0

@@ -48,6 +48,17 @@ class Picked:
     only: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class Titled:
+    """A user gives a source a title. before, after: when it was last checked, by the service's answers."""
+
+    url: str
+    at: float
+    until: float
+    before: str
+    after: str
+
+
 @dataclass(slots=True)
 class Meddler:
     """spells: (from, to) by URL, while a source was being changed or paused. head: the newest position on the disk.
@@ -68,6 +79,7 @@ class Meddler:
     spells: dict[str, list[tuple[float, float]]] = field(default_factory=dict)
     deleted: list[Deleted] = field(default_factory=list)
     picked: list[Picked] = field(default_factory=list)
+    titled: list[Titled] = field(default_factory=list)
     wrong: list[str] = field(default_factory=list)
     busy: int = 0
 
@@ -125,6 +137,9 @@ class Meddler:
 
     async def _change(self, plan: Meddling, added: AddedSource) -> None:
         path = f"/v1/sources/{added.id}"
+        if plan.do == "title":
+            await self._title(plan, path)
+            return
         await self._compare(plan.url, added.id)
         await self._try("POST", f"{path}/check", {})
         await trio.sleep(self.dice.choice((self.dice.uniform(0, 0.4), self.dice.uniform(0.4, 20))))
@@ -145,6 +160,15 @@ class Meddler:
                 await self._renew(plan, added)
             case "pick":
                 await self._pick(plan, path)
+
+    async def _title(self, plan: Meddling, path: str) -> None:
+        began = trio.current_time()
+        status, shown = await self._try("GET", path)
+        title = {"title": f"Title {self.dice.randrange(1000)}"}
+        found = await self._insist("PATCH", path, title) if status == 200 else {}
+        if found and shown["last_fetch_at"]:
+            ended = trio.current_time()
+            self.titled.append(Titled(plan.url, began, ended, shown["last_fetch_at"], found["last_fetch_at"]))
 
     async def _pick(self, plan: Meddling, path: str) -> None:
         """Select a paragraph of the page to ignore, or to watch alone; or watch the whole page again."""

@@ -23,7 +23,7 @@ Style = Literal["rss", "atom", "json", "plain", "busy", "frames", "labels", "ent
 Instead = Literal["", "login", "loading", "error", "home", "elsewhere"]
 News = Literal["", "told", "reverted", "moved", "few", "several"]
 Churn = Literal["clock", "counter", "promos", "flap", "shuffle", "token", "redate", "stamp"]
-Do = Literal["edit", "refused", "pause", "renew", "import", "pick"]
+Do = Literal["edit", "refused", "pause", "renew", "import", "pick", "title"]
 NodeTroubleKind = Literal["kill", "leave", "freeze", "stuck", "cut", "outage"]
 Charset = Literal["utf-8", "iso-8859-1", "utf-16"]
 
@@ -285,7 +285,7 @@ class NodeTrouble:
 @dataclass(frozen=True, slots=True)
 class Meddling:
     """A user changes a source, sends an invalid request, pauses it for a while, deletes and adds it, imports a list
-    with all sources that are never deleted, or picks the parts of a page.
+    with all sources that are never deleted, picks the parts of a page, or gives a title without a check before it.
 
     place: of the paragraph to ignore, or to watch alone (`only`); None: watch the whole page again.
     """
@@ -310,8 +310,8 @@ class Program:
     table, one page of which is damaged, "at rest log" between two lives; "take over" by a standby from a dead service,
     "take over alive" from a live one. heartbeat: seconds between two heartbeats in the log; 0: none. traces: the share
     of traces that is kept and sent to a collector; 0: no traces. hops: pages of new items in an hour for one list.
-    keeps: events that the log keeps; 0: all. nodes: how many lives run at once, on one database, and troubles: theirs.
-    Then `endings` apply to none.
+    keeps: events that the log keeps; 0: all. sweep: seconds between two sweeps, which store what no commit has. nodes:
+    how many lives run at once, on one database, and troubles: theirs. Then `endings` apply to none.
     """
 
     seed: str
@@ -335,6 +335,7 @@ class Program:
     heartbeat: float = 0.0
     hops: int = 60
     keeps: int = 0
+    sweep: float = 1800.0
     traces: float = 0.0
     nodes: int = 1
     troubles: tuple[NodeTrouble, ...] = ()

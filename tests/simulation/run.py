@@ -59,7 +59,7 @@ from tests.simulation.program import (
     Program,
 )
 from tests.simulation.standby import PLACE, Standby, WatchedDisk, in_the_loop
-from tests.simulation.tightness import keeping, tightness
+from tests.simulation.tightness import keeping, paging, tightness
 from tests.simulation.trace import Trace
 from tests.simulation.world import STOP_BUDGET, Life, Machine
 
@@ -105,8 +105,9 @@ def simulate_program(
     ends = program.ends + patience + DAY
     try:
         small = tightness() if program.tight else keeping(program.keeps) if program.keeps else nullcontext()
+        pages = paging() if program.letters and program.letters.readers else nullcontext()
         inline = in_the_loop() if program.has_standby else nullcontext()
-        with patch.object(streams, "KEY_CHECK", program.key_check), small, hang_ups(), inline:
+        with patch.object(streams, "KEY_CHECK", program.key_check), small, pages, hang_ups(), inline:
             scheduling.run(program.seed, simulation.run, ends=ends)
         facts = simulation.gather()
     except scheduling.Stuck as error:
@@ -141,6 +142,7 @@ def _settings_of(program: Program) -> Settings:
         looks_per_second=program.looks_per_second,
         heartbeat_event=program.heartbeat,
         follow_per_hour=program.hops,
+        sweep=program.sweep,
         otlp_endpoint=f"https://{COLLECTOR}" if program.traces else "",
         otlp_sampling=program.traces or 1.0,
     )
@@ -289,6 +291,7 @@ class _Simulation:
             facts.views = [ViewChange(*view) for view in self._machine.disk.views]
         facts.spells, facts.deleted = self._meddler.spells, self._meddler.deleted
         facts.untrue, facts.picked = self._meddler.untrue, self._meddler.picked
+        facts.titled = self._meddler.titled
         facts.visits = {url: gate.visits for url, gate in self._origins.gates.items()}
         if any(plan.pictures for plan in self._program.origins):
             facts.pictures, facts.floor = self._pictures(), self._machine.disk.floor()

@@ -145,6 +145,9 @@ FOUND_BY: dict[str, tuple[World, str, str]] = {
     "places_are_forgotten": (published, "1", "S2"),
     "leases_without_end": (read, "1", "S3"),
     "nobody_confirms": (read, "1", "S3"),
+    "renewals_are_forgotten": (draw_hub, "1", "T3"),
+    "given_up_at_the_third": (draw_hub, "1", "T3"),
+    "pages_skip_an_event": (draw_hub, "1", "S4"),
 }
 """bug: the kind of world that shows it, the likeliest seed, and a promise that it must break."""
 

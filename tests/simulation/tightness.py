@@ -14,6 +14,7 @@ from unittest.mock import patch
 
 from actors import pruner, system
 from actors.matcher import actor as matching
+from api.published import newest
 from api.streams import reader
 from storage.records.identity import Millis
 from storage.retention import Keep
@@ -34,6 +35,13 @@ def keeping(events: int) -> Iterator[None]:
         return Keep(age, min(most, events), size)
 
     with patch.object(pruner, "Keep", little), patch.object(pruner, "ROUND", 60.0):
+        yield
+
+
+@contextmanager
+def paging() -> Iterator[None]:
+    """Within the block, let a publication's page have few events."""
+    with patch.object(newest, "MOST", _PAGE):
         yield
 
 

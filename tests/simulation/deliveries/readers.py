@@ -1,8 +1,12 @@
-"""Subscribers of the hub (WebSub, a W3C Recommendation): each subscribes to a feed, confirms, and takes posts."""
+"""Subscribers of the hub (WebSub, a W3C Recommendation): each subscribes to a feed, confirms, and takes posts; and a
+visitor who reads the feed's pages.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import json
+import random
+from collections.abc import Callable, MutableSequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
@@ -13,7 +17,7 @@ import trio
 from extras.publish.operations import HUB
 from tests.simulation.clients import Caller, CutOff
 from tests.simulation.deliveries.receivers import TAKEN
-from tests.simulation.delivery_records import KeptReader, Receipt
+from tests.simulation.delivery_records import KeptReader, Receipt, Visit
 from tests.simulation.network import Host
 from tests.simulation.origins import troubles
 from tests.simulation.serving import Answer, Request
@@ -22,6 +26,8 @@ from tests.simulation.trace import Trace
 SHARED: Final = "what readers share with the hub"
 RENEWED_AFTER = 7200.0
 """Seconds until a renewal, unless the lease ends much sooner."""
+VISITS_EVERY, TURNS_AFTER = 2400.0, 20.0
+"""Seconds between two visits to the published pages, and on a page, at most."""
 AGAIN, SELDOM = 30.0, 480.0
 """Seconds between two tries to subscribe, the first time and at most; the callback may come that much later."""
 
@@ -55,7 +61,7 @@ class Reader:
                 self.kept.ended.append(trio.current_time())
                 return
             with trio.move_on_at(plan.ends):
-                await trio.sleep(min(plan.lease / 2, RENEWED_AFTER))
+                await trio.sleep(min(0.4 * plan.lease, RENEWED_AFTER))
         before = len(self.kept.ended)
         await self._wish("unsubscribe", topic, lambda: len(self.kept.ended) > before)
 
@@ -118,3 +124,33 @@ class Reader:
 
 def _finish(receipt: Receipt) -> None:
     receipt.until = trio.current_time()
+
+
+@dataclass(slots=True)
+class Visitor:
+    """Reads all pages of the published feed now and then, newest first. learn: asks the service for the first one."""
+
+    caller: Caller
+    learn: Callable[[], Any]
+    dice: random.Random
+    visits: MutableSequence[Visit]
+
+    async def live(self, ends: float) -> None:
+        while trio.current_time() < ends:
+            await trio.sleep(self.dice.uniform(0, VISITS_EVERY))
+            first = await self.learn()
+            with suppress(*CutOff):
+                await self._visit(first)
+
+    async def _visit(self, address: str | None) -> None:
+        began, titles = trio.current_time(), list[str]()
+        while address:
+            parts = urlsplit(address)
+            status, body = await self.caller.ask("GET", f"{parts.path}?{parts.query}" if parts.query else parts.path)
+            if status != 200:
+                return
+            page = json.loads(body)
+            titles += [item["title"] for item in page["items"]]
+            address = page.get("next_url")
+            await trio.sleep(self.dice.uniform(0, TURNS_AFTER))
+        self.visits.append(Visit(began, titles))

@@ -16,7 +16,7 @@ from tests.simulation.deliveries.mail import PostOffice
 from tests.simulation.deliveries.operator import Operator
 from tests.simulation.deliveries.publisher import Scribe, provision
 from tests.simulation.deliveries.readers import AGAIN as READERS_LOOK
-from tests.simulation.deliveries.readers import Reader
+from tests.simulation.deliveries.readers import Reader, Visitor
 from tests.simulation.deliveries.receivers import ReceiverHost
 from tests.simulation.deliveries.services import SERVICES
 from tests.simulation.delivery_ledger import Ledger
@@ -56,10 +56,15 @@ class Stage:
                 ReceiverHost(network.add(host), trace, receipts, services) for host in plan.hosts if host not in mail
             ]
             self._readers = [
-                Reader(kept, network.add(kept.plan.host), trace, caller(kept.label), partial(self._feed, kept))
+                Reader(
+                    kept, network.add(kept.plan.host), trace, caller(kept.label), partial(self._feed, kept.plan.format)
+                )
                 for kept in map(KeptReader, plan.readers)
             ]
             self.letters.readers += [reader.kept for reader in self._readers]
+            self._visitor = Visitor(
+                caller("visitor"), partial(self._feed, "json"), chance(seed, "visitor"), self.letters.visits
+            )
             self._keeper = Operator(caller("keeper"), trace, self.letters, chance(seed, "keeper"))
             self._scribe = Scribe(life, self.letters.said)
 
@@ -80,15 +85,17 @@ class Stage:
                 listeners = await self._network.side(reader.host.name).listen("", 443)
                 nursery.start_soon(serve_http, reader.respond, listeners)
                 nursery.start_soon(reader.live)
+            if self._readers:
+                nursery.start_soon(self._visitor.live, ends)
             nursery.start_soon(self._keeper.live, self._plan, ends)
             nursery.start_soon(self._scribe.write, self._plan.sayings)
 
-    async def _feed(self, kept: KeptReader) -> str:
-        """Return the address of a reader's published feed."""
+    async def _feed(self, ending: str) -> str:
+        """Return the address of the published feed in a format."""
         while True:
             feeds = await self._keeper.feeds()
             if feeds:
-                return feeds[kept.plan.format]
+                return feeds[ending]
             await trio.sleep(READERS_LOOK)
 
     async def put_right(self) -> None:

@@ -135,14 +135,14 @@ def draw_hub(seed: str, *troubles: str) -> Program:
     plan, ends, dice = program.letters, program.ends, chance(seed, "readers")
     assert plan is not None
     week = 7 * 86_400  # longer than any trouble: a subscriber is owed nothing after its lease
+    short = 4500  # ends between two renewals, if they do not count
     readers = (
-        ReaderPlan("reader0", "reader0.people.org", "atom", 100.0, math.inf, week, renewed=True),
+        ReaderPlan("reader0", "reader0.people.org", "atom", 100.0, math.inf, short, renewed=True),
         ReaderPlan("reader1", "reader1.people.org", "rss", 110.0, math.inf, week, renewed=True),
         ReaderPlan("reader2", "reader2.people.org", "json", dice.uniform(CALM, ends / 2), math.inf, week, renewed=True),
         ReaderPlan("leaves", "leaves.people.org", "atom", 120.0, ends * dice.uniform(0.3, 0.6), week, renewed=True),
         ReaderPlan("lapses", "lapses.people.org", "rss", 130.0, math.inf, 7200, renewed=False),
     )
-    # A feed's page has 50 events: a subscriber that is away for longer finds the rest in the archive.
     some = sorted(dice.sample(range(len(plan.sayings)), min(40, len(plan.sayings))))
     drawn = [fault for fault in program.faults if fault.where == SERVICE]
     for reader in readers[1:3]:

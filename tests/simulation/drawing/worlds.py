@@ -248,6 +248,30 @@ def draw_meddled(seed: str, *, sources: int = 5, days: float = 0.13) -> Program:
     )
 
 
+def draw_swept(seed: str) -> Program:
+    """Draw a world of frequent sweeps; disk and hosts fail now and then, and a user gives titles."""
+    calm = _calm(seed, days=0.1, sources=4, pace=PACE / 3)
+    dice = chance(seed, "swept")
+    away = {plan.machine: "refused" for plan in calm.origins if plan.tier == "push"}
+    faults, at = list[Fault](), CALM + dice.uniform(0, 300)
+    while at < calm.ends - CALM / 4:
+        faults.append(Fault(at, dice.uniform(300, 1200), "disk errors", SERVICE))
+        at = faults[-1].ends + dice.uniform(60, 300)
+    for machine in calm.machines:
+        troubles = moments(dice, 20, CALM, calm.ends - CALM / 4)
+        faults += [Fault(at, dice.uniform(60, 600), away.get(machine, "http500"), machine) for at in troubles]
+    titles = moments(dice, DAY / 20, CALM, calm.ends)
+    return replace(
+        calm,
+        meddling=tuple(Meddling(at, dice.choice(calm.origins).url, "title") for at in titles),
+        faults=tuple(sorted(faults, key=lambda fault: fault.at)),
+        steps=(),
+        endings=(),
+        clients=calm.clients[:1],
+        sweep=300.0,
+    )
+
+
 def draw_tight(seed: str) -> Program:
     """Draw a world of small mailboxes and pages, where retention overtakes a reader after an hour.
 

@@ -65,6 +65,9 @@ def _stuck(facts: Facts) -> Iterator[str]:
 
 def _answered(facts: Facts) -> Iterator[str]:
     yield from facts.untrue
+    for titled in facts.titled:
+        if titled.after < titled.before and not facts.reborn(titled.at, titled.until):
+            yield f"{titled.url} had a check at {titled.before}; with a title at {titled.until:.0f}, at {titled.after}"
 
 
 PROMISES: dict[str, Callable[[Facts], Iterator[str]]] = {
@@ -106,6 +109,7 @@ PROMISES: dict[str, Callable[[Facts], Iterator[str]]] = {
     "S1 the hub signs": subscribed.signed,
     "S2 the hub tells once": subscribed.once,
     "S3 the hub tells whom it may": subscribed.ended,
+    "S4 all pages have each event once": subscribed.pages,
     "Q1 quiet hours": attempts.silent,
     "Q2 the deleted are left alone": attempts.ended,
     "W1 a page's change is told once": pages.once,

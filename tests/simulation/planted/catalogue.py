@@ -86,6 +86,8 @@ PLANTS: tuple[Plant, ...] = (
     disk.frames_not_restored,
     disk.unanswered_not_read_back,
     disk.recorder_crashes_at_a_lock,
+    disk.failed_sweeps_count_as_stored,
+    disk.urgent_states_count_as_stored,
     meddled.deleted_from_the_table_only,
     meddled.frames_lost_at_a_stop,
     meddled.harvests_of_any_version,
@@ -211,5 +213,8 @@ OF_KINDS: tuple[Plant, ...] = (
     hub.places_are_forgotten,
     hub.leases_without_end,
     hub.nobody_confirms,
+    hub.renewals_are_forgotten,
+    hub.given_up_at_the_third,
+    hub.pages_skip_an_event,
 )
 """Those that messengers, mail, and readers of feeds show."""

@@ -11,12 +11,15 @@ from unittest.mock import patch
 from msgspec.structs import replace
 
 from actors.recorder import actor as recording
+from actors.sources.looks import progress
 from actors.sources.polling.actor import PolledSource
+from actors.sources.ports import LiveSource
 from actors.sources.push.committer import Committer
+from actors.sources.registry.tallies import TallySweep
 from storage.append import Answer, Lease, Mint, Stamp, events_of
 from storage.errors import DiskFull
 from storage.records.identity import Millis, Seq
-from storage.records.source import Harvest
+from storage.records.source import Harvest, SourceRuntime, SourceState
 from storage.sql.stores.log import EventLog
 from storage.sql.transaction import Transaction
 
@@ -109,3 +112,25 @@ def unanswered_not_read_back() -> AbstractContextManager[Any]:
 def recorder_crashes_at_a_lock() -> AbstractContextManager[Any]:
     """A storage timeout crashes the recorder, and with it all actors after it."""
     return patch.object(recording, "STANDSTILL", (DiskFull,))
+
+
+def failed_sweeps_count_as_stored() -> AbstractContextManager[Any]:
+    """After a sweep that storage refused, its states still count as stored."""
+    right = TallySweep._heard
+
+    def wrong(self: TallySweep, part: Sequence[LiveSource], states: Sequence[SourceState], stored: bool) -> None:
+        right(self, part if stored else (), states if stored else (), stored)
+
+    return patch.object(TallySweep, "_heard", wrong)
+
+
+def urgent_states_count_as_stored() -> AbstractContextManager[Any]:
+    """A state that must be in the next commit counts as stored, even if that commit fails."""
+    right = PolledSource._keep
+
+    def wrong(self: PolledSource, hot: SourceRuntime) -> None:
+        urgent = progress.urgent(self._live.hot, hot)
+        right(self, hot)
+        self._live.unsaved = not urgent
+
+    return patch.object(PolledSource, "_keep", wrong)

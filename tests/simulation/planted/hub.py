@@ -1,4 +1,4 @@
-"""Bugs of the hub; finding them takes subscribers."""
+"""Bugs of the hub and of publications; finding them takes subscribers and visitors."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import trio
 from msgspec.structs import replace
 
 from actors.egress.failures import PostResult
+from extras.publish import newest
 from extras.publish.hub import Hub
 from storage.records.publication import Progress
 
@@ -66,3 +67,39 @@ def nobody_confirms() -> Plant:
         return found or PostResult(200, 0, asked["hub.challenge"].encode(), None)
 
     return patch.object(Hub, "_get", wrong)
+
+
+def renewals_are_forgotten() -> Plant:
+    """A renewed lease is stored, but the running hub goes by the first one."""
+    right = Hub._know
+
+    async def wrong(self: Hub, subscriber: Any, client: str = "") -> None:
+        topic = self._topics.get(subscriber.subscription.publication)
+        if topic is None or subscriber.subscription.id not in topic.readers:
+            await right(self, subscriber, client)
+
+    return patch.object(Hub, "_know", wrong)
+
+
+def given_up_at_the_third() -> Plant:
+    """The hub gives up a post that has failed three times."""
+    right = Hub._failed
+
+    def wrong(self: Hub, reader: Any, answer: Any, upto: Any) -> Progress:
+        progress = right(self, reader, answer, upto)
+        return Progress(progress.id, upto) if progress.attempts == 3 else progress
+
+    return patch.object(Hub, "_failed", wrong)
+
+
+def pages_skip_an_event() -> Plant:
+    """When new events push old ones off the first page, the next page begins one event too late."""
+    right = newest._cut
+
+    def wrong(kept: Any) -> None:
+        before = list(kept.events)
+        right(kept)
+        if len(kept.events) < len(before):
+            kept.older = before[len(kept.events)].seq
+
+    return patch.object(newest, "_cut", wrong)

@@ -1,24 +1,30 @@
-"""The promises of the hub: a confirmed subscriber gets each event, signed, once, until the subscription ends."""
+"""The promises of the hub and of publications: a confirmed subscriber gets each event, signed, once, until the
+subscription ends; all pages together have each event once.
+"""
 
 from __future__ import annotations
 
 import hmac
 import math
 import re
+from collections import Counter
 from collections.abc import Iterator
 
 from tests.simulation.deliveries.readers import SHARED
 from tests.simulation.delivery_records import KeptReader, Receipt
 from tests.simulation.facts import Facts
 from tests.simulation.oracle.letters.clock import disturbed, stepped
-from tests.simulation.program import SERVICE
+from tests.simulation.program import DAY, SERVICE
 
 _TITLE = re.compile(rb"saying \d+")
 SETTLES = 60.0
 """Seconds from a reader's confirmation to its subscription, and from its end to the last request."""
 
 
-STEPS = 12 * 3600.0
+ARRIVES = 600.0
+"""Seconds within which an event has certainly arrived, without faults."""
+HOUR = 3600.0
+STEPS = 12 * HOUR
 """More than all clock steps of a world together."""
 
 
@@ -33,8 +39,35 @@ def owed(facts: Facts) -> Iterator[str]:
             yield f"{kept.label} could not subscribe"
         for logged in facts.log:
             said = letters.said.get(title := logged.event["title"])
-            if said is not None and said.offered > since and title not in there:
+            owed = said is not None and said.offered > since and _leased(facts, kept, said.offered)
+            if owed and title not in there:
                 yield f"{kept.label} was not told of {title}"
+
+
+def _leased(facts: Facts, kept: KeptReader, at: float) -> bool:
+    """Return whether a lease surely runs when an event is offered, and until it has arrived."""
+    until = at + (2 * DAY if disturbed(facts, at - HOUR / 2, at + ARRIVES) else ARRIVES)
+    for begun in kept.confirmed:
+        ahead = sum(max(step.by, 0) for step in facts.program.steps if begun <= step.at < until)
+        runs = begun + SETTLES < at and until + ahead < begun + kept.plan.lease
+        if runs and not disturbed(facts, begun - 1, begun + SETTLES):
+            return True
+    return False
+
+
+def pages(facts: Facts) -> Iterator[str]:
+    """Who reads all pages of a publication finds every event that was there before, and none twice."""
+    letters = facts.letters
+    if letters is None:
+        return
+    logged = [title for each in facts.log if (title := each.event["title"]) in letters.said]
+    for visit in letters.visits:
+        found = Counter(visit.titles)
+        for title in logged:
+            if letters.said[title].known < visit.began and not found[title]:
+                yield f"a visitor at {visit.began:.0f} did not find {title}"
+            if found[title] > 1:
+                yield f"a visitor at {visit.began:.0f} found {title} {found[title]} times"
 
 
 def _surely_since(facts: Facts, kept: KeptReader) -> float:
