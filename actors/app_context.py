@@ -10,8 +10,6 @@ from actors.destination_kinds.kind import Inviter
 from actors.destination_kinds.table import Kinds
 from actors.egress.traffic import SendingOutlet
 from actors.matcher.actor import Lag
-from actors.members.ownership import Ownership
-from actors.members.usage import Usage
 from actors.messages.sources import RegistryMessage
 from actors.messages.views import TestResult
 from actors.messages.workers import DestinationMessage, ImportMessage, MatcherMessage
@@ -25,6 +23,8 @@ from actors.signing import Directory
 from actors.sources.schedule.budgets import LookRate
 from actors.templates.instantiation import Templates
 from actors.world import World
+from extras.cluster.members.ownership import Ownership
+from extras.cluster.members.usage import Usage
 from storage.records.destination import Destination
 from storage.records.identity import Millis
 from storage.records.member import ReplicaState

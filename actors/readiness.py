@@ -8,14 +8,14 @@ from dataclasses import dataclass
 
 import trio
 
-from actors.members.membership import Membership
-from actors.members.ownership import Ownership
 from actors.messages.workers import Record, RecorderMessage
 from actors.notices import RESTORE, of_damage
 from actors.overseer.overseer import Overseer
 from actors.recorder.actor import Recorder
 from actors.sources.registry.actor import Registry
 from actors.world import World
+from extras.cluster.members.membership import Membership
+from extras.cluster.members.ownership import Ownership
 from storage.records.identity import SERVICE
 from storage.records.source import Harvest
 from storage.sql.storage import Storage

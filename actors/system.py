@@ -28,9 +28,6 @@ from actors.heartbeat.beat import HeartbeatWriter
 from actors.heartbeat.monitor import monitored
 from actors.importing import Importer
 from actors.matcher.actor import Matcher
-from actors.members.membership import Membership
-from actors.members.ownership import HEARTBEAT, PRUNER, Ownership
-from actors.members.usage import Usage
 from actors.messages.sources import RegistryMessage
 from actors.messages.workers import ImportMessage, MatcherMessage, RecorderMessage
 from actors.overseer.figures import Figures
@@ -39,7 +36,6 @@ from actors.overseer.overseer import Overseer
 from actors.pruner import Pruner
 from actors.readiness import Readiness, StorageWatch
 from actors.recorder.actor import Recorder
-from actors.replica.shipper import Shipper
 from actors.settings import Settings
 from actors.shifts import Shifts
 from actors.signing import SigningKeys
@@ -51,6 +47,10 @@ from actors.templates.catalogue import built_in
 from actors.templates.instantiation import Templates
 from actors.templates.template import Template
 from actors.world import World
+from extras.cluster.members.membership import Membership
+from extras.cluster.members.ownership import HEARTBEAT, PRUNER, Ownership
+from extras.cluster.members.usage import Usage
+from extras.cluster.replica.shipper import Shipper
 from storage.errors import StorageError
 from storage.records.alert import Alert
 from storage.records.key import SigningKey

@@ -12,7 +12,7 @@ from collections import OrderedDict
 from ipaddress import IPv6Address, ip_address
 from typing import NamedTuple
 
-from actors.members.usage import Usage
+from extras.cluster.members.usage import Usage
 from storage.records.key import ApiKey
 
 REMEMBERED = 20_000

@@ -21,8 +21,8 @@ from bench.topic import Figure, Row, Topic, size
 from storage.records.identity import Millis
 from storage.records.source import SourceState
 from storage.sqlite.in_loop_nodes import InLoopNode
-from tests.actors.members.harness import Land, Node
 from tests.actors.sources.harness import Origin, rss
+from tests.extras.cluster.members.harness import Land, Node
 from tests.support.memory_network import web
 
 COUNT, NODES = size(100_000, 400), size(4, 2)
@@ -32,7 +32,7 @@ QUARTER = 900
 TOPIC = Topic(
     "Many sources on several nodes",
     "100,000 sources on four whole nodes in one process under a virtual clock; memory and seconds are of all four.",
-    ("actors/members", "actors/sources", "storage/sqlite"),
+    ("extras/cluster/members", "actors/sources", "storage/sqlite"),
     {
         "start": Figure("until all nodes run", "s"),
         "memory": Figure("memory", "GiB"),

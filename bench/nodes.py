@@ -24,7 +24,7 @@ from bench.idle import tree
 from bench.log_loads import median, opened, percentile
 from bench.log_material import DRAFTS, NOW, Mint, a_harvest, seeded, signed, source_id, unsigned
 from bench.topic import Absent, Figure, Row, Topic, size
-from storage.postgres.database import open_postgres
+from extras.cluster.postgres.database import open_postgres
 from storage.records.identity import START, id_of
 from storage.records.key import ApiKey
 from storage.records.source import Detection, Source, SourceRuntime, SourceState
@@ -43,7 +43,7 @@ TOPIC = Topic(
     "Several nodes on one PostgreSQL",
     "A cluster of its own with `fsync`; the limits are bare COPY, our SQLite, one writer, NOTIFY and a round trip of "
     "the driver.",
-    ("storage/postgres", "storage/tail.py", "storage/tail.py", "actors/members"),
+    ("extras/cluster/postgres", "storage/tail.py", "storage/tail.py", "extras/cluster/members"),
     {
         "copy": Figure("SC1 events committed, signed, 64 a batch, beside bare COPY", "/s", ">= 0.3 x COPY"),
         "sqlite": Figure("SC1 the same, beside our SQLite", "/s", ">= 0.5 x SQLite"),

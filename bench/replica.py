@@ -15,12 +15,12 @@ from pathlib import Path
 
 import trio
 
-from actors.replica.parts import CURRENT, read_change
-from actors.replica.shipper import Shipper
 from bench.log_loads import ROUNDS, closed_loop, median, opened, percentile, poisson, sender
 from bench.log_material import seeded
 from bench.topic import Figure, Row, Topic, size
-from sanderling.operations.standby.following import Follower, StandbyCopy
+from extras.cluster.replica.parts import CURRENT, read_change
+from extras.cluster.replica.shipper import Shipper
+from extras.cluster.standby.following import Follower, StandbyCopy
 from storage.append import events_of
 from storage.objects import FolderObjects
 from storage.sql.storage import Storage
@@ -32,7 +32,7 @@ SENDERS = 100
 TOPIC = Topic(
     "The replica for a standby",
     "A replica in a folder on the same disk, the worst case for the log; the limit is the log without it, in turns.",
-    ("actors/replica", "storage/objects.py", "storage/sqlite"),
+    ("extras/cluster/replica", "storage/objects.py", "storage/sqlite"),
     {
         "behind": Figure("from an event's commit to the replica, 100 events a second, worst", "s", "<= 2 s"),
         "cost": Figure("harvests committed by 100 senders while it is shipped", "/s", ">= 0.85 x without"),

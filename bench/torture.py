@@ -31,10 +31,10 @@ import httpx
 import trio
 from httpx_sse import ServerSentEvent
 
+from extras.cluster.standby.following import Follower, StandbyCopy
 from sanderling.client.api import Client, events_of
 from sanderling.data_folder import replica_keys
 from sanderling.exits import CommandFailed
-from sanderling.operations.standby.following import Follower, StandbyCopy
 from storage.objects import FolderObjects
 from storage.sqlite.engine.folder import DATABASE
 from tests.e2e.origin import Origin

@@ -14,12 +14,12 @@ from pathlib import Path
 import trio
 
 from actors.settings import Settings
+from extras.cluster.postgres.address import Address, BadAddress, read_address
+from extras.cluster.postgres.server import SharedClock
 from sanderling.data_folder import named_vault, told_plainly, working_in
 from sanderling.environment import environ, machine
 from sanderling.exits import CommandFailed, Exit
 from storage.errors import Corrupt, DiskFull, Locked, NewerSchema, NoKey, Unavailable
-from storage.postgres.address import Address, BadAddress, read_address
-from storage.postgres.server import SharedClock
 from storage.secrets.vault import Vault
 from storage.sql.storage import Storage
 from storage.sql.stores.keys import CommandKeys
@@ -96,7 +96,7 @@ async def open_storage(
     vault = _vault(named)
     prepare(Path(settings.data))  # for this node's admin socket
     with _the_driver():
-        from storage.postgres.database import open_postgres
+        from extras.cluster.postgres.database import open_postgres
     listen = listen_address_of(settings)
     return await open_postgres(
         address.url,
@@ -118,7 +118,7 @@ async def open_snapshot(settings: Settings) -> AsyncIterator[Storage]:
     assert address is not None
     vault = _vault(named_vault(environ()))
     with _the_driver():
-        from storage.postgres.commands import open_postgres_snapshot
+        from extras.cluster.postgres.commands import open_postgres_snapshot
     async with open_postgres_snapshot(address.url, vault) as storage:
         yield storage
 
@@ -130,7 +130,7 @@ async def importing(settings: Settings, clock: Callable[[], float]) -> AsyncIter
     Raises CommandFailed, StorageError.
     """
     with _the_driver():
-        from storage.postgres.commands import NotEmpty, begin_import, end_import
+        from extras.cluster.postgres.commands import NotEmpty, begin_import, end_import
 
     address = address_of(settings)
     assert address is not None
@@ -161,7 +161,7 @@ def refuse_half_a_database(settings: Settings) -> None:
         return
     with told(settings):
         with _the_driver():
-            from storage.postgres.commands import is_half
+            from extras.cluster.postgres.commands import is_half
         if is_half(address.url):
             says = "an import into it was cut off, and is not whole. Run it again (`sanderling import`)"
             raise CommandFailed(f"{address}: {says}, or name another database.", Exit.BAD_DATA)
@@ -177,7 +177,7 @@ def opened_keys(settings: Settings, *, existing: bool = True) -> Iterator[Comman
     if address is not None:
         vault = _vault(named_vault(environ()))
         with _the_driver():
-            from storage.postgres.commands import open_postgres_keys
+            from extras.cluster.postgres.commands import open_postgres_keys
         with told(settings), open_postgres_keys(address.url, vault) as keys:
             yield keys
         return

@@ -24,14 +24,14 @@ from actors.jail.pool import ProcessJail
 from actors.metrics import Metrics
 from actors.settings import Settings
 from actors.world import Certificate, World
+from extras.cluster.postgres.server import SharedClock
+from extras.cluster.replica.place import replica_of
 from sanderling import engines
 from sanderling.data_folder import named_vault
 from sanderling.environment import environ, typed
 from sanderling.exits import CommandFailed, Exit
 from sanderling.listeners import open_admin_socket
 from sanderling.program import worker_command, worker_environment
-from sanderling.replica_place import replica_of
-from storage.postgres.server import SharedClock
 from storage.records.identity import Millis
 from storage.sql.storage import Storage
 

@@ -36,6 +36,7 @@ from actors.world import Certificate, Renewal, WorkerDied, WorkerTooSlow, World
 from api.dashboard.account.entry import new_link
 from api.server.listeners import StartupListener, admin_socket, metrics_listener
 from api.server.server import front, tell_renewal
+from extras.cluster.standby.following import FOLDER as STANDBY
 from sanderling import __version__, engines
 from sanderling.environment import Loaded, environ, on_terminal, typed, wants_colour
 from sanderling.exits import CommandFailed, Exit
@@ -44,7 +45,6 @@ from sanderling.logs import make_log
 from sanderling.notifications import mail_of, messengers_of, speech_for, templates_of
 from sanderling.notify import manager_of
 from sanderling.operations.import_stage import STAGE, unfinished
-from sanderling.operations.standby.following import FOLDER as STANDBY
 from sanderling.program import forbid_core_dumps
 from sanderling.real_world import Listening, entropy, monotonic, now, real_world, wall
 from storage.errors import StorageError

@@ -16,11 +16,11 @@ from actors.delivery.sample import sample
 from actors.delivery.status import NoticePublisher
 from actors.destination_kinds.kind import Outlet
 from actors.destination_kinds.table import Kinds
-from actors.members.ownership import NOBODY, Ownership
 from actors.messages.views import TestResult
 from actors.messages.workers import DestinationMessage, OutboxGrew, Record
 from actors.signatures.event import Signer
 from actors.world import World
+from extras.cluster.members.ownership import NOBODY, Ownership
 from storage.errors import STANDSTILL
 from storage.records.destination import Destination
 from storage.sql.storage import Storage

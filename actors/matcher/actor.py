@@ -20,11 +20,11 @@ import msgspec
 import trio
 
 from actors.matcher.audience import Audience
-from actors.members.ownership import MATCHER, Ownership
 from actors.messages.workers import AlertsChanged, LogGrew, MatcherMessage
 from actors.notices import about
 from actors.query import EventView, told_in
 from actors.world import World
+from extras.cluster.members.ownership import MATCHER, Ownership
 from storage.errors import STANDSTILL, AlertsMoved, Corrupt, CursorMoved, DiskFull, Unavailable
 from storage.records.alert import Alert
 from storage.records.destination import Hit, Match, Met

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from actors.matcher.actor import Lag
-from actors.members.ownership import Ownership
 from actors.metrics import Labels
 from actors.overseer.overseer import Overseer
 from actors.sources.schedule.overdue import OverdueMonitor
 from actors.world import World
+from extras.cluster.members.ownership import Ownership
 from storage.records.identity import START, millis_of
 from storage.records.member import ReplicaState
 from storage.records.states import RANK, SOURCES

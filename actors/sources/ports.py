@@ -13,7 +13,6 @@ from msgspec.structs import replace
 from actors.egress.traffic import Egress
 from actors.hours import read_hours
 from actors.inheriting import TagTable
-from actors.members.ownership import Ownership
 from actors.messages.sources import SourceMessage
 from actors.messages.views import PushView
 from actors.messages.workers import RecorderMessage
@@ -31,6 +30,7 @@ from actors.sources.schedule.cadence import Limits
 from actors.sources.schedule.failure_delays import FailureDelays
 from actors.sources.schedule.pause import PauseSwitch
 from actors.world import World
+from extras.cluster.members.ownership import Ownership
 from storage.records import tally
 from storage.records.event import Draft
 from storage.records.identity import Millis

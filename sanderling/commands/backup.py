@@ -197,9 +197,9 @@ def standby(
     """
     import trio
 
-    from sanderling.operations.standby.taking_over import follow, take_over_now
+    from extras.cluster.replica.place import replica_of
+    from extras.cluster.standby.taking_over import follow, take_over_now
     from sanderling.real_world import now, wall
-    from sanderling.replica_place import replica_of
 
     settings = loaded(config, flags | {"replica": replica}).settings
     if not settings.replica:

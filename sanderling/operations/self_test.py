@@ -28,7 +28,7 @@ DEADLINE_MS = 20_000
 AT = datetime(2026, 7, 1, 12, tzinfo=UTC)
 ROOMS = ("supervision", "storage", "actors", "api", "sanderling", "extras")
 _ENTRY_POINTS = ("__main__",)
-FROM_THE_SYSTEM = {"storage.postgres": "psycopg.pq"}
+FROM_THE_SYSTEM = {"extras.cluster.postgres": "psycopg.pq"}
 """Rooms that need a system library, by the module that finds it; skipped if it is absent."""
 
 Look = Callable[[], Awaitable[str]]
@@ -160,7 +160,7 @@ async def _database() -> str:
 
 
 async def _postgres() -> str:
-    steps = [each for each in (files("storage.postgres") / "steps").iterdir() if each.name.endswith(".sql")]
+    steps = [each for each in (files("extras.cluster.postgres") / "steps").iterdir() if each.name.endswith(".sql")]
     if not steps:
         raise LookupError("the steps that make its tables are not there")
     if not _is_there("psycopg.pq"):

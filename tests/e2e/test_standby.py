@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 import trio
 
+from extras.cluster.standby.following import FOLDER
 from sanderling.client.api import Client
 from sanderling.exits import Exit
-from sanderling.operations.standby.following import FOLDER
 from storage.sqlite.master_key import OWN
 from tests.e2e.origin import Origin
 from tests.e2e.service import a_key, a_service, add, run_command

@@ -29,7 +29,10 @@ ALLOWED = {
     "sanderling/notify.py": (r"socket\.socket", "one datagram to the service manager, outside of any World"),
     "actors/jail/parent.py": (r"socket\.\w+", "its end of a pair of sockets, in a process that no World reaches"),
     "extras/browser/holder.py": (r"socket\.\w+", "its end of a pair of sockets, in a process that no World reaches"),
-    "storage/postgres/engine/connection.py": (r"socket\.\w+", "cuts a line to the database, from another thread"),
+    "extras/cluster/postgres/engine/connection.py": (
+        r"socket\.\w+",
+        "cuts a line to the database, from another thread",
+    ),
     "extras/browser/real.py": (
         r"socket\.gaierror",
         "an error of the real connector, which it is for browsers",

@@ -21,10 +21,10 @@ from unittest.mock import patch
 
 import trio
 
+from extras.cluster.standby import following as copying
+from extras.cluster.standby.following import Follower, StandbyCopy
+from extras.cluster.standby.taking_over import TakenOver, take_over
 from sanderling.data_folder import VARIABLE
-from sanderling.operations.standby import following as copying
-from sanderling.operations.standby.following import Follower, StandbyCopy
-from sanderling.operations.standby.taking_over import TakenOver, take_over
 from storage.errors import ChainBroken
 from storage.objects import ObjectsAway
 from storage.records.identity import START, Millis, Seq

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from storage.postgres import database
-from storage.postgres.engine import connection
+from extras.cluster.postgres import database
+from extras.cluster.postgres.engine import connection
 from tests.support.waiting import HANG
 
 

@@ -20,9 +20,9 @@ from pathlib import Path
 import psycopg
 import pytest
 
+from extras.cluster.postgres.engine.connection import connect
+from extras.cluster.postgres.engine.steps import all_steps, upgrade
 from sanderling.environment import environ
-from storage.postgres.engine.connection import connect
-from storage.postgres.engine.steps import all_steps, upgrade
 
 _BINARIES = sorted(Path("/usr/lib/postgresql").glob("*/bin"), key=lambda path: int(path.parent.name))
 _SETTINGS = "-c autovacuum=off -c max_connections=60 -c shared_buffers=32MB"

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 import trio
 
-from actors.replica import shipper as shipping
-from actors.replica.shipper import Shipper
+from extras.cluster.replica import shipper as shipping
+from extras.cluster.replica.shipper import Shipper
 from sanderling.data_folder import replica_keys
 from storage.objects import NAME, ObjectsAway
 from storage.sql.transaction import Transaction

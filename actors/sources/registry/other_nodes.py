@@ -9,11 +9,11 @@ from __future__ import annotations
 import trio
 
 from actors.locks import KeyedLocks
-from actors.members.ownership import NOBODY
 from actors.messages.workers import SaveStates
 from actors.sources.index import SourceIndex, stored_anew
 from actors.sources.ports import LiveSource, Ports
 from actors.sources.registry.inheriting import Inheriting
+from extras.cluster.members.ownership import NOBODY
 from storage.errors import STANDSTILL
 from storage.records.source import WatchedSource
 from storage.sql.stores.sources import Sharing, SourceChange

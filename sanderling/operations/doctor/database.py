@@ -11,17 +11,17 @@ from typing import Any
 import trio
 from msgspec.json import decode
 
-from actors.replica.parts import CURRENT, OWNER, BadPart, key_that_made, read_current, read_owner
+from extras.cluster.postgres.address import Address
+from extras.cluster.replica.parts import CURRENT, OWNER, BadPart, key_that_made, read_current, read_owner
+from extras.cluster.replica.place import S3, replica_of
 from sanderling import engines
 from sanderling.data_folder import named_vault, replica_keys
 from sanderling.environment import typed
 from sanderling.exits import CommandFailed
 from sanderling.operations.findings import DoctorContext, Finding
 from sanderling.real_world import now, wall
-from sanderling.replica_place import S3, replica_of
 from storage.errors import Corrupt, NewerSchema, NoKey, StorageError, Unopened
 from storage.objects import Objects, ObjectsAway
-from storage.postgres.address import Address
 from storage.records.alert import Alert
 from storage.records.identity import START, Seq, millis_of, rfc3339
 from storage.records.publication import Publication
@@ -177,9 +177,9 @@ def postgres(patient: DoctorContext) -> Iterator[Finding]:
 
 
 def _asked(patient: DoctorContext, address: Address, *, listens: bool) -> Iterator[Finding]:
-    from storage.postgres.engine import connection as engine
-    from storage.postgres.engine.examining import examine
-    from storage.postgres.engine.steps import all_steps
+    from extras.cluster.postgres.engine import connection as engine
+    from extras.cluster.postgres.engine.examining import examine
+    from extras.cluster.postgres.engine.steps import all_steps
 
     found = examine(address.url, wall, named_vault(patient.variables), listens=listens)
     yield Finding("ok", "PostgreSQL", f"{found.version} at {address}")

@@ -11,9 +11,10 @@ import httpx
 import trio
 
 from extras.tracing.identity import is_sampled, parent_in
-from tests.actors.members.harness import Land
+from tests.extras.cluster.members.harness import Land
 from tests.actors.sources.harness import page, rss
 from tests.actors.test_delivering import Town, asked
+from tests.extras.cluster.members.harness import Land
 from tests.support.collector import ENDPOINT, Collector, Seen
 from tests.support.memory_network import Answer, web
 

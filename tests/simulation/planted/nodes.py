@@ -10,8 +10,8 @@ from unittest.mock import patch
 import trio
 from msgspec.structs import replace
 
-from actors.members.membership import Membership
-from actors.members.ownership import Ownership
+from extras.cluster.members.membership import Membership
+from extras.cluster.members.ownership import Ownership
 from storage.records.event import Stored
 from storage.records.identity import Seq
 from storage.records.member import LEASE, LEFT, View

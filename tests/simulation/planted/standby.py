@@ -9,10 +9,10 @@ from unittest.mock import patch
 import trio
 from msgspec.structs import replace
 
-from actors.replica.parts import ReadChange
-from actors.replica.shipper import Shipper
-from sanderling.operations.standby import following as copying
-from sanderling.operations.standby.following import StandbyCopy
+from extras.cluster.replica.parts import ReadChange
+from extras.cluster.replica.shipper import Shipper
+from extras.cluster.standby import following as copying
+from extras.cluster.standby.following import StandbyCopy
 from storage.objects import ObjectsAway
 from storage.shipping import Origin
 

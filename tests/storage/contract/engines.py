@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+from extras.cluster.postgres.database import open_postgres
 from sanderling.real_world import wall
-from storage.postgres.database import open_postgres
 from storage.secrets.vault import SIZE, Vault
 from storage.sql.storage import Storage
 from storage.sqlite import open_sqlite

@@ -14,11 +14,11 @@ from pathlib import Path
 import pytest
 import trio
 
-from actors.replica.parts import CURRENT, OWNER, Current, Owner, written_record
 from actors.settings import Settings
 from actors.world import ResolveFailed
 from extras.browser import check
 from extras.browser.real import real_browser
+from extras.cluster.replica.parts import CURRENT, OWNER, Current, Owner, written_record
 from sanderling.exits import Exit
 from sanderling.operations.doctor import checks as rounds
 from sanderling.operations.doctor import database, machine, network

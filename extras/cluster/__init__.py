@@ -1,0 +1,1 @@
+"""Several processes for one service: nodes on one PostgreSQL database, or a standby that follows a replica."""

@@ -1,0 +1,215 @@
+"""PostgreSQL for commands: the keys, one moment of the data, the import of an instance.
+
+A snapshot is read through the stores' own interface: one connection in a read-only transaction. An import fills an
+empty database; it begins, ends, or begins again, and no service runs in between.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
+from typing import Any, TypeVar
+
+import trio
+
+from extras.cluster.postgres.engine.connection import SPACE, PostgresConnection, connect, translated
+from extras.cluster.postgres.engine.steps import STEPS, all_steps, check_version, lock_of, upgrade
+from storage.append import Lease
+from storage.errors import Locked, NoKey, Unavailable
+from storage.records.identity import START
+from storage.records.key import SigningKey
+from storage.secrets.connection import Connection
+from storage.secrets.sealing import mark, opens_mark, read_mark
+from storage.secrets.vault import Vault
+from storage.sql.storage import Places, Storage
+from storage.sql.stores import scan
+from storage.sql.stores.keys import CommandKeys, all_signing, insert_signing
+from storage.sql.transaction import Job, Row
+
+T = TypeVar("T")
+OTHER = "the master key that was named does not open the secrets of this database"
+
+
+class PostgresKeys(CommandKeys):
+    """Each call is a transaction."""
+
+    def __init__(self, connection: PostgresConnection, vault: Vault) -> None:
+        self._connection, self._vault = connection, vault
+
+    def signing(self) -> Sequence[SigningKey]:
+        return self._run(lambda connection: all_signing(connection, self._vault))
+
+    def add_signing(self, key: SigningKey) -> None:
+        def add(connection: Connection) -> None:
+            # Else two at once would both be active.
+            self._connection.run("LOCK TABLE signing_key IN SHARE ROW EXCLUSIVE MODE")
+            insert_signing(connection, key, self._vault)
+
+        self._run(add)
+
+    def _run(self, act: Callable[[Connection], T]) -> T:
+        with translated():
+            self._connection.run("BEGIN")
+            try:
+                found = act(self._connection)
+            except BaseException:
+                self._connection.run("ROLLBACK")
+                raise
+            self._connection.commit()
+            return found
+
+
+@contextmanager
+def open_postgres_keys(url: str, vault: Vault) -> Iterator[PostgresKeys]:
+    """Open the keys; create missing tables. Raises NoKey, NewerSchema, Unavailable."""
+    connection = connect(url)
+    try:
+        with translated():
+            upgrade(connection, all_steps())
+            connection.run(f"BEGIN; {lock_of(STEPS)}")
+            there = read_mark(connection)
+            if there is None:
+                mark(connection, vault)
+            elif not opens_mark(vault, there):
+                raise NoKey(OTHER)
+            connection.commit()
+        yield PostgresKeys(connection, vault)
+    finally:
+        connection.close()
+
+
+_BEGIN_SNAPSHOT = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+
+
+class PostgresSnapshot(Storage):
+    """See Storage. Writes raise Unavailable."""
+
+    def __init__(self, connection: PostgresConnection, vault: Vault) -> None:
+        readers, writer = _Readers(connection), _NoWriter()
+        places, newest = Places(writer, writer, readers, readers), scan.bounds(connection, START).newest
+        super().__init__(places, SPACE, Lease(0, "snapshot", 0), newest, vault)
+
+    def writer_moved_at(self) -> float:
+        """Return the present time: no write ever waits."""
+        return trio.current_time()
+
+    async def wait_ended(self) -> str:
+        """Wait forever: there is no writer."""
+        await trio.sleep_forever()
+        raise AssertionError
+
+    async def aclose(self) -> None:
+        """Do nothing: `open_postgres_snapshot` ends the transaction."""
+
+
+class _NoWriter:
+    async def submit(self, job: Job[T], *, events: int = 0, rows: int = 1, holds: Sequence[Row] = ()) -> T:
+        raise Unavailable("a snapshot is only read")
+
+
+class _Readers:
+    def __init__(self, connection: PostgresConnection) -> None:
+        self._connection, self._limiter = connection, trio.CapacityLimiter(1)
+
+    async def run(self, look: Callable[[Connection], T]) -> T:
+        def whole() -> T:
+            with translated():
+                return look(self._connection)
+
+        return await trio.to_thread.run_sync(whole, limiter=self._limiter)
+
+    async def one(self, query: str, given: Sequence[Any] = ()) -> Any:
+        return await self.run(lambda connection: connection.execute(query, given).fetchone())
+
+
+@asynccontextmanager
+async def open_postgres_snapshot(url: str, vault: Vault) -> AsyncIterator[Storage]:
+    """Open one moment of a database. Raises NoKey, NewerSchema, Corrupt, Unavailable."""
+    connection = await trio.to_thread.run_sync(_open_snapshot, url, vault, limiter=trio.CapacityLimiter(1))
+    try:
+        yield PostgresSnapshot(connection, vault)
+    finally:
+        connection.close()
+
+
+def _open_snapshot(url: str, vault: Vault) -> PostgresConnection:
+    connection = connect(url)
+    try:
+        with translated():
+            connection.run(_BEGIN_SNAPSHOT)
+            check_version(connection, len(all_steps()))
+            mark = read_mark(connection)
+            if mark is not None and not opens_mark(vault, mark):
+                raise NoKey(OTHER)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+_IMPORTING = "SELECT EXISTS(SELECT 1 FROM fact WHERE name='importing')"
+_THERE = "SELECT to_regclass('fact') IS NOT NULL"
+_INSIDE = "SELECT id FROM member WHERE inside AND until > extract(epoch FROM clock_timestamp()) LIMIT 1"
+_HELD = """SELECT EXISTS(SELECT 1 FROM source), EXISTS(SELECT 1 FROM alert),
+    EXISTS(SELECT 1 FROM log) OR (SELECT value FROM fact WHERE name='floor') > 0"""
+_EMPTY = """TRUNCATE source_key, source, source_hot, source_base, source_change, log, alert, destination, cursor,
+    retraction, shift, look_day, tag_defaults CASCADE; UPDATE fact SET value=0 WHERE name='floor';
+    DELETE FROM public_key WHERE key_id NOT IN (SELECT key_id FROM signing_key)"""
+
+
+class NotEmpty(Exception):
+    """The database already holds `there`."""
+
+    def __init__(self, there: str) -> None:
+        super().__init__(there)
+        self.there = there
+
+
+def is_half(url: str) -> bool:
+    """Return whether an import into a database was cut off. Raises Unavailable."""
+    with _connected(url) as connection:
+        there: tuple[bool] = connection.execute(_THERE).fetchone() or (False,)
+        half: tuple[bool] = (connection.execute(_IMPORTING).fetchone() or (False,)) if there[0] else (False,)
+        return half[0]
+
+
+def begin_import(url: str) -> None:
+    """Begin an import; delete the rest of an interrupted one. Raises NotEmpty, Locked, Unavailable, NewerSchema."""
+    with _connected(url) as connection:
+        upgrade(connection, all_steps())
+        connection.run(f"BEGIN; {lock_of(STEPS)}")
+        try:
+            inside = connection.execute(_INSIDE).fetchone()
+            if inside is not None:
+                raise Locked(f"the node {inside[0]} runs on it: stop all services first")
+            if connection.execute(_IMPORTING).fetchone() == (True,):
+                connection.run(_EMPTY)
+            elif there := _held(connection):
+                raise NotEmpty(there)
+            else:
+                connection.run("INSERT INTO fact VALUES('importing', 1)")
+        except BaseException:
+            connection.run("ROLLBACK")
+            raise
+        connection.commit()
+
+
+def end_import(url: str) -> None:
+    """Mark an import as complete. Raises Unavailable."""
+    with _connected(url) as connection:
+        connection.run("DELETE FROM fact WHERE name='importing'")
+
+
+def _held(connection: PostgresConnection) -> str:
+    row: tuple[bool, bool, bool] = connection.execute(_HELD).fetchone() or (False, False, False)
+    return " and ".join(word for word, found in zip(("sources", "alerts", "events"), row, strict=True) if found)
+
+
+@contextmanager
+def _connected(url: str) -> Iterator[PostgresConnection]:
+    connection = connect(url)
+    try:
+        with translated():
+            yield connection
+    finally:
+        connection.close()

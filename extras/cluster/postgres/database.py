@@ -1,0 +1,234 @@
+"""Opening the engine: the server's settings, the schema, the master key, a test of every box, this start's number."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from functools import partial
+from typing import NamedTuple
+from zlib import crc32
+
+import trio
+
+from extras.cluster.postgres.engine.connection import SPACE, Line, Lineage, PostgresConnection, connect, translated
+from extras.cluster.postgres.engine.examining import facts_of
+from extras.cluster.postgres.engine.members import WITHIN, PostgresMembers
+from extras.cluster.postgres.engine.readers import GatheredLookups, LinePool, ReaderPool
+from extras.cluster.postgres.engine.steps import FENCE, STEPS, all_steps, lock_of, upgrade
+from extras.cluster.postgres.engine.watch import Watch
+from extras.cluster.postgres.engine.writer import APPENDER, WRITER, PostgresWriter
+from extras.cluster.postgres.server import SETTINGS, ServerFacts, SharedClock, judge
+from storage.append import Lease
+from storage.errors import NoKey, Unavailable
+from storage.records.identity import START, Seq
+from storage.secrets.sealing import examine_boxes, mark, opens_mark, read_mark
+from storage.secrets.vault import Vault
+from storage.sql.storage import Places, Storage
+from storage.sql.stores import scan
+from storage.sql.stores.sources import Sharing
+
+READERS = 2
+LOOK_UP_WITHIN, READ_WITHIN = 5.0, 65.0
+"""Most seconds of a read with its wait for a connection. The server itself limits a page to 60 s."""
+DEADLINE = 15.0
+"""Seconds after which a transaction is cut off; its outcome is then unknown."""
+EVERY = 1.0
+"""Seconds after which the log is read even without a notice."""
+_BUMP = """UPDATE fact SET value=value+1 WHERE name='epoch'
+    RETURNING value, left(gen_random_uuid()::text, 8)"""
+_RAISE_FENCE = "UPDATE fact SET value=? WHERE name='fence'"
+_NOTE_ALONE = "UPDATE fact SET value=? WHERE name='alone'"
+_PUT_ALL_OUT = "UPDATE member SET inside=FALSE"
+
+
+async def open_postgres(
+    url: str,
+    *,
+    vault: Vault,
+    clock: Callable[[], float],
+    owner: str,
+    warn: Callable[[str], None],
+    doing: Callable[[str], None] = lambda _says: None,
+    safe: Collection[str] = SETTINGS,
+    shares: bool = False,
+    listen_url: str | None = None,
+    shared: SharedClock | None = None,
+) -> Storage:
+    """Open the engine. Its tables are created or upgraded in the first schema of the role's search path.
+
+    url: in libpq's form. vault: the master key. clock: the wall clock, in seconds. owner: names the process. warn: gets
+    sentences for the operator. doing: gets the name of each slow step, from another thread. safe: settings that must
+    not be off; only a cluster of the tests allows fewer. shares: other starts may work on the data at the same time;
+    otherwise this one fences off all earlier starts. listen_url: the server's own address, if `url` is a pooler's.
+    shared: the clock that follows the database's.
+
+    Raises Unavailable (also for a server that is too old, or may lose committed data), NoKey, NewerSchema, Corrupt,
+    Unopened.
+    """
+    listens = listen_url is not None
+    begin = partial(_open, url, vault, clock, safe, doing, shares=shares, listens=listens)
+    opened = await trio.to_thread.run_sync(begin)
+    for sentence in opened.warnings:
+        warn(sentence)
+    lines = _Lines(url, clock, f"{owner}-{opened.chance}", shares, listen_url or url, Lineage())
+    return PostgresStorage(lines, opened.known, Lease(0, owner, opened.epoch), vault, warn, shared=shared)
+
+
+class _Lines(NamedTuple):
+    """Makes the connections of an engine.
+
+    me: the member's id, different for each start. shares: other starts may work on the data. listen_url: the address
+    for notices. lineage: the server that all connections must lead to.
+    """
+
+    url: str
+    clock: Callable[[], float]
+    me: str
+    shares: bool
+    listen_url: str
+    lineage: Lineage
+
+    def to(self, name: str) -> Line:
+        """Return a connection; `name` must be unique."""
+        return self._line(self.url, name)
+
+    def to_hear(self) -> Line:
+        """Return the connection for notices."""
+        return self._line(self.listen_url, "watch")
+
+    def _line(self, url: str, name: str) -> Line:
+        return Line(url, self.clock, crc32(f"{self.me} {name}".encode()) / (1 << 32), self.lineage)
+
+
+class _Opened(NamedTuple):
+    """epoch: this start's number. chance: 8 random hex digits. known: the newest position that any reader may have
+    seen. warnings: about the server.
+    """
+
+    epoch: int
+    chance: str
+    known: Seq
+    warnings: Sequence[str]
+
+
+class PostgresStorage(Storage):
+    """One opened engine; see Storage."""
+
+    def __init__(
+        self,
+        lines: _Lines,
+        known: Seq,
+        lease: Lease,
+        vault: Vault,
+        warn: Callable[[str], None],
+        *,
+        shared: SharedClock | None = None,
+    ) -> None:
+        self._appender = PostgresWriter(APPENDER, lines.to("append"), warn, vault)
+        self._writer = PostgresWriter(WRITER, lines.to("write"), warn, vault)
+        self._readers = ReaderPool([lines.to(f"read {number}") for number in range(READERS)], READ_WITHIN)
+        self._lookups = GatheredLookups(LinePool([lines.to("look up")], LOOK_UP_WITHIN))
+        places = Places(self._appender, self._writer, self._readers, self._lookups)
+        super().__init__(places, SPACE, lease, known, vault)
+        self._beats = LinePool([lines.to("beat")], WITHIN)
+        self.members = PostgresMembers(self._beats, lines.me, lambda: self.tail.head, self.tail.forget, clock=shared)
+        self.sharing = Sharing(self._readers, vault) if lines.shares else None
+        self._watch = Watch(lines.to_hear(), (self._appender, self._writer), self.log.follower.unknown)
+        self._appender.start()
+        self._writer.start()
+        self._watch.start()
+
+    def __repr__(self) -> str:
+        return f"PostgresStorage({self.lease}, {self._appender}, {self._writer}, {self._readers})"
+
+    async def follow(self) -> None:
+        """Publish commits, and cut off a commit that gets no answer; see Storage."""
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(self.log.follower.run)
+            while True:
+                await trio.sleep(EVERY)
+                self.log.follower.unknown()
+                for writer in (self._appender, self._writer):
+                    if trio.current_time() - writer.moved_at() > DEADLINE:
+                        writer.cut()
+
+    def writer_moved_at(self) -> float:
+        """Return when the slower writer last finished a job; see Storage."""
+        return min(self._appender.moved_at(), self._writer.moved_at())
+
+    async def wait_ended(self) -> str:
+        """Wait until one of the writing threads has ended, and return why; see Storage."""
+        ended: list[str] = []
+
+        async def wait(writer: PostgresWriter) -> None:
+            ended.append(await writer.wait_ended())
+            nursery.cancel_scope.cancel()
+
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(wait, self._appender)
+            nursery.start_soon(wait, self._writer)
+        return ended[0]
+
+    async def aclose(self) -> None:
+        await self._watch.aclose()
+        await self._readers.aclose()
+        await self._lookups.aclose()
+        await self._beats.aclose()
+        await self._appender.aclose()
+        await self._writer.aclose()
+
+
+def _open(
+    url: str,
+    vault: Vault,
+    clock: Callable[[], float],
+    safe: Collection[str],
+    doing: Callable[[str], None],
+    *,
+    shares: bool,
+    listens: bool,
+) -> _Opened:
+    connection = connect(url)
+    try:
+        with translated():
+            warnings = _admitted(facts_of(connection, clock, safe, listens=listens))
+            doing("reading the database")
+            upgrade(connection, all_steps())
+            connection.run(f"BEGIN; {lock_of(STEPS)}")
+            there = read_mark(connection)
+            if there is None:
+                mark(connection, vault)
+            elif not opens_mark(vault, there):
+                raise NoKey("the master key that was named does not open the secrets of this database")
+            examine_boxes(connection, vault)
+            epoch, chance = _begin_life(connection, shares=shares)
+            connection.commit()
+            return _Opened(epoch, chance, scan.bounds(connection, START).newest, warnings)
+    finally:
+        connection.close()
+
+
+def _begin_life(connection: PostgresConnection, *, shares: bool) -> tuple[int, str]:
+    """Take this start's number, and fence off every earlier start unless both share the data.
+
+    Fencing waits for writes under way: each holds a shared lock on `FENCE`.
+    """
+    (alone,) = connection.execute("SELECT value FROM fact WHERE name='alone'").fetchone() or (0,)
+    fences = alone or not shares
+    if fences:
+        connection.run(lock_of(FENCE))
+    epoch, chance = connection.execute(_BUMP).fetchone() or (0, "")
+    if fences:
+        connection.execute(_RAISE_FENCE, (epoch,))
+    connection.execute(_NOTE_ALONE, (int(not shares),))
+    if not shares:
+        connection.execute(_PUT_ALL_OUT)  # all of these members are fenced off
+    return int(epoch), str(chance)
+
+
+def _admitted(facts: ServerFacts) -> Sequence[str]:
+    """Return the warnings about an acceptable server. Raises Unavailable for any other."""
+    verdicts = list(judge(facts))
+    for verdict in verdicts:
+        if verdict.refuses:
+            raise Unavailable(f"PostgreSQL: {verdict}")
+    return [f"PostgreSQL: {verdict}" for verdict in verdicts]

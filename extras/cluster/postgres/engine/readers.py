@@ -1,0 +1,183 @@
+"""The read-only connections: two for pages, one for look-ups, each used by one thread at a time.
+
+A read is one read-only transaction, or a single statement. If its connection turns out to be dead, it runs again, once,
+as it has changed nothing. A read without an answer in time, or whose task was cancelled, is cut off: a lock, or a
+server that hangs, must not block the connection for later reads.
+
+Look-ups of single rows are gathered: while one round trip runs, new look-ups wait for the next one. No look-up joins a
+running round trip, which may have begun before a key was revoked; so the very next request refuses a revoked key. Equal
+look-ups of one round trip are sent to the server once.
+"""
+
+from __future__ import annotations
+
+import queue
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+
+import psycopg
+import trio
+
+from extras.cluster.postgres.engine.connection import Line, PostgresConnection, in_our_words, translated
+from storage.errors import StorageError, Unavailable
+from storage.secrets.connection import Connection
+
+CLOSE_WITHIN = 5.0
+"""Seconds that running reads get at a close."""
+_BEGIN = "BEGIN READ ONLY; SET LOCAL statement_timeout='60s'"
+
+T = TypeVar("T")
+
+
+class LinePool:
+    """Connections behind their own limiter. A call that waits for its turn can be cancelled."""
+
+    def __init__(self, lines: Sequence[Line], within: float) -> None:
+        self._lines, self._within = lines, within
+        self._limiter = trio.CapacityLimiter(len(lines))
+        self._idle: queue.LifoQueue[Line] = queue.LifoQueue(len(lines))
+        self._closed = False
+        for line in lines:
+            self._idle.put(line)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(busy={self._limiter.borrowed_tokens} of {len(self._lines)})"
+
+    async def visit(self, look: Callable[[PostgresConnection], T]) -> T:
+        """Run a function with an idle connection in a thread, and return its result.
+
+        The function may run twice and must allow that. If cancelled, returns at once, and the connection is cut.
+        """
+        if self._closed:
+            raise Unavailable("the storage is closed")
+        taken: list[Line] = []
+        with trio.move_on_after(self._within):
+            try:
+                return await trio.to_thread.run_sync(
+                    self._look, look, taken, limiter=self._limiter, abandon_on_cancel=True
+                )
+            except trio.Cancelled:
+                connections = [line.connection for line in taken]
+                taken.clear()  # so that the read does not run again
+                for connection in connections:
+                    if connection is not None:
+                        connection.cut()
+                raise
+        raise Unavailable(f"PostgreSQL has not answered for {self._within:.0f} s")
+
+    def _look(self, look: Callable[[PostgresConnection], T], taken: list[Line]) -> T:
+        line = self._idle.get_nowait()
+        taken.append(line)
+        try:
+            with translated():
+                there = line.connection is not None
+                try:
+                    return look(line.ready())
+                except psycopg.Error as error:
+                    line.drop()
+                    if not taken or not there or not isinstance(in_our_words(error), Unavailable):
+                        raise
+                return look(line.ready())
+        finally:
+            taken.clear()
+            self._idle.put(line)
+
+    async def aclose(self) -> None:
+        """Wait for running reads, within CLOSE_WITHIN even if cancelled, and close the connections."""
+        if self._closed:
+            return
+        self._closed = True
+        with trio.move_on_after(CLOSE_WITHIN, shield=True):
+            for _ in self._lines:
+                await self._limiter.acquire_on_behalf_of(object())
+        while not self._idle.empty():
+            self._idle.get_nowait().drop()
+
+
+class ReaderPool(LinePool):
+    """See `storage.sql.transaction.Readers` and `Lookups`."""
+
+    async def run(self, look: Callable[[Connection], T]) -> T:
+        """See Readers. If cancelled, the read is cut off."""
+        return await self.visit(_whole(look))
+
+    async def one(self, query: str, given: Sequence[Any] = ()) -> Any:
+        return await self.visit(lambda connection: connection.execute(query, given).fetchone())
+
+
+def _whole(look: Callable[[Connection], T]) -> Callable[[PostgresConnection], T]:
+    def whole(connection: PostgresConnection) -> T:
+        connection.run(_BEGIN)
+        try:
+            found = look(connection)
+        except psycopg.Error:
+            raise
+        except BaseException:
+            connection.run("ROLLBACK")
+            raise
+        connection.run("COMMIT")
+        return found
+
+    return whole
+
+
+_Key = tuple[str, tuple[Any, ...]]
+
+
+class _Asked:
+    """One look-up and its result."""
+
+    __slots__ = ("answered", "error", "row")
+
+    def __init__(self) -> None:
+        self.answered = False
+        self.row: Any = None
+        self.error: StorageError | None = None
+
+    def take(self, row: Any, error: StorageError | None = None) -> None:
+        self.answered, self.row, self.error = True, row, error
+
+
+class GatheredLookups:
+    """See `storage.sql.transaction.Lookups`."""
+
+    def __init__(self, pool: LinePool) -> None:
+        self._pool = pool
+        self._turn = trio.Lock()
+        self._next: dict[_Key, _Asked] = {}
+
+    def __repr__(self) -> str:
+        return f"GatheredLookups(waiting={len(self._next)})"
+
+    async def one(self, query: str, given: Sequence[Any] = ()) -> Any:
+        key = (query, tuple(given))
+        asked = self._next.setdefault(key, _Asked())
+        async with self._turn:
+            if not asked.answered:
+                self._next[key] = asked  # the task that had taken it was cancelled
+                await self._visit()
+        if asked.error is not None:
+            raise asked.error
+        return asked.row
+
+    async def _visit(self) -> None:
+        batch, self._next = self._next, {}
+        try:
+            rows = await self._pool.visit(lambda connection: _rows(connection, list(batch)))
+        except StorageError as error:
+            for asked in batch.values():
+                asked.take(None, error)
+        else:
+            for asked, row in zip(batch.values(), rows, strict=True):
+                asked.take(row)
+
+    async def aclose(self) -> None:
+        await self._pool.aclose()
+
+
+def _rows(connection: PostgresConnection, keys: Sequence[_Key]) -> list[Any]:
+    if len(keys) == 1:
+        return [connection.execute(*keys[0]).fetchone()]
+    with connection.raw.pipeline():
+        cursors = [connection.execute(*key) for key in keys]
+        return [cursor.fetchone() for cursor in cursors]

@@ -1,0 +1,75 @@
+from __future__ import annotations
+
+import random
+
+from api.ratelimit import Limit, Limiter
+from extras.cluster.members.usage import KEPT, TOLD, Usage
+from storage.records.member import Member, Says, View
+
+
+def a_view(number: int, *told: tuple[str, dict[str, int]], **more: bool) -> View:
+    members = tuple(Member(id, inside=more.get(id, True), says=Says(taken=taken)) for id, taken in told)
+    return View(number, 0.0, members)
+
+
+def test_a_client_that_wanders_over_three_nodes_gets_one_rate_and_what_it_sends_within_a_beat() -> None:
+    chance, limit = random.Random(3), Limit(5.0, 10)
+    usages = {name: Usage(shared=True) for name in "abc"}
+    limiters = {name: Limiter(usage) for name, usage in usages.items()}
+    for usage in usages.values():
+        usage.hear(a_view(0, *((name, {}) for name in "abc")), "none of these")
+    admitted, seconds = 0, 200
+    for second in range(seconds):
+        for turn in range(30):
+            name = chance.choice("abc")
+            admitted += limiters[name].take("key", limit, second + turn / 30).admitted
+        view = a_view(second, *((name, dict(usage.told(second + 1.0))) for name, usage in usages.items()))
+        for name, usage in usages.items():
+            usage.hear(view, name)
+    alone = limit.burst + limit.rate * seconds
+    assert 0.9 * alone <= admitted <= alone + 3 * (limit.burst + 2 * limit.rate)
+
+
+def test_nobody_else_pays_and_a_beat_that_is_heard_twice_counts_once() -> None:
+    usage = Usage(shared=True)
+    other = Usage(shared=True)
+    usage.hear(a_view(1, ("b", {})), "a")
+    for _ in range(4):
+        other.took("key", 1.0)
+    view = a_view(2, ("b", dict(other.told(1.0))))
+    usage.hear(view, "a")
+    usage.hear(view, "a")
+    assert [usage.owed(who) for who in ("somebody else", "key", "key")] == [0, 4, 0]
+
+
+def test_what_was_taken_before_this_node_came_is_not_charged_and_a_count_that_begins_anew_is() -> None:
+    usage, other = Usage(shared=True), Usage(shared=True)
+    other.took("key", 0.0)
+    usage.hear(a_view(1, ("b", dict(other.told(0.0)))), "a")
+    assert usage.owed("key") == 0
+    assert dict(other.told(KEPT + 1)) == {}
+    other.took("key", KEPT + 1)
+    usage.hear(a_view(2, ("b", dict(other.told(KEPT + 1)))), "a")
+    usage.hear(a_view(3, ("b", dict(other.told(KEPT + 1)))), "a")
+    assert usage.owed("key") == 0  # the count was 1 and is 1 again: no difference
+    other.took("key", KEPT + 2)
+    usage.hear(a_view(4, ("b", dict(other.told(KEPT + 2)))), "a")
+    assert usage.owed("key") == 1
+
+
+def test_a_beat_has_a_bound_names_nobody_and_a_node_alone_counts_nothing() -> None:
+    usage = Usage(shared=True)
+    for number in range(3 * TOLD):
+        usage.took(f"peer 203.0.113.{number}", 1.0)
+    told = usage.told(1.0)
+    assert len(told) == TOLD and not any("203" in name and "." in name for name in told)
+    alone = Usage()
+    alone.took("key", 1.0)
+    assert alone.owed("key") == 0 and dict(alone.told(1.0)) == {}
+
+
+def test_who_is_not_inside_is_not_heard() -> None:
+    usage = Usage(shared=True)
+    usage.hear(a_view(1, ("b", {}), b=True), "a")
+    usage.hear(a_view(2, ("b", {"x": 9}), b=False), "a")
+    assert not usage._owed

@@ -1,0 +1,51 @@
+"""Closing the listening thread."""
+
+from __future__ import annotations
+
+import threading
+from types import SimpleNamespace
+from typing import Any
+
+import psycopg
+import pytest
+import trio
+
+from extras.cluster.postgres.engine.watch import Watch
+from tests.support.waiting import HANG
+
+pytestmark = pytest.mark.real
+
+
+class SlowLine:
+    """A line that is ready once `opened` is set, and silent until it is cut."""
+
+    def __init__(self) -> None:
+        self.connection: Any = None
+        self.asked, self.opened, self._cut = threading.Event(), threading.Event(), threading.Event()
+
+    def ready(self) -> Any:
+        self.asked.set()
+        assert self.opened.wait(HANG)
+        raw = SimpleNamespace(notifies=self._notifies)
+        self.connection = SimpleNamespace(run=lambda _statement: None, raw=raw, cut=self._cut.set)
+        return self.connection
+
+    def drop(self) -> None:
+        self.connection = None
+
+    def _notifies(self, **_bounds: Any) -> list[Any]:
+        assert self._cut.wait(HANG)
+        raise psycopg.OperationalError
+
+
+async def test_a_close_during_the_first_connecting_waits_for_no_notice() -> None:
+    line: Any = SlowLine()
+    watch = Watch(line, (), lambda: None)
+    watch.start()
+    await trio.to_thread.run_sync(line.asked.wait)
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(watch.aclose)
+        await trio.testing.wait_all_tasks_blocked()
+        line.opened.set()
+    watch._thread.join(HANG)
+    assert not watch._thread.is_alive()
