@@ -1,4 +1,4 @@
-"""The front end's context: mailboxes, storage and a view of the tree. Made by `system.py`."""
+"""The front end's context: mailboxes, storage and a view of the tree."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from actors.catalogue.catalogue import Catalogue
 from actors.destination_kinds.kind import Inviter
 from actors.destination_kinds.table import Kinds
 from actors.egress.traffic import SendingOutlet
@@ -14,20 +15,19 @@ from actors.messages.sources import RegistryMessage
 from actors.messages.views import TestResult
 from actors.messages.workers import DestinationMessage, ImportMessage, MatcherMessage
 from actors.open_streams import OpenStreams
-from actors.overseer.figures import Figure
+from actors.overseer.figures import Figure, Figures
 from actors.overseer.overseer import Overseer
+from actors.parts import Parts
 from actors.settings import Settings
 from actors.shifts import Shifts
 from actors.signatures.event import Signer
 from actors.signing import Directory
 from actors.sources.schedule.budgets import LookRate
 from actors.templates.instantiation import Templates
+from actors.templates.template import Template
 from actors.world import World
-from extras.cluster.members.ownership import Ownership
-from extras.cluster.members.usage import Usage
 from storage.records.destination import Destination
 from storage.records.identity import Millis
-from storage.records.member import ReplicaState
 from storage.sql.storage import Storage
 from supervision import Mailbox
 
@@ -52,9 +52,6 @@ class AppContext:
     importer: the mailbox of who adds whole lists of sources.
     spent: how many looks are made, and whether that is within the budget.
     clock_doubt: why the clock is not believed, "" while it is.
-    ownership: which node does what; of a node that is alone, everything is its own.
-    usage: what other nodes have let pass of rate limits.
-    replica: how far the copy for a standby is; None where none is kept.
     test_elsewhere: sends a sample to a destination that another node delivers to; None where there are no others.
     origins: where the value of each setting came from (`default`, `--port`, `SANDERLING_PORT`, a file's path).
     draining: whether the service is stopping (new work is refused with 503).
@@ -87,9 +84,6 @@ class AppContext:
     look_keys: Callable[[str, int], Awaitable[Directory]] | None = None
     spent: Callable[[], LookRate] = LookRate
     clock_doubt: Callable[[], str] = str
-    ownership: Ownership = field(default_factory=Ownership)
-    usage: Usage = field(default_factory=Usage)
-    replica: ReplicaState | None = None
     test_elsewhere: Callable[[Destination], Awaitable[TestResult]] | None = None
     origins: Mapping[str, str] = field(default_factory=dict)
     private_since: Callable[[str], Millis | None] = lambda source: None
@@ -99,3 +93,38 @@ class AppContext:
 
     def is_private(self, source: str) -> bool:
         return self.private_since(source) is not None
+
+
+def context_of(parts: Parts, catalogue: Catalogue[Template]) -> AppContext:
+    """Return the context for the front end."""
+    deliveries, matcher, registry, signing = parts.deliveries, parts.matcher, parts.registry, parts.signing
+    world, settings, storage = parts.world, parts.settings, parts.storage
+    return AppContext(
+        world=world,
+        settings=settings,
+        storage=storage,
+        registry=parts.registry_box,
+        matcher=parts.matcher_box,
+        destination=deliveries.mailbox,
+        jwks=signing.published,
+        look_keys=signing.directory if settings.sign_looks == "on" else None,
+        signer=signing.signer,
+        shifts=parts.shifts,
+        readiness=parts.readiness,
+        overdue=lambda: registry.watchman.last.overdue,
+        lag=matcher.lag,
+        kinds=parts.kinds,
+        inviter=deliveries.sender,
+        overseer=parts.overseer,
+        figures=Figures(world, storage, parts.overseer, registry.watchman, matcher.lag).read,
+        templates=Templates(world, settings.registry_base, storage, parts.registry_box, catalogue),
+        draining=lambda: parts.stopping,
+        importer=parts.importer_box,
+        alert_changes=matcher.changes,
+        callbacks=parts.egress.callbacks,
+        private_since=registry.table.private_since,
+        source_changes=lambda: registry.table.changes,
+        spent=lambda: registry.watchman.spent,
+        clock_doubt=lambda: parts.pruner.doubt,
+        test_elsewhere=deliveries.test_elsewhere if storage.ownership.shared else None,
+    )

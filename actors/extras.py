@@ -27,7 +27,9 @@ if TYPE_CHECKING:
     from api.endpoint import Endpoint
     from api.route import Route
     from sanderling.client.api import Client
+    from sanderling.engines import Engine
     from sanderling.operations.doctor.checks import Question
+    from sanderling.operations.self_test import Look
     from supervision import ChildSpec
 
 
@@ -59,9 +61,15 @@ class Extra:
     """Makes an observer of the core's work."""
     documents: Callable[[], Callable[[bytes], Any]] | None = None
     """A reader of files: it returns their `Document`, or None if it can't read them."""
+    parts: Callable[[Any], Sequence[tuple[str, ChildSpec]]] = lambda system: ()
+    """Actors inside the tree of a `System`, each with the name of the sibling that it starts after."""
+    engine: Callable[[Settings], Engine] | None = None
+    """The storage at the address in the settings."""
     checks: Callable[[], Mapping[str, Question]] = dict
-    """Checks of the doctor by their subject."""
-    ports: Callable[[Settings, Callable[..., None]], Mapping[str, Any]] = lambda _settings, _log: {}
+    """Checks by `sanderling doctor`, by their subject."""
+    self_tests: Callable[[], Mapping[str, Look]] = dict
+    """Tests of the build by `sanderling check`, by their subject."""
+    ports: Callable[[Settings, Callable[..., None]], Mapping[str, Any]] = lambda settings, log: {}
     """Fields of the real World by their names, from the settings and the World's log."""
     as_files: Callable[[Client, Path, str], int] | None = None
     """Writes a service's configuration as files of a workspace into a folder, and returns an exit code."""
@@ -94,6 +102,8 @@ class Row:
     """name: the first sentence of its help."""
     roles: Mapping[str, str] = field(default_factory=dict)
     """role of a process of this program: the module whose `main` runs it with the rest of the command line."""
+    from_the_system: Mapping[str, str] = field(default_factory=dict)
+    """package: the module of a system's library that it needs."""
     always: bool = False
     """It takes part in the service, and no setting switches it off."""
     setting: str = ""
@@ -118,6 +128,11 @@ TABLE: Mapping[str, Row] = {
         },
     ),
     "extras.browser": Row(roles={"browser-holder": "extras.browser.holder"}, always=True),
+    "extras.cluster": Row(
+        commands={"standby": "Keep a copy of another machine's service in a data folder, and take over on request."},
+        from_the_system={"extras.cluster.postgres": "psycopg.pq"},
+        always=True,
+    ),
     "extras.migrate": Row(
         commands={
             "export": "Write a whole instance to FILE as documented JSON, one object a line; - is the standard output.",

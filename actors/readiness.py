@@ -14,8 +14,6 @@ from actors.overseer.overseer import Overseer
 from actors.recorder.actor import Recorder
 from actors.sources.registry.actor import Registry
 from actors.world import World
-from extras.cluster.members.membership import Membership
-from extras.cluster.members.ownership import Ownership
 from storage.records.identity import SERVICE
 from storage.records.source import Harvest
 from storage.sql.storage import Storage
@@ -38,8 +36,6 @@ class Readiness:
     recorder: Recorder
     registry: Registry
     overseer: Overseer
-    ownership: Ownership
-    membership: Membership | None
     children: Callable[[], Sequence[Child]]
     stopping: Callable[[], bool]
 
@@ -49,7 +45,7 @@ class Readiness:
             "storage": self._stored_well(),
             "recorder": self.recorder.says(),
             "watching": self.registry.watchman.says(),
-            "members": "" if self.membership is None else self.membership.silence(),
+            "members": self.storage.ownership.silence(),
             "tree": "" if not down else f"not running: {', '.join(down)}",
             "draining": self._draining(),
         }
@@ -73,7 +69,7 @@ class Readiness:
         if self.stopping():
             return "the service is stopping"
         # Nodes drain together: requests and streams must still find a ready one.
-        drained = self.overseer.gate.drained and not self.ownership.shared
+        drained = self.overseer.gate.drained and not self.storage.ownership.shared
         return "no looks are made until somebody resumes them" if drained else ""
 
 

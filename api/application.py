@@ -35,7 +35,7 @@ class Application(QuartTrio):
         self.base_url = context.settings.public_url()
         self.only_https = only_https(self.base_url)
         self.streams = Streams(context.storage, context.settings, context.world.metrics.streams, context.world.jail)
-        self.limiter = Limiter(context.usage)
+        self.limiter = Limiter(context.storage.ownership)
         self.unsent = Unsent()
         self.repeats = Repeats(context)
         self.proxies = context.settings.proxies()

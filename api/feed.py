@@ -67,7 +67,7 @@ def overview_of(context: AppContext) -> wire.Overview:
     failing = {name: says for name, says in context.readiness().items() if says}
     of_sources, of_destinations = states["sources"], states["destinations"]
     newest = context.storage.tail.since(Seq(context.storage.tail.head - 1))
-    metrics, lag = context.world.metrics, context.lag()
+    metrics, lag, nodes = context.world.metrics, context.lag(), context.storage.ownership
     return wire.Overview(
         at=rfc3339(context.world.now()),
         started_at=rfc3339(overseer.started_at),
@@ -101,8 +101,8 @@ def overview_of(context: AppContext) -> wire.Overview:
         looks=_looks(context),
         loop_lag_s=round(metrics.loop_lag.value, 4),
         totals={name: int(counter.total()) for name, counter in metrics.counters().items()},
-        nodes=[_node(member, context.ownership.me) for member in context.ownership.view.members if not member.left],
-        replica=None if context.replica is None else _replica(context.replica),
+        nodes=[_node(member, nodes.me) for member in nodes.view.members if not member.left],
+        replica=None if context.storage.replica is None else _replica(context.storage.replica),
     )
 
 

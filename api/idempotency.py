@@ -123,7 +123,7 @@ class Repeats:
 
     async def _once(self, route: Route, call: Call, key: str, fingerprint: str, box: SecretBox) -> Answer:
         calls, now = self._context.storage.calls, self._context.world.now()
-        ownership = self._context.ownership
+        ownership = self._context.storage.ownership
         ours = KeptCall(key, fingerprint, now, self._context.world.new_id(), node=ownership.me or "")
         first = await calls.begin(ours, Millis(now - LIFE), ownership.view.inside())
         if first.fingerprint != fingerprint:

@@ -12,7 +12,7 @@ from collections import OrderedDict
 from ipaddress import IPv6Address, ip_address
 from typing import NamedTuple
 
-from extras.cluster.members.usage import Usage
+from storage.ownership import Ownership
 from storage.records.key import ApiKey
 
 REMEMBERED = 20_000
@@ -102,21 +102,21 @@ def neighbourhood(address: str) -> str:
 
 
 class Limiter:
-    """The buckets of recent callers. usage: the tokens granted at other nodes."""
+    """The buckets of recent callers. ownership: knows the tokens granted at other nodes."""
 
-    def __init__(self, usage: Usage | None = None) -> None:
+    def __init__(self, ownership: Ownership | None = None) -> None:
         self._buckets: OrderedDict[str, Bucket] = OrderedDict()
-        self._usage = Usage() if usage is None else usage
+        self._ownership = Ownership() if ownership is None else ownership
 
     def take(self, who: str, limit: Limit, now: float) -> Verdict:
         """Take a token from a caller's bucket, which starts full."""
         bucket = self._buckets.get(who) or Bucket(float(limit.burst), now)
-        elsewhere = self._usage.owed(who)
+        elsewhere = self._ownership.owed(who)
         if elsewhere:
             bucket = charge(bucket, limit, now, elsewhere)
         self._buckets[who], verdict = take(bucket, limit, now)
         if verdict.admitted:
-            self._usage.took(who, now)
+            self._ownership.took(who, now)
         self._buckets.move_to_end(who)
         if len(self._buckets) > REMEMBERED:
             self._buckets.popitem(last=False)

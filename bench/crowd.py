@@ -20,9 +20,9 @@ from bench.sources import a_source
 from bench.topic import Figure, Row, Topic, size
 from storage.records.identity import Millis
 from storage.records.source import SourceState
-from storage.sqlite.in_loop_nodes import InLoopNode
 from tests.actors.sources.harness import Origin, rss
 from tests.extras.cluster.members.harness import Land, Node
+from tests.support.in_loop_nodes import InLoopNode
 from tests.support.memory_network import web
 
 COUNT, NODES = size(100_000, 400), size(4, 2)

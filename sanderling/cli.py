@@ -232,7 +232,6 @@ for command in (
     backup.doctor,
     backup.migrate,
     backup.restore,
-    backup.standby,
     bins.bins,
     catalogues.kinds,
     catalogues.templates,

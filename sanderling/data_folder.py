@@ -19,10 +19,11 @@ from nacl.secret import SecretBox
 
 from sanderling.exits import CommandFailed, Exit
 from storage.errors import Corrupt, DiskFull, Exposed, Locked, NewerSchema, NoKey, Unavailable
-from storage.secrets.vault import REPLICA, Vault, read_master
-from storage.sqlite.master_key import own_keys
+from storage.secrets.vault import Vault, read_master
 from storage.sqlite.ownership import as_owner, as_root
 
+STANDBY = "standby"
+"""The folder that only a standby's data folder has."""
 VARIABLE = "SANDERLING_MASTER_KEY"
 FILE_VARIABLE = "SANDERLING_MASTER_KEY_FILE"
 CREDENTIAL = "sanderling.master-key"
@@ -132,15 +133,6 @@ def named_vault(variables: Mapping[str, str]) -> Vault | None:
     """Return the named master key's vault; None without one. Raises CommandFailed."""
     master = find_master_key(variables)
     return None if master is None else master.vault
-
-
-def replica_keys(folder: Path, variables: Mapping[str, str]) -> list[bytes]:
-    """Return the possible MAC keys of a replica: from the named master key and the folder's own keys.
-
-    Raises CommandFailed, NoKey, OSError.
-    """
-    vaults = (named_vault(variables), *own_keys(folder).values())
-    return [vault.mac_key(REPLICA) for vault in vaults if vault is not None]
 
 
 def master_in(path: Path) -> MasterKey:

@@ -15,7 +15,7 @@ from actors.settings import Settings
 from actors.signatures.event import jwks, new_signing_key
 from api.dashboard.account.entry import new_link
 from sanderling.data_folder import find_master_key, master_in, working_in
-from sanderling.engines import opened_keys, refuse_postgres
+from sanderling.engines import engine_of
 from sanderling.environment import environ
 from sanderling.exits import CommandFailed, Exit
 from sanderling.real_world import entropy, now
@@ -38,32 +38,32 @@ def create(
 ) -> tuple[ApiKey, str]:
     """Make and store a key; return it and its plaintext. A running server accepts it from the next request on."""
     plaintext, key = make_key(name, scopes, entropy=entropy, now=now(), rate=rate, burst=burst)
-    with opened_keys(settings, existing=False) as keys:
+    with engine_of(settings).keys(existing=False) as keys:
         keys.add(key)
     return key, plaintext
 
 
 def every(settings: Settings) -> Sequence[ApiKey]:
     """Return all keys, oldest first. Raises CommandFailed."""
-    with opened_keys(settings) as keys:
+    with engine_of(settings).keys() as keys:
         return keys.all()
 
 
 def signing(settings: Settings) -> Sequence[SigningKey]:
     """Return the signing keys, the active one first; none before the first start."""
-    with opened_keys(settings) as keys:
+    with engine_of(settings).keys() as keys:
         return keys.signing()
 
 
 def published(settings: Settings) -> bytes:
     """Return the content of /.well-known/jwks.json: public keys of this and other instances."""
-    with opened_keys(settings) as keys:
+    with engine_of(settings).keys() as keys:
         return jwks(keys.signing(), keys.public())
 
 
 def forget_signing(settings: Settings, key_id: str) -> None:
     """Stop publishing another instance's public key; a running server follows. Raises CommandFailed."""
-    with opened_keys(settings) as keys:
+    with engine_of(settings).keys() as keys:
         if keys.forget_public(key_id):
             return
         if any(key.key_id == key_id for key in keys.signing()):
@@ -77,14 +77,14 @@ def forget_signing(settings: Settings, key_id: str) -> None:
 
 def foreign(settings: Settings) -> Sequence[PublicKey]:
     """Return the published keys of other instances."""
-    with opened_keys(settings) as keys:
+    with engine_of(settings).keys() as keys:
         return keys.public()
 
 
 def rotate_signing(settings: Settings) -> SigningKey:
     """Make, store and return a new signing key. A running server signs its next event with it."""
     key = new_signing_key(entropy(32), now())
-    with opened_keys(settings) as keys:
+    with engine_of(settings).keys() as keys:
         keys.add_signing(key)
     return key
 
@@ -94,7 +94,7 @@ def rotate_master(settings: Settings, to: Path | None, *, lost: bool) -> Rotatio
 
     lost: the old key is lost; give up the secrets it sealed. Raises CommandFailed.
     """
-    refuse_postgres(settings, "Its secrets can't be sealed anew yet: keep the master key that it was made with.")
+    engine_of(settings).refuse("Its secrets can't be sealed anew yet: keep the master key that it was made with.")
     folder = _existing(settings)
     named = find_master_key(environ())
     new = None if to is None else master_in(to)
@@ -119,7 +119,7 @@ def set_up_link(settings: Settings, url: str | None = None) -> str:
     url: the service's address, if it differs from the settings.
     """
     path, link = new_link(entropy, now())
-    with opened_keys(settings, existing=False) as keys:
+    with engine_of(settings).keys(existing=False) as keys:
         keys.offer(link)
     return (url or settings.public_url()) + path
 
@@ -134,7 +134,7 @@ def _existing(settings: Settings) -> Path:
 
 def revoke(settings: Settings, word: str) -> ApiKey:
     """Delete the key that matches an id, a name or a beginning, and return it. Raises CommandFailed."""
-    with opened_keys(settings) as keys:
+    with engine_of(settings).keys() as keys:
         key = find_key(keys.all(), word)
         keys.revoke(key.id)
     return key

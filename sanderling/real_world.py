@@ -24,10 +24,8 @@ from actors.jail.pool import ProcessJail
 from actors.metrics import Metrics
 from actors.settings import Settings
 from actors.world import Certificate, World
-from extras.cluster.postgres.server import SharedClock
-from extras.cluster.replica.place import replica_of
-from sanderling import engines
 from sanderling.data_folder import named_vault
+from sanderling.engines import engine_of
 from sanderling.environment import environ, typed
 from sanderling.exits import CommandFailed, Exit
 from sanderling.listeners import open_admin_socket
@@ -162,19 +160,20 @@ def real_world(
     dice = chance()  # one for all: it has no state that its users could disturb
 
     named = named_vault(environ())
-    clock = SharedClock(wall, monotonic)
+    ports: dict[str, Any] = {"wall": wall}
+    ports |= {name: port for each in always_on() for name, port in each.ports(settings, log).items()}
+    if settings.replica and "replica" not in ports:
+        raise CommandFailed("replica: this program lacks the extra that keeps one.", Exit.BAD_SETTING)
 
     async def open_storage() -> Storage:
-        return await engines.open_storage(
-            settings,
-            clock=clock,
+        return await engine_of(settings).open(
+            clock=ports["wall"],
             warn=lambda sentence: log("storage.warning", level="warning", says=sentence),
             named=named,
             doing=doing,
         )
 
     return World(
-        wall=clock,
         chance=lambda _name: dice,
         entropy=entropy,
         resolver=SystemResolver(),
@@ -196,10 +195,9 @@ def real_world(
         reach=lambda _point: None,
         log=log,
         certificate=certificate,
-        replica=replica_of(settings, clock) if settings.replica else None,
         passwords=Argon2(),
         admin_socket=partial(open_admin_socket, Path(settings.data), log),
         typed=lambda command, *, folder=False: typed(command, os.path.abspath(settings.data) if folder else ""),
         metrics=metrics,
-        **{name: port for each in always_on() for name, port in each.ports(settings, log).items()},
+        **ports,
     )

@@ -36,8 +36,9 @@ from actors.world import Certificate, Renewal, WorkerDied, WorkerTooSlow, World
 from api.dashboard.account.entry import new_link
 from api.server.listeners import StartupListener, admin_socket, metrics_listener
 from api.server.server import front, tell_renewal
-from extras.cluster.standby.following import FOLDER as STANDBY
-from sanderling import __version__, engines
+from sanderling import __version__
+from sanderling.data_folder import STANDBY
+from sanderling.engines import engine_of
 from sanderling.environment import Loaded, environ, on_terminal, typed, wants_colour
 from sanderling.exits import CommandFailed, Exit
 from sanderling.listeners import CertificateFiles, CertificateUnusable
@@ -134,16 +135,17 @@ async def _serve_behind(
     terminal: bool,
 ) -> int:
     """Open the storage and run the tree. The startup listener answers until the front end takes the listeners over."""
-    if engines.address_of(settings) is None:
+    engine = engine_of(settings)
+    if engine.elsewhere:
+        await trio.to_thread.run_sync(engine.refuse_half, limiter=trio.CapacityLimiter(1))
+    else:
         _refuse_half_an_import(Path(settings.data))
         _refuse_a_standby(Path(settings.data))
-    else:
-        await trio.to_thread.run_sync(engines.refuse_half_a_database, settings, limiter=trio.CapacityLimiter(1))
     world = real_world(settings, listening, log, certificate, doing=porch.say)
-    with engines.told(settings):
+    with engine.told():
         storage = await world.open_storage()
     try:
-        with engines.told(settings):
+        with engine.told():
             keys = await signing_keys(world, storage)
         herald = ReadyNotifier(settings, log, terminal)
         outside = herald.after(partial(doorways, loaded.origins))

@@ -2,5 +2,5 @@
 
 Start with `records/` (the frozen records), then `sql/` (the stores and their guarantees), then
 `sqlite/engine/writer.py`. This room knows nothing of actors, HTTP or supervision; it imports trio, msgspec, PyNaCl,
-sqlite3, sqlite-utils and psycopg only.
+sqlite3 and sqlite-utils only.
 """

@@ -20,8 +20,8 @@ from actors.messages.views import TestResult
 from actors.messages.workers import DestinationMessage, OutboxGrew, Record
 from actors.signatures.event import Signer
 from actors.world import World
-from extras.cluster.members.ownership import NOBODY, Ownership
 from storage.errors import STANDSTILL
+from storage.ownership import NOBODY
 from storage.records.destination import Destination
 from storage.sql.storage import Storage
 from storage.sql.stores.outbox import Claim
@@ -54,14 +54,13 @@ class DeliveryRegistry:
         destinations: DynamicSupervisor,
         record: Callable[[Record], None],
         base_url: str = "",
-        ownership: Ownership | None = None,
     ) -> None:
         self._world = world
         self._storage = storage
         self.sender = Sender(kinds, egress, world)
         self._supervisor = destinations
         self._base_url = base_url
-        self._ownership = Ownership() if ownership is None else ownership
+        self._ownership = storage.ownership
         self._mailboxes: dict[str, Mailbox[DestinationMessage]] = {}
         self._actors: dict[str, DestinationActor] = {}
         self._room = ConcurrencyLimiter(egress.whereabouts)

@@ -21,13 +21,15 @@ from msgspec.structs import replace
 
 from actors import notices
 from actors.messages.workers import Record, RecorderMessage
+from actors.settings import Settings
 from actors.world import World
 from storage.errors import STANDSTILL
+from storage.ownership import HEARTBEAT as HEARTBEAT_KEY
 from storage.records.event import EVERYTHING, HEARTBEAT, Draft, Heartbeat, Stored, id_in
 from storage.records.identity import SERVICE, START, Millis, Seq, parse_rfc3339, rfc3339
 from storage.records.source import Harvest
 from storage.sql.storage import Storage
-from supervision import Child, Mailbox, Unanswered
+from supervision import Child, ChildSpec, Mailbox, Unanswered
 
 TAG: Final = "kind:heartbeat"
 
@@ -117,6 +119,23 @@ AGAIN = 5.0
 """Seconds until readiness is tested again, and after a write that may have failed."""
 ANSWERS_WITHIN = 30.0
 """Seconds for one write."""
+
+
+def heartbeats(
+    world: World,
+    settings: Settings,
+    storage: Storage,
+    recorder: Mailbox[RecorderMessage],
+    *,
+    readiness: Callable[[], Mapping[str, str]],
+    sources: Callable[[], tuple[int, int, int]],
+) -> Sequence[ChildSpec]:
+    """Return the child that writes heartbeats to the log, if the setting `heartbeat_event` says how often."""
+    if not (every := settings.heartbeat_event):
+        return ()
+    base_url = settings.public_url()
+    writer = HeartbeatWriter(world, storage, recorder, readiness, sources, every=every, base_url=base_url)
+    return (ChildSpec("heartbeats", storage.ownership.only_here(HEARTBEAT_KEY, writer.run)),)
 
 
 class HeartbeatWriter:

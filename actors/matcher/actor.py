@@ -24,8 +24,8 @@ from actors.messages.workers import AlertsChanged, LogGrew, MatcherMessage
 from actors.notices import about
 from actors.query import EventView, told_in
 from actors.world import World
-from extras.cluster.members.ownership import MATCHER, Ownership
 from storage.errors import STANDSTILL, AlertsMoved, Corrupt, CursorMoved, DiskFull, Unavailable
+from storage.ownership import MATCHER
 from storage.records.alert import Alert
 from storage.records.destination import Hit, Match, Met
 from storage.records.event import EVERYTHING, MATCHED, Stored
@@ -84,8 +84,8 @@ class Matcher:
     nudge: tells a destination's actor that it has new rows; never waits. refresh: brings the destinations' actors in
     line with what is stored, before a change is acknowledged. heard: given the alerts whenever they have been
     read, before a change is acknowledged; it waits for nobody else. private_since: since when only
-    alerts that name a source, or were made later, get its events. The mailbox belongs to the composition root.
-    ownership: of several nodes one matches, and the others stand by.
+    alerts that name a source, or were made later, get its events. The mailbox belongs to the composition root. Of
+    several nodes one matches, and the others stand by.
     """
 
     def __init__(
@@ -98,16 +98,15 @@ class Matcher:
         refresh: Callable[[], Awaitable[None]],
         heard: Callable[[Sequence[Alert]], Awaitable[None]],
         private_since: Callable[[str], Awaitable[Millis | None]],
-        ownership: Ownership | None = None,
     ) -> None:
         self._storage = storage
+        self._ownership = storage.ownership
         self._mailbox = mailbox
         self._nudge = nudge
         self._world = world
         self._refresh = refresh
         self._heard = heard
         self._private_since = private_since
-        self._ownership = Ownership() if ownership is None else ownership
         self._revision = -1
         self._at = self._oldest = START
         self._left = 0

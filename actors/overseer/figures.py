@@ -15,9 +15,7 @@ from actors.metrics import Labels
 from actors.overseer.overseer import Overseer
 from actors.sources.schedule.overdue import OverdueMonitor
 from actors.world import World
-from extras.cluster.members.ownership import Ownership
 from storage.records.identity import START, millis_of
-from storage.records.member import ReplicaState
 from storage.records.states import RANK, SOURCES
 from storage.records.tiers import TIERS
 from storage.sql.storage import Storage
@@ -48,11 +46,8 @@ class Figures:
         overseer: Overseer,
         watchman: OverdueMonitor,
         lag: Callable[[], Lag],
-        *,
-        ownership: Ownership,
-        replica: ReplicaState | None = None,
     ) -> None:
-        self._world, self._storage, self._ownership, self._replica = world, storage, ownership, replica
+        self._world, self._storage = world, storage
         self._overseer, self._watchman, self._lag = overseer, watchman, lag
 
     def __repr__(self) -> str:
@@ -62,7 +57,7 @@ class Figures:
         return (*self._of_sources(), *self._of_actors(), *self._of_the_log(), *self._of_the_replica())
 
     def _of_the_replica(self) -> list[Figure]:
-        state, behind, untold = self._replica, 0.0, 0
+        state, behind, untold = self._storage.replica, 0.0, 0
         if state is not None:
             told = self._overseer.started_at if state.told_at is None else state.told_at
             behind, untold = max(0.0, (self._world.now() - told) / 1000), state.untold
@@ -104,7 +99,8 @@ class Figures:
         ]
 
     def _members(self) -> int:
-        return len(self._ownership.view.inside()) if self._ownership.shared else 1
+        ownership = self._storage.ownership
+        return len(ownership.view.inside()) if ownership.shared else 1
 
     def _of_the_log(self) -> list[Figure]:
         tail, now = self._storage.tail, self._world.now()

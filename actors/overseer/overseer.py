@@ -182,8 +182,13 @@ class Overseer:
         self._orders.forget()
 
     def seen(self, change: Change) -> None:
-        """Add a state change to the journal."""
+        """Add a state change to the journal and the log lines; only crashes are warnings."""
         loud = change.new in (State.BACKOFF, State.QUARANTINED)
+        if loud:
+            crash = str(change.crash)
+            self._world.log("actor.crashed", level="warning", actor=change.path, now=str(change.new), why=crash)
+        else:
+            self._world.log("actor.state", level="debug", actor=change.path, was=str(change.old), now=str(change.new))
         error = first_line(str(change.crash)) if loud and change.crash is not None else ""
         path = change.path.partition("/")[2]
         self.journal.changes.add(StateTurn(self.moment(change.at), path, str(change.old), str(change.new), error))

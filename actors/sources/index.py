@@ -72,7 +72,8 @@ class SourceIndex:
     """
 
     def __init__(self, ports: Ports, sources: DynamicSupervisor) -> None:
-        self._ports = ports
+        self._ports, self._ownership = ports, ports.storage.ownership
+        self._watches = self._ownership.watches
         self._supervisor = sources
         self._live: dict[SourceId, LiveSource] = {}
         self.readers = readers(ports.settings)
@@ -118,7 +119,7 @@ class SourceIndex:
         passed: list[LiveSource] = []
         for part in self.slices():
             idle += [live for live in part if self._idles(live)]
-            passed += [live for live in part if self.runs(live) and not self._ports.ownership.watches(live.source)]
+            passed += [live for live in part if self.runs(live) and not self._watches(live.source)]
             await trio.lowlevel.checkpoint()
         await self._start_all(idle)
         return len(idle), passed
@@ -127,7 +128,7 @@ class SourceIndex:
         return self._supervisor.has(live.source.id)
 
     def _idles(self, live: LiveSource) -> bool:
-        return live.source.enabled and self._ports.ownership.watches(live.source) and not self.runs(live)
+        return live.source.enabled and self._watches(live.source) and not self.runs(live)
 
     async def _start_all(self, idle: Sequence[LiveSource]) -> None:
         late, chance = await self._late(idle), self._ports.world.chance("registry/spread")
@@ -171,7 +172,7 @@ class SourceIndex:
     def put(self, live: LiveSource) -> None:
         """Add a source and start its actor, if it is enabled and this node's."""
         self._keep(live)
-        if live.source.enabled and self._ports.ownership.watches(live.source):
+        if live.source.enabled and self._watches(live.source):
             self.start(live)
 
     def start(self, live: LiveSource) -> None:
@@ -340,7 +341,7 @@ class SourceIndex:
     async def was_private_since(self, source: str) -> Millis | None:
         """As `private_since`, also for a source that was just deleted, or that another node just added or edited."""
         known = SourceId(source) in self._live
-        if source == SERVICE or (known and not self._ports.ownership.shared):
+        if source == SERVICE or (known and not self._ownership.shared):
             return self.private_since(source)
         sources = self._ports.storage.sources
         row = await sources.get(SourceId(source)) or await sources.get(SourceId(source), deleted=True)
@@ -411,7 +412,7 @@ class SourceIndex:
 
     async def share(self) -> float:
         """Return this node's share of all polled sources; 1 when there are none. Loops over all."""
-        if not self._ports.ownership.shared:
+        if not self._ownership.shared:
             return 1.0
         everyone = ours = 0
         for part in _slices(self._live.values()):
@@ -433,8 +434,7 @@ class SourceIndex:
     def _ours(self, part: Iterable[LiveSource]) -> list[LiveSource]:
         """Return the sources that this node watches."""
         found = [live for live in part if live.source.enabled and live.source.practice is None]
-        watches = self._ports.ownership.watches
-        return [live for live in found if watches(live.source)] if self._ports.ownership.shared else found
+        return [live for live in found if self._watches(live.source)] if self._ownership.shared else found
 
     def _keep(self, live: LiveSource) -> None:
         self._live[live.source.id] = live
@@ -467,7 +467,7 @@ class SourceIndex:
 
     def _overdue_now(self, live: LiveSource) -> bool:
         """Return whether a source is overdue. Another node's newest checks may be unknown here."""
-        known_late = 0 if self._ports.ownership.watches(live.source) else 1000 * self._ports.sweep
+        known_late = 0 if self._watches(live.source) else 1000 * self._ports.sweep
         return _overdue(live, Millis(round(self._ports.world.now() - known_late)))
 
     def _run_of(self, live: LiveSource) -> Run:

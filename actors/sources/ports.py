@@ -30,8 +30,8 @@ from actors.sources.schedule.cadence import Limits
 from actors.sources.schedule.failure_delays import FailureDelays
 from actors.sources.schedule.pause import PauseSwitch
 from actors.world import World
-from extras.cluster.members.ownership import Ownership
 from storage.records import tally
+from storage.records.alert import Alert
 from storage.records.event import Draft
 from storage.records.identity import Millis
 from storage.records.source import FIRST, Source, SourceRuntime, SourceState, Version
@@ -71,12 +71,11 @@ class Ports:
     market: SharedPrice = field(default_factory=SharedPrice)
     shelf: BodyCache = field(default_factory=BodyCache)
     gate: PauseSwitch = field(default_factory=PauseSwitch)
-    ownership: Ownership = field(default_factory=Ownership)
 
     @property
     def sweep(self) -> float:
         """Seconds until lazily saved state is stored: sooner if other nodes show it too."""
-        return min(self.settings.sweep, SHARED_SWEEP) if self.ownership.shared else self.settings.sweep
+        return min(self.settings.sweep, SHARED_SWEEP) if self.storage.ownership.shared else self.settings.sweep
 
     patience: FailureDelays = field(default_factory=FailureDelays)
     shifts: Shifts | None = None
@@ -84,6 +83,11 @@ class Ports:
     lenders: Lenders = field(default_factory=Lenders)
     tried: TriedCookies = field(default_factory=TriedCookies)
     tags: TagTable = field(default_factory=TagTable)
+
+    async def take_alerts(self, alerts: Sequence[Alert]) -> None:
+        """Take the current alerts: they decide admitted frames and the delay of notices."""
+        await self.admission.take(alerts)
+        await self.patience.take(alerts)
 
 
 class LiveSource:

@@ -476,7 +476,7 @@ async def test(call: OperationContext, id: str) -> TestResult:
 def mailbox_of(call: OperationContext, destination: Destination) -> Mailbox[DestinationMessage] | None:
     """Return the mailbox of a destination's actor; None if at another node. Raises Conflict if not running."""
     mailbox = call.context.destination(destination.id)
-    if mailbox is None and not (call.context.ownership.shared and destination.works):
+    if mailbox is None and not (call.context.storage.ownership.shared and destination.works):
         raise Conflict("Nothing is sent to the destination: resume it first (`enabled: true`).")
     return mailbox
 

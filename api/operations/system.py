@@ -93,7 +93,7 @@ def streams(call: OperationContext, limit: int) -> wire.StreamsSeen:
     context = call.context
     seen = [_stream(one, context.storage.tail.head) for one in context.open_streams.all()]
     seen.sort(key=lambda one: (-one.behind_s, one.number))
-    return wire.StreamsSeen(len(seen), context.ownership.me or "", tuple(seen[:limit]))
+    return wire.StreamsSeen(len(seen), context.storage.ownership.me or "", tuple(seen[:limit]))
 
 
 def _stream(one: OpenStream, head: Seq) -> wire.StreamSeen:

@@ -9,15 +9,18 @@ The settings `browser*` govern it; the first page starts a browser.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from actors.extras import Extra
 
 if TYPE_CHECKING:
     from actors.settings import Settings
+    from actors.system import System
     from actors.world import Browser
     from sanderling.operations.doctor.checks import Question
+    from supervision import ChildSpec
 
 
 def _ports(settings: Settings, log: Callable[..., None]) -> Mapping[str, Browser]:
@@ -26,10 +29,21 @@ def _ports(settings: Settings, log: Callable[..., None]) -> Mapping[str, Browser
     return {"browser": real_browser(settings, log)}
 
 
+def _parts(system: System) -> Sequence[tuple[str, ChildSpec]]:
+    browser = system.world.browser
+    if browser is None:
+        return ()
+    from actors.system import READY_WITHIN
+    from supervision import ChildSpec
+
+    run = partial(browser.run, connect=system.egress.guard.connect)
+    return (("parsers", ChildSpec("browser", run, ready_within=READY_WITHIN)),)
+
+
 def _checks() -> Mapping[str, Question]:
     from extras.browser.check import browser
 
     return {"browser": browser}
 
 
-EXTRA = Extra(ports=_ports, checks=_checks)
+EXTRA = Extra(ports=_ports, parts=_parts, checks=_checks)

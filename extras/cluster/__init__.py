@@ -1,1 +1,73 @@
-"""Several processes for one service: nodes on one PostgreSQL database, or a standby that follows a replica."""
+"""More than one process for a service: nodes on one PostgreSQL database, or a standby that follows a replica.
+
+`engine.py` is the storage at the setting `storage_url`; `postgres/` runs the stores of `storage/sql` there. `members/`
+gives each node its share of the work. With the setting `replica`, `replica/` ships the database's commits to a folder
+or bucket, and `standby/` follows them: the command `sanderling standby`. `attaching.py` adds their actors to the tree.
+Without these settings nothing of it is imported.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from actors.extras import Extra
+
+if TYPE_CHECKING:
+    import click
+
+    from actors.settings import Settings
+    from actors.system import System
+    from sanderling.engines import Engine
+    from sanderling.operations.doctor.checks import Question
+    from sanderling.operations.self_test import Look
+    from supervision import ChildSpec
+
+
+def _commands() -> tuple[click.Command, ...]:
+    from extras.cluster.commands import standby
+
+    return (standby,)
+
+
+def _checks() -> Mapping[str, Question]:
+    from extras.cluster.checks import postgres, replica
+
+    return {"PostgreSQL": postgres, "replica": replica}
+
+
+def _self_tests() -> Mapping[str, Look]:
+    from extras.cluster.checks import build
+
+    return {"PostgreSQL": build}
+
+
+def _engine(settings: Settings) -> Engine:
+    from extras.cluster.engine import PostgresEngine
+
+    return PostgresEngine(settings)
+
+
+def _ports(settings: Settings, log: Callable[..., None]) -> Mapping[str, Any]:
+    from sanderling.real_world import monotonic, wall
+
+    if settings.storage_url or settings.storage_url_file:
+        from extras.cluster.postgres.server import SharedClock
+
+        return {"wall": SharedClock(wall, monotonic)}
+    if settings.replica:
+        from extras.cluster.replica.place import replica_of
+
+        return {"replica": replica_of(settings, wall)}
+    return {}
+
+
+def _parts(system: System) -> Sequence[tuple[str, ChildSpec]]:
+    if system.world.replica is None and not system.storage.ownership.shared:
+        return ()
+    from extras.cluster.attaching import parts_of
+
+    return parts_of(system)
+
+
+EXTRA = Extra(commands=_commands, checks=_checks, self_tests=_self_tests, engine=_engine, ports=_ports, parts=_parts)

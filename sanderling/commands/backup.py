@@ -1,4 +1,4 @@
-"""Maintain an instance: `sanderling backup`, `restore`, `migrate`, `check`, `doctor`, `standby`, `sources sizes`."""
+"""Maintain an instance: `sanderling backup`, `restore`, `migrate`, `check`, `doctor`, `sources sizes`."""
 
 from __future__ import annotations
 
@@ -7,9 +7,14 @@ from pathlib import Path
 import click
 
 from sanderling.environment import environ, typed
-from sanderling.exits import CommandFailed, Exit
+from sanderling.exits import Exit
 from sanderling.flags import loaded, settings_flags
 from sanderling.json_lines import print_json
+
+BACKUPS = (
+    "Back it up with PostgreSQL's own tools (pg_dump, base backups), and keep the file of the master key beside it, "
+    "but not in the same place; `sanderling export` moves an instance."
+)
 
 
 @click.command()
@@ -31,7 +36,7 @@ def backup(
     sanderling backup --verify /mnt/backups/sanderling.tar
     """
     from sanderling.data_folder import find_master_key
-    from sanderling.engines import BACKUPS, refuse_postgres
+    from sanderling.engines import engine_of
     from sanderling.operations.backup import archive
     from sanderling.operations.backup.making import make_backup
 
@@ -39,7 +44,7 @@ def backup(
         manifest = archive.verify(file)
     else:
         settings = loaded(config, flags).settings
-        refuse_postgres(settings, BACKUPS)
+        engine_of(settings).refuse(BACKUPS)
         manifest = make_backup(settings, file, environ(), secrets=not without_secrets)
     standing = manifest.standing(find_master_key(environ()))
     if as_json:
@@ -111,11 +116,11 @@ def migrate(config: str | None, *, dry_run: bool, as_json: bool, **flags: str | 
     """
     from msgspec import to_builtins
 
-    from sanderling.engines import refuse_postgres
+    from sanderling.engines import engine_of
     from sanderling.operations.backup import upkeep
 
     settings = loaded(config, flags).settings
-    refuse_postgres(settings, "The first start of a newer program upgrades the tables.")
+    engine_of(settings).refuse("The first start of a newer program upgrades the tables.")
     folder = Path(settings.data)
     found = upkeep.need(folder) if dry_run else upkeep.migrate(folder)
     if as_json:
@@ -169,55 +174,9 @@ def sizes(config: str | None, *, limit: int, as_json: bool, **flags: str | None)
     \b
     sanderling sources sizes --limit 5
     """
-    from sanderling.engines import refuse_postgres
+    from sanderling.engines import engine_of
     from sanderling.operations.backup import upkeep
 
     settings = loaded(config, flags).settings
-    refuse_postgres(settings, "GET /v1/sources/{id}/status has the size of each source's events.")
+    engine_of(settings).refuse("GET /v1/sources/{id}/status has the size of each source's events.")
     return upkeep.tell(upkeep.sizes(Path(settings.data)), limit, as_json=as_json)
-
-
-@click.command()
-@click.option("--from", "replica", metavar="PLACE", help="The replica, unless the setting `replica` names it.")
-@click.option("--once", is_flag=True, help="Catch up once, print how far it is, and end: exit code 0 when up to date.")
-@click.option("--take-over", "now_take_over", is_flag=True, help="Become the service: the other one is told to stop.")
-@click.option("--unreachable", is_flag=True, help="Take over without telling the other: be sure that it does not run.")
-@settings_flags("data", "replica_endpoint", "replica_region", "replica_credentials")
-def standby(
-    config: str | None, replica: str | None, *, once: bool, now_take_over: bool, unreachable: bool, **flags: str | None
-) -> int:
-    """Keep a copy of another machine's service in a data folder, and take over on request.
-
-    The other service writes its database to a place that both reach (its setting `replica`): a folder, or a bucket.
-    The copy has no master key: put the same one here, or a take-over is refused. See docs/standby.md.
-
-    \b
-    sanderling standby --from /mnt/standby --data /var/lib/sanderling
-    sanderling standby --from /mnt/standby --data /var/lib/sanderling --take-over
-    """
-    import trio
-
-    from extras.cluster.replica.place import replica_of
-    from extras.cluster.standby.taking_over import follow, take_over_now
-    from sanderling.real_world import now, wall
-
-    settings = loaded(config, flags | {"replica": replica}).settings
-    if not settings.replica:
-        raise CommandFailed("Name the replica: --from FOLDER, or the setting `replica`.", Exit.USAGE)
-    if unreachable and not now_take_over:
-        raise CommandFailed("--unreachable needs --take-over.", Exit.USAGE)
-
-    def tell(says: str) -> None:
-        click.echo(says, err=True)
-
-    async def run() -> int:
-        objects, data, variables = replica_of(settings, wall), Path(settings.data), environ()
-        try:
-            if now_take_over:
-                return await take_over_now(objects, data, variables, now=now, tell=tell, unreachable=unreachable)
-            return await follow(objects, data, variables, now=now, tell=tell, once=once)
-        finally:
-            with trio.move_on_after(5, shield=True):
-                await objects.aclose()
-
-    return trio.run(run)

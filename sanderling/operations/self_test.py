@@ -20,6 +20,8 @@ from zoneinfo import ZoneInfo
 import msgspec
 import trio
 
+from actors.extras import TABLE
+from actors.extras import extra as extra_of
 from sanderling.exits import Exit
 from sanderling.operations.findings import Finding, tell
 
@@ -28,8 +30,6 @@ DEADLINE_MS = 20_000
 AT = datetime(2026, 7, 1, 12, tzinfo=UTC)
 ROOMS = ("supervision", "storage", "actors", "api", "sanderling", "extras")
 _ENTRY_POINTS = ("__main__",)
-FROM_THE_SYSTEM = {"extras.cluster.postgres": "psycopg.pq"}
-"""Rooms that need a system library, by the module that finds it; skipped if it is absent."""
 
 Look = Callable[[], Awaitable[str]]
 
@@ -58,9 +58,9 @@ def looks(variables: Mapping[str, str]) -> Mapping[str, Look]:
         "certificates": _certificates,
         "time zones": _time_zones,
         "database": _database,
-        "PostgreSQL": _postgres,
         "signatures": _signatures,
         "worker": worker,
+        **{what: look for extra in map(extra_of, TABLE) for what, look in extra.self_tests().items()},
     }
 
 
@@ -75,7 +75,9 @@ async def found(what: str, look: Look) -> Finding:
 
 async def _imports() -> str:
     count = 0
-    left_out = tuple(room for room, module in FROM_THE_SYSTEM.items() if not _is_there(module))
+    left_out = tuple(
+        room for row in TABLE.values() for room, module in row.from_the_system.items() if not is_there(module)
+    )
     for room in ROOMS:
         package = importlib.import_module(room)
         for module in pkgutil.walk_packages(package.__path__, room + "."):
@@ -85,7 +87,8 @@ async def _imports() -> str:
     return f"{count} modules, Python {sys.version.split()[0]}"
 
 
-def _is_there(module: str) -> bool:
+def is_there(module: str) -> bool:
+    """Return whether a module can be imported."""
     try:
         importlib.import_module(module)
     except ImportError:
@@ -157,17 +160,6 @@ async def _database() -> str:
     if schema != len(STEPS):
         raise ValueError(f"schema {schema} instead of {len(STEPS)}")
     return f"SQLite {sqlite3.sqlite_version} with FTS5, schema {schema}"
-
-
-async def _postgres() -> str:
-    steps = [each for each in (files("extras.cluster.postgres") / "steps").iterdir() if each.name.endswith(".sql")]
-    if not steps:
-        raise LookupError("the steps that make its tables are not there")
-    if not _is_there("psycopg.pq"):
-        return f"schema {len(steps)}; libpq is not on this machine"
-    from psycopg import pq
-
-    return f"schema {len(steps)}, libpq {pq.version() // 10000}.{pq.version() % 10000}"
 
 
 async def _signatures() -> str:

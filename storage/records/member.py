@@ -33,7 +33,7 @@ class Says(Struct, frozen=True, omit_defaults=True):
 
     version, build: of the program. address: where it answers requests. sources: how many it watches; overdue: how many
     of them late. lag: age in seconds of the oldest event it has not shown. streams: open ones. role: `all`, or `web`
-    for one that only answers. taken: rate limits used, see `extras/cluster/members/usage.py`. ends, shown: set by the newest
+    for one that only answers. taken: rate limits used, as the extra `cluster` counts. ends, shown: set by the newest
     failover if it lost events that readers had seen there: the log's end, and the newest position seen.
     """
 

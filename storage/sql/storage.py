@@ -19,7 +19,9 @@ import trio
 
 from storage.append import Lease
 from storage.errors import Corrupt
+from storage.ownership import Ownership
 from storage.records.identity import Seq
+from storage.records.member import ReplicaState
 from storage.secrets.connection import Connection
 from storage.secrets.vault import Vault
 from storage.shipping import Shipping
@@ -134,21 +136,23 @@ class Places(NamedTuple):
 class Storage(ABC):
     """One opened engine. `known`: the newest position that any reader has seen.
 
-    sharing: access to other nodes' changes; None where only one process may open the data. shipping: the changes for a
-    replica; None where the engine has its own replication. members: the processes that work on the data. tail: the
-    newest events, and the wake-up of waiting readers; filled by `follow`. damage: known damage to the data; callers
-    that hit damage also got Corrupt. lease: of this start.
+    sharing: access to other nodes' changes; None where only one process may open the data. ownership: this process's
+    share of the work. shipping: the changes for a replica; None where the engine has its own replication. replica: how
+    far that is; None without one. members: the processes that work on the data. tail: the newest events, and the
+    wake-up of waiting readers; filled by `follow`. damage: known damage to the data; callers that hit damage also got
+    Corrupt. lease: of this start.
     """
 
     sharing: Sharing | None = None
     shipping: Shipping | None = None
+    replica: ReplicaState | None = None
 
     def __init__(self, places: Places, space: Space, lease: Lease, known: Seq, vault: Vault) -> None:
         self.lease, self.damage = lease, Damage()
         appender, delivering = NoticingWriter(places.appender, self.damage), NoticingWriter(places.writer, self.damage)
         writer = FencedWriter(delivering, lease)
         readers, own = NoticingReaders(places.readers, self.damage), NoticingLookups(places.lookups, self.damage)
-        self.tail = Tail(known)
+        self.tail, self.ownership = Tail(known), Ownership()
         self.members: Members = Alone(f"{lease.owner}-{lease.epoch}")
         self.log = EventLog(appender, readers, space, known, self.tail)
         self.sources = Sources(appender, readers, vault)

@@ -9,6 +9,7 @@ import pytest
 import trio
 
 from actors.messages.views import TestResult as Result
+from extras.cluster.members.ownership import SharedOwnership
 from storage.errors import Unavailable
 from storage.records.member import Member, View
 from supervision import Mailbox
@@ -252,8 +253,7 @@ async def test_a_call_that_runs_at_another_node_is_409_and_is_taken_up_once_that
     first = await post(client, "/v1/alerts", PRICE)
     house.storage.disk.connection.execute("UPDATE call SET node='b', answer=NULL")
     both = (Member("a", inside=True), Member("b", inside=True))
-    ownership = house.context.ownership
-    ownership._me = "a"  # the node that answers from now on
+    ownership = house.storage.ownership = SharedOwnership("a")
     ownership.take(View(1, 0.0, both))
     again = await post(client, "/v1/alerts", PRICE)
     assert (again.status_code, again.headers["retry-after"]) == (409, "1")
@@ -265,12 +265,12 @@ async def test_a_call_that_runs_at_another_node_is_409_and_is_taken_up_once_that
 async def test_a_call_that_ended_with_503_at_one_node_is_run_by_another(
     house: House, client: httpx.AsyncClient, autojump_clock: object
 ) -> None:
-    both, ownership = (Member("a", inside=True), Member("b", inside=True)), house.context.ownership
-    ownership._me = "b"
+    both, ownership = (Member("a", inside=True), Member("b", inside=True)), SharedOwnership("b")
+    house.storage.ownership = ownership
     ownership.take(View(1, 0.0, both))
     house.matcher.silent = True
     assert (await post(client, "/v1/alerts", PRICE)).status_code == 503
     house.matcher.silent = False
-    ownership._me = "a"
+    ownership.me = "a"
     answer = await post(client, "/v1/alerts", PRICE)
     assert answer.status_code == 201 and await everything(client) == [answer.json()["id"]]

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 import trio
 
-from extras.cluster.standby.following import FOLDER
+from extras.cluster.standby.following import STANDBY
 from sanderling.client.api import Client
 from sanderling.exits import Exit
 from storage.sqlite.master_key import OWN
@@ -78,7 +78,7 @@ async def test_killed_at_work_the_standby_goes_on_and_the_old_one_does_not(tmp_p
             assert done.returncode == 0, done.stderr
             with trio.fail_after(HANG):
                 assert await follower.wait() == 0
-        assert not (two / FOLDER).exists()
+        assert not (two / STANDBY).exists()
         async with a_service(two, SANDERLING_REPLICA=str(replica)) as service:
             log = await read_log(service, key, source, until=origin.items[-1])
             again = await trio.lowlevel.open_process(

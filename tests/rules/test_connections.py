@@ -18,7 +18,7 @@ HOMES = {
     "extras/browser/held.py": "the socket of this machine behind which another unit holds the browser",
     "extras/cluster/postgres/engine/connection.py": "the storage: asks the database that the owner has named",
     "extras/browser/real.py": "the browser whose address the owner has named",
-    "sanderling/operations/doctor/database.py": "the doctor: asks the database that the owner has named",
+    "extras/cluster/checks.py": "the doctor: asks the database that the owner has named",
     "extras/cluster/replica/place.py": "the replica: asks the S3 server that the owner has named",
     "sanderling/client/api.py": "the command: calls the user's own service",
     "sanderling/client/admin_socket.py": "the command: asks the user's own service whether it is ready",

@@ -13,7 +13,7 @@ from tests.rules.source_files import ROOMS, modules, name_of, nodes_of, tree_of
 
 THIRD_PARTIES = {
     "supervision": {"supervision", "trio"},
-    "storage": {"storage", "trio", "msgspec", "sqlite_utils", "nacl", "psycopg"},
+    "storage": {"storage", "trio", "msgspec", "sqlite_utils", "nacl"},
 }
 
 

@@ -14,8 +14,8 @@ from unittest.mock import patch
 
 from actors import pruner, system
 from actors.matcher import actor as matching
-from api.published import newest
 from api.streams import reader
+from extras.publish import newest
 from storage.records.identity import Millis
 from storage.retention import Keep
 from storage.tail import Tail

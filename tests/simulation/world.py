@@ -31,7 +31,6 @@ from storage.errors import STANDSTILL
 from storage.sql.storage import Storage
 from storage.sqlite.engine.connection import translated
 from storage.sqlite.in_loop import Disk, InLoopStorage
-from storage.sqlite.in_loop_nodes import InLoopNode, SharedDisk
 from supervision import Escalate, Mailbox
 from tests.simulation.browser import SimBrowser
 from tests.simulation.chances import chance
@@ -42,6 +41,7 @@ from tests.simulation.origins.texts import EPOCH
 from tests.simulation.program import CALM, SERVICE, SOON, Program
 from tests.simulation.standby import SimObjects, SimShipping, Standby
 from tests.simulation.trace import Trace
+from tests.support.in_loop_nodes import InLoopNode, SharedDisk
 
 ACTORS = ("recorder/", "matcher/", "delivery/")
 """Points inside an actor, where it alone may crash; those of the storage are inside a promise of the engine."""

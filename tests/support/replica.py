@@ -12,8 +12,8 @@ import pytest
 import trio
 
 from extras.cluster.replica import shipper as shipping
+from extras.cluster.replica.place import replica_keys
 from extras.cluster.replica.shipper import Shipper
-from sanderling.data_folder import replica_keys
 from storage.objects import NAME, ObjectsAway
 from storage.sql.transaction import Transaction
 from storage.sqlite.database import SqliteStorage, open_sqlite

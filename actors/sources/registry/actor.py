@@ -224,7 +224,7 @@ class Registry:
 
     def _watches(self, source: SourceId) -> bool:
         live = self.table.look_up(source)
-        return live is None or self._ports.ownership.watches(live.source)
+        return live is None or self._ports.storage.ownership.watches(live.source)
 
     def _host_of(self, message: RegistryMessage) -> str:
         match message:

@@ -13,8 +13,8 @@ from actors.messages.workers import SaveStates
 from actors.sources.index import SourceIndex, stored_anew
 from actors.sources.ports import LiveSource, Ports
 from actors.sources.registry.inheriting import Inheriting
-from extras.cluster.members.ownership import NOBODY
 from storage.errors import STANDSTILL
+from storage.ownership import NOBODY
 from storage.records.source import WatchedSource
 from storage.sql.stores.sources import Sharing, SourceChange
 
@@ -65,7 +65,7 @@ class OtherNodes:
     async def _follow_views(self) -> None:
         view = NOBODY.number
         while True:
-            view = await self._ports.ownership.wait_moved(view)
+            view = await self._ports.storage.ownership.wait_moved(view)
             try:
                 await self.catch_up()
             except STANDSTILL as error:
@@ -83,7 +83,7 @@ class OtherNodes:
         """Stop the actor of a source that now belongs to another node, and save its state."""
         async with self._locks.hold(live.source.url):
             live = self._table.look_up(live.source.id) or live
-            if self._ports.ownership.watches(live.source):
+            if self._ports.storage.ownership.watches(live.source):
                 return
             await self._table.stop(live)
             if live.behind:

@@ -65,7 +65,7 @@ async def opening(ports: Ports, url: Url, headers: str | None, *, reads: bool, s
     if lender is None or not (stays or is_own(lender.source, url)):
         return Opening(None, None)
     kept = cookies_at(lender, url)
-    if kept is not None and not ports.ownership.watches(lender.source):  # another node may have renewed them
+    if kept is not None and not ports.storage.ownership.watches(lender.source):  # another node may have renewed them
         stored = await ports.storage.sources.get(lender.source.id)
         kept = kept if stored is None else kept.met(stored.hot.cookies)
     return Opening(lender.source.headers, Renewal(ports, lender.source.headers, kept), lent=True)

@@ -184,7 +184,7 @@ class SourceService:
 
     async def learn(self, source: SourceId) -> None:
         """Read a source that another node may have just added. Raises StorageError."""
-        if self._ports.ownership.shared and self._table.look_up(source) is None:
+        if self._ports.storage.ownership.shared and self._table.look_up(source) is None:
             stored = await self._ports.storage.sources.get(source)
             if stored is not None:
                 async with self.locks.hold(stored.source.url):
@@ -288,7 +288,7 @@ class SourceService:
             due = (live.hot.last_look_at or 0) + round(1000 * live.hot.interval)
             hot = replace(live.hot, next_look_at=Millis(max(due, self._ports.world.now(), live.hot.not_before or 0)))
             state = SourceState(after.id, hot, version=version)
-        known = before if self._ports.ownership.shared else None
+        known = before if self._ports.storage.ownership.shared else None
         await storage.sources.update(after, storage.lease, version, state, before=known)
         changed = renewed(live, after)
         changed.cookies = kept
@@ -331,7 +331,7 @@ class SourceService:
                 live = self._table.get(source)
                 _refuse_stale(live.source, expected)
                 await self._table.stop(live)
-                known = live.source if self._ports.ownership.shared else None
+                known = live.source if self._ports.storage.ownership.shared else None
                 try:
                     if live.source.practice is None:
                         await self._lay_to_rest(live, known)

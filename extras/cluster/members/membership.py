@@ -15,8 +15,7 @@ import trio
 from msgspec.structs import replace
 
 from actors.world import World
-from extras.cluster.members.ownership import Ownership
-from extras.cluster.members.usage import Usage
+from extras.cluster.members.ownership import SharedOwnership
 from storage.errors import STANDSTILL
 from storage.records.identity import millis_of, rfc3339
 from storage.records.member import LEASE, Failover, Says
@@ -43,14 +42,14 @@ class Membership:
         self,
         world: World,
         members: Members,
-        ownership: Ownership,
-        usage: Usage,
+        ownership: SharedOwnership,
         *,
         says: Callable[[], Says],
         gate: _Gate,
     ) -> None:
-        self._world, self._members, self._ownership, self._usage = world, members, ownership, usage
+        self._world, self._members, self._ownership = world, members, ownership
         self._says, self._gate = says, gate
+        ownership.cut_off = self.silence
         self._drained = False
         self._failover: Failover | None = None
         self._chance: random.Random = world.chance("members/beats")
@@ -103,7 +102,7 @@ class Membership:
         if view.drained is not self._drained:
             self._drained = view.drained
             (self._gate.close if view.drained else self._gate.open)()
-        self._usage.hear(view, self._members.me)
+        self._ownership.usage.hear(view, self._members.me)
         self._ownership.take(view)
         self._see_failover()
         if self._ownership.view.number != before:
@@ -114,7 +113,7 @@ class Membership:
                 )
 
     def _told(self) -> Says:
-        says = replace(self._says(), taken=dict(self._usage.told(trio.current_time())))
+        says = replace(self._says(), taken=dict(self._ownership.usage.told(trio.current_time())))
         gone = self._failover
         return says if gone is None or not gone.lost else replace(says, ends=gone.ends, shown=gone.shown)
 

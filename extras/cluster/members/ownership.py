@@ -1,8 +1,7 @@
-"""This node's share of the work: rendezvous hashing over the current members.
+"""A node's share of the work: rendezvous hashing over the current members.
 
 The owner of a key is the member with the highest hash of member and key: pure, equal at all nodes, and when one of n
-members leaves only its own 1/n moves. Ownership is for courtesy and economy: two nodes may both believe for a moment
-that they own a thing, and no guarantee depends on it. Their writes are compared with the state they started from.
+members leaves only its own 1/n moves.
 """
 
 from __future__ import annotations
@@ -10,18 +9,13 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from hashlib import blake2b
-from typing import Final
 
 import trio
 
+from extras.cluster.members.usage import Usage
+from storage.ownership import C, Ownership
 from storage.records.member import SHARDS, View, shard_of
 from storage.records.source import Source
-from supervision import Child, Run
-
-MATCHER: Final = "matcher"
-PRUNER: Final = "pruner"
-HEARTBEAT: Final = "heartbeat"
-NOBODY: Final = View(-1, 0.0, ())
 
 
 def owner(working: Sequence[str], key: str) -> str:
@@ -33,82 +27,58 @@ def _weight(key: str, member: str) -> bytes:
     return blake2b(f"{member}\0{key}".encode(), digest_size=8).digest()
 
 
-class Ownership:
-    """This node's share. `me` is this member's name; None: there are no others, and everything is this node's."""
+class SharedOwnership(Ownership):
+    """One node's share, nothing before it is a member; see Ownership.
 
-    def __init__(self, me: str | None = None) -> None:
-        self._me = me
-        self._view, self._working = NOBODY, NOBODY.working()
-        self._shards = bytes(SHARDS) if me is not None else b"\1" * SHARDS
+    usage: of rate limits. cut_off: set by the member's actor, see `silence`.
+    """
+
+    shared = True
+
+    def __init__(self, me: str) -> None:
+        self.me, self.usage = me, Usage()
+        self.cut_off: Callable[[], str] = str
+        self._working = self.view.working()
+        self._shards = bytes(SHARDS)
         self._moved = trio.Event()
 
     def __repr__(self) -> str:
-        return f"<Ownership of {self._me or 'everything'}, {self._view}>"
-
-    @property
-    def me(self) -> str | None:
-        """This member's name; None for a node alone."""
-        return self._me
-
-    @property
-    def shared(self) -> bool:
-        """Whether there may be others."""
-        return self._me is not None
-
-    @property
-    def view(self) -> View:
-        """The current members, as far as this node knows."""
-        return self._view
+        return f"<SharedOwnership of {self.me}, {self.view}>"
 
     def take(self, view: View) -> None:
         """Use another view from now on. An older one changes nothing."""
-        if self._me is None or view.number < self._view.number:
+        if view.number < self.view.number:
             return
-        moved, self._view = view.number > self._view.number, view  # members' status is newer at any number
+        moved, self.view = view.number > self.view.number, view  # members' status is newer at any number
         if moved:
             self._working = view.working()
-            self._shards = bytes(owner(self._working, f"shard/{shard}") == self._me for shard in range(SHARDS))
+            self._shards = bytes(owner(self._working, f"shard/{shard}") == self.me for shard in range(SHARDS))
             self._moved.set()
             self._moved = trio.Event()
 
     def mine(self, key: str) -> bool:
-        """Return whether a key is this node's."""
-        return self._me is None or owner(self._working, key) == self._me
+        return owner(self._working, key) == self.me
 
     def watches(self, source: Source) -> bool:
-        """Return whether a source is this node's to watch: by its host, so that only one node fetches from it."""
-        if self._me is None:
-            return True
-        return (
-            self.mine(f"source/{source.id}")
-            if source.practice is not None
-            else self._shards[shard_of(source.watch_url)] == 1
-        )
+        """Go by the source's host, so that only one node fetches from it; see Ownership."""
+        if source.practice is not None:
+            return self.mine(f"source/{source.id}")
+        return self._shards[shard_of(source.watch_url)] == 1
 
     async def wait_moved(self, known: int) -> int:
-        """Wait until the view's number differs from the known one; return the new one."""
-        while self._view.number == known:
+        while self.view.number == known:
             await self._moved.wait()
-        return self._view.number
+        return self.view.number
 
-    def only_here(self, key: str, run: Run) -> Run:
-        """Return a run that is active while this node owns a key."""
-        if not self.shared:
-            return run
-
-        async def run_if_mine(child: Child) -> None:
+    def only_here(self, key: str, run: Callable[[C], Awaitable[None]]) -> Callable[[C], Awaitable[None]]:
+        async def run_if_mine(given: C) -> None:
             while True:
                 await self.wait_mine(key)
-                await self.during(key, partial(run, child))
+                await self.during(key, partial(run, given))
 
         return run_if_mine
 
     async def during(self, key: str, run: Callable[[], Awaitable[None]], *, mine: bool = True) -> None:
-        """Run while a key is this node's, or with `mine` False another's; cancel the run when that ends."""
-        if self._me is None:
-            if mine:
-                await run()
-            return
         async with trio.open_nursery() as nursery:
             nursery.start_soon(self._cancel_when, key, not mine, nursery.cancel_scope)
             if self.mine(key) is mine:
@@ -124,3 +94,12 @@ class Ownership:
         while self.mine(key) is not mine:
             await self._moved.wait()
         scope.cancel()
+
+    def silence(self) -> str:
+        return self.cut_off()
+
+    def owed(self, who: str) -> int:
+        return self.usage.owed(who)
+
+    def took(self, who: str, now: float) -> None:
+        self.usage.took(who, now)

@@ -21,8 +21,7 @@ KEPT = 60.0
 class Usage:
     """The usage of all nodes. Clients are sent as hashes."""
 
-    def __init__(self, *, shared: bool = False) -> None:
-        self._shared = shared
+    def __init__(self) -> None:
         self._taken: OrderedDict[str, tuple[int, float]] = OrderedDict()
         self._heard: dict[str, Mapping[str, int]] = {}
         self._owed: dict[str, int] = {}
@@ -36,8 +35,6 @@ class Usage:
 
     def took(self, who: str, now: float) -> None:
         """Count a client's request here."""
-        if not self._shared:
-            return
         name = _name(who)
         self._taken[name] = (self._taken.get(name, (0, 0.0))[0] + 1, now)
         self._taken.move_to_end(name)

@@ -9,6 +9,7 @@ from zlib import crc32
 
 import trio
 
+from extras.cluster.members.ownership import SharedOwnership
 from extras.cluster.postgres.engine.connection import SPACE, Line, Lineage, PostgresConnection, connect, translated
 from extras.cluster.postgres.engine.examining import facts_of
 from extras.cluster.postgres.engine.members import WITHIN, PostgresMembers
@@ -131,7 +132,8 @@ class PostgresStorage(Storage):
         super().__init__(places, SPACE, lease, known, vault)
         self._beats = LinePool([lines.to("beat")], WITHIN)
         self.members = PostgresMembers(self._beats, lines.me, lambda: self.tail.head, self.tail.forget, clock=shared)
-        self.sharing = Sharing(self._readers, vault) if lines.shares else None
+        if lines.shares:
+            self.sharing, self.ownership = Sharing(self._readers, vault), SharedOwnership(lines.me)
         self._watch = Watch(lines.to_hear(), (self._appender, self._writer), self.log.follower.unknown)
         self._appender.start()
         self._writer.start()

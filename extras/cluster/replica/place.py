@@ -23,8 +23,12 @@ import httpx
 
 from actors.egress.sockets import public_trust, trusting
 from actors.settings import Settings
+from extras.cluster.replica.folder import FolderObjects
+from sanderling.data_folder import named_vault
 from sanderling.exits import CommandFailed, Exit
-from storage.objects import NAME, FolderObjects, Objects, ObjectsAway
+from storage.objects import NAME, Objects, ObjectsAway
+from storage.secrets.vault import REPLICA
+from storage.sqlite.master_key import own_keys
 
 S3 = "s3://"
 WITHIN = 30.0
@@ -62,6 +66,15 @@ def replica_of(settings: Settings, clock: Callable[[], float]) -> Objects:
         raise CommandFailed(f"{settings.tls_trust}: {error} (tls_trust).", Exit.BAD_SETTING) from None
     client = httpx.AsyncClient(verify=trust, trust_env=False, follow_redirects=False)
     return S3Objects(Bucket(endpoint, settings.replica_region, bucket, prefix), _credentials(settings), clock, client)
+
+
+def replica_keys(folder: Path, variables: Mapping[str, str]) -> list[bytes]:
+    """Return the possible MAC keys of a replica: from the named master key and the folder's own keys.
+
+    Raises CommandFailed, NoKey, OSError.
+    """
+    vaults = (named_vault(variables), *own_keys(folder).values())
+    return [vault.mac_key(REPLICA) for vault in vaults if vault is not None]
 
 
 def _credentials(settings: Settings) -> Credentials:

@@ -37,6 +37,7 @@ from extras.cluster.replica.parts import (
     start_of,
     whole_name,
 )
+from sanderling.data_folder import STANDBY
 from sanderling.exits import CommandFailed, Exit
 from sanderling.operations.import_stage import sync
 from storage.errors import StorageError
@@ -46,7 +47,6 @@ from storage.sqlite.engine.frames import put_into
 from storage.sqlite.engine.migrations import STEPS
 from storage.sqlite.upkeep.copying import examine
 
-FOLDER = "standby"
 _STATE = "standby.json"
 _CHANGE = "change"
 _NEW = ".new"
@@ -71,7 +71,7 @@ class StandbyCopy:
 
     def __init__(self, data: Path, keys: Sequence[bytes]) -> None:
         self.keys = keys
-        self._folder = data / FOLDER
+        self._folder = data / STANDBY
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         self.applied = self._read()
 

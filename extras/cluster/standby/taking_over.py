@@ -18,8 +18,9 @@ import trio
 from msgspec import structs
 
 from extras.cluster.replica.parts import OWNER, BadPart, Owner, read_owner, written_record
-from extras.cluster.standby.following import FOLDER, Follower, StandbyCopy, Standing
-from sanderling.data_folder import FILE_VARIABLE, named_vault, replica_keys, told_plainly, working_in
+from extras.cluster.replica.place import replica_keys
+from extras.cluster.standby.following import STANDBY, Follower, StandbyCopy, Standing
+from sanderling.data_folder import FILE_VARIABLE, named_vault, told_plainly, working_in
 from sanderling.environment import machine, typed
 from sanderling.exits import CommandFailed, Exit
 from sanderling.operations.backup.restoring import who_gets_in
@@ -151,7 +152,7 @@ async def follow(
 ) -> int:
     """Follow until a signal, or take over on request; return the exit code. Raises CommandFailed."""
     with _held(data, variables) as copy:
-        follower, asked = Follower(objects, copy), data / FOLDER / ASKED
+        follower, asked = Follower(objects, copy), data / STANDBY / ASKED
         asked.unlink(missing_ok=True)
         async with trio.open_nursery() as nursery:
             nursery.start_soon(_end_at_signal, nursery.cancel_scope)
@@ -203,11 +204,11 @@ async def take_over_now(
 async def _ask(data: Path, tell: Tell, *, unreachable: bool) -> int:
     """Ask the following command to take over, and wait for it."""
     with told_plainly(data):
-        (data / FOLDER).mkdir(mode=0o700, exist_ok=True)
-        (data / FOLDER / ASKED).write_text("unreachable" if unreachable else "")
+        (data / STANDBY).mkdir(mode=0o700, exist_ok=True)
+        (data / STANDBY / ASKED).write_text("unreachable" if unreachable else "")
     tell("The command that follows takes over, and ends.")
     with trio.move_on_after(ASKED_WITHIN):
-        while (data / FOLDER / ASKED).exists():  # noqa: ASYNC110 - another process deletes it
+        while (data / STANDBY / ASKED).exists():  # noqa: ASYNC110 - another process deletes it
             await trio.sleep(EVERY)
         if _served(data):
             tell(f"Taken over. Start it: {typed('serve', str(data))}")

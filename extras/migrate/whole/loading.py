@@ -33,8 +33,8 @@ from extras.migrate.whole.lines import (
     last_day,
 )
 from extras.migrate.whole.reading import Adopted, Checked, read
-from sanderling import engines
 from sanderling.data_folder import named_vault, working_in
+from sanderling.engines import Engine, engine_of
 from sanderling.environment import environ
 from sanderling.exits import CommandFailed, Exit
 from sanderling.operations.import_stage import put_in_place, staged
@@ -108,14 +108,15 @@ def load_into(stream: BinaryIO, name: str, settings: Settings, entropy: Callable
 
     A data folder is then unchanged; a PostgreSQL database is not served until an import succeeds.
     """
-    if engines.address_of(settings) is None:
+    engine = engine_of(settings)
+    if not engine.elsewhere:
         return load(stream, name, Path(settings.data), entropy)
-    with engines.told(settings):
-        return trio.run(_fill_database, settings, read(stream, name), entropy)
+    with engine.told():
+        return trio.run(_fill_database, engine, read(stream, name), entropy)
 
 
-async def _fill_database(settings: Settings, lines: Iterator[Checked], entropy: Callable[[int], bytes]) -> Loaded:
-    async with engines.importing(settings, wall) as storage:
+async def _fill_database(engine: Engine, lines: Iterator[Checked], entropy: Callable[[int], bytes]) -> Loaded:
+    async with engine.importing(wall) as storage:
         return await _filled(storage, lines, entropy)
 
 

@@ -14,7 +14,7 @@ import click
 from actors.settings import Settings
 from extras.migrate.whole.lines import begins_export, counted
 from extras.migrate.whole.loading import Loaded, load_into, look_through
-from sanderling import engines
+from sanderling.engines import engine_of
 from sanderling.environment import on_terminal, typed
 from sanderling.exits import CommandFailed, Exit
 from sanderling.json_lines import print_json
@@ -58,7 +58,7 @@ def take_over(stream: BinaryIO, name: str, settings: Settings, *, dry_run: bool,
     if dry_run:
         _tell(look_through(stream, name), "in it", as_json=as_json)
         return Exit.WELL
-    place = engines.place_of(settings)
+    place = engine_of(settings).place
     if not yes:
         if not on_terminal(0) or not stream.seekable():
             raise CommandFailed("There is nobody to ask: say --yes to do it, or --dry-run to see it.", Exit.USAGE)

@@ -50,8 +50,9 @@ from extras.migrate.whole.lines import (
     named,
 )
 from extras.migrate.whole.reading import is_export
-from sanderling import __version__, engines
+from sanderling import __version__
 from sanderling.data_folder import named_vault, working_in
+from sanderling.engines import engine_of
 from sanderling.environment import environ
 from sanderling.exits import CommandFailed, Exit
 from sanderling.operations.backup.making import SCRATCH, sweep
@@ -298,12 +299,9 @@ CLOSE_WITHIN = 10.0
 @asynccontextmanager
 async def snapshot_of(settings: Settings) -> AsyncIterator[Storage]:
     """Open a snapshot of the instance of the settings. Raises CommandFailed."""
-    if engines.address_of(settings) is None:
-        async with snapshot(Path(settings.data)) as storage:
-            yield storage
-        return
-    with engines.told(settings):
-        async with engines.open_snapshot(settings) as storage:
+    engine = engine_of(settings)
+    with engine.told():
+        async with engine.snapshot() if engine.elsewhere else snapshot(Path(settings.data)) as storage:
             yield storage
 
 

@@ -33,14 +33,13 @@ QUESTIONS: Mapping[str, Question] = {
     "open files": machine.limits,
     "worker": machine.worker,
     "names": network.names,
-    "replica": database.replica,
     "guard": network.guard,
     "tls": network.tls,
     "port": network.port,
     "proxy": network.proxies,
 }
 
-OF_SQLITE = frozenset({"import", "disk room", "disk speed", "database", "private", "master key", "names", "replica"})
+OF_SQLITE = frozenset({"import", "disk room", "disk speed", "database", "private", "master key", "names"})
 """Questions about the data folder's own database."""
 
 
@@ -82,10 +81,9 @@ def _of_the_service(here: Settings, theirs: Settings) -> Finding:
 
 
 def _questions(settings: Settings) -> Mapping[str, Question]:
-    asked = {**QUESTIONS, **{what: question for each in always_on() for what, question in each.checks().items()}}
-    if not (settings.storage_url or settings.storage_url_file):
-        return asked
-    return {"PostgreSQL": database.postgres} | {what: asked[what] for what in asked if what not in OF_SQLITE}
+    elsewhere = bool(settings.storage_url or settings.storage_url_file)
+    ours = {what: question for what, question in QUESTIONS.items() if not (elsewhere and what in OF_SQLITE)}
+    return ours | {what: question for each in always_on() for what, question in each.checks().items()}
 
 
 async def _answers(what: str, question: Question, patient: DoctorContext) -> Sequence[Finding]:

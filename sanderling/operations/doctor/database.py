@@ -1,27 +1,19 @@
-"""The storage: SQLite's database or PostgreSQL, the master key that opens it, and the replica."""
+"""The storage: SQLite's database, and the master key that opens it."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from functools import partial
 from sqlite3 import Connection
 from typing import Any
 
-import trio
 from msgspec.json import decode
 
-from extras.cluster.postgres.address import Address
-from extras.cluster.replica.parts import CURRENT, OWNER, BadPart, key_that_made, read_current, read_owner
-from extras.cluster.replica.place import S3, replica_of
-from sanderling import engines
-from sanderling.data_folder import named_vault, replica_keys
-from sanderling.environment import typed
-from sanderling.exits import CommandFailed
+from sanderling.data_folder import named_vault
 from sanderling.operations.findings import DoctorContext, Finding
 from sanderling.real_world import now, wall
-from storage.errors import Corrupt, NewerSchema, NoKey, StorageError, Unopened
-from storage.objects import Objects, ObjectsAway
+from storage.errors import Corrupt, NewerSchema, NoKey, Unopened
 from storage.records.alert import Alert
 from storage.records.identity import START, Seq, millis_of, rfc3339
 from storage.records.publication import Publication
@@ -45,8 +37,6 @@ NAME_IT = (
     "/etc/sanderling/master.key), or put the folder's own back. If it is lost: sanderling keys rotate-master --lost"
 )
 MAKE_ONE = "Make one: (umask 077; sanderling keys master > FILE), and name it in SANDERLING_MASTER_KEY_FILE."
-OLD_MS = 60_000
-_TRIAL = "doctor"
 
 
 def database(patient: DoctorContext) -> Iterator[Finding]:
@@ -89,10 +79,11 @@ def private_sources(patient: DoctorContext) -> Iterator[Finding]:
         return
     with closing(connect(path, READER)) as connection, translated():
         if version_of(connection) == len(STEPS):
-            yield from _gone_private(connection.execute)
+            yield from gone_private(connection.execute)
 
 
-def _gone_private(execute: Callable[[str], Any]) -> Iterator[Finding]:
+def gone_private(execute: Callable[[str], Any]) -> Iterator[Finding]:
+    """Yield the faces that sources left as they became private. execute: of a connection of either engine."""
     rows = execute("SELECT s.body, h.body FROM source s JOIN source_hot h ON h.key=s.key").fetchall()
     watched = [(decode(body, type=Source), hot) for body, stored in rows if (hot := decode_hot(stored)).private_since]
     alerts = [decode(body, type=Alert) for (body,) in execute("SELECT body FROM alert").fetchall()]
@@ -156,87 +147,3 @@ def master_key(patient: DoctorContext) -> Iterator[Finding]:
         yield Finding("warn", "master key", OTHER.partition(":")[0], OTHER.partition(": ")[2])
     else:
         yield Finding("ok", "master key", "for its owner only" + ("; opens every secret" if key else ""))
-
-
-def postgres(patient: DoctorContext) -> Iterator[Finding]:
-    """Check server and database, possibly in use."""
-    try:
-        address = engines.address_of(patient.settings)
-        listen = engines.listen_address_of(patient.settings)
-    except CommandFailed as error:
-        yield Finding("fail", "PostgreSQL", error.message, "docs/postgresql.md has an example.")
-        return
-    assert address is not None
-    try:
-        yield from _asked(patient, address, listens=listen is not None)
-    except ImportError:
-        yield Finding("fail", "PostgreSQL", engines.NO_LIBRARY, engines.INSTALL_IT)
-    except StorageError as error:
-        do = "Is the server up, and does it let this machine in? docs/postgresql.md"
-        yield Finding("fail", "PostgreSQL", f"{address}: {error}", do)
-
-
-def _asked(patient: DoctorContext, address: Address, *, listens: bool) -> Iterator[Finding]:
-    from extras.cluster.postgres.engine import connection as engine
-    from extras.cluster.postgres.engine.examining import examine
-    from extras.cluster.postgres.engine.steps import all_steps
-
-    found = examine(address.url, wall, named_vault(patient.variables), listens=listens)
-    yield Finding("ok", "PostgreSQL", f"{found.version} at {address}")
-    for verdict in found.verdicts:
-        yield Finding("fail" if verdict.refuses else "warn", "PostgreSQL", verdict.says, verdict.do)
-    if found.schema is None:
-        yield Finding("warn", "schema", "there is none yet", "The first start creates it.")
-        return
-    yield Finding("ok", "schema", str(found.schema))
-    if found.schema == len(all_steps()):
-        with closing(engine.connect(address.url)) as opened, engine.translated():
-            yield from _gone_private(opened.execute)
-    for member in found.inside:
-        yield Finding("ok", "node", f"{member} is inside")
-    if found.opened is None:
-        do = "Name the file of the master key in SANDERLING_MASTER_KEY_FILE, the same one on every node."
-        yield Finding("fail", "master key", "none is named, and beside PostgreSQL no node makes one", do)
-    elif found.opened:
-        yield Finding("fail", "master key", found.opened, "Name the one that this database was made with.")
-    else:
-        yield Finding("ok", "master key", "opens every secret")
-
-
-async def replica(patient: DoctorContext) -> AsyncIterator[Finding]:
-    """Check the location, writing and deleting a small object."""
-    place = patient.settings.replica
-    if not place or (patient.offline and place.startswith(S3)):
-        return
-    try:
-        objects = replica_of(patient.settings, wall)
-    except CommandFailed as error:
-        yield Finding("fail", "replica", error.message, "docs/standby.md has an example.")
-        return
-    try:
-        keys = replica_keys(patient.folder, patient.variables)
-        yield await _looked_at(objects, place, keys, running=patient.running)
-    except (CommandFailed, StorageError, OSError):
-        return  # the master key has its own check
-    except (ObjectsAway, BadPart) as error:
-        yield Finding(
-            "fail", "replica", f"{error}", "The service continues without it; docs/standby.md says for how long."
-        )
-    finally:
-        with trio.move_on_after(5, shield=True):
-            await objects.aclose()
-
-
-async def _looked_at(objects: Objects, place: str, keys: Sequence[bytes], *, running: bool) -> Finding:
-    await objects.put(_TRIAL, b"")
-    await objects.delete(_TRIAL)
-    body, newest = await objects.get(OWNER), await objects.get(CURRENT)
-    if body is None or newest is None:
-        do = "" if running else "The service fills it from its next start on."
-        return Finding("ok" if not running else "warn", "replica", f"{place}: nothing is there yet", do)
-    owner = read_owner(body, key_that_made(body, OWNER, keys))
-    current = read_current(newest, key_that_made(newest, CURRENT, keys))
-    says = f"{place}: of {owner.by}, all up to {rfc3339(current.at)}"
-    if running and now() - current.at > OLD_MS:
-        return Finding("warn", "replica", says, f"{typed('status')} shows the reason.")
-    return Finding("ok", "replica", says)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
-
 import httpx
 import pytest
 import trio
@@ -15,6 +13,7 @@ from actors.sources.schedule.budgets import LookRate
 from api.dashboard.rendering import asset
 from api.dashboard.today import need_of
 from api.schemas.admin import TreeRow
+from extras.cluster.members.ownership import SharedOwnership
 from storage.records.alert import Alert
 from storage.records.event import Stored
 from storage.records.identity import Millis, Seq
@@ -406,8 +405,7 @@ async def test_s3_a_strangers_form_without_an_end_is_refused_as_soon_as_it_is_to
 
 async def test_system_shows_the_nodes_their_roles_and_what_a_failover_took(autojump_clock: object) -> None:
     house = make_house()
-    ownership = house.context.ownership
-    ownership._me = "a"
+    ownership = house.storage.ownership = SharedOwnership("a")
     seen, gone = Seq((NOW - 60_000) << 20), Seq((NOW - 5_000) << 20)
     at_a, at_b = Says(sources=1200, ends=seen, shown=gone), Says(role=WEB)
     ownership.take(View(1, 0.0, (Member("a", inside=True, says=at_a), Member("b", inside=True, says=at_b))))
@@ -430,7 +428,7 @@ async def test_system_shows_how_far_the_replica_is(autojump_clock: object) -> No
         assert "Replica" not in browser.text
     state = ReplicaState(place="/mnt/standby")
     house = make_house()
-    house.context = dataclasses.replace(house.context, replica=state)
+    house.storage.replica = state
     async with running(house):
         browser = await signed_in(house)
         await browser.get("/system")

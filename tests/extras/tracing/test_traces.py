@@ -11,7 +11,6 @@ import httpx
 import trio
 
 from extras.tracing.identity import is_sampled, parent_in
-from tests.extras.cluster.members.harness import Land
 from tests.actors.sources.harness import page, rss
 from tests.actors.test_delivering import Town, asked
 from tests.extras.cluster.members.harness import Land

@@ -11,15 +11,15 @@ import trio
 from msgspec.structs import replace
 
 from extras.cluster.members.membership import Membership
-from extras.cluster.members.ownership import Ownership
+from extras.cluster.members.ownership import SharedOwnership
 from storage.records.event import Stored
 from storage.records.identity import Seq
 from storage.records.member import LEASE, LEFT, View
 from storage.sql.stores.keys import Keys
 from storage.sql.stores.outbox import Outbox
-from storage.sqlite.in_loop_nodes import InLoopNode, LoopMembers
 from storage.tail import Follower
 from tests.simulation.planted.meddled import harvests_of_any_version
+from tests.support.in_loop_nodes import InLoopNode, LoopMembers
 
 
 def versions_not_compared() -> AbstractContextManager[Any]:
@@ -48,7 +48,7 @@ def wake_ups_lost_and_nothing_read() -> AbstractContextManager[Any]:
 
 def everything_is_mine() -> AbstractContextManager[Any]:
     """Every node watches every source."""
-    return patch.object(Ownership, "watches", lambda self, source: True)
+    return patch.object(SharedOwnership, "watches", lambda self, source: True)
 
 
 def leaving_nodes_beat_on() -> AbstractContextManager[Any]:
@@ -127,9 +127,9 @@ def all_claims_released() -> AbstractContextManager[Any]:
 @contextmanager
 def two_matchers() -> Iterator[None]:
     """Every node matches, and moves the cursor from wherever it is."""
-    everything = Ownership.mine
+    everything = SharedOwnership.mine
 
-    def mine(self: Ownership, key: str) -> bool:
+    def mine(self: SharedOwnership, key: str) -> bool:
         return key == "matcher" or everything(self, key)
 
     right = Outbox.advance
@@ -138,5 +138,5 @@ def two_matchers() -> Iterator[None]:
         at = await self.cursor(name)
         await right(self, name, at, to, *given, **more)
 
-    with patch.object(Ownership, "mine", mine), patch.object(Outbox, "advance", wrong):
+    with patch.object(SharedOwnership, "mine", mine), patch.object(Outbox, "advance", wrong):
         yield

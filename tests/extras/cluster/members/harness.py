@@ -23,10 +23,10 @@ from actors.system import System
 from storage.records.alert import Alert
 from storage.records.member import ALL
 from storage.records.source import Source
-from storage.sqlite.in_loop_nodes import InLoopNode, SharedDisk
 from tests.actors.matcher.rig import a_destination, an_alert
 from tests.actors.sources.harness import Origin, rss
 from tests.support.build import NOW
+from tests.support.in_loop_nodes import InLoopNode, SharedDisk
 from tests.support.memory_network import Answer, Asked, MemoryNetwork, a_world, web
 
 

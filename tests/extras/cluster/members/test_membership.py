@@ -48,9 +48,12 @@ class SlowMembers:
 
 
 class Others:
-    """Unused usage and ownership."""
+    """An unused ownership with its usage."""
 
     view = View()
+
+    def __init__(self) -> None:
+        self.usage = self
 
     def hear(self, *_: Any) -> None: ...
     def take(self, *_: Any) -> None: ...
@@ -74,7 +77,6 @@ async def test_a_lease_counts_from_the_question(
     membership = Membership(
         a_world(MemoryNetwork(nursery)),
         members,
-        others,
         others,
         says=lambda: None,
         gate=gate,  # type: ignore[arg-type]

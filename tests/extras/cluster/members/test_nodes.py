@@ -256,7 +256,7 @@ async def test_one_matches_and_each_destination_has_one_owner_also_over_kills(au
         await trio.sleep(2)
         owned = [set(node.system.deliveries._actors) for node in nodes]
         assert sum(map(len, owned)) == 6 and len(set.union(*owned)) == 6
-        matching = [node for node in nodes if node.system.ownership.mine("matcher")]
+        matching = [node for node in nodes if node.storage.ownership.mine("matcher")]
         assert len(matching) == 1
         for round_, gone in enumerate((None, matching[0])):
             if gone is not None:
@@ -276,7 +276,7 @@ async def test_an_alert_changed_on_any_node_holds_for_the_next_event(autojump_cl
         a, b = await land.start("a"), await land.start("b")
         url = land.site(1)
         await a.add(url)
-        other = b if a.system.ownership.mine("matcher") else a
+        other = b if a.storage.ownership.mine("matcher") else a
         alert = await other.alert("rain", land.hook(0))
         await trio.sleep(5)
         await other.realert(alert, "sun")
@@ -392,7 +392,7 @@ async def test_a_web_node_watches_matches_and_delivers_nothing_and_yet_takes_eve
         await web.alert("news", *(land.hook(number) for number in range(4)))
         await trio.sleep(2)
         assert web.knows() == urls == works.watched() and not web.watched()
-        assert not web.system.deliveries._actors and not web.system.ownership.mine("matcher")
+        assert not web.system.deliveries._actors and not web.storage.ownership.mine("matcher")
         for number in range(8):
             land.publish(number, "first", f"news {number}")
         await trio.sleep(LOOKED)
@@ -401,7 +401,7 @@ async def test_a_web_node_watches_matches_and_delivers_nothing_and_yet_takes_eve
         assert not [more for name, more in web.logged if name == "actor.crashed"]  # a division by an empty budget
         works.kill()
         await trio.sleep(10)
-        assert not web.watched() and web.system.ownership.view.inside() and not web.system.ownership.view.working()
+        assert not web.watched() and web.storage.ownership.view.inside() and not web.storage.ownership.view.working()
         assert ("members.nobody_watches", "warning") in {(name, more.get("level")) for name, more in web.logged}
         await land.start("works again")
         assert not web.watched()
@@ -465,9 +465,9 @@ async def test_what_was_asked_of_one_node_counts_at_the_others(autojump_clock: o
         a, b = await land.start("a"), await land.start("b")
         await trio.sleep(2)
         for _ in range(7):
-            a.system.usage.took("key", trio.current_time())
+            a.storage.ownership.took("key", trio.current_time())
         await trio.sleep(3)
-        assert (a.system.usage.owed("key"), b.system.usage.owed("key")) == (0, 7)
+        assert (a.storage.ownership.owed("key"), b.storage.ownership.owed("key")) == (0, 7)
         nursery.cancel_scope.cancel()
 
 
@@ -484,7 +484,7 @@ async def test_an_alert_changed_at_another_node_holds_for_the_next_event_before_
         a, b = await land.start("a"), await land.start("b")
         url = land.site(1)
         await a.add(url)
-        other = b if a.system.ownership.mine("matcher") else a
+        other = b if a.storage.ownership.mine("matcher") else a
         alert = await other.alert("rain", land.hook(0))
         land.publish(1, "first", "rain once")
         await trio.sleep(LOOKED)

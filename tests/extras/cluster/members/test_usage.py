@@ -14,7 +14,7 @@ def a_view(number: int, *told: tuple[str, dict[str, int]], **more: bool) -> View
 
 def test_a_client_that_wanders_over_three_nodes_gets_one_rate_and_what_it_sends_within_a_beat() -> None:
     chance, limit = random.Random(3), Limit(5.0, 10)
-    usages = {name: Usage(shared=True) for name in "abc"}
+    usages = {name: Usage() for name in "abc"}
     limiters = {name: Limiter(usage) for name, usage in usages.items()}
     for usage in usages.values():
         usage.hear(a_view(0, *((name, {}) for name in "abc")), "none of these")
@@ -31,8 +31,8 @@ def test_a_client_that_wanders_over_three_nodes_gets_one_rate_and_what_it_sends_
 
 
 def test_nobody_else_pays_and_a_beat_that_is_heard_twice_counts_once() -> None:
-    usage = Usage(shared=True)
-    other = Usage(shared=True)
+    usage = Usage()
+    other = Usage()
     usage.hear(a_view(1, ("b", {})), "a")
     for _ in range(4):
         other.took("key", 1.0)
@@ -43,7 +43,7 @@ def test_nobody_else_pays_and_a_beat_that_is_heard_twice_counts_once() -> None:
 
 
 def test_what_was_taken_before_this_node_came_is_not_charged_and_a_count_that_begins_anew_is() -> None:
-    usage, other = Usage(shared=True), Usage(shared=True)
+    usage, other = Usage(), Usage()
     other.took("key", 0.0)
     usage.hear(a_view(1, ("b", dict(other.told(0.0)))), "a")
     assert usage.owed("key") == 0
@@ -57,19 +57,16 @@ def test_what_was_taken_before_this_node_came_is_not_charged_and_a_count_that_be
     assert usage.owed("key") == 1
 
 
-def test_a_beat_has_a_bound_names_nobody_and_a_node_alone_counts_nothing() -> None:
-    usage = Usage(shared=True)
+def test_a_beat_has_a_bound_and_names_nobody() -> None:
+    usage = Usage()
     for number in range(3 * TOLD):
         usage.took(f"peer 203.0.113.{number}", 1.0)
     told = usage.told(1.0)
     assert len(told) == TOLD and not any("203" in name and "." in name for name in told)
-    alone = Usage()
-    alone.took("key", 1.0)
-    assert alone.owed("key") == 0 and dict(alone.told(1.0)) == {}
 
 
 def test_who_is_not_inside_is_not_heard() -> None:
-    usage = Usage(shared=True)
+    usage = Usage()
     usage.hear(a_view(1, ("b", {}), b=True), "a")
     usage.hear(a_view(2, ("b", {"x": 9}), b=False), "a")
     assert not usage._owed

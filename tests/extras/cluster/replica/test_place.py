@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from actors.settings import Settings
+from extras.cluster.replica.folder import FolderObjects
 from extras.cluster.replica.place import S3Objects, replica_of
 from sanderling.exits import CommandFailed
-from storage.objects import FolderObjects
 
 GOOD = "[default]\naws_access_key_id = AKIA\naws_secret_access_key=secret/+\n"
 

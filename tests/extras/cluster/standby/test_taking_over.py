@@ -13,7 +13,7 @@ import trio
 
 from extras.cluster.replica.parts import CURRENT, OWNER, Owner, read_owner, written_record
 from extras.cluster.standby import taking_over as module
-from extras.cluster.standby.following import FOLDER, Follower, StandbyCopy
+from extras.cluster.standby.following import STANDBY, Follower, StandbyCopy
 from extras.cluster.standby.taking_over import MARGIN, TakenOver, _held, sentences, take_over
 from sanderling.exits import CommandFailed
 from storage.records.identity import Millis, seq_at
@@ -65,7 +65,7 @@ async def test_it_becomes_the_folder_and_the_old_one_is_superseded(tmp_path: Pat
     standby = keyed(tmp_path / "one", tmp_path / "two")
     done = await taken(objects, standby)
     assert done.number == 2 and read_owner(objects.objects[OWNER], *keys_of(tmp_path / "one")).by == "shore2"
-    assert not (standby / FOLDER).exists()
+    assert not (standby / STANDBY).exists()
     why = list[str]()
     async with a_storage(standby) as storage:  # the new one ships on to the same replica
         assert storage.log._last >= seq_at(Millis(max(NOW, done.at) + MARGIN)), "positions begin above all others"

@@ -18,7 +18,7 @@ from actors.settings import Settings
 from actors.world import ResolveFailed
 from extras.browser import check
 from extras.browser.real import real_browser
-from extras.cluster.replica.parts import CURRENT, OWNER, Current, Owner, written_record
+from extras.cluster import checks
 from sanderling.exits import Exit
 from sanderling.operations.doctor import checks as rounds
 from sanderling.operations.doctor import database, machine, network
@@ -27,14 +27,13 @@ from sanderling.operations.doctor.network import ends_at
 from sanderling.operations.findings import DoctorContext, Finding
 from sanderling.operations.import_stage import STAGE
 from storage.errors import Corrupt, DiskFull
-from storage.objects import FolderObjects
 from storage.records.identity import Millis
 from storage.records.source import SourceRuntime, SourceState
-from storage.secrets.vault import REPLICA, written
+from storage.secrets.vault import written
 from storage.sqlite import open_keys
 from storage.sqlite.engine.folder import DATABASE, MARK
 from storage.sqlite.engine.migrations import STEPS
-from storage.sqlite.master_key import NEXT, OWN, make_own
+from storage.sqlite.master_key import NEXT, OWN
 from tests.e2e.service import a_key, a_service, run_command
 from tests.storage.contract.builders import a_publication, a_signing_key, an_alert
 from tests.storage.contract.engines import ENGINES, PostgresEngine
@@ -80,28 +79,6 @@ def test_x20_what_others_may_read_is_found(patient: DoctorContext) -> None:
     (patient.folder / DATABASE).chmod(0o640)
     finding = worst(list(machine.permissions(patient)))
     assert finding.level == "fail" and "0640" in finding.says and finding.do.startswith("chmod go-rwx")
-
-
-async def test_the_replica_is_looked_at_where_one_is_kept(patient: DoctorContext, tmp_path: Path) -> None:
-    async def asked(place: str) -> list[Finding]:
-        return [finding async for finding in database.replica(with_settings(patient, replica=place))]
-
-    assert await asked("") == [] and await asked("s3://tides") == [], "it is offline"
-    (finding,) = await asked(str(tmp_path / "unmounted"))
-    assert finding.level == "fail" and "mount its disk" in finding.says
-    place = tmp_path / "replica"
-    place.mkdir()
-    (finding,) = await asked(str(place))
-    assert (finding.level, finding.says) == ("ok", f"{place}: nothing is there yet")
-    assert os.listdir(place) == []
-    objects, key = FolderObjects(place), make_own(patient.folder).mac_key(REPLICA)
-    await objects.put(OWNER, written_record(OWNER, Owner(1, 1, "shore1", Millis(0)), key))
-    await objects.put(CURRENT, written_record(CURRENT, Current("chain-1", 3, Millis(1_800_000_000_000)), key))
-    (finding,) = await asked(str(place))
-    assert finding.says == f"{place}: of shore1, all up to 2027-01-15T08:00:00.000Z"
-    await objects.put(OWNER, b"rubbish")
-    (finding,) = await asked(str(place))
-    assert finding.level == "fail" and finding.says.startswith("owner: was not made with the master key")
 
 
 def test_an_import_that_was_cut_off_is_told_and_otherwise_nothing_is_said(patient: DoctorContext) -> None:
@@ -196,7 +173,7 @@ async def test_a_question_that_breaks_is_a_finding_with_a_way_out(
         yield Finding("ok", "first", "said")
         raise error
 
-    monkeypatch.setattr(rounds, "QUESTIONS", {"second": breaks})
+    monkeypatch.setattr(rounds, "_questions", lambda settings: {"second": breaks})
     first, second = (await findings({"data": str(patient.folder)}, {}, None, True))[2:]
     assert (first.level, second.level, second.what) == ("ok", "fail", "second")
     assert words in second.says and second.do
@@ -326,7 +303,7 @@ async def test_sources_that_have_left_publications_and_alerts_are_named_until_so
         patient = with_settings(patient, storage_url=there)
 
     def told() -> list[tuple[str, str]]:
-        found = database.private_sources(patient) if kind == "sqlite" else database.postgres(patient)
+        found = database.private_sources(patient) if kind == "sqlite" else checks.postgres(patient)
         return [(one.level, one.says) for one in found if one.what == "private"]
 
     assert not told()

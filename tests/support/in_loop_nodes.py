@@ -11,6 +11,7 @@ from collections.abc import Awaitable, Callable
 import trio
 from msgspec.structs import replace
 
+from extras.cluster.members.ownership import SharedOwnership
 from storage.append import Lease
 from storage.errors import Fenced, Unavailable
 from storage.records.identity import Seq
@@ -174,7 +175,7 @@ class InLoopNode(InLoopStorage):
 
         super().__init__(disk, lease, sync, reach, look)
         self.members = LoopMembers(disk, lease, lambda: self.tail.head, look)
-        self.sharing = Sharing(LoopReaders(disk, look), vault())
+        self.sharing, self.ownership = Sharing(LoopReaders(disk, look), vault()), SharedOwnership(self.members.me)
         disk.hear(self.log.follower.unknown)
 
     async def follow(self) -> None:

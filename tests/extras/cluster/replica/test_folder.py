@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from extras.cluster.replica.folder import FolderObjects
 from storage import objects as module
-from storage.objects import FolderObjects, ObjectsAway
+from storage.objects import ObjectsAway
 
 
 async def test_what_was_put_is_there_and_lists_sorted(tmp_path: Path) -> None:

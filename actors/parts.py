@@ -1,0 +1,159 @@
+"""The parts of the service, wired: each is made after those it calls. `system.py` starts them as a tree."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import trio
+
+from actors.bins import Bins
+from actors.delivery.outlets import LoopbackOutlet
+from actors.delivery.registry import DeliveryRegistry
+from actors.destination_kinds.table import Kinds, built_in_kinds
+from actors.egress.traffic import build_egress
+from actors.matcher.actor import Matcher
+from actors.messages.sources import RegistryMessage
+from actors.messages.workers import ImportMessage, MatcherMessage, RecorderMessage
+from actors.overseer.journal import Journal
+from actors.overseer.overseer import Overseer
+from actors.pruner import Pruner
+from actors.readiness import Readiness, StorageWatch
+from actors.recorder.actor import Recorder
+from actors.settings import Settings
+from actors.shifts import Shifts
+from actors.signing import SigningKeys
+from actors.sources.admission import Admission
+from actors.sources.ports import Ports
+from actors.sources.registry.actor import Registry
+from actors.sources.schedule.budgets import HopBudget
+from actors.world import World
+from storage.records.key import SigningKey
+from storage.sql.storage import Storage
+from supervision import DynamicSupervisor, Mailbox, Supervisor
+
+
+class Parts:
+    """All parts. supervisor: of the tree that runs them. stopping: the service has been asked to stop.
+
+    The rest is as for `System`.
+    """
+
+    supervisor: Supervisor
+    stopping = False
+
+    def __init__(
+        self,
+        world: World,
+        settings: Settings,
+        storage: Storage,
+        keys: Sequence[SigningKey],
+        *,
+        kinds: Kinds | None,
+        journal: Journal | None,
+        version: str,
+    ) -> None:
+        self.world, self.settings, self.storage, self.version = world, settings, storage, version
+        self.kinds = built_in_kinds() if kinds is None else kinds
+        self.recorder_box: Mailbox[RecorderMessage] = Mailbox("recorder", 1024)
+        self.matcher_box: Mailbox[MatcherMessage] = Mailbox("matcher", 64)
+        self.registry_box: Mailbox[RegistryMessage] = Mailbox("registry", 256)
+        self.importer_box: Mailbox[ImportMessage] = Mailbox("importer", 16)
+        self.signing = SigningKeys(storage, keys)
+        self._record()
+        self._notify()
+        self._watch()
+        self._match()
+        self._oversee(journal or Journal())
+
+    def _record(self) -> None:
+        """Storage at the bottom, and the one recorder that writes its log."""
+        world, storage, base_url = self.world, self.storage, self.settings.public_url()
+        self.storage_watch = StorageWatch(world, storage, self.recorder_box, base_url, self.stop_tree)
+        self.shifts = Shifts(world, storage, storage.ownership.me or "")
+        self.pruner = Pruner(world, self.settings, storage, storage.tail.head)
+        self.recorder = Recorder(
+            world=world,
+            storage=storage,
+            signing=self.signing,
+            base_url=base_url,
+            mailbox=self.recorder_box,
+            chance=world.chance("recorder/ids"),
+        )
+
+    def _notify(self) -> None:
+        """All outgoing traffic, and one actor for each destination."""
+        world, settings = self.world, self.settings
+        signer = self.signing.signer_of_checks(world, settings.public_url()) if settings.sign_looks == "on" else None
+        self.egress = build_egress(world, settings, signer)
+        self.destinations = DynamicSupervisor("destinations", chance=world.chance("supervision/destinations"))
+        bins = Bins(world, self.storage, settings.public_url())
+        self.deliveries = DeliveryRegistry(
+            world=world,
+            storage=self.storage,
+            egress=LoopbackOutlet(self.egress, bins, settings.contact),
+            kinds=self.kinds,
+            destinations=self.destinations,
+            record=self.recorder_box.send_nowait,
+            base_url=settings.public_url(),
+        )
+
+    def _watch(self) -> None:
+        """One actor for each source, which sends what it finds to the recorder."""
+        world, settings = self.world, self.settings
+        self.sources = DynamicSupervisor(
+            "sources",
+            chance=world.chance("supervision/sources"),
+            alarm=lambda alarm: world.log("sources.alarm", level="error", says=str(alarm)),
+        )
+        self.ports = Ports(
+            world,
+            settings,
+            self.storage,
+            self.egress,
+            self.recorder_box,
+            Admission(self.storage.alerts),
+            trio.CapacityLimiter(settings.looks_at_once),
+            shifts=self.shifts,
+            hops=HopBudget(settings.follow_all_per_hour),
+        )
+        self.registry = Registry(self.ports, self.sources, self.registry_box)
+
+    def _match(self) -> None:
+        """The matcher, between the log and the deliveries."""
+        self.matcher = Matcher(
+            storage=self.storage,
+            mailbox=self.matcher_box,
+            nudge=self.deliveries.nudge,
+            refresh=self.deliveries.refresh,
+            heard=self.ports.take_alerts,
+            private_since=self.registry.table.was_private_since,
+            world=self.world,
+        )
+
+    def _oversee(self, journal: Journal) -> None:
+        """The operator's view over all of it."""
+        self.overseer = Overseer(
+            self.world,
+            lambda: self.supervisor,
+            sources=self.sources,
+            table=self.registry.table,
+            destinations=self.destinations,
+            deliveries=self.deliveries,
+            gate=self.ports.gate,
+            members=self.storage.members,
+            journal=journal,
+            started_at=self.world.now(),
+            version=self.version,
+        )
+        self.readiness = Readiness(
+            self.storage,
+            self.recorder,
+            self.registry,
+            self.overseer,
+            children=lambda: self.supervisor.children,
+            stopping=lambda: self.stopping,
+        )
+
+    def stop_tree(self) -> None:
+        """Stop the tree, though nobody asked for it."""
+        self.supervisor.stop()

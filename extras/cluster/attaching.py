@@ -1,0 +1,58 @@
+"""The actors that this extra adds to the tree: the replica's shipper, and the member's heartbeats."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from actors.build import BUILD
+from actors.system import READY_WITHIN, System
+from extras.cluster.members.membership import Membership
+from extras.cluster.members.ownership import SharedOwnership
+from extras.cluster.replica.shipper import Shipper
+from storage.records.member import Says
+from supervision import ChildSpec
+
+
+def parts_of(system: System) -> Sequence[tuple[str, ChildSpec]]:
+    """Return the actors, each with the sibling that it starts after."""
+    parts = []
+    if (shipper := _shipper(system)) is not None:
+        system.storage.replica = shipper.state
+        parts.append(("storage", ChildSpec("replica", shipper.run, ready_within=READY_WITHIN)))
+    if isinstance(system.storage.ownership, SharedOwnership):
+        membership = _membership(system, system.storage.ownership)
+        parts.append(("shifts", ChildSpec("members", membership.run, shutdown=5.0)))
+    return parts
+
+
+def _shipper(system: System) -> Shipper | None:
+    objects, shipping, settings = system.world.replica, system.storage.shipping, system.settings
+    if objects is None or shipping is None:
+        return None
+    return Shipper(
+        system.world,
+        shipping,
+        objects,
+        place=settings.replica,
+        version=system.version,
+        by=settings.node_name or settings.public_url(),
+        superseded=system.give_way,
+    )
+
+
+def _membership(system: System, ownership: SharedOwnership) -> Membership:
+    def says() -> Says:
+        """Return this node's status for the other nodes."""
+        found = system.registry.watchman.last
+        return Says(
+            version=system.version,
+            build=BUILD,
+            address=system.settings.public_url(),
+            sources=found.sources,
+            overdue=found.overdue,
+            lag=system.matcher.lag().seconds,
+            streams=int(system.world.metrics.streams.value),
+            role=system.settings.node_role,
+        )
+
+    return Membership(system.world, system.storage.members, ownership, says=says, gate=system.overseer.gate)
