@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 import trio
 
-from extras.cluster.standby.following import STANDBY
 from sanderling.client.api import Client
+from sanderling.data_folder import STANDBY
 from sanderling.exits import Exit
 from storage.sqlite.master_key import OWN
 from tests.e2e.origin import Origin

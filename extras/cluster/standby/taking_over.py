@@ -19,8 +19,8 @@ from msgspec import structs
 
 from extras.cluster.replica.parts import OWNER, BadPart, Owner, read_owner, written_record
 from extras.cluster.replica.place import replica_keys
-from extras.cluster.standby.following import STANDBY, Follower, StandbyCopy, Standing
-from sanderling.data_folder import FILE_VARIABLE, named_vault, told_plainly, working_in
+from extras.cluster.standby.following import Follower, StandbyCopy, Standing
+from sanderling.data_folder import FILE_VARIABLE, STANDBY, named_vault, told_plainly, working_in
 from sanderling.environment import machine, typed
 from sanderling.exits import CommandFailed, Exit
 from sanderling.operations.backup.restoring import who_gets_in

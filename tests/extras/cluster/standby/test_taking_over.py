@@ -13,8 +13,9 @@ import trio
 
 from extras.cluster.replica.parts import CURRENT, OWNER, Owner, read_owner, written_record
 from extras.cluster.standby import taking_over as module
-from extras.cluster.standby.following import STANDBY, Follower, StandbyCopy
+from extras.cluster.standby.following import Follower, StandbyCopy
 from extras.cluster.standby.taking_over import MARGIN, TakenOver, _held, sentences, take_over
+from sanderling.data_folder import STANDBY
 from sanderling.exits import CommandFailed
 from storage.records.identity import Millis, seq_at
 from storage.records.key import ApiKey
