@@ -41,8 +41,8 @@ from storage.records.key import ApiKey
 from storage.records.source import Detection, Source, SourceRuntime, SourceState
 from storage.sql.storage import Storage
 from storage.sqlite import open_sqlite
-from storage.sqlite.in_loop import Disk, InLoopStorage
 from supervision import Mailbox
+from tests.support.in_loop import Disk, InLoopStorage
 
 URL = "https://news.example/feed.xml"
 KEY = "svc_" + "k" * 43

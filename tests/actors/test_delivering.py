@@ -20,10 +20,10 @@ from actors.signatures.receipt import judge
 from actors.signing import signing_keys
 from actors.system import System
 from api.server.server import serve
-from storage.sqlite.in_loop import Disk, InLoopStorage
 from supervision import ChildSpec
 from tests.actors.sources.harness import rss
 from tests.api.house import BASE_URL, FakeChild, FakeRegistry, House, MemoryListener
+from tests.support.in_loop import Disk, InLoopStorage
 from tests.support.memory_network import Answer, Asked, MemoryNetwork, a_world, web
 
 HOUR = 3600.0

@@ -24,9 +24,9 @@ from storage.records.session import KeptCall, Password, Session
 from storage.records.source import RESTS, Harvest
 from storage.records.tiers import Kind
 from storage.retention import LITTLE, STEP, FreeSpace
-from storage.sqlite.in_loop import Disk, InLoopStorage
 from tests.support.build import NOW, a_draft, a_harvest, a_source, a_source_id, a_state
 from tests.support.disks import set_cursor
+from tests.support.in_loop import Disk, InLoopStorage
 from tests.support.pictures import PNG
 
 DAY = 86_400_000

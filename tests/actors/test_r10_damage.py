@@ -19,9 +19,9 @@ from api.refusals import refusal_of
 from storage.errors import Corrupt
 from storage.records.event import EVERYTHING
 from storage.records.identity import START
-from storage.sqlite.in_loop import Disk, InLoopStorage
 from supervision import ChildSpec
 from tests.support.build import a_source_id, a_state
+from tests.support.in_loop import Disk, InLoopStorage
 from tests.support.memory_network import MemoryNetwork, a_world
 
 TORN = Corrupt("the database is damaged (database disk image is malformed)")

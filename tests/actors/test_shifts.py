@@ -13,7 +13,7 @@ from storage.errors import Unavailable
 from storage.records.coverage import UNSTORED, Record, Shift
 from storage.records.identity import Millis
 from storage.sql.storage import Storage
-from storage.sqlite.in_loop import Disk, InLoopStorage
+from tests.support.in_loop import Disk, InLoopStorage
 from tests.support.memory_network import MemoryNetwork, a_world
 
 START = 1_780_000_000.0

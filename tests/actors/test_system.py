@@ -13,10 +13,10 @@ from actors.messages.workers import SaveStates
 from actors.settings import Settings
 from actors.signing import signing_keys
 from actors.system import System
-from storage.sqlite.in_loop import Disk, InLoopStorage
 from supervision import ChildSpec, Escalate
 from tests.support.build import a_source_id, a_state
 from tests.support.disks import count
+from tests.support.in_loop import Disk, InLoopStorage
 from tests.support.memory_network import Answer, Asked, MemoryNetwork, a_world, web
 
 ORDER = [

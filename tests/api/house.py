@@ -43,10 +43,10 @@ from storage.records.event import Draft, Heartbeat, Stored
 from storage.records.identity import COUNTER_BITS, SERVICE, Millis, Seq, SourceId, id_of, millis_of, rfc3339
 from storage.records.key import ApiKey
 from storage.records.source import Harvest, SourceRuntime, SourceState
-from storage.sqlite.in_loop import Disk, InLoopStorage
 from supervision import Mailbox
 from tests.api.fake_registry import FakeRegistry
 from tests.support.build import NOW, a_draft, a_source, a_source_id
+from tests.support.in_loop import Disk, InLoopStorage
 from tests.support.overseeing import an_overseer
 from tests.support.passwords import PlainPasswords
 

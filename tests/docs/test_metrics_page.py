@@ -14,8 +14,8 @@ from actors.settings import Settings
 from actors.signing import signing_keys
 from actors.system import System
 from api.v1.metrics import exposition
-from storage.sqlite.in_loop import Disk, InLoopStorage
 from tests.rules.source_files import ROOT
+from tests.support.in_loop import Disk, InLoopStorage
 from tests.support.memory_network import MemoryNetwork, a_world
 
 FAMILIES = ("counter", "gauge", "histogram")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from storage.sqlite.in_loop import Disk
+from tests.support.in_loop import Disk
 
 _WATCH = """
     CREATE TEMP TABLE arrival(number INTEGER PRIMARY KEY, seq INTEGER NOT NULL, body BLOB NOT NULL);

@@ -11,7 +11,7 @@ from collections import Counter
 import msgspec
 
 from storage.records.destination import Destination
-from storage.sqlite.in_loop import Disk
+from tests.support.in_loop import Disk
 
 _decode = msgspec.json.Decoder(Destination).decode
 _TRIGGERS = """

@@ -7,8 +7,8 @@ import random
 import trio
 
 from storage.errors import Unavailable
-from storage.sqlite.in_loop import Disk
 from tests.simulation.network import Side
+from tests.support.in_loop import Disk
 
 BUSY = 5.0
 """Seconds that SQLite waits for another program's lock (`busy_timeout`)."""

@@ -15,7 +15,6 @@ import trio
 
 from storage.records.identity import Millis
 from storage.sqlite.engine.folder import DATABASE
-from storage.sqlite.in_loop import Disk
 from tests.simulation.afterwards import Afterwards
 from tests.simulation.bending import bend
 from tests.simulation.clients import Caller, CutOff, Frames
@@ -23,6 +22,7 @@ from tests.simulation.origins.texts import EPOCH
 from tests.simulation.standby import AWAY, Standby, put_in_place
 from tests.simulation.trace import Trace
 from tests.simulation.world import REFUSED, Machine
+from tests.support.in_loop import Disk
 
 SOON = 60.0
 AFTERWARDS = 1800.0

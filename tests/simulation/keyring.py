@@ -13,11 +13,11 @@ from sanderling.keyring import make_key
 from storage.records.identity import Millis
 from storage.records.key import ApiKey
 from storage.sql.stores.keys import delete_key, insert_key
-from storage.sqlite.in_loop import Disk
 from tests.simulation.clients import StreamClient
 from tests.simulation.origins.texts import EPOCH
 from tests.simulation.program import Revocation
 from tests.simulation.trace import Trace
+from tests.support.in_loop import Disk
 
 EVERYTHING = tuple(SCOPES)
 

@@ -25,7 +25,6 @@ from storage.records.alert import Alert
 from storage.records.destination import Destination, Secret
 from storage.records.identity import Millis, SourceId
 from storage.records.trail import opened
-from storage.sqlite.in_loop import Disk, InLoopStorage
 from supervision import Mailbox
 from tests.simulation import scheduling
 from tests.simulation.arrivals import Arrivals
@@ -61,6 +60,7 @@ from tests.simulation.standby import PLACE, Standby, WatchedDisk, in_the_loop
 from tests.simulation.tightness import keeping, paging, tightness
 from tests.simulation.trace import Trace
 from tests.simulation.world import STOP_BUDGET, Life, Machine
+from tests.support.in_loop import Disk, InLoopStorage
 from tests.support.in_loop_nodes import SharedDisk
 
 PORT = 8080

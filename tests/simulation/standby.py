@@ -35,10 +35,10 @@ from storage.sql.transaction import Job
 from storage.sqlite.engine import shipping
 from storage.sqlite.engine.frames import put_into as put_whole
 from storage.sqlite.engine.migrations import STEPS
-from storage.sqlite.in_loop import Disk, InLoopStorage, vault
 from tests.simulation.network import Host
 from tests.simulation.origins.texts import EPOCH
 from tests.simulation.trace import Trace
+from tests.support.in_loop import Disk, InLoopStorage, vault
 
 T = TypeVar("T")
 PLACE = "replica.people.org"

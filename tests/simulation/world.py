@@ -30,7 +30,6 @@ from actors.world import World
 from storage.errors import STANDSTILL
 from storage.sql.storage import Storage
 from storage.sqlite.engine.connection import translated
-from storage.sqlite.in_loop import Disk, InLoopStorage
 from supervision import Escalate, Mailbox
 from tests.simulation.browser import SimBrowser
 from tests.simulation.chances import chance
@@ -41,6 +40,7 @@ from tests.simulation.origins.texts import EPOCH
 from tests.simulation.program import CALM, SERVICE, SOON, Program
 from tests.simulation.standby import SimObjects, SimShipping, Standby
 from tests.simulation.trace import Trace
+from tests.support.in_loop import Disk, InLoopStorage
 from tests.support.in_loop_nodes import InLoopNode, SharedDisk
 
 ACTORS = ("recorder/", "matcher/", "delivery/")

@@ -10,7 +10,7 @@ from typing import Any
 from unittest.mock import patch
 
 from storage.sql.transaction import Job, Row, Transaction
-from storage.sqlite.in_loop import LoopWriter
+from tests.support.in_loop import LoopWriter
 
 _IDS = {
     "alert": "OLD.id",

@@ -12,7 +12,7 @@ from storage.sql.stores.alerts import put_destination
 from storage.sql.stores.outbox import note
 from storage.sql.stores.sources import insert
 from storage.sql.transaction import Transaction
-from storage.sqlite.in_loop import Disk
+from tests.support.in_loop import Disk
 
 
 def keep(disk: Disk, watched: Iterable[WatchedSource]) -> None:

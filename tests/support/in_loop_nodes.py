@@ -18,7 +18,7 @@ from storage.records.identity import Seq
 from storage.records.member import BREAK, LEASE, LEFT, Failover, Member, Says, View
 from storage.sql.stores.sources import Sharing
 from storage.sql.transaction import Transaction
-from storage.sqlite.in_loop import Disk, InLoopStorage, LoopReaders, vault
+from tests.support.in_loop import Disk, InLoopStorage, LoopReaders, vault
 
 EVERY = 1.0
 """Seconds after which a start reads the log even without a wake-up."""

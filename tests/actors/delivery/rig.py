@@ -22,10 +22,10 @@ from storage.append import events_of
 from storage.records.destination import Match
 from storage.records.event import Stored
 from storage.records.identity import Millis
-from storage.sqlite.in_loop import Disk, InLoopStorage
 from supervision import ChildSpec, DynamicSupervisor, MailboxFull, Supervisor
 from tests.actors.matcher.rig import Mint, a_destination, an_alert, stamp
 from tests.support.build import NOW, a_harvest, a_source, a_source_id, a_state
+from tests.support.in_loop import Disk, InLoopStorage
 
 
 class Arrival(NamedTuple):

@@ -22,8 +22,8 @@ from actors.signing import SigningKeys
 from storage.errors import Unavailable
 from storage.records.event import EVERYTHING
 from storage.records.identity import START, Millis
-from storage.sqlite.in_loop import Disk, InLoopStorage
 from supervision import ChildSpec, Mailbox, Supervisor
+from tests.support.in_loop import Disk, InLoopStorage
 from tests.support.memory_network import MemoryNetwork, a_world
 
 EVERY = 60.0

@@ -16,10 +16,10 @@ from storage.records.alert import Alert
 from storage.records.destination import Destination, Secret
 from storage.records.event import EVERYTHING, MATCHED, Draft, Stored
 from storage.records.identity import START, Millis, Seq, SourceId, id_of
-from storage.sqlite.in_loop import Disk, InLoopStorage
 from supervision import Mailbox
 from tests.support.build import NOW, a_draft, a_harvest, a_source, a_source_id, a_state
 from tests.support.disks import cursor, outbox
+from tests.support.in_loop import Disk, InLoopStorage
 
 
 async def _nothing(*_: object) -> None:

@@ -21,9 +21,9 @@ from storage.records.event import EVERYTHING, Stored
 from storage.records.identity import START
 from storage.records.source import Harvest
 from storage.sql.storage import Storage
-from storage.sqlite.in_loop import Disk, InLoopStorage
 from supervision import ChildSpec, Mailbox, Supervisor, Unanswered
 from tests.support.build import BASE_URL, NOW, a_draft, a_harvest, a_source, a_source_id, a_state
+from tests.support.in_loop import Disk, InLoopStorage
 
 KEY = new_signing_key(bytes(32), NOW)
 

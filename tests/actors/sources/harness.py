@@ -27,9 +27,9 @@ from actors.sources.ports import Ports
 from actors.sources.registry.actor import Registry
 from storage.records.event import EVERYTHING
 from storage.records.identity import START, SourceId
-from storage.sqlite.in_loop import Disk, InLoopStorage
 from supervision import ChildSpec, DynamicSupervisor, Mailbox, Strategy, Supervisor
 from tests.support.build import BASE_URL, NOW
+from tests.support.in_loop import Disk, InLoopStorage
 from tests.support.memory_network import Answer, Asked, MemoryNetwork, a_world, web
 from tests.support.scripted_browser import ScriptedBrowser
 

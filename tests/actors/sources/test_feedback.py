@@ -11,9 +11,9 @@ from actors.messages.sources import EditSource, Teach
 from actors.messages.views import TeachResult
 from storage.records.identity import SourceId
 from storage.records.source import MOST_NOISE
-from storage.sqlite.in_loop import Disk
 from tests.actors.sources.harness import Watching, page, rss, watching
 from tests.storage.records.test_note import PROSE, notes_in
+from tests.support.in_loop import Disk
 
 URL = "https://site.example/page"
 OFFER = "Our newest offer this week is a set of 3 chairs and a table for your own garden and balcony."

@@ -15,11 +15,11 @@ from actors.sources.lending import Lenders
 from actors.sources.ports import LiveSource
 from storage.records.identity import SourceId
 from storage.records.source import SourceRuntime, Validators
-from storage.sqlite.in_loop import Disk
 from tests.actors.sources.harness import SITE, Watching, page, watching
 from tests.actors.sources.looks.test_access import SIGN_IN, TEXT, URL
 from tests.actors.sources.looks.test_looking import Renewing
 from tests.storage.contract.builders import a_source
+from tests.support.in_loop import Disk
 from tests.support.memory_network import Answer, Asked, web
 
 OTHER = f"https://{SITE}/plans"

@@ -8,10 +8,10 @@ import trio
 
 from storage.records.identity import Millis
 from storage.records.source import WatchedSource
-from storage.sqlite.in_loop import Disk
 from tests.actors.sources.harness import ADDRESS, SITE, page, rss, watching
 from tests.support.build import NOW, a_source, a_state
 from tests.support.disks import keep
+from tests.support.in_loop import Disk
 from tests.support.memory_network import Answer, Asked, web
 
 URL = f"https://{SITE}/feed"

@@ -14,10 +14,10 @@ from actors.errors import DomainError, Overloaded, UrlRefused
 from actors.world import ResolveFailed
 from storage.records.identity import Millis
 from storage.records.source import WatchedSource
-from storage.sqlite.in_loop import Disk
 from tests.actors.sources.harness import Watching, rss, watching
 from tests.support.build import NOW, a_source, a_state
 from tests.support.disks import keep
+from tests.support.in_loop import Disk
 from tests.support.memory_network import Answer, Asked, MemoryNetwork, web
 
 OUTAGE = 20 * 60.0

@@ -12,9 +12,9 @@ from actors.templates.catalogue import built_in
 from actors.templates.instantiation import Templates
 from actors.templates.parameters import read_parameters
 from actors.templates.report import Report, SourceOutcome
-from storage.sqlite.in_loop import Disk
 from tests.actors.sources.harness import Origin, Watching, page, rss, watching
 from tests.support.disks import count
+from tests.support.in_loop import Disk
 from tests.support.memory_network import web
 
 COMPETITORS = "gtm-competitor-watch"

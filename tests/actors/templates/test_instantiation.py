@@ -12,11 +12,11 @@ from actors.templates import instantiation
 from actors.templates.report import LATE
 from storage.records.alert import MOST_ALERTS, MOST_SOURCES
 from storage.records.identity import SourceId
-from storage.sqlite.in_loop import Disk
 from tests.actors.matcher.rig import an_alert
 from tests.actors.templates.rig import COMPETITORS, PATHS, TAG, a_market, statuses
 from tests.actors.templates.samples import PAGE, a_template
 from tests.support.disks import count
+from tests.support.in_loop import Disk
 
 ALERTS = [f"{COMPETITORS}/pricing", f"{COMPETITORS}/leadership"]
 

@@ -9,11 +9,11 @@ import trio
 
 from api.dashboard.sessions import Sessions, hashed
 from storage.records.session import IDLE, LIFE, Password
-from storage.sqlite.in_loop import Disk, InLoopStorage
 from tests.api.dashboard.browser import PASSWORD, Browser, signed_in
 from tests.api.house import House, make_house, running
 from tests.support.build import NOW
 from tests.support.disks import set_password
+from tests.support.in_loop import Disk, InLoopStorage
 
 DAY = 86_400.0
 

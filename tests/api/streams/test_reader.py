@@ -13,11 +13,11 @@ from api.streams.sse import head_of
 from storage.records.event import EVERYTHING, Filter
 from storage.records.identity import START, Seq, id_of, seq_of
 from storage.records.tiers import Kind
-from storage.sqlite.in_loop import InLoopStorage
 from storage.tail import Tail
 from tests.api.house import House, ids, make_house
 from tests.api.listening import listening
 from tests.support.build import a_draft
+from tests.support.in_loop import InLoopStorage
 
 
 def a_reader(

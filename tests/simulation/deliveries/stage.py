@@ -9,7 +9,6 @@ import trio
 
 from storage.records.destination import EMAIL
 from storage.sql.storage import Storage
-from storage.sqlite.in_loop import Disk
 from tests.simulation.chances import chance
 from tests.simulation.clients import Caller
 from tests.simulation.deliveries.mail import PostOffice
@@ -26,6 +25,7 @@ from tests.simulation.network import SimNetwork
 from tests.simulation.serving import serve_http
 from tests.simulation.trace import Trace
 from tests.simulation.world import POST, Life
+from tests.support.in_loop import Disk
 
 
 class Stage:

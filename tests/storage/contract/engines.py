@@ -10,7 +10,7 @@ from sanderling.real_world import wall
 from storage.secrets.vault import SIZE, Vault
 from storage.sql.storage import Storage
 from storage.sqlite import open_sqlite
-from storage.sqlite.in_loop import Disk, InLoopStorage
+from tests.support.in_loop import Disk, InLoopStorage
 from tests.support.postgres import cluster
 
 

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from storage.sqlite.in_loop import InLoopStorage
 from tests.storage.contract.builders import a_destination, a_source, a_state, an_alert
 from tests.storage.contract.engines import ENGINES
 from tests.support.declared_rows import Undeclared
+from tests.support.in_loop import InLoopStorage
 
 
 @pytest.mark.parametrize("table", ["alert", "destination", "source"])

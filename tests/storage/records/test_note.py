@@ -14,9 +14,9 @@ from actors.sources.registry.actor import Registry
 from storage.records import trail
 from storage.records.identity import Millis, SourceId
 from storage.records.trail import MOST_BYTES, MOST_NOTES, Note, Part, StoredMemory
-from storage.sqlite.in_loop import Disk
 from tests.actors.sources.harness import page, rss, watching
 from tests.support.build import NOW
+from tests.support.in_loop import Disk
 
 FEED, PAGE = "https://site.example/feed", "https://site.example/prices"
 PROSE = [

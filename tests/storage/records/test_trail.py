@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 from actors.egress.failures import Blame
 from storage.records.identity import Millis
 from storage.records.trail import MOST_LOOKS, Verdict, look, noted, read
-from storage.sqlite.in_loop import Disk
 from tests.actors.sources.harness import Origin, rss, watching
 from tests.support.build import NOW
+from tests.support.in_loop import Disk
 
 URL = "https://site.example/feed"
 

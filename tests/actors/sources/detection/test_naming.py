@@ -14,8 +14,8 @@ from actors.selection import SourceSelection
 from storage.records.identity import SourceId
 from storage.records.revision import revision_of
 from storage.records.source import Source
-from storage.sqlite.in_loop import Disk
 from tests.actors.sources.harness import SITE, Watching, page, rss, watching
+from tests.support.in_loop import Disk
 
 FEED, PAGE = f"https://{SITE}/feed", f"https://{SITE}/page"
 TEXTS = [f"A paragraph of a page about the {word}, with a dozen words or more in it, as it was." for word in "abcde"]

@@ -13,10 +13,10 @@ from actors.messages.requests import SourcePatch
 from actors.messages.sources import CheckNow, DescribeSource, EditSource
 from actors.messages.views import SourceView
 from storage.records.identity import SourceId
-from storage.sqlite.in_loop import Disk
 from tests.actors.sources.harness import SITE, Origin, Watching, page, rss, watching
 from tests.actors.sources.push.test_push import URL as PUSH
 from tests.actors.sources.push.test_push import Pusher
+from tests.support.in_loop import Disk
 from tests.support.memory_network import Answer, web
 
 URL = f"https://{SITE}/news"

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import trio
 
-from storage.sqlite.in_loop import Disk
 from tests.actors.sources.harness import rss, watching
+from tests.support.in_loop import Disk
 from tests.support.memory_network import Answer, web
 
 URL = "https://site.example/feed"

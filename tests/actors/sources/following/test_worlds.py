@@ -17,8 +17,8 @@ import trio
 from actors.content.changes import listed
 from actors.content.messages.requests import item_form
 from actors.sources.following import waiting as items
-from storage.sqlite.in_loop import Disk
 from tests.actors.sources.harness import SITE, Answer, Asked, Origin, watching
+from tests.support.in_loop import Disk
 
 URL = f"https://{SITE}/news"
 WINDOW = 14

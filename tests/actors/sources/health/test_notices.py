@@ -16,11 +16,11 @@ from storage.records.identity import Millis, Seq, rfc3339
 from storage.records.source import Harvest
 from storage.records.states import Flag, Health, Telling
 from storage.records.tiers import Kind
-from storage.sqlite.in_loop import Disk
 from tests.actors.matcher.rig import an_alert
 from tests.actors.sources.harness import Origin, Watching, rss, watching
 from tests.actors.sources.push.test_push import Pusher
 from tests.support.build import NOW, a_source, a_source_id
+from tests.support.in_loop import Disk
 
 URL = "https://site.example/feed"
 

@@ -17,10 +17,10 @@ from storage.records.identity import COUNTER_BITS, Millis, Seq, SourceId, rfc333
 from storage.records.source import Harvest, SourceRuntime, SourceState
 from storage.sql.storage import Storage
 from storage.sql.stores.log import EventLog
-from storage.sqlite.in_loop import Disk, InLoopStorage
 from tests.storage.contract.builders import NOW, CountingMint, a_source
 from tests.storage.contract.engines import ENGINES
 from tests.support.build import a_draft, a_source_id
+from tests.support.in_loop import Disk, InLoopStorage
 
 DAY = 86_400_000
 ADDED = NOW

@@ -14,10 +14,10 @@ from actors.messages.requests import DetectRequest, SourcePatch
 from actors.messages.sources import DetectUrl, EditSource, ExplainSource, PreviewSource
 from actors.sources.looks.access import access_of, renewal_of
 from storage.records.identity import SourceId
-from storage.sqlite.in_loop import Disk
 from tests.actors.sources.harness import SITE, Watching, page, watching
 from tests.actors.sources.looks.test_access import SIGN_IN, TEXT, URL
 from tests.actors.sources.looks.test_looking import Renewing, hot_of, stored
+from tests.support.in_loop import Disk
 from tests.support.memory_network import Answer, Asked
 
 HEADERS = "Cookie: session=t0"

@@ -9,8 +9,8 @@ from actors.errors import Unprocessable
 from actors.messages.requests import DetectRequest
 from actors.messages.sources import DetectUrl
 from storage.records.event import Delta
-from storage.sqlite.in_loop import Disk
 from tests.actors.sources.harness import page, watching
+from tests.support.in_loop import Disk
 from tests.support.memory_network import Answer, Asked, web
 
 URL = "https://site.example/prices"

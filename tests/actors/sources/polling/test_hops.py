@@ -13,10 +13,10 @@ from actors.messages.sources import EditSource, ExplainSource
 from actors.sources.following import waiting as items
 from actors.sources.following.hosts import MOST_ELSEWHERE, MOST_OF_HOST, in_words
 from storage.records import trail
-from storage.sqlite.in_loop import Disk
 from tests.actors.sources.harness import SITE, Origin, Watching, rss, watching
 from tests.storage.contract.builders import a_draft, a_source
 from tests.support.build import NOW
+from tests.support.in_loop import Disk
 from tests.support.memory_network import Answer, Asked, web
 
 URL = f"https://{SITE}/news"

@@ -15,10 +15,10 @@ from actors.sources.admission import Admission
 from actors.sources.schedule import silence as pulse
 from storage.records.alert import Alert
 from storage.records.trail import Verdict, read
-from storage.sqlite.in_loop import Disk
 from tests.actors.sources.harness import SITE, Watching, rss, watching
 from tests.storage.contract.builders import a_source
 from tests.support.build import NOW
+from tests.support.in_loop import Disk
 
 HOURLY = pulse.Pulse(gaps=(24_567,) * 64, peaks=(), seen=300.0, above=75.0, watched=15 * 86_400.0, longest=3600.0)
 """The memory of a source that sent something every hour for 15 days."""

@@ -14,7 +14,6 @@ from actors.messages.requests import DetectRequest
 from actors.messages.sources import DetectUrl
 from actors.previews import Previewed
 from storage.records.trail import read
-from storage.sqlite.in_loop import Disk
 from tests.actors.sources.harness import SITE, Watching, watching
 from tests.actors.sources.push.streaming import (
     ADDRESS,
@@ -27,6 +26,7 @@ from tests.actors.sources.push.streaming import (
     offset_of,
     wikimedia,
 )
+from tests.support.in_loop import Disk
 
 
 async def detected(service: Watching, url: str = URL, **wish: object) -> Previewed:

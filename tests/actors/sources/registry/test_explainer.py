@@ -15,11 +15,11 @@ from actors.messages.views import SourceExplanation
 from actors.sources.explanation.sentences import noted
 from storage.records.identity import Millis, SourceId
 from storage.records.trail import Note, Part
-from storage.sqlite.in_loop import Disk
 from tests.actors.sources.harness import Watching, page, rss, watching
 from tests.actors.sources.push.test_push import Pusher
 from tests.storage.records.test_note import PROSE, notes_in
 from tests.support.build import NOW, a_source_id
+from tests.support.in_loop import Disk
 
 PAGE, FEED = "https://site.example/page", "https://site.example/feed"
 NEWS = "Le café ouvre ses portes le dimanche à partir du mois prochain, après deux ans de fermeture complète."

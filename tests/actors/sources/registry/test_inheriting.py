@@ -29,10 +29,10 @@ from actors.sources.registry import inheriting
 from storage.records.identity import Managed, Millis, SourceId
 from storage.records.revision import ANY, NOTHING
 from storage.records.source import TagDefaults
-from storage.sqlite.in_loop import Disk
 from supervision import Reply
 from tests.actors.sources.harness import SITE, Origin, Watching, page, rss, watching
 from tests.support.build import NOW
+from tests.support.in_loop import Disk
 
 TEXT = "A paragraph that is long enough to count as text of a page, with a dozen words or more in it, number {}."
 URL, TAG = f"https://{SITE}/page", "label:prices"

@@ -26,9 +26,9 @@ from actors.signatures.event import check, jwks
 from actors.sources.registry import actor as registry
 from actors.sources.registry.practice import PACE
 from storage.records.identity import SourceId
-from storage.sqlite.in_loop import Disk
 from tests.actors.sources.harness import KEY, SITE, Origin, Watching, rss, watching
 from tests.support.build import BASE_URL
+from tests.support.in_loop import Disk
 from tests.support.memory_network import Answer, Asked, web
 
 PAGE, FEED = address(BASE_URL, "page"), address(BASE_URL, "feed")

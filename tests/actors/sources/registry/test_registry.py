@@ -34,10 +34,10 @@ from storage.records.identity import Millis, SourceId
 from storage.records.revision import ANY, revision_of
 from storage.records.source import SourceRuntime, tag_of
 from storage.records.states import SOURCES
-from storage.sqlite.in_loop import Disk
 from tests.actors.sources.harness import SITE, Watching, page, rss, watching
 from tests.support.build import NOW, a_source
 from tests.support.disks import keep
+from tests.support.in_loop import Disk
 
 URL = "https://site.example/feed"
 TEXT = "A paragraph that is long enough to count as text of a page, with a dozen words or more in it."

@@ -14,8 +14,8 @@ from actors.sources.registry.tallies import TallySweep
 from storage.records import tally
 from storage.records.identity import Millis
 from storage.records.trail import Verdict
-from storage.sqlite.in_loop import Disk, InLoopStorage
 from tests.storage.contract.builders import NOW, a_source, a_state
+from tests.support.in_loop import Disk, InLoopStorage
 from tests.support.memory_network import MemoryNetwork, a_world
 
 DAY = 86_400_000

@@ -10,11 +10,11 @@ from actors.messages.sources import EditSource
 from actors.sources.schedule.failure_delays import FailureDelays
 from storage.records.alert import Alert
 from storage.records.identity import SourceId
-from storage.sqlite.in_loop import Disk
 from tests.actors.matcher.rig import an_alert
 from tests.actors.sources.harness import Origin, Watching, rss, watching
 from tests.actors.sources.push.test_push import Pusher
 from tests.support.build import a_source
+from tests.support.in_loop import Disk
 
 URL = "https://site.example/feed"
 FAILING, RECOVERED = "source_failing", "source_recovered"

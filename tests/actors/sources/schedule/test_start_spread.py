@@ -11,11 +11,11 @@ from msgspec.structs import replace
 from actors.sources.schedule.cadence import CATCH_UP_RATE, MARGIN, wait_of
 from storage.records.identity import Millis
 from storage.records.tiers import SourceType
-from storage.sqlite.in_loop import Disk
 from tests.actors.sources.harness import watching
 from tests.actors.sources.test_uplink import MORE, Library
 from tests.support.build import NOW
 from tests.support.disks import keep
+from tests.support.in_loop import Disk
 
 
 @pytest.mark.parametrize("pages", [0.0, 0.5, 1.0], ids=["feeds", "both", "pages"])

@@ -10,7 +10,6 @@ import trio
 from storage.errors import Corrupt, DiskFull, Fenced, Unavailable
 from storage.records.event import EVERYTHING, Filter
 from storage.records.identity import START
-from storage.sqlite.in_loop import Disk, InLoopStorage
 from tests.storage.contract.builders import (
     CountingMint,
     a_harvest,
@@ -21,6 +20,7 @@ from tests.storage.contract.builders import (
     an_api_key,
     stamp,
 )
+from tests.support.in_loop import Disk, InLoopStorage
 
 
 async def a_life(disk: Disk, **ports: object) -> InLoopStorage:
