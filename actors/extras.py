@@ -16,9 +16,6 @@ if TYPE_CHECKING:
 
     from click import Command
 
-    from actors.app_context import AppContext
-    from actors.destination_kinds.kind import DestinationKind, Service
-    from actors.notification.speech import Speech
     from actors.observer import Observer
     from actors.settings import Settings
     from actors.world import World
@@ -47,16 +44,16 @@ class Extra:
     """Routes of the API by their noun."""
     endpoints: Callable[[Application], Sequence[Endpoint]] = lambda application: ()
     """Applications for requests without a key, at other paths than the API's."""
-    children: Callable[[AppContext], Sequence[ChildSpec]] = lambda context: ()
-    """Actors that start after the web."""
+    children: Callable[[Any], Sequence[ChildSpec]] = lambda context: ()
+    """Actors that start after the web, from the AppContext."""
     screens: Callable[[], Sequence[Screen]] = tuple
     """Screens of the dashboard."""
     panels: Callable[[], Mapping[str, Panel]] = dict
     """Parts of the product's screens by the path of the screen."""
     templates: str = ""
     """The package whose folder `templates` has those of its screens and panels."""
-    kinds: Callable[[Speech, Service | None], Sequence[DestinationKind]] = lambda speech, service: ()
-    """Kinds of destinations, with the languages for people."""
+    kinds: Callable[[Any, Any], Sequence[Any]] = lambda speech, service: ()
+    """Each DestinationKind, from a Speech and the Service or None. No room below the kinds may name their types."""
     observer: Callable[[World, Settings], Observer] | None = None
     """Makes an observer of the core's work."""
     documents: Callable[[], Callable[[bytes], Any]] | None = None

@@ -1,4 +1,4 @@
-"""What the core reports of its work: an extra makes an observer of it, and without one each report does nothing.
+"""Reports of the core about its work. An extra makes an observer of them; without one each report does nothing.
 
 The World carries the observer. Actors call it where something happens, and pass nothing else around for its sake.
 """
@@ -10,12 +10,7 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 if TYPE_CHECKING:
-    from actors.destination_kinds.answer import Answer
-    from actors.destination_kinds.kind import Outlet
-    from actors.egress.failures import LookFailed
-    from actors.egress.traffic import Egress
     from actors.messages.workers import Record
-    from actors.world import Jail
     from storage.append import Answer as Appended
     from storage.records.destination import Delivery, Destination
     from storage.records.event import Stored
@@ -24,6 +19,7 @@ if TYPE_CHECKING:
     from storage.records.trail import Row
     from supervision import ChildSpec
 
+# Types of rooms that call the observer are Any here: they import this module.
 _NOTHING: Final = nullcontext()
 
 
@@ -50,17 +46,17 @@ class CheckSteps:
     def answered(self, status: int) -> None:
         """Report the status of the answer to the open request."""
 
-    def jail(self, jail: Jail) -> Jail:
+    def jail(self, jail: Any) -> Any:
         """Return the jail for reading the body."""
         return jail
 
     def looked(self, source: Source, row: Row, told: int) -> None:
         """Report the result. told: drafts to report at once."""
 
-    def failed(self, source: Source, failure: LookFailed, at: Millis) -> None:
+    def failed(self, source: Source, failure: Any, at: Millis) -> None:
         """Report a failure."""
 
-    def hopped(self, source: Source, url: str, at: Millis, failure: LookFailed | None = None) -> None:
+    def hopped(self, source: Source, url: str, at: Millis, failure: Any = None) -> None:
         """Report a hop's purpose, and why it failed."""
 
     def end(self) -> None:
@@ -72,11 +68,11 @@ class Attempt:
 
     __slots__ = ()
 
-    def outlet(self, outlet: Outlet) -> Outlet:
+    def outlet(self, outlet: Any) -> Any:
         """Return the way out for a receiving program."""
         return outlet
 
-    def ended(self, destination: Destination, answer: Answer) -> None:
+    def ended(self, destination: Destination, answer: Any) -> None:
         """Report the answer."""
 
 
@@ -100,7 +96,7 @@ class Observer:
 
     __slots__ = ()
 
-    def children(self, egress: Egress, *, version: str, node: str) -> Sequence[ChildSpec]:
+    def children(self, egress: Any, *, version: str, node: str) -> Sequence[ChildSpec]:
         """Return actors that start before those that report, and stop after them."""
         return ()
 

@@ -1,4 +1,4 @@
-"""OTLP 1.x over HTTP, in JSON: spans as the bytes of a request, and the meaning of its answer. Pure.
+"""OTLP 1.x over HTTP, in JSON: spans as the bytes of a request, and the meaning of its answer.
 
 https://opentelemetry.io/docs/specs/otlp/: protobuf's JSON, except that ids are hexadecimal and enums are numbers;
 64-bit integers are strings, as everywhere in protobuf's JSON.
