@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import trio
 
-from actors.extras import TABLE
+from actors.extras import TABLE, extra
 from sanderling.client.api import Client
 from sanderling.exits import CommandFailed
 from tests.e2e.origin import Origin
@@ -54,8 +54,9 @@ def without_row(module: str, source: str) -> str:
 async def one_event(folder: Path, project: Path, missing: Iterable[str]) -> None:
     """Start the service of a project, add a loopback source, and wait for its event in the log.
 
-    A source that needs a missing extra is refused by name.
+    A source that needs a missing extra is refused by name. The routes of missing extras are absent.
     """
+    gone = {route.path for module in missing for routes in extra(module).routes().values() for route in routes}
     origin, key = Origin(), a_key(folder)
     async with trio.open_nursery() as nursery:
         await nursery.start(origin.serve)
@@ -64,6 +65,7 @@ async def one_event(folder: Path, project: Path, missing: Iterable[str]) -> None
             Client(service.url, key) as client,
             reading(client) as reader,
         ):
+            assert not gone & (await client.ask("GET", "/openapi.json")).json()["paths"].keys()
             source = await add(client, f"ws://{origin.place}/socket", filter="sanderlings")
             origin.say(json.dumps({"id": "1", "title": "two sanderlings", "text": "on the wire"}))
             event = await reader.wait_for(lambda event: event["source_id"] == source["id"])

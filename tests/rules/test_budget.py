@@ -8,7 +8,7 @@ from tests.rules.source_files import modules, name_of
 BUDGET = {
     "supervision": (2_523, 19),
     "storage": (10_530, 69),
-    "actors": (50_289, 301),
+    "actors": (50_282, 301),
     "api": (23_674, 142),
     "sanderling": (12_050, 75),
     "extras/agents": (1_086, 7),
