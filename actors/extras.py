@@ -95,8 +95,8 @@ def calling(module: str, name: str) -> Callable[..., Any]:
 class Row:
     """An extra as the product knows it before it imports it."""
 
-    commands: Mapping[str, str] = field(default_factory=dict)
-    """name: the first sentence of its help."""
+    commands: Sequence[str] = ()
+    """Their names; the program's help says what each does."""
     roles: Mapping[str, str] = field(default_factory=dict)
     """role of a process of this program: the module whose `main` runs it with the rest of the command line."""
     from_the_system: Mapping[str, str] = field(default_factory=dict)
@@ -108,52 +108,19 @@ class Row:
 
 
 TABLE: Mapping[str, Row] = {
-    "extras.agents": Row(
-        commands={"mcp": "Serve the Model Context Protocol on standard input and output, for agents."},
-        always=True,
-    ),
-    "extras.apply": Row(
-        commands={
-            "apply": "Make the service as the TOML files in DIR say: sources, alerts, destinations, tags, "
-            "publications, by name.",
-        },
-    ),
-    "extras.install": Row(
-        commands={
-            "install": "Install this program as a service that starts with the machine.",
-            "uninstall": "Stop and remove the installed service.",
-        },
-    ),
+    "extras.agents": Row(commands=("mcp",), always=True),
+    "extras.apply": Row(commands=("apply",)),
+    "extras.install": Row(commands=("install", "uninstall")),
     "extras.browser": Row(roles={"browser-holder": "extras.browser.holder"}, always=True),
     "extras.cluster": Row(
-        commands={"standby": "Keep a copy of another machine's service in a data folder, and take over on request."},
+        commands=("standby",),
         from_the_system={"extras.cluster.postgres": "psycopg.pq"},
         always=True,
     ),
-    "extras.migrate": Row(
-        commands={
-            "export": "Write a whole instance to FILE as documented JSON, one object a line; - is the standard output.",
-            "import": "Move in: FILE is what another program has exported, a list of addresses, or - for the standard "
-            "input.",
-        },
-    ),
+    "extras.migrate": Row(commands=("export", "import")),
     "extras.office": Row(always=True),
-    "extras.publish": Row(
-        commands={
-            "publications": "Publish events as Atom, RSS and JSON Feed, and as a page, at addresses that cannot be "
-            "guessed.",
-        },
-        always=True,
-    ),
-    "extras.receiver": Row(
-        commands={
-            "listen": "Receive deliveries, print each, and say whether its two signatures verify, and if not, "
-            "exactly why.",
-            "verify": "Check the signatures in a FILE (-: standard input) without a service.",
-            "probe": "Put the receiver at URL to the torture, and print what it should have done with each delivery "
-            "and did.",
-        },
-    ),
+    "extras.publish": Row(commands=("publications",), always=True),
+    "extras.receiver": Row(commands=("listen", "verify", "probe")),
     "extras.tracing": Row(setting="otlp_endpoint"),
     "extras.webpush": Row(always=True),
 }

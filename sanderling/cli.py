@@ -166,8 +166,8 @@ def _say_version(ctx: click.Context, _option: click.Parameter, wanted: bool) -> 
 class OfAnExtra(click.Command):
     """A command that the help lists by its row in the table of extras; its extra is imported when it is typed."""
 
-    def __init__(self, name: str, says: str, module: str) -> None:
-        super().__init__(name, help=says)
+    def __init__(self, name: str, module: str) -> None:
+        super().__init__(name)
         self.module = module
 
     def imported(self) -> click.Command:
@@ -253,8 +253,8 @@ for command in (
 ):
     main.add_command(command)
 for _module, _row in TABLE.items():
-    for _name, _says in _row.commands.items():
-        main.add_command(OfAnExtra(_name, _says, _module))
+    for _name in _row.commands:
+        main.add_command(OfAnExtra(_name, _module))
 
 
 @main.command("try")

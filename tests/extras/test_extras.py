@@ -18,11 +18,8 @@ def test_each_folder_has_a_row_and_each_row_a_folder() -> None:
 
 
 @pytest.mark.parametrize("module", TABLE)
-def test_a_row_lists_the_commands_with_the_first_sentence_of_their_help(module: str) -> None:
-    assert TABLE[module].commands == {
-        command.name: click.Command(None, short_help=None, help=command.help).get_short_help_str(1_000)
-        for command in extra(module).commands()
-    }
+def test_a_row_lists_the_commands_of_its_extra(module: str) -> None:
+    assert {*TABLE[module].commands} == {command.name for command in extra(module).commands()}
 
 
 @pytest.mark.parametrize("module", TABLE)
