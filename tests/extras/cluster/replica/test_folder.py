@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from extras.cluster.replica import folder as module
 from extras.cluster.replica.folder import FolderObjects
-from storage import objects as module
 from storage.objects import ObjectsAway
 
 
