@@ -17,7 +17,7 @@ import trio
 
 from actors.bins import BODY, GONE, PATH, ArrivedRequest, Bins
 from api.application import Application
-from api.endpoint import Arrived, Endpoint, Message, Reply
+from api.endpoint import Arrived, Endpoint, Reply
 from api.problems import Refusal
 
 READ = 4 << 20
@@ -34,12 +34,8 @@ OK = b"ok\n"
 class BinEndpoint(Endpoint):
     """The application of the bins' addresses."""
 
-    name = "bins"
-    harmless: ClassVar[Mapping[str, str]] = {
-        "x-content-type-options": "nosniff",
-        "content-security-policy": "sandbox; default-src 'none'",
-        "cache-control": "no-store",
-    }
+    path, name = PATH, "bins"
+    harmless: ClassVar[Mapping[str, str]] = {"content-security-policy": "sandbox; default-src 'none'"}
 
     def __init__(self, api: Application) -> None:
         super().__init__(api)
@@ -48,10 +44,6 @@ class BinEndpoint(Endpoint):
 
     def __repr__(self) -> str:
         return f"<BinEndpoint {self._open.total()} of {AT_ONCE} requests under way>"
-
-    def applies(self, scope: Message) -> bool:
-        path: bytes = scope.get("raw_path", b"")
-        return scope.get("type") == "http" and path.startswith(PATH.encode())
 
     async def reply(self, request: Arrived) -> Reply:
         """Store one request and answer it. Raises Refusal, StorageError."""

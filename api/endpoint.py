@@ -52,10 +52,11 @@ class Arrived:
 
 
 class Endpoint:
-    """An ASGI application for the requests that it applies to. name: as refusals and limits have it. reads: whether it
-    reads bodies; otherwise a request without a length has none.
+    """An application. path: with a slash at its end, all paths that begin so. name: as refusals and limits have it.
+    harmless: further headers of each answer. reads: whether it reads bodies; else a request without a length has none.
     """
 
+    path: ClassVar[str]
     name: ClassVar[str]
     reads: ClassVar[bool] = True
     harmless: ClassVar[Mapping[str, str]]
@@ -64,7 +65,10 @@ class Endpoint:
         self._api = api
 
     def applies(self, scope: Message) -> bool:
-        raise NotImplementedError
+        """Return whether a request is for this application."""
+        path = scope.get("raw_path", b"").decode("latin-1")
+        ours = path.startswith(self.path) if self.path.endswith("/") else path == self.path
+        return ours and scope.get("type") == "http"
 
     async def reply(self, request: Arrived) -> Reply:
         """Answer a request within its limit. Raises Refusal, DomainError, StorageError, TooSlowError."""
@@ -90,7 +94,8 @@ class Endpoint:
             if refusal is None:
                 raise
             reply = self.refused(request, refusal)
-        named = {**self.harmless, "x-request-id": self._api.new_request_id(), **dict(verdict.headers())}
+        named = {"x-content-type-options": "nosniff", "cache-control": "no-store", **self.harmless}
+        named |= {"x-request-id": self._api.new_request_id(), **dict(verdict.headers())}
         named |= {name.lower(): value for name, value in reply.headers}
         if reply.media:
             named |= {"content-type": reply.media, "content-length": str(len(reply.body))}

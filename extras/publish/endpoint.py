@@ -64,28 +64,19 @@ class PublicCall(NamedTuple):
 class PublicationEndpoint(Endpoint):
     """The application of the publications' addresses."""
 
-    name = "publications"
+    path, name = PATH, "publications"
     reads = False
     harmless: ClassVar[Mapping[str, str]] = {
-        "x-content-type-options": "nosniff",
         "x-robots-tag": "noindex, nofollow",
         "referrer-policy": "no-referrer",
         "content-security-policy": "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; "
         "form-action 'none'; frame-ancestors 'none'",
-        "cache-control": "no-store",
     }
 
     def __init__(self, api: Application) -> None:
         super().__init__(api)
         self._newest = NewestEvents(PublicCall(api.context, api.streams, api.limiter, ""))
         self._store = api.context.storage.publications
-
-    def __repr__(self) -> str:
-        return f"<PublicationEndpoint at {PATH}>"
-
-    def applies(self, scope: Message) -> bool:
-        path: bytes = scope.get("raw_path", b"")
-        return scope.get("type") == "http" and path.startswith(PATH.encode())
 
     async def reply(self, request: Arrived) -> Reply:
         """Answer one request. A body is discarded. Raises Refusal, NotFound, StorageError, TooSlowError."""

@@ -13,7 +13,7 @@ from actors.bins import Bins
 from actors.egress.url import parse_url
 from actors.errors import UrlRefused
 from api.application import Application
-from api.endpoint import Arrived, Endpoint, Message, Reply
+from api.endpoint import Arrived, Endpoint, Reply
 from api.problems import Refusal
 from extras.publish.endpoint import PublicationEndpoint
 from extras.publish.formats import FORMATS
@@ -35,18 +35,8 @@ _FORM = "application/x-www-form-urlencoded"
 class HubEndpoint(Endpoint):
     """The application of the hub's address."""
 
-    name = "the hub"
-    harmless: ClassVar[Mapping[str, str]] = {
-        "x-content-type-options": "nosniff",
-        "content-security-policy": "default-src 'none'",
-        "cache-control": "no-store",
-    }
-
-    def __repr__(self) -> str:
-        return f"<HubEndpoint at {HUB}>"
-
-    def applies(self, scope: Message) -> bool:
-        return scope.get("type") == "http" and scope.get("raw_path", b"") == HUB.encode()
+    path, name = HUB, "the hub"
+    harmless: ClassVar[Mapping[str, str]] = {"content-security-policy": "default-src 'none'"}
 
     async def reply(self, request: Arrived) -> Reply:
         """Answer 202 if the hub will call the callback. Raises Refusal, UrlRefused, StorageError."""
