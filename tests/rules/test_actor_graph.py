@@ -33,6 +33,7 @@ SENDERS = {
     "actors/delivery": "destinations",
     "actors/heartbeat": "heartbeats",
     "api": "web",
+    "extras": "web",
 }
 """The actor whose tasks run a module, by the start of its path; for `OF_REGISTRY` it is the registry."""
 CALLS = (("registry", "sources"), ("matcher", "deliveries"), ("deliveries", "destinations"))
@@ -46,9 +47,10 @@ def sender_of(name: str) -> str:
 
 
 def drawn() -> set[tuple[str, str]]:
-    """Return (waiting actor, awaited actor) of the actors and the front end."""
+    """Return (waiting actor, awaited actor) of the actors, the front end, and the actors of extras."""
     found = set()
-    for path in modules("actors", "api"):
+    of_extras = [path for path in modules("extras") if "ChildSpec(" in path.read_text("utf-8")]
+    for path in [*modules("actors", "api"), *of_extras]:
         for node in nodes_of(path):
             if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)):
                 continue
