@@ -40,13 +40,13 @@ class AppContext:
     signer: signs with the key that is active. shifts: when the service ran by one steady clock.
     jwks: the published signing keys as a JWK Set (RFC 7517), encoded.
     look_keys: where the keys that sign looks are published, for an authority at a time; None: looks are not signed.
-    readiness: what must hold for /readyz, by name: an empty string is well, else a sentence says what is not.
+    readiness: what must hold for /readyz, by name: an empty string is well, else a sentence gives the reason.
     overdue: how many sources' due looks had not happened at the watchman's last round.
     lag: how far the matcher is behind the log.
     alert_changes: how often alerts have changed. mailboxes: of the actors of extras, by name.
     callbacks: the way out to the hub's subscribers.
     kinds: the kinds of destinations, by id. inviter: asks people whether they want to be told.
-    figures: what is read off the running service, beside what the World's metrics count.
+    figures: read off the running service, in addition to the World's metrics.
     overseer: the tree as rows, and the acts on its parts.
     templates: what can be instantiated.
     importer: the mailbox of who adds whole lists of sources.

@@ -1,4 +1,4 @@
-"""The storage engine from the settings: SQLite in the data folder, or what an extra has at `storage_url`."""
+"""The storage engine from the settings: SQLite in the data folder, or the one that an extra has for `storage_url`."""
 
 from __future__ import annotations
 

@@ -229,7 +229,7 @@ def called(title: str, found_title: str, address: str = "") -> str:
 
 
 class Validators(Struct, frozen=True, gc=False):
-    """What makes the next request conditional, the hash of the body they belong to, and the URL that gave them.
+    """Validators for the next request, the hash of their body, and the URL that gave them.
 
     lies: they stayed when the body changed, so none are sent any more.
     """
@@ -295,7 +295,7 @@ class SourceRuntime(Struct, frozen=True, gc=False):
 
 
 def key_of(address: str) -> str:
-    """Return an address without what its twins differ in: http or https, www, a slash at the end."""
+    """Return an address without the differences between twins: http or https, www, a slash at the end."""
     return address.partition("://")[2].removeprefix("www.").rstrip("/")
 
 

@@ -173,7 +173,7 @@ def put_destination(transaction: Transaction, destination: Destination) -> None:
 def change_destination(
     transaction: Transaction, destination_id: str, change: Callable[[Destination], Destination]
 ) -> Destination | None:
-    """Replace a destination by what `change` makes of it; return the new one, None if unknown."""
+    """Replace a destination by the result of `change`; return the new one, None if unknown."""
     row = transaction.execute(_DESTINATIONS + " WHERE id=?", (destination_id,)).fetchone()
     if row is None:
         return None
@@ -209,7 +209,7 @@ def _wishes(destination: Destination) -> tuple[object, ...]:
 
 
 def pay(transaction: Transaction, debtor: str, pays: Callable[[str | None], bool]) -> bool:
-    """Clear what a destination owes if that is what `pays` says; return whether it was."""
+    """Clear a destination's `owes` if `pays` accepts it; return whether it did."""
     row = transaction.execute(_DESTINATIONS + " WHERE id=?", (debtor,)).fetchone()
     if row is None or not pays(_destination(row, transaction.vault).owes):
         return False

@@ -196,7 +196,7 @@ def by_url(transaction: Transaction, url: str) -> Source | None:
 
 
 def write_state(transaction: Transaction, state: SourceState) -> None:
-    """Write a source's state, whatever is stored; skip an unknown source."""
+    """Overwrite a source's state; skip an unknown source."""
     transaction.execute(_WRITE_HOT, (encode_hot(state.hot), state.version, state.source))
     write_jars(transaction, ((state.source, state.hot.cookies),))
     if state.base is not None:
@@ -343,7 +343,7 @@ class TagsDefaults:
         """Set, replace or remove a tag's defaults in one transaction; return the new ones."""
 
         def job(transaction: Transaction) -> TagDefaults | None:
-            transaction.execute(_REVISE)  # first: whoever else changes one waits for it
+            transaction.execute(_REVISE)  # first: any other change of one waits for it
             row = transaction.execute(_DEFAULTS, (tag,)).fetchone()
             changed = change(None if row is None else _decode_defaults(row[0]))
             if changed is None:
