@@ -17,6 +17,7 @@ from actors.egress.failures import PostMethod, PostResult
 from actors.egress.url import Url
 from actors.messages.workers import Record
 from actors.metrics import Metrics
+from actors.observer import NO_OBSERVER
 from actors.signatures.event import new_signing_key
 from storage.append import events_of
 from storage.records.destination import Match
@@ -67,6 +68,7 @@ class Rig:
         self.recorder_full = False
         self.at_point: Callable[[str], None] = lambda name: None
         world: Any = SimpleNamespace(
+            observer=NO_OBSERVER,
             now=lambda: Millis(NOW + round(trio.current_time() * 1000)),
             chance=random.Random,
             reach=self._reach,

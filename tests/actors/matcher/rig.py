@@ -11,6 +11,7 @@ import msgspec
 from actors.matcher.actor import Matcher
 from actors.messages.workers import MatcherMessage
 from actors.metrics import Metrics
+from actors.observer import NO_OBSERVER
 from storage.append import events_of
 from storage.records.alert import Alert
 from storage.records.destination import Destination, Secret
@@ -105,6 +106,7 @@ class Rig:
             self.at_point(name)
 
         world: Any = SimpleNamespace(
+            observer=NO_OBSERVER,
             now=lambda: Millis(NOW),
             reach=reach,
             log=lambda name, **fields: self.logged.append(name),

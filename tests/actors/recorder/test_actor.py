@@ -13,6 +13,7 @@ from trio.testing import wait_all_tasks_blocked
 
 from actors.messages.workers import Record, RecorderMessage, SaveStates
 from actors.metrics import Metrics
+from actors.observer import NO_OBSERVER
 from actors.recorder.actor import PARKED, STUCK_AFTER, TOLD_FOR, Recorder
 from actors.signatures.event import jwks, new_signing_key, verify
 from actors.signing import SigningKeys
@@ -37,6 +38,7 @@ class Bench:
         self.storage: Storage = InLoopStorage(disk, disk.start("test"), sync)
         self.mailbox: Mailbox[RecorderMessage] = Mailbox("recorder", 1024)
         world: Any = SimpleNamespace(
+            observer=NO_OBSERVER,
             now=lambda: NOW,
             reach=self.points.append,
             log=lambda name, **fields: self.logged.append(name),
