@@ -53,12 +53,8 @@ def database(patient: DoctorContext) -> Iterator[Finding]:
         with closing(connect(path, COMMAND)) as connection, translated():
             yield from _integrity(connection)
             schema = version_of(connection)
-            if schema < len(STEPS):
-                yield Finding(
-                    "ok", "schema", f"{schema}; the next start upgrades it to {len(STEPS)}, after making a copy"
-                )
-            else:
-                yield Finding("ok", "schema", f"{schema}, up to date")
+            later = f"; the next start upgrades it to {len(STEPS)}, after making a copy"
+            yield Finding("ok", "schema", f"{schema}{later if schema < len(STEPS) else ', up to date'}")
             if schema:
                 yield from _log(patient, connection)
     except Corrupt as error:
@@ -118,9 +114,7 @@ def _log(patient: DoctorContext, connection: Connection) -> Iterator[Finding]:
         yield Finding("warn", "head mark", f"{mark} is damaged", "The next start rewrites it.")
     elif text and int(text) > newest:
         says = f"events up to {rfc3339(millis_of(Seq(int(text))))} were committed and are missing"
-        do = (
-            "The write-ahead log was lost, or a backup restored. New ids continue above them; nothing else is affected."
-        )
+        do = "The write-ahead log was lost or a backup restored. New ids continue above them; nothing else is affected."
         yield Finding("warn", "head mark", says, do)
     if newest and millis_of(newest) > now() + AHEAD_MS:
         says = f"the newest event is of {rfc3339(millis_of(newest))}, which is in the future"
