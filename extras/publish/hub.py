@@ -208,12 +208,9 @@ class Hub:
             self._wake.set()
 
     def _reader_of(self, intent: Intent) -> _Reader | None:
-        topic = self._topics.get(intent.publication)
-        of = (intent.ending, intent.callback)
-        for reader in topic.readers.values() if topic else ():
-            if (reader.subscription.ending, reader.subscription.callback) == of:
-                return reader
-        return None
+        topic, of = self._topics.get(intent.publication), (intent.ending, intent.callback)
+        readers = topic.readers.values() if topic else ()
+        return next((each for each in readers if (each.subscription.ending, each.subscription.callback) == of), None)
 
     def _no_room(self, intent: Intent) -> str:
         if sum(len(topic.readers) for topic in self._topics.values()) >= MOST_SUBSCRIPTIONS:
@@ -259,8 +256,7 @@ class Hub:
             if topic is not None:
                 self._forget(topic)
             topic = self._topics[publication.id] = _Topic(publication)
-        reader = topic.readers.get(subscription.id)
-        if reader is not None:
+        if (reader := topic.readers.get(subscription.id)) is not None:
             reader.subscription = subscription
             return
         reader = topic.readers[subscription.id] = _Reader(subscriber, self._keys(subscription.callback, client))
