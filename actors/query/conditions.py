@@ -171,7 +171,9 @@ def misspelled(word: str) -> str:
     if subject in SUBJECTS:
         return "" if sign == ":" else f"{subject} needs a sign before its value, as in price<300"
     near = get_close_matches(subject, SUBJECTS, 1)
-    says = f"did you mean {near[0]}{sign or '<'}{found['value']}?" if near else f"there are {', '.join(SUBJECTS)}."
+    says = f"did you mean {near[0]}{sign}{found['value']}?" if near else f"there are {', '.join(SUBJECTS)}."
+    if subject in ("tag", "source"):
+        says = f"choose the alert's {subject}s beside its query."
     return f"there is no condition {subject[:40]}: {says} A text to search for goes in quotation marks"
 
 
