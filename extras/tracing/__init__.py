@@ -4,9 +4,9 @@ The setting `otlp_endpoint` switches it on. Off, it is not imported, and the cor
 stored. Trace and span ids are computed from ids already in the records (`identity.py`), so each actor computes them
 itself, also after a restart and on another node.
 
-Start with `observer.py`, which gets the core's reports (`actors/observer.py`), and `identity.py`; then `tracer.py`
-(spans, and their queue), `steps.py` (the steps of one check), `attempts.py`, `otlp.py` (the bytes for a collector, and
-its answers) and `exporter.py` (the actor that sends them).
+Start with `observer.py`, which gets the core's reports (`actors/observer.py`), and `identity.py`; then `span.py` (the
+record), `tracer.py` (the queue for all spans), `steps.py` (the steps of one check), `attempts.py`, `otlp.py` (the bytes
+for a collector, and its answers) and `exporter.py` (the actor that sends them).
 """
 
 from __future__ import annotations

@@ -19,7 +19,8 @@ from actors.egress.failures import PostMethod, PostResult
 from actors.egress.url import Url
 from actors.observer import Attempt
 from extras.tracing.identity import SpanContext, root_of, span_of, told_in, trace_of_event, traceparent
-from extras.tracing.tracer import CLIENT, Attributes, Span, Tracer, Value, host_alone
+from extras.tracing.span import CLIENT, Attributes, Span, Value, host_alone
+from extras.tracing.tracer import Tracer
 from storage.records.destination import EMAIL, Delivery, Destination
 
 HEADER = "traceparent"

@@ -23,7 +23,8 @@ from actors.errors import UrlRefused
 from actors.settings import Settings, headers_in
 from actors.world import World
 from extras.tracing.otlp import HEADERS, Verdict, encoded, traces_url, verdict
-from extras.tracing.tracer import Attributes, Span, Tracer
+from extras.tracing.span import Attributes, Span
+from extras.tracing.tracer import Tracer
 from supervision import Child, ChildSpec, DynamicSupervisor
 
 EVERY: Final = 5.0

@@ -16,8 +16,9 @@ from actors.world import World
 from extras.tracing.attempts import begun, begun_test
 from extras.tracing.exporter import traced
 from extras.tracing.identity import SpanContext, Told, parent_in, root_of, span_of, told_in, trace_of_event
+from extras.tracing.span import INTERNAL, MOST_IN_LIST, SERVER, Attributes, Span, Value, clean
 from extras.tracing.steps import LookSteps
-from extras.tracing.tracer import INTERNAL, MOST_IN_LIST, SERVER, Attributes, Span, Times, Tracer, Value, clean
+from extras.tracing.tracer import Times, Tracer
 from storage.append import Answer
 from storage.errors import StorageError
 from storage.records.destination import Delivery, Destination

@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 
-from extras.tracing.tracer import MOST_IN_LIST, MOST_LINKS, Attributes, Span, Value
+from extras.tracing.span import MOST_IN_LIST, MOST_LINKS, Attributes, Span, Value
 
 PATH: Final = "/v1/traces"
 RETRYABLE: Final = frozenset({429, 502, 503, 504})

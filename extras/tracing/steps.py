@@ -16,7 +16,8 @@ from actors.egress.failures import LookFailed
 from actors.observer import CheckSteps
 from actors.world import Jail
 from extras.tracing.identity import root_of, span_of, trace_of_look
-from extras.tracing.tracer import CLIENT, INTERNAL, Attributes, Moment, Span, Tracer, Value, clean, error_type
+from extras.tracing.span import CLIENT, INTERNAL, Attributes, Moment, Span, Value, clean, error_type
+from extras.tracing.tracer import Tracer
 from storage.records.identity import Millis, SourceId
 from storage.records.source import Source
 from storage.records.trail import Row

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from actors.settings import headers_in
 from extras.tracing.identity import SpanContext
 from extras.tracing.otlp import Verdict, encoded, verdict
-from extras.tracing.tracer import CLIENT, INTERNAL, LONGEST, SERVER, Moment, Span, clean, host_alone
+from extras.tracing.span import CLIENT, INTERNAL, LONGEST, SERVER, Moment, Span, clean, host_alone
 from tests.support.collector import as_protobuf, seen, values
 
 AT = 1_795_674_600_123_456_789

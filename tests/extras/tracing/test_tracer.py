@@ -5,7 +5,8 @@ from __future__ import annotations
 import trio
 
 from actors.metrics import Metrics
-from extras.tracing.tracer import BATCH, INTERNAL, MOST, Span, Tracer
+from extras.tracing.span import INTERNAL, Span
+from extras.tracing.tracer import BATCH, MOST, Tracer
 
 
 def a_span(number: int = 1) -> Span:
