@@ -73,6 +73,7 @@ class Rig:
             chance=random.Random,
             reach=self._reach,
             metrics=Metrics(),
+            observer=NO_OBSERVER,
             log=lambda name, **fields: self.logged.append(name),
         )
         self.world = world

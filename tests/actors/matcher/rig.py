@@ -111,6 +111,7 @@ class Rig:
             reach=reach,
             log=lambda name, **fields: self.logged.append(name),
             metrics=Metrics(),
+            observer=NO_OBSERVER,
         )
         more = {"refresh": _nothing, "heard": _nothing, "private_since": _nothing} | more
         return Matcher(storage=self.storage, mailbox=self.mailbox, nudge=self.nudged.append, world=world, **more)

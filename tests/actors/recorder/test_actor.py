@@ -43,6 +43,7 @@ class Bench:
             reach=self.points.append,
             log=lambda name, **fields: self.logged.append(name),
             metrics=Metrics(),
+            observer=NO_OBSERVER,
         )
         self.recorder = Recorder(
             world=world,
