@@ -102,7 +102,7 @@ class Row:
     from_the_system: Mapping[str, str] = field(default_factory=dict)
     """package: the module of a system's library that it needs."""
     always: bool = False
-    """It takes part in the service, and no setting switches it off."""
+    """It takes part in the service. The product imports its package, which imports more as the settings need it."""
     setting: str = ""
     """It takes part where this setting has a value."""
 
@@ -144,7 +144,7 @@ def role(name: str = "") -> Callable[[Sequence[str]], int] | None:
 
 
 def always_on() -> Sequence[Extra]:
-    """Import the extras that no setting switches off."""
+    """Import the extras that take part in the service."""
     return [extra(module) for module, row in TABLE.items() if row.always]
 
 

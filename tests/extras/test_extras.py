@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from importlib import import_module
+from importlib.util import find_spec
 
 import click
 import pytest
 
-from actors.extras import TABLE, extra
+from actors.extras import TABLE, extra, role
 from sanderling.cli import main
 from tests.rules.source_files import ROOT
 
@@ -28,6 +30,18 @@ def test_the_program_finds_the_commands(module: str) -> None:
     assert {*TABLE[module].commands} <= {*main.list_commands(context)}
     for command in extra(module).commands():
         assert main.get_command(context, str(command.name)) is command
+
+
+@pytest.mark.parametrize("module", TABLE)
+def test_a_row_names_modules_of_its_own(module: str) -> None:
+    for named in (*TABLE[module].roles.values(), *TABLE[module].from_the_system):
+        assert named.startswith(f"{module}.") and find_spec(named) is not None
+
+
+def test_an_extra_runs_its_role_of_a_process_and_nothing_else_has_one() -> None:
+    roles = {name: module for row in TABLE.values() for name, module in row.roles.items()}
+    assert roles and all(role(name) is import_module(module).main for name, module in roles.items())
+    assert role() is None and role("serve") is None
 
 
 @pytest.mark.real
