@@ -12,8 +12,8 @@ from storage.records.identity import Millis, Seq, id_of, seq_at
 from storage.records.key import SHOWN, ApiKey
 
 SCOPES = {
-    "sources:read": "see the sources, their health, and what looks saw of their texts",
-    "sources:write": "add, edit and delete sources, look at any URL allowed; with sources:read, preview a watched page",
+    "sources:read": "read sources, their health, and the texts seen by their checks",
+    "sources:write": "add, edit and delete sources, fetch any permitted URL; with sources:read, preview a watched page",
     "stream:read": "read all events, live and past",
     "alerts:read": "see alerts, deliveries; with stream:read, try queries; with sources:read, try templates",
     "alerts:write": "delete alerts, destinations; with stream:read, whose events they send, add and edit them, replay; "

@@ -70,7 +70,7 @@ class Readiness:
             return "the service is stopping"
         # Nodes drain together: requests and streams must still find a ready one.
         drained = self.overseer.gate.drained and not self.storage.ownership.shared
-        return "no looks are made until somebody resumes them" if drained else ""
+        return "checks are stopped until a person resumes them" if drained else ""
 
 
 class StorageWatch:

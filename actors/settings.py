@@ -72,9 +72,9 @@ class Settings:
     port: int = _setting(8080, "Port to listen on; 0 takes a free one.", "", 0, 65535)
     data: str = _setting("data", "Folder of everything that belongs to this instance.")
     heartbeat_url: str = _secret(
-        "Address of a monitor elsewhere that is asked (GET) while the service does its work; it tells when that ends."
+        "Address of an outside monitor that gets a GET while the service works; it reports when these stop."
     )
-    heartbeat_every: float = _setting(60.0, "How often the monitor is asked.", "s", 10, 86_400)
+    heartbeat_every: float = _setting(60.0, "How often the monitor gets a request.", "s", 10, 86_400)
     heartbeat_event: float = _setting(
         0.0,
         "How often a signed heartbeat is written to the log, for alerts and streams that ask for it: 10 or more. "
@@ -89,7 +89,7 @@ class Settings:
         "is traced.",
     )
     otlp_headers: str = _secret("Headers for the collector, as name=value,name=value.")
-    otlp_sampling: float = _setting(1.0, "The share of traces that are kept; 0.01 is one look in a hundred.", "", 0, 1)
+    otlp_sampling: float = _setting(1.0, "The share of traces to send; 0.01 is one check in a hundred.", "", 0, 1)
     replica: str = _setting(
         "",
         "Where a copy of the database is kept for a standby, as it is written: a folder on another disk or a mounted "
@@ -147,23 +147,23 @@ class Settings:
         (), "Private networks (CIDR, comma-separated) that callbacks of the hub may reach; allow_networks opens none."
     )
 
-    cadence_floor: float = _setting(60.0, "Shortest time between two looks at a source.", "s", 1, 3600)
-    cadence_ceiling: float = _setting(2700.0, "Longest time between two looks at a source.", "s", 60, 3600)
+    cadence_floor: float = _setting(60.0, "Shortest time between two checks of a source.", "s", 1, 3600)
+    cadence_ceiling: float = _setting(2700.0, "Longest time between two checks of a source.", "s", 60, 3600)
     cadence_evenness: float = _setting(
         0.6,
-        "How looks are shared: 0 favours sources that change often, 1 treats all sources alike.",
+        "How checks are shared: 0 favours sources that change often, 1 treats all sources alike.",
         "",
         0,
         1,
     )
     looks_per_second: float = _setting(
-        10.0, "Looks a second at all sources together; when they want more, each waits longer.", "1/s", 0.01, 10_000
+        10.0, "Checks per second over all sources; if they need more, each waits longer.", "1/s", 0.01, 10_000
     )
     host_rate: float = _setting(1.0, "Requests a second to one host.", "1/s", 0.01, 1000)
     host_parallel: int = _setting(2, "Requests at once to one host.", "", 1, 100)
     look_timeout: float = _setting(30.0, "Longest time for one request, redirects included.", "s", 1, 300)
     body_limit: int = _setting(8 << 20, "Largest body that is read, after decoding.", "B", 1 << 10, 64 << 20)
-    looks_at_once: int = _setting(64, "Looks under way at once, over all sources.", "", 1, 10_000)
+    looks_at_once: int = _setting(64, "Checks at once, over all sources.", "", 1, 10_000)
     follow_per_hour: int = _setting(
         60, "Pages of new items fetched in an hour for one source that follows; more of them wait.", "1/h", 1, 10_000
     )
@@ -215,7 +215,7 @@ class Settings:
 
     retention_days: float = _setting(90.0, "How long events are kept.", "d", 0.01, 36_500)
     retention_events: int = _setting(5_000_000, "How many events are kept at most.", "", 1000, 1_000_000_000)
-    coverage_days: int = _setting(400, "How long is kept how often each source was looked at, by hour.", "d", 1, 3_660)
+    coverage_days: int = _setting(400, "How long the hourly record of each source's checks is kept.", "d", 1, 3_660)
     retention_bytes: int = _setting(
         0, "How large the database may be, deleted room in it aside; 0 is without bound.", "B", 0, 1 << 50
     )

@@ -81,7 +81,7 @@ async def look_keys(call: Call) -> Answer:
     """Return the keys that verify signed checks (Web Bot Auth), in a signed answer. Raises Refusal (404)."""
     context = call.context
     if context.look_keys is None:
-        raise Refusal("not-found", "The looks of this service are not signed: its setting `sign_looks` is off.")
+        raise Refusal("not-found", "This service does not sign its checks: the setting `sign_looks` is off.")
     authority = context.settings.public_url().partition("://")[2].lower()
     found = await context.look_keys(authority, context.world.now() // 1000)
     return Answer(

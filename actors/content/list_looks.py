@@ -78,7 +78,7 @@ def _of_page(title: str, memory: ListMemory | None, change: ListChange, count: i
     packed = None if change.memory == memory else msgspec.msgpack.encode(change.memory)
     remark = _FLOODS_SAY if change.memory.floods >= FLOODS else ""
     if memory is None:
-        return ListLook("baseline", f"First look: {_items(count)} there.", title, packed, count)
+        return ListLook("baseline", f"First check: {_items(count)} there.", title, packed, count)
     look = ListLook("unchanged", f"Of {_items(count)} none is new.", title, packed, count, remark=remark)
     if change.held:
         reason = f"All {count} items are new at once, as after a move: they are held."

@@ -70,7 +70,7 @@ def for_people(codes: Sequence[str]) -> tuple[KindField, ...]:
     language = KindField(
         name=LANGUAGE,
         label="Language",
-        help="Of the words around what is told. Left empty, as the service's setting says.",
+        help="The language of the service's own words. Empty: the service's setting.",
         example=codes[-1],
         required=False,
         pattern="|".join(codes),

@@ -108,7 +108,9 @@ def draft_of(last: Last, moment: Moment, work: Work, base_url: str) -> Draft:
         paused=work.paused,
     )
     failing = f", {work.failing:,} of them failing" if work.failing else ""
-    says = f"{work.watched:,} sources are watched{failing}; {work.looks:,} looks have ended since {beat.looks_since}."
+    says = (
+        f"{work.watched:,} sources are watched{failing}; {work.looks:,} checks have finished since {beat.looks_since}."
+    )
     if moment.skipped:
         says += f" Skipped before it: {moment.skipped:,}; the process stood still when they were due."
     told = notices.draft(HEARTBEAT, base_url, f"Heartbeat {beat.number:,}", says, moment.now)

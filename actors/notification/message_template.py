@@ -53,7 +53,7 @@ OF_EVENTS: Final[dict[str, str]] = {
     "author": "who wrote it, if the feed says so",
     "tags": "list of the tags",
     "published": "when the feed says that it was published",
-    "at": "when Sanderling told it",
+    "at": "when Sanderling reported it",
     "id": "the id of the event",
     "notice": "of a notice of the service its type, such as `source_failing`; empty of other events",
 }

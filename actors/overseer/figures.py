@@ -76,10 +76,10 @@ class Figures:
             Figure("sources_state", "Sources by their state now.", ("state",), _each(states, tuple(SOURCES))),
             Figure("sources_watched", "Sources that are watched, by tier.", ("tier",), _each(last.tiers, tuple(TIERS))),
             Figure("breakers", "Breakers of watched sources.", ("state",), _each(last.breakers, BREAKERS)),
-            Figure("sources_overdue", "Sources whose due look has not happened.", (), {(): last.overdue}),
-            Figure("looks_per_second", "Looks a second in the last half minute.", (), {(): last_spent.rate}),
+            Figure("sources_overdue", "Sources with a late check.", (), {(): last.overdue}),
+            Figure("looks_per_second", "Checks per second in the last half minute.", (), {(): last_spent.rate}),
             Figure("budget_passed_seconds", "How long looks_per_second has been passed.", (), {(): last_spent.passed}),
-            Figure("watching", "1 while looks may be made, 0 while it is drained.", (), {(): open_gate}),
+            Figure("watching", "1 normally, 0 while the service is drained.", (), {(): open_gate}),
         ]
 
     def _of_actors(self) -> list[Figure]:

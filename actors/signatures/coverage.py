@@ -136,10 +136,10 @@ def said(found: Coverage) -> Message:
 def _looks(answered: int, failed: int) -> Message:
     many, bad = f"{answered:,}", f"{failed:,}"
     if not failed:
-        return message("1 look worked") if answered == 1 else message("%(count)s looks worked", count=many)
+        return message("1 check succeeded") if answered == 1 else message("%(count)s checks succeeded", count=many)
     if answered == 1:
-        return message("1 look worked, %(bad)s failed", bad=bad)
-    return message("%(count)s looks worked, %(bad)s failed", count=many, bad=bad)
+        return message("1 check succeeded, %(bad)s failed", bad=bad)
+    return message("%(count)s checks succeeded, %(bad)s failed", count=many, bad=bad)
 
 
 def length(seconds: int) -> Message:
@@ -177,9 +177,9 @@ def explained(value: Mapping[str, Any]) -> Iterator[str]:
     outcomes = value.get("outcomes")
     changed = outcomes.get("changed") if isinstance(outcomes, Mapping) else None
     if changed == 0 and value.get("answered"):
-        yield "No look that is on record found anything to tell."
-    yield "It proves that the holder of this key says so. It does not prove that the looks were made."
-    yield "What came and went between two looks is in no look. In an unknown time anything may have happened."
+        yield "No recorded check found a change to report."
+    yield "It proves that the holder of this key states this. It does not prove that the checks happened."
+    yield "A text that comes and goes between two checks is not seen. Anything may have happened in unknown times."
 
 
 def _moment(at: Millis | None) -> str | None:

@@ -53,7 +53,7 @@ OVERLAP = Millis(24 * 3_600_000)
 """Milliseconds that an old secret still signs after a rotation."""
 TEST_WITHIN = 30.0
 """Seconds for a test: its request, and a wait for a free slot."""
-_UNSEEN = "Nobody knows its secret: make a new one, give it to the receiver, then resume it."
+_UNSEEN = "Its secret is missing. Create a new one, give it to the receiver, then resume it."
 
 
 class WithSecret(NamedTuple):
@@ -237,7 +237,7 @@ def _token(call: OperationContext, kind: DestinationKind | None) -> str:
 def _wanting(destination: Destination) -> str:
     """Return the missing input without which a destination cannot resume."""
     if not destination.confirmed:
-        return "Who is told has not agreed yet: nothing is sent before. Ask again, if the question was lost."
+        return "The recipient has not agreed yet, so nothing is sent. Send the invitation again if it was lost."
     if not destination.lost:
         return _UNSEEN
     names = ", ".join("the address" if name == ADDRESS else name for name in destination.lost)
@@ -354,7 +354,7 @@ async def invite(call: OperationContext, id: str) -> Answer:
         destination = await _edit(call, id, None, lambda old: _unasked(old, consent, token))
     answer = await _invite(call, kind, destination, alert)
     if answer is None:
-        raise Conflict("There is nobody to ask: who is told has agreed, or needs not.")
+        raise Conflict("No invitation is needed: the recipient has agreed, or need not agree.")
     return answer
 
 

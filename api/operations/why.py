@@ -25,7 +25,7 @@ from storage.sql.stores.sources import Sources
 ReasonKind = Literal["page", "new_item", "new_entry", "edited_entry", "frame", "notice"]
 _SHOWN = 60
 _HELD = message("So were all the others, as after a move, and its date is not new: so it is for no alert.")
-_NO_NOTE = message("The note of that look is no longer kept, so this is what the event itself says.")
+_NO_NOTE = message("The note of that check is deleted, so this comes from the event itself.")
 
 
 class Before(NamedTuple):
@@ -143,7 +143,7 @@ def _says(event: Event, kind: ReasonKind, note: Note | None) -> Message:
 def _page(event: Event, note: Note | None) -> Message:
     if note is None or note.score is None or note.bar is None:
         return joined([_diff(event), _NO_NOTE])
-    scored = "The change scored %(score)s; from %(least)s up it is told."
+    scored = "The change scored %(score)s; the threshold is %(least)s."
     found = [message(scored, score=f"{note.score:.2f}", least=f"{note.bar:.2f}")]
     if heaviest := [_weighed(part) for part in note.parts if part.told]:
         found.append(message("Most of the score: %(rest)s.", rest=joined(heaviest[:3], ", ")))
@@ -180,14 +180,14 @@ def _identity(event: Event, note: Note | None) -> str | None:
 def _compared(kind: ReasonKind, note: Note | None, before: Before) -> Message | None:
     if kind == "page":
         if before.event_id is not None and before.at is not None:
-            return message("It was compared with the page as it was told on %(at)s.", at=before.at)
+            return message("It was compared with the page reported on %(at)s.", at=before.at)
         if before.at is not None:
-            return message("It was compared with the page of the first look, on %(at)s.", at=before.at)
-        return message("It was compared with the page as it was told last; that event is no longer kept.")
+            return message("It was compared with the page of the first check, on %(at)s.", at=before.at)
+        return message("It was compared with the last reported page; that event has been deleted.")
     if kind in ("new_entry", "edited_entry"):
         if note is None:
             return _NO_NOTE
-        return None if note.since is None else message("The look before was on %(at)s.", at=note.since)
+        return None if note.since is None else message("The previous check was on %(at)s.", at=note.since)
     return None
 
 

@@ -146,7 +146,7 @@ async def source_why(call: Call) -> Answer:
     """Explain why a text was not reported."""
     query: wire_why.WhyQuery = call.query
     if query.look and (call.key is None or "sources:write" not in call.key.scopes):
-        raise Refusal("forbidden", "Looking again now (`look`) needs the scope sources:write.")
+        raise Refusal("forbidden", "Checking now (`look`) needs the scope sources:write.")
     return Answer(explanation_of(query.text, await sources.explain(call, call.path["id"], query.text, look=query.look)))
 
 
@@ -209,23 +209,23 @@ def _texts(event: Event) -> tuple[str, ...]:
 def _learned(verdict: wire_why.FeedbackVerdict, texts: int, keys: int) -> str:
     if verdict == "real":
         if not keys:
-            return "Nothing of this event was marked as noise: it is told as it was."
+            return "No block of this event was marked as noise, so nothing changes."
         return f"The {texts} blocks of this event are no longer noise: when they come or go, that counts again."
     if not keys:
         return f"The {texts} blocks of this event were noise already."
     return (
         f"The {texts} blocks of this event are noise from now on, also with other figures in them (prices and versions "
-        "excepted): when they come or go, that counts for nothing. Whatever else changes on the page is told as before."
+        "excepted): they no longer count when added or removed. Other changes of the page are reported as before."
     )
 
 
 def _no_page(event: Event) -> str:
     if event.alert_type is not UNSET:
         return "This is a notice of the service itself; an alert chooses which of them it wants (`notices`)."
-    what = (
-        "A feed's entries are told because they are new" if event.source_type == "feed" else "Frames are told by query"
-    )
-    return f"{what}, so there is nothing to learn: leave such ones out by an alert's query (`-word`)."
+    what = "Feed entries are reported because they are new"
+    if event.source_type != "feed":
+        what = "Frames are reported by query"
+    return f"{what}, so there is nothing to learn. Exclude them in an alert's query (`-word`)."
 
 
 ROUTES = (

@@ -97,7 +97,7 @@ def payload_of(told: Notification, place: str, voice: Voice = ENGLISH, language:
     """Return the text to encrypt. place: the path for a digest or a test, which is no event of the stream."""
     item = told.items[0] if told.items else None
     if item is not None and TEST in item.tags:
-        title, body = voice.say("A test notification"), voice.say("This is how this device is told.")
+        title, body = voice.say("A test notification"), voice.say("This device gets notifications like this one.")
     else:
         title, body = title_of(told, LIMITS.title), _body(told)
     if not told.is_digest and item is not None and TEST not in item.tags:

@@ -251,7 +251,7 @@ def source_page(source: Mapping[str, Any], status: Mapping[str, Any], zone: tzin
     health = source["health"]
     yield f"  health      {health['flag']} {health['score']:.2f}: {plain(health['reason'])}"
     if source["rendered"] or source["render"] == "always":
-        yield f"  rendered    {source['render']}: a browser shows it, and a look costs 100 plain ones"
+        yield f"  rendered    {source['render']}: a browser shows it, so a check costs as much as 100 plain ones"
     if source["tags"]:
         yield f"  tags        {plain(', '.join(source['tags']))}"
     for setting, tags in source["inherited"].items():
@@ -263,8 +263,8 @@ def source_page(source: Mapping[str, Any], status: Mapping[str, Any], zone: tzin
     if status["state"] == "disabled":
         yield hinted("  state       paused; `sanderling sources resume` watches it again")
     else:
-        yield f"  next look   {when(status['next_fetch_at'])}, every {status['interval_s']:,.0f} s at its present pace"
-    yield f"  last look   {when(status['last_fetch_at'])}; well {when(status['last_success_at'])}"
+        yield f"  next check  {when(status['next_fetch_at'])}, every {status['interval_s']:,.0f} s at its present pace"
+    yield f"  last check  {when(status['last_fetch_at'])}; well {when(status['last_success_at'])}"
     if status["last_error"]:
         yield f"  last error  {plain(status['last_error'])}"
     since = f", the last {status['unchanged']:,} without news" if status["unchanged"] else ""

@@ -88,7 +88,7 @@ COLUMNS = (
         _figure(lambda row, at: "-" if row.get("mailbox") is None else f"{min(9999, row['mailbox'])}"),
     ),
     Column("rate", "rate", 6, 100, _figure(_rate)),
-    Column("", "last looks", 12, 120, _marks),
+    Column("", "last checks", 12, 120, _marks),
 )
 SORTS = ("worst", _NAME, "error", *(column.sort for column in COLUMNS[1:] if column.sort), "path")
 """All sort orders, in the sequence of the key that cycles through them."""
@@ -101,7 +101,7 @@ def shown_at(width: int) -> Sequence[Column]:
     ['state', 'hlth', 'rst', 'next']
     """
     found = [column for column in COLUMNS if width >= column.from_width]
-    return [column._replace(width=20) if column.head == "last looks" and width >= 160 else column for column in found]
+    return [column._replace(width=20) if column.head == "last checks" and width >= 160 else column for column in found]
 
 
 def _rest(width: int) -> int:
@@ -119,7 +119,7 @@ def heading(width: int, sort: str = "") -> Line:
         return text.upper() if of and of == sort else text
 
     words = " " + "".join(
-        (fit if column.head in ("state", "last looks") else right)(head(column.head, column.sort), column.width) + " "
+        (fit if column.head in ("state", "last checks") else right)(head(column.head, column.sort), column.width) + " "
         for column in shown_at(width)
     )
     rest = _rest(width)

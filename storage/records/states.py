@@ -47,7 +47,7 @@ class Health(Struct, frozen=True):
 
     score: float = 1.0
     flag: Flag = "ok"
-    reason: str = "No look has failed."
+    reason: str = "No check has failed."
     down_since: Millis | None = None
     cause: Cause = "none"
     told: Telling | None = None
@@ -160,23 +160,21 @@ class State(NamedTuple):
 
 
 SOURCES: Final[Mapping[SourceState, State]] = {
-    "failing": State("failing", "FAIL", "bad", "The last look failed, or the WebSocket is down."),
+    "failing": State("failing", "FAIL", "bad", "The last check failed, or the WebSocket is down."),
     "resting": State(
-        "resting", "REST", "bad", "It failed several times in a row: Sanderling leaves it alone for a while."
+        "resting", "REST", "bad", "Several checks failed in a row: Sanderling pauses its checks for a while."
     ),
-    "throttled": State("asked to wait", "wait", "warn", "The origin asked us to come later."),
+    "throttled": State("throttled", "wait", "warn", "The server asked for fewer requests."),
     "unrendered": State(
-        "not rendered", "BROW", "warn", "A browser has to show it, and here none could at the last look."
+        "not rendered", "BROW", "warn", "It needs a browser, and none was available at the last check."
     ),
-    "overdue": State("overdue", "late", "warn", "A look was due and has not happened yet."),
-    "new": State("new", "new", "calm", "Sanderling has not looked at it yet."),
-    "ok": State("ok", "ok", "good", "The last look worked."),
-    "paused": State("paused", "pause", "calm", "A person paused it: Sanderling does not watch it until it is resumed."),
+    "overdue": State("overdue", "late", "warn", "Its check is late."),
+    "new": State("new", "new", "calm", "Not checked yet."),
+    "ok": State("ok", "ok", "good", "The last check succeeded."),
+    "paused": State("paused", "pause", "calm", "A person paused it. Sanderling does not check it until you resume it."),
 }
 HEALTH: Final[Mapping[Flag, State]] = {
-    "rotten": State(
-        "rotten", "ROT", "bad", "Its health is below 0.3: it has failed, or has been silent, for far too long."
-    ),
+    "rotten": State("rotten", "ROT", "bad", "Its health is below 0.3: it has failed or been silent for too long."),
     "degraded": State("degraded", "DEG", "warn", "Its health is from 0.3 to 0.7."),
     "ok": State("healthy", "ok", "good", "Its health is 0.7 or more."),
 }
@@ -189,47 +187,49 @@ PARTS: Final[Mapping[PartState, State]] = {
     "throttled": SOURCES["throttled"],
     "unrendered": SOURCES["unrendered"],
     "overdue": SOURCES["overdue"],
-    "ended": State("ended", "ended", "calm", "It does not run any more."),
+    "ended": State("ended", "ended", "calm", "It has ended."),
     "stopping": State("stopping", "stop", "calm", "It was asked to stop and finishes its work."),
-    "starting": State("starting", "start", "calm", "It runs, and is not ready yet."),
-    "held": State("on hold", "hold", "calm", "The service is drained, or our own line is down."),
+    "starting": State("starting", "start", "calm", "It runs but is not ready yet."),
+    "held": State("on hold", "hold", "calm", "The service is drained, or its own connection is down."),
     "new": SOURCES["new"],
     "ok": State("ok", "ok", "good", "It runs and all is well."),
     "paused": SOURCES["paused"],
 }
 """States of everything with a task: fixed parts, sources, destinations. Worst first."""
 ALERTS: Final[Mapping[AlertState, State]] = {
-    "active": State("active", "on", "good", "It matches what comes."),
-    "paused": State("paused", "pause", "calm", "A person paused it: it matches nothing until it is resumed."),
+    "active": State("active", "on", "good", "It matches new events."),
+    "paused": State("paused", "pause", "calm", "A person paused it. It matches nothing until you resume it."),
 }
 DESTINATIONS: Final[Mapping[DestinationState, State]] = {
     "disabled": State("disabled", "OFF", "bad", "Sanderling disabled it: it answered 410, or failed for 120 hours."),
     "failing": State("failing", "FAIL", "bad", "The last five attempts or more failed."),
-    "last_failed": State("last try failed", "retry", "warn", "The last attempt failed; it is tried again."),
-    "unconfirmed": State("not agreed yet", "ask", "warn", "Who is told has not agreed yet: nothing is sent before."),
-    "needs_secret": State("needs a secret", "key", "warn", "Nobody knows its secret: make a new one, then resume it."),
+    "last_failed": State("last attempt failed", "retry", "warn", "The last attempt failed and will be retried."),
+    "unconfirmed": State("not agreed yet", "ask", "warn", "The recipient has not agreed yet, so nothing is sent."),
+    "needs_secret": State("needs a secret", "key", "warn", "Its secret is missing. Create a new one, then resume it."),
     "active": State("active", "ok", "good", "The last attempt succeeded."),
     "unused": State("not used yet", "new", "calm", "Nothing has been sent to it yet."),
-    "paused": State("paused", "pause", "calm", "A person paused it: nothing is sent or queued until it is resumed."),
+    "paused": State("paused", "pause", "calm", "A person paused it. Nothing is sent or queued until you resume it."),
 }
 ATTEMPTS: Final[Mapping[Literal["sent", "retry", "given_up"], State]] = {
-    "sent": State("delivered", "sent", "good", "The receiver took it."),
-    "retry": State("failed, tried again", "retry", "warn", "It failed and is tried again later."),
-    "given_up": State("given up", "GAVE UP", "bad", "It failed and is not tried again. It can be replayed."),
+    "sent": State("delivered", "sent", "good", "The receiver accepted it."),
+    "retry": State("failed, will retry", "retry", "warn", "It failed and will be retried."),
+    "given_up": State("given up", "GAVE UP", "bad", "It failed and will not be retried. You can replay it."),
 }
 BREAKERS: Final[Mapping[Literal["closed", "half-open", "open"], State]] = {
-    "closed": State("closed", "-", "good", "Looks happen as planned."),
-    "half-open": State("half-open", "half", "warn", "One look is tried after a rest; the rest ends if it succeeds."),
-    "open": State("open", "OPEN", "bad", "No looks until the rest is over."),
+    "closed": State("closed", "-", "good", "Checks run as planned."),
+    "half-open": State("half-open", "half", "warn", "One check is tried after the pause; success ends the pause."),
+    "open": State("open", "OPEN", "bad", "No checks until the pause is over."),
 }
 LOOKS: Final[Mapping[Verdict, State]] = {
-    Verdict.CHANGED: State("news", "+", "good", "It found something to tell."),
+    Verdict.CHANGED: State("changed", "+", "good", "It found a change to report."),
     Verdict.UNCHANGED: State("unchanged", ".", "calm", "Nothing changed."),
-    Verdict.NOTHING_TO_TELL: State("nothing to tell", "-", "calm", "The body changed, and nothing of it was news."),
-    Verdict.REMOTE_TRANSIENT: State("failed", "x", "warn", "The origin failed in a way that may pass."),
-    Verdict.THROTTLED: State("asked to wait", "t", "warn", "The origin asked us to come later."),
-    Verdict.REMOTE_PERMANENT: State("failed for good", "X", "bad", "The origin failed in a way that will last."),
-    Verdict.CONTENT: State("not readable", "?", "bad", "The body could not be read as what it should be."),
-    Verdict.LOCAL: State("our line", "o", "calm", "Our own line was down: the source is not to blame."),
+    Verdict.NOTHING_TO_TELL: State(
+        "nothing to report", "-", "calm", "The body changed, but there was nothing to report."
+    ),
+    Verdict.REMOTE_TRANSIENT: State("failed", "x", "warn", "The server failed, probably for a short time."),
+    Verdict.THROTTLED: State("throttled", "t", "warn", "The server asked for fewer requests."),
+    Verdict.REMOTE_PERMANENT: State("failed for good", "X", "bad", "The server failed for good."),
+    Verdict.CONTENT: State("not readable", "?", "bad", "The body could not be read in its expected format."),
+    Verdict.LOCAL: State("own connection", "o", "calm", "Our own connection was down; the source is not to blame."),
 }
 """Results of a check. The short form is the mark in the console."""

@@ -133,7 +133,7 @@ class FakeRegistry:
                     raise Conflict("The source is disabled.")
                 return NOW
             case ExplainSource():
-                reason = Reason("withheld", Message("Seen and not told."), NOW, None, message.text)
+                reason = Reason("withheld", Message("Seen, not reported."), NOW, None, message.text)
                 return SourceExplanation(self.views[self._known(message.source)], [reason], Message("All is well."))
             case ShowTold():
                 return self.told.get(self._known(message.source))

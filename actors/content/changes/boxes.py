@@ -37,7 +37,7 @@ EARLY = 6
 _MOST_BLOCKS, _MOST_WORDS = 4, 60
 _PARAGRAPH = 16
 """A box in the content with this many words is a paragraph: sites do not write so much for some visitors only."""
-_ABOVE = "above the page's heading, where sites put their banners: told when it lasts"
+_ABOVE = "above the page's heading, where sites put their banners: reported if it lasts"
 _NEAR = 2
 """Blocks on either side that belong to the same box."""
 _MOST_OFFERED = 7

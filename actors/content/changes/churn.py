@@ -133,7 +133,7 @@ def judge(
         now = content_of(reading)
         aside = _aside(reading)
         first = replace(pack(now, aside), face=face, told=when.number, began=when.at)
-        return Verdict("baseline", first, None, None, 0.0, f"First look: {len(now.keys)} blocks.")
+        return Verdict("baseline", first, None, None, 0.0, f"First check: {len(now.keys)} blocks.")
     if not when.number:
         when = replace(when, number=memory.looks + 1)
         memory = replace(memory, looks=when.number)
@@ -262,7 +262,7 @@ def _held(memory: PageMemory, look: _Look) -> Verdict:
     difference = _weighed(look)
     blocks = withheld.of_blocks(difference.blocks, told=False, instead="held until it stays: the page was replaced")
     held = swaps.once_more(memory.held, look.now, look.when.at)
-    reason = "Another page stands in this one's place: it is told when it stays."
+    reason = "Another page has replaced this one: it is reported if it stays."
     return Verdict(
         "held",
         replace(memory, held=held),
@@ -318,12 +318,12 @@ def _decide(memory: PageMemory, look: _Look) -> Verdict:
 
 
 def _doubted(memory: PageMemory, look: _Look, blocks: Sequence[WeighedBlock]) -> Verdict:
-    instead = "a second look decides: a text took another's place"
+    instead = "a second check decides: a text replaced another"
     why = _withheld(look, withheld.of_blocks(blocks, told=False, instead=instead))
     doubts = min(memory.doubts + 1, _MOST_DOUBTS)
     shaped = [*shapes(look.now, look.apart.came), *shapes(look.before, look.apart.went)]
     grown = replace(_grown(memory, look, shaped), held=HeldPage(), doubts=doubts)
-    reason = "A text took another's place, as on pages that show one of many: look again soon."
+    reason = "A text replaced another, as on pages that show one of many: another check follows soon."
     return Verdict("held", grown, None, None, 0.0, reason, why, soon=memory.doubts < _MOST_DOUBTS, unsettled=True)
 
 

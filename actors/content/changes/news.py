@@ -108,9 +108,9 @@ _MOST_CONTROLS = 4
 CONTROLS = "a control by itself, until it stays"
 _AMOUNT = re.compile(r"\d\.\d|\d,\d\d?(?!\d)|[$€£¥]")
 """In a button or field, other figures are counters: likes, comments, days."""
-RESTLESS = "this place changes at nearly every look"
+RESTLESS = "this place changes at nearly every check"
 ID = "an id that may be made anew at each check, until it stays"
-SEEN = "seen in an earlier look"
+SEEN = "seen in an earlier check"
 COPY, COPIES = "one more copy of a text that is there", "another copy is still there"
 NULL = "a null says as much as no member"
 _LIGHT = frozenset({"", LABEL, BARE, COPY, COPIES, NULL})
@@ -500,7 +500,7 @@ class _Scales:
         if not self._zone.text and self._asks_for_consent(state.texts[i]):
             return "a banner that asks for consent"
         shaped = "" if since else ticker_shape(state.texts[i], canonical_text, state.traits[i])
-        return "a line of figures that changes at every look" if shaped and digest16(shaped) in known.recent else ""
+        return "a line of figures that changes at every check" if shaped and digest16(shaped) in known.recent else ""
 
     def _asks_for_consent(self, text: str) -> bool:
         """Whether a block belongs to a consent banner, by its words or as one of at most two that name cookies."""

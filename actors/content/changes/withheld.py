@@ -48,7 +48,7 @@ def of_blocks(blocks: Iterable[WeighedBlock], *, told: bool, instead: str = "") 
     rows = [block for block in blocks if not told or block.score < _COUNTED]
     rows.sort(key=lambda block: (-block.score, -len(block.text)))
     return [
-        Withheld(b.text[:LONGEST], instead or b.rule or "too little to tell", b.key, b.came, round(b.score, 3))
+        Withheld(b.text[:LONGEST], instead or b.rule or "too small to report", b.key, b.came, round(b.score, 3))
         for b in rows[:MOST]
     ]
 

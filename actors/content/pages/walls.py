@@ -264,7 +264,7 @@ def _bag(parts: Iterable[str]) -> set[str]:
 _VERY_LITTLE = 60
 _FIRST = 3
 _EMPTY = StandIn("empty", "empty page: no visible text")
-_CHALLENGED = StandIn("challenge", "challenge page: it asks whether a human is looking")
+_CHALLENGED = StandIn("challenge", "challenge page: it asks whether you are human")
 _QUEUED = StandIn("queue", "queue page: the site lets visitors in one by one")
 _NEEDS_SCRIPT = StandIn("script", "needs JavaScript: the page has no text without it")
 _CONSENTING = StandIn("consent", "consent wall")

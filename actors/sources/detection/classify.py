@@ -49,7 +49,7 @@ MOST_SHOWN: Final = 3
 LEAST: Final = 200
 """Bytes of JSON that may have filled a page; less is a setting or a count."""
 EMPTY: Final = "This page is empty without JavaScript"
-COSTS: Final = f"each look costs about {RENDERED} times a plain one"
+COSTS: Final = f"each check costs as much as {RENDERED} plain ones"
 
 
 def is_wanted(render: Render, finding: Finding, access: Access) -> bool:
@@ -65,7 +65,7 @@ def rendering_of(empty: str, fetched: FetchedResponse) -> Rendering:
     found = tuple(FilledBy(url.text, size) for url, size in _watchable(fetched))[:MOST_SHOWN]
     says = f"{EMPTY} ({empty}), so a browser shows it: {COSTS}." if empty else f"A browser shows this page: {COSTS}."
     if found:
-        says += f" It fills itself from {found[0].url} ({_size(found[0].size)} of JSON): to watch that is a plain look."
+        says += f" It fills itself from {found[0].url} ({_size(found[0].size)} of JSON), which needs only plain checks."
     return Rendering(says, empty, done=True, costs=RENDERED, filled_by=found)
 
 

@@ -24,7 +24,7 @@ _ROUGHLY: Final = 1.2
 _FEW: Final = 2.0
 """Changes needed before a rate is worth showing."""
 _COSTLY: Final = message(
-    "A browser shows it: each look costs %(count)s plain ones, so there are fewer of them.", count=RENDERED
+    "A browser renders it: each check costs as much as %(count)s plain ones, so there are fewer.", count=RENDERED
 )
 _ORDER: Final[tuple[Cause, ...]] = ("reach", "yield", "partial", "stuck")
 _WELL: Final[dict[Cause, Message]] = {
@@ -71,22 +71,22 @@ def next_look(view: SourceView, limits: Limits, hints: Hints, gap: float | None,
     """Return the reason for the time of the next check. `gap`: mean seconds between changes, None if unknown."""
     source, hot = view.effective, view.hot
     if not source.enabled:
-        return message("It is paused: there is no next look.")
+        return message("It is paused: there is no next check.")
     if not source.tier.polled:
         return _connection(view)
     if hot.last_look_at is None or hot.next_look_at is None:
-        return message("It has not been looked at yet: the first look comes as soon as its host's turn does.")
+        return message("It has not been checked yet; the first check waits for its host's turn.")
     if view.queue_position:
         return message(
-            "%(count)s looks wait for its host before its own: one host is asked once a second at most.",
+            "%(count)s checks of the same host come first: one host gets at most one request a second.",
             count=view.queue_position,
         )
     if view.overdue:
-        return message("A look was due on %(at)s and has not happened yet.", at=hot.next_look_at)
+        return message("A check was due on %(at)s and is late.", at=hot.next_look_at)
     if hot.breaker.failures or (hot.not_before or 0) > hot.last_look_at:
         return _after_trouble(hot)
     if source.hours is not None and _waits_for_hours(hot, limits):
-        return message("It is looked at in these hours only: %(hours)s.", hours=source.hours)
+        return message("It is checked only in these hours: %(hours)s.", hours=source.hours)
     if limits.schedule is not None:
         every = span(limits.schedule)
         if tags := origins_of(source).get("schedule"):
@@ -105,46 +105,46 @@ def _waits_for_hours(hot: SourceRuntime, limits: Limits) -> bool:
 def _connection(view: SourceView) -> Message:
     if view.push is not None and view.push.connected_since is not None:
         since = view.push.connected_since
-        return message("A connection is held since %(at)s: frames come by themselves.", at=since)
+        return message("Connected since %(at)s: frames arrive by themselves.", at=since)
     if view.hot.next_look_at is None:
-        return message("The connection is being made.")
-    says = "The connection is made again on %(at)s, later with each failure in a row."
+        return message("Connecting.")
+    says = "It reconnects on %(at)s, later with each failure in a row."
     return message(says, at=view.hot.next_look_at)
 
 
 def _after_trouble(hot: SourceRuntime) -> Message:
     failures = hot.breaker.failures
     if (hot.not_before or 0) > (hot.last_look_at or 0):
-        return message("Its server has asked for fewer looks: none before %(at)s.", at=hot.not_before or 0)
+        return message("Its server asked for fewer requests: no check before %(at)s.", at=hot.not_before or 0)
     if hot.breaker.state == "open":
-        one = "The last look failed, so it rests: longer after each, 36 minutes at most. Then one look tries it again."
+        one = "The last check failed, so it pauses: longer after each failure, at most 36 min. Then one check retries."
         many = (
-            "The last %(count)s looks failed, so it rests: longer after each, 36 minutes at most. Then one look tries "
-            "it again."
+            "The last %(count)s checks failed, so it pauses: longer after each failure, at most 36 min. Then one "
+            "check retries."
         )
         return message(one) if failures == 1 else message(many, count=failures)
-    return message("The last look failed: it is tried again after about a minute.")
+    return message("The last check failed; it is retried after about a minute.")
 
 
 def _learned(hot: SourceRuntime, limits: Limits, hints: Hints, gap: float | None) -> Message:
     wait = ((hot.next_look_at or 0) - (hot.last_look_at or 0)) / 1000
     asked = max(hints.max_age, hints.ttl)
     if wait < hot.interval * 0.7 and wait <= limits.floor * _ROUGHLY:
-        return message("The last look left a doubt, and one more a minute later settles it.")
+        return message("The last check was uncertain; another one a minute later decides.")
     if asked > hot.interval:
         every = span(min(asked, limits.ceiling))
         if asked == hints.ttl:
-            return message("A look every %(span)s: its feed asks for it.", span=every)
-        return message("A look every %(span)s: its answers are good for that long (Cache-Control).", span=every)
+            return message("A check every %(span)s, as its feed asks.", span=every)
+        return message("A check every %(span)s: its answers are valid for that long (Cache-Control).", span=every)
     if (hints.skip_hours or hints.skip_days) and wait > hot.interval * _ROUGHLY:
-        return message("Its feed names hours or days at which it wants to be left alone, and now is one of them.")
+        return message("Its feed names hours or days without checks, and it is such a time now.")
     changes = None if gap is None else message("It changes about every %(span)s on average.", span=span(gap))
     if wait >= limits.ceiling / _ROUGHLY:
-        says = "It changes so seldom that a look every %(span)s, the longest wait, will do."
+        says = "It changes so rarely that a check every %(span)s, the longest interval, is enough."
         return joined([message(says, span=span(limits.ceiling)), changes])
     if gap is None:
-        return message("Little is known of it yet. After %(span)s another look tells more.", span=span(wait))
+        return message("Its pace is not known yet. The next check is after %(span)s.", span=span(wait))
     if wait <= limits.floor * _ROUGHLY:
-        return joined([message("News is likely now: it is looked at as often as politeness allows."), changes])
-    says = "It is looked at about every %(span)s: learned from the hours and days at which it changes."
+        return joined([message("A change is likely now: it is checked as often as politeness allows."), changes])
+    says = "It is checked about every %(span)s, learned from the hours and days of its changes."
     return joined([message(says, span=span(wait)), changes])

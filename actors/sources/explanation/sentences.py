@@ -11,12 +11,12 @@ from storage.records.identity import Millis, spoken
 from storage.records.message import Message, joined, message
 from storage.records.trail import Note, Part
 
-THERE = "it was there at the first look"
-"""The rule for text that was there already."""
+THERE = "it was there at the first check"
+"""The rule for text of the baseline; older notes say "look"."""
 MOST_RULES = 3
 """Withholding rules that an explanation names, each with its newest check."""
 SHOWN_LOOKS = 5
-_WORDS = {"told": "told", "churn": "no news", "held": "held", "failed": "failed"}
+_WORDS = {"told": "reported", "churn": "nothing to report", "held": "held", "failed": "failed"}
 _BEST = ("told", "withheld", "due", "failed", "known", "furniture", "outside", "there", "absent", "unasked", "look")
 
 
@@ -32,10 +32,10 @@ def best_first(reasons: Sequence[Reason]) -> list[Reason]:
 
 
 def told(event: Event, at: Millis) -> Reason:
-    says = message("It was told on %(at)s (event %(id)s).", at=at, id=event.id)
+    says = message("It was reported on %(at)s (event %(id)s).", at=at, id=event.id)
     if event.title:
         title = event.title[:80]
-        says = message("It was told on %(at)s as “%(title)s” (event %(id)s).", at=at, title=title, id=event.id)
+        says = message("It was reported on %(at)s as “%(title)s” (event %(id)s).", at=at, title=title, id=event.id)
     return Reason("told", says, at, event.id)
 
 
@@ -47,8 +47,8 @@ def noted(notes: Sequence[Note], wanted: str) -> Iterator[Reason]:
         if part is None or part.rule in rules:
             continue
         rules.add(part.rule)
-        if part.rule == THERE:
-            says = message("It was there at the first look, on %(at)s.", at=note.at)
+        if part.rule.startswith("it was there at the first "):
+            says = message("It was there at the first check, on %(at)s.", at=note.at)
             yield Reason("there", says, note.at, text=part.text)
         else:
             yield Reason("withheld", _withheld(note, part, notes), note.at, text=part.text)
@@ -57,16 +57,16 @@ def noted(notes: Sequence[Note], wanted: str) -> Iterator[Reason]:
 
 
 def _withheld(note: Note, part: Part, notes: Sequence[Note]) -> Message:
-    says = message("Gone on %(at)s and not told: %(reason)s", at=note.at, reason=part.rule)
+    says = message("Gone on %(at)s and not reported: %(reason)s", at=note.at, reason=part.rule)
     if part.came:
-        says = message("Seen on %(at)s and not told: %(reason)s", at=note.at, reason=part.rule)
+        says = message("Seen on %(at)s and not reported: %(reason)s", at=note.at, reason=part.rule)
     if note.bar is not None and part.score:
-        scored = "%(rest)s (score %(score)s; a change is told from %(least)s)"
+        scored = "%(rest)s (score %(score)s; the threshold is %(least)s)"
         says = message(scored, rest=says, score=f"{part.score:.2f}", least=f"{note.bar:.2f}")
     looks = [one for one in notes if one.parts and one.came not in ("baseline", "stretch")]
     often = sum(any(each.key == part.key for each in one.parts) for one in looks)
     if part.key and often > 1:
-        restless = "%(rest)s; it came or went in %(count)s of the last %(looks)s looks that found a difference"
+        restless = "%(rest)s; it was added or removed in %(count)s of the last %(looks)s checks with a difference"
         says = message(restless, rest=says, count=often, looks=len(looks))
     return joined([says, "."], "")
 
@@ -89,7 +89,7 @@ def looks(notes: Sequence[Note]) -> list[Reason]:
 
 
 def _look(note: Note) -> Reason:
-    score = "" if note.score is None else f" (score {note.score:.2f}; told from {note.bar or 0:.2f})"
+    score = "" if note.score is None else f" (score {note.score:.2f}; threshold {note.bar or 0:.2f})"
     word = f", {_WORDS[note.came]}" if note.came in _WORDS else ""
     counts = counts_of(note) if note.came == "stretch" else ""
     return Reason("look", Message(f"{spoken(note.at)}{word}: {note.reason or counts}{score}"), note.at)
@@ -101,20 +101,20 @@ def state(view: SourceView, now: Millis) -> Message:
     if not source.enabled:
         return message("The source is paused since %(at)s: it is not watched.", at=source.updated_at)
     at = hot.next_look_at
-    due = None if at is None else message("The next look is due on %(at)s.", at=at)
+    due = None if at is None else message("The next check is due on %(at)s.", at=at)
     if failures := hot.breaker.failures:
         why = hot.last_error or message("no reason is known")
-        says = message("The last look failed: %(reason)s", reason=why)
+        says = message("The last check failed: %(reason)s", reason=why)
         if failures > 1:
-            says = message("The last %(count)s looks failed: %(reason)s", count=failures, reason=why)
-        rests = message("It rests until then.") if hot.breaker.state == "open" else None
+            says = message("The last %(count)s checks failed: %(reason)s", count=failures, reason=why)
+        rests = message("It pauses until then.") if hot.breaker.state == "open" else None
         return joined([joined([says, "."], ""), due, rests])
     if view.overdue and at is not None:
-        return message("A look was due on %(at)s and has not happened yet: the source is overdue.", at=at)
+        return message("A check was due on %(at)s and is late: the source is overdue.", at=at)
     if hot.not_before is not None and hot.not_before > now:
-        return message("Its server asked for no look before %(at)s.", at=hot.not_before)
+        return message("Its server asked for no check before %(at)s.", at=hot.not_before)
     if hot.last_look_at is None:
-        return joined([message("It has not been looked at yet."), due])
+        return joined([message("It has not been checked yet."), due])
     if not source.tier.polled:
-        return joined([message("The last frame came on %(at)s.", at=hot.last_look_at), due])
-    return joined([message("The last look was on %(at)s.", at=hot.last_look_at), due])
+        return joined([message("The last frame arrived on %(at)s.", at=hot.last_look_at), due])
+    return joined([message("The last check was on %(at)s.", at=hot.last_look_at), due])

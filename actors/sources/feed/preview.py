@@ -68,8 +68,8 @@ def _drafted(entry: Entry, watch_url: str) -> DraftEvent:
 
 NOT_IN_MEMORY = joined(
     [
-        message("No note of the looks has it."),
-        message("Of a feed only identities are remembered: ask for a look now to see it."),
+        message("No note of a check contains it."),
+        message("For a feed only identities are stored. Check now to search the feed."),
     ]
 )
 Known: TypeAlias = Literal["new", "edited", "seen"]
@@ -95,19 +95,19 @@ async def search(
 def in_a_feed(entry: Entry | None, known: Known) -> Reason:
     """Return the reason for the first entry with a text, by the current feed and its memory."""
     if entry is None:
-        return Reason("absent", message("Looked at now, no entry of the feed has it."))
+        return Reason("absent", message("Checked now: no entry of the feed contains it."))
     text = entry.title or entry.content
     title = text[:80]
     if known == "seen":
         says = message(
-            "The entry “%(title)s” is in the feed now, and has been seen before, by its identity (“%(key)s”) and with "
-            "this very text. Unless an event told it, it was there at the first look or held.",
+            "The entry “%(title)s” is in the feed now, and an earlier check saw it with this identity (“%(key)s”) and "
+            "this text. Without an event, it was there at the first check or was held.",
             title=title,
             key=entry.key[:80],
         )
         return Reason("there", says, text=text)
-    why = message("it says something else than when it was seen")
+    why = message("its text has changed since the last check")
     if known == "new":
-        why = message("its identity has never been seen")
-    due = "The entry “%(title)s” is in the feed now, and %(reason)s: the next look that finds it tells it."
+        why = message("its identity is new")
+    due = "The entry “%(title)s” is in the feed now, and %(reason)s: the next check reports it."
     return Reason("due", message(due, title=title, reason=why), text=text)

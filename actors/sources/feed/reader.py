@@ -56,7 +56,7 @@ def baseline_note(feed: FeedReading, told: Sequence[Entry], at: Millis) -> Note:
     """Return the note on the first check; `told` is the requested backfill."""
     entries, known = feed.entries, frozenset(entry.key for entry in told)
     rows = [*_parts(told, NEW, told=True), *_parts([e for e in entries if e.key not in known], THERE)]
-    reason = f"First look: {len(entries)} entries were there.{_less(feed)}"
+    reason = f"First check: {len(entries)} entries were there.{_less(feed)}"
     return Note(at, "baseline", reason, parts=tuple(rows[:MOST_PARTS]), counts=_counts(entries, told=len(told)))
 
 

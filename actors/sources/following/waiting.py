@@ -282,13 +282,13 @@ def _reset(source: Source, look: ListLook, at: Millis) -> Draft:
     if look.bulk:
         says = (
             f"{look.bulk:,} addresses of the sitemap {source.watch_url} are new at once, too many to be told one by "
-            "one. Whatever comes next is told as always."
+            "one. Later items are reported as usual."
         )
     else:
         named = "\n".join(f"{item.title or item.url} ({item.url})" for item in look.held[:_NAMED])
         says = (
             f"All {len(look.held)} items of {source.watch_url} are new at once, as after a move to another system. "
-            f"They are not told one by one; whatever comes next is told as always. The first of them:\n{named}"
+            f"They are not reported one by one; later items are reported as usual. The first of them:\n{named}"
         )
     title = f"Most of a list is new at once: {source.called}"
     return notice_draft("source_reset", source.url, title, says, at, of_source=source.tags)

@@ -73,7 +73,7 @@ def _failing(health: Health, at: Millis) -> str:
     since = health.down_since
     if since is None:
         return health.reason
-    lasts = f"No look has worked since {spoken(since)}, for {span((at - since) / 1000)}."
+    lasts = f"No check has succeeded since {spoken(since)}, for {span((at - since) / 1000)}."
     return f"{lasts} {health.reason}"
 
 

@@ -35,7 +35,7 @@ LEAST_WITH_REACH: Final = 0.2
 LIKELY, UNTHINKABLE = 1e-2, 1e-6
 """Chances of a silence: where it starts to count, and where it counts in full."""
 FAILURES: Final = 3
-_WORKED: Final = message("The last look worked.")
+_WORKED: Final = message("The last check succeeded.")
 _HALF_HOUR = 1800.0
 _THREE_DAYS = 72 * 3600.0
 _DAY = 24 * 3600.0
@@ -95,7 +95,8 @@ def after_failure(  # noqa: PLR0917  # what, how, when and why
         return health, pulse
     if blame is Blame.THROTTLED:
         if health.cause == "none":
-            asked = message("Asked to look less often, which is not held against it: %(reason)s", reason=why)
+            says = "The server asked for fewer requests, which does not lower the score: %(reason)s"
+            asked = message(says, reason=why)
             health = health.explained(asked)
         return health, pulse
     pulse = _confirmed(pulse, now) if blame in _WILL_NOT_MEND else replace(pulse, confirmed=0)
@@ -104,11 +105,11 @@ def after_failure(  # noqa: PLR0917  # what, how, when and why
     penalties = [silent(pulse), defective(pulse, why), stuck(pulse, now, why)]
     if blame is not Blame.CONTENT and failures >= FAILURES:
         penalties.append(Penalty("reach", reach(down), in_a_row(failures, down, why)))
-    return _judged(health, pulse, penalties, message("The last look failed: %(reason)s", reason=why), down_since)
+    return _judged(health, pulse, penalties, message("The last check failed: %(reason)s", reason=why), down_since)
 
 
 def in_a_row(failures: int, seconds: float, why: str) -> Message:
-    says = "%(failures)s looks in a row have failed, for %(span)s: %(reason)s"
+    says = "%(failures)s checks in a row have failed, for %(span)s: %(reason)s"
     return message(says, failures=failures, span=span(seconds), reason=why)
 
 
@@ -174,7 +175,7 @@ def stuck(pulse: Pulse, now: Millis, why: str) -> Penalty:
     """Return the penalty for a permanent trouble."""
     lasts = (now - pulse.stuck_since) / 1000
     is_stuck = pulse.confirmed >= FAILURES and lasts >= _DAY
-    says = "It will not mend by itself: %(looks)s looks in %(span)s say %(reason)s"
+    says = "It needs a person: %(looks)s checks in %(span)s failed: %(reason)s"
     reason = message(says, looks=pulse.confirmed, span=span(lasts), reason=why)
     return Penalty("stuck", LEAST_WITH_REACH if is_stuck else 1.0, reason)
 

@@ -112,8 +112,8 @@ async def preview(ports: Ports, found: Classification, asked: DetectRequest) -> 
 
 
 _OF_A_LIST = message(
-    "It is read as a list: of its items only addresses are remembered, and no other text of it is told. "
-    "With a look now it can be said whether the page has it."
+    "It is read as a list: only the addresses of its items are stored, and its other texts are not reported. "
+    "Check now to search the page."
 )
 SHOWN = 200
 """Characters shown of a block."""
@@ -148,7 +148,7 @@ def on_a_page(view: SourceView, found: Findings, past: Past, *, looked: bool) ->
     """Yield the reasons for a text by a page's memory and its current body."""
     if found.trouble is not None:
         yield Reason(
-            "failed", message("Looked at now, it was not what one came for: %(reason)s.", reason=str(found.trouble))
+            "failed", message("Checked now, it was not the expected page: %(reason)s.", reason=str(found.trouble))
         )
     if found.now is not None:
         yield from _now(found.now, is_told=found.told is not None)
@@ -157,7 +157,7 @@ def on_a_page(view: SourceView, found: Findings, past: Past, *, looked: bool) ->
         says = message("It is on the page now, outside of %(part)s.", part=_narrowing(view))
         yield Reason("outside", says, text=text)
     elif looked and found.trouble is None:
-        yield Reason("absent", message("Looked at now, it is not on the page."))
+        yield Reason("absent", message("Checked now: it is not on the page."))
     if found.told is not None:
         yield Reason("there", _there(found, past), text=found.told.text[:SHOWN])
     elif not looked:
@@ -168,51 +168,50 @@ def _now(spot: Spot, *, is_told: bool) -> Iterator[Reason]:
     """Yield the reasons for a block on the current page."""
     text, place = spot.text[:SHOWN], spot.place
     if spot.aside:
-        says = "It is on the page now, but not as content (%(reason)s); what stands there is never told."
+        says = "It is on the page now, but not as content (%(reason)s), so it is never reported."
         watch = message("A `selector` on it would watch it.")
         yield Reason("furniture", joined([message(says, reason=spot.aside), watch]), text=text)
     elif spot.known == "same" and not is_told:
         says = (
-            "It is on the page now, in block %(place)s, and differs from what is known only in what changes by itself."
+            "It is on the page now, in block %(place)s. It differs from the stored page only in counters and the like."
         )
         yield Reason("known", message(says, place=place), text=text)
     elif spot.known == "seen":
         says = (
-            "It is on the page now, in block %(place)s, and a look has seen it without telling it: it is no news any "
-            "more."
+            "It is on the page now, in block %(place)s. An earlier check saw it without reporting it, so it is not new."
         )
         yield Reason("known", message(says, place=place), text=text)
     elif not is_told:
-        says = "It is on the page now, in block %(place)s, and is new: the next look that finds it weighs it."
+        says = "It is on the page now, in block %(place)s, and is new: the next check decides about it."
         yield Reason("due", message(says, place=place), text=text)
 
 
 def _there(found: Findings, past: Past) -> Message:
     place = found.told.place if found.told is not None else 0
-    here = message("It is in what is known of the page, block %(place)s", place=place)
+    here = message("It is in the stored page, block %(place)s", place=place)
     if found.now is not None:
-        here = message("It is on the page now and in what is known of the page, block %(place)s", place=place)
-    first = message("it was there at the first look, on %(at)s, and that is told to nobody", at=past.first)
+        here = message("It is on the page now and in the stored page, block %(place)s", place=place)
+    first = message("it was there at the first check, on %(at)s, and the baseline is not reported", at=past.first)
     if past.is_whole:
-        return message("%(rest)s, and no event told it: %(reason)s.", rest=here, reason=first)
-    says = "%(rest)s, and no event that is still kept told it: either %(reason)s, or its event has been deleted since."
+        return message("%(rest)s, and no event reported it: %(reason)s.", rest=here, reason=first)
+    says = "%(rest)s, and no stored event reported it: either %(reason)s, or its event has been deleted."
     return message(says, rest=here, reason=first)
 
 
 def _absent(view: SourceView, *, cut: bool) -> Message:
     last = view.hot.last_success_at
-    says = message("It is not in what is known of the page.")
+    says = message("The stored page does not contain it.")
     if last is not None:
-        says = message("It is not in what is known of the page as of the last look, on %(at)s.", at=last)
-    narrow = message("Menus, side bars and footers are not remembered.")
+        says = message("The page of the last check, on %(at)s, does not contain it.", at=last)
+    narrow = message("Menus, side bars and footers are not stored.")
     if view.effective.selector is not None or view.effective.ignore:
-        narrow = message("Only what is inside of %(part)s is watched.", part=_narrowing(view))
-    return joined([says, narrow, message("The page is longer than what is remembered of it.") if cut else None])
+        narrow = message("Only %(part)s is watched.", part=_narrowing(view))
+    return joined([says, narrow, message("The page is too long to be stored whole.") if cut else None])
 
 
 def _narrowing(view: SourceView) -> Message:
     if view.effective.selector is None:
-        return message("what `ignore` leaves")
+        return message("the page without the `ignore` parts")
     if view.effective.ignore:
         return message("the selector `%(selector)s` and `ignore`", selector=view.effective.selector)
     return message("the selector `%(selector)s`", selector=view.effective.selector)

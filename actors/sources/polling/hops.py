@@ -166,8 +166,8 @@ class Hops:
             await self._done(commit, (), kept, items.tried(following, one, now))
         else:
             draft = items.given_up(one, why)
-            part = Part(draft.title or draft.url, "told without the text of its page", draft.url, told=True)
-            said = Note(now, "told", f"{why}. The item was told as its list has it.", parts=(part,))
+            part = Part(draft.title or draft.url, "reported without the text of its page", draft.url, told=True)
+            said = Note(now, "told", f"{why}. The item was reported as in its list.", parts=(part,))
             await self._done(commit, (draft,), kept, items.without(following, one), said)
 
     async def _done(

@@ -68,14 +68,14 @@ async def search(
 
 def on_a_link(view: SourceView, notes: Sequence[Note]) -> Reason:
     """Return the counts from the live view, or else from the last note on listening."""
-    says = message("A frame is told when an alert asks for it; of others nothing is kept.")
+    says = message("A frame is reported if an alert matches it; others are not stored.")
     if view.source.filter is not None:
-        says = message("A frame is told when its own filter or an alert asks for it; of others nothing is kept.")
+        says = message("A frame is reported if its source's filter or an alert matches; others are not stored.")
     seen = view.push
     if seen is not None and seen.frames:
         since = message(
-            "Since the service started %(count)s frames have come: %(told)s were told, %(unasked)s nothing asks for, "
-            "%(again)s had come before, %(bad)s were unreadable.",
+            "Since the service started %(count)s frames have arrived: %(told)s reported, %(unasked)s that nothing "
+            "asked for, %(again)s repeated, %(bad)s unreadable.",
             count=seen.frames,
             told=seen.admitted,
             unasked=seen.filtered,

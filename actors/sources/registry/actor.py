@@ -345,7 +345,7 @@ class Registry:
 
         If the recorder itself is stuck, the log line and /readyz must do.
         """
-        says = f"Sources are not being looked at: {self.watchman.says()}. This one has waited longest."
+        says = f"Sources are not being checked: {self.watchman.says()}. This one has waited longest."
         now, source = self._ports.world.now(), live.source
         title = "The watching has stalled"
         told = draft("watching_stalled", source.url, title, says, now, source_type=source.type, of_source=source.tags)

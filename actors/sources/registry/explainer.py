@@ -132,11 +132,11 @@ class Explainer:
                 )
             renewal.works()
         except trio.TooSlowError:
-            says = message("It could not be looked at now: its host has a queue, or is slow.")
+            says = message("It could not be checked now: its host has a queue, or is slow.")
             return None, [Reason("failed", says)]
         except (LookFailed, UrlRefused) as error:
             failure = error if isinstance(error, LookFailed) else refusal(error)
-            says = message("Looked at now, it failed: %(reason)s.", reason=failure.reason)
+            says = message("Checked now, it failed: %(reason)s.", reason=failure.reason)
             return None, [Reason("failed", says, now)]
         ports.shelf.put(shelf_name(seen.source, rendered=fetched.rendered is not None), fetched, now)
         return fetched, []

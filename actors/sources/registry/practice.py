@@ -136,4 +136,4 @@ def _check(live: LiveSource, now: Millis) -> None:
         wait = -((now - live.asked_at - PACE) // 1000)
         raise TooSoon(f"it was changed just now, and once in {PACE // 1000} s is the most: again in {wait} s", wait)
     if (live.hot.last_look_at or 0) < live.asked_at and now < live.asked_at + PATIENCE:
-        raise TooSoon("its last change is still being looked at", 2)
+        raise TooSoon("its last change is still being checked", 2)

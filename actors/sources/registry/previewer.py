@@ -179,7 +179,7 @@ class Previewer:
         return fetched, at
 
 
-_FEED = "this is a feed: each entry is told by itself, and there are no parts to choose from"
+_FEED = "this is a feed: each entry is reported by itself, so there are no parts to choose"
 
 
 class Chooser:

@@ -74,4 +74,4 @@ class OverdueMonitor:
         """Return the fault as a sentence; empty when healthy."""
         if not self.stalled:
             return ""
-        return f"no look has ended for {PATIENCE / 60:.0f} min, and {self.last.overdue} sources are overdue"
+        return f"no check has finished for {PATIENCE / 60:.0f} min, and {self.last.overdue} sources are overdue"

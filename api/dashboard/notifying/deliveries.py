@@ -175,7 +175,7 @@ class _Event(Struct):
 _event = msgspec.json.Decoder(_Event)
 
 
-_RESULTS: Final = {"sent": noted("delivered"), "retry": noted("failed, tried again"), "given_up": noted("given up")}
+_RESULTS: Final = {"sent": noted("delivered"), "retry": noted("failed, will retry"), "given_up": noted("given up")}
 
 
 def _chips(hook: Destination, query: DeliveriesQuery) -> list[Chip]:

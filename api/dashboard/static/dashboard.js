@@ -109,7 +109,7 @@ const bytes = (text) => Uint8Array.from(atob(text.replace(/-/g, "+").replace(/_/
 function silent() {
   if (!window.isSecureContext) return say("This page did not come by HTTPS, so the browser allows no notifications.");
   if (!NOTIFY || !("PushManager" in window)) {
-    return say("This browser can't be told while no page is open. On an iPhone or iPad, put this page on the home screen and open it from there.");
+    return say("This browser can't get notifications while no page is open. On an iPhone or iPad, put this page on the home screen and open it from there.");
   }
   return Notification.permission === "denied" ? say("The browser refuses notifications from this site.") : "";
 }

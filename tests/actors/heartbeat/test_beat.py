@@ -45,7 +45,8 @@ def test_it_says_what_the_service_does_and_is_read_back_for_the_next() -> None:
     assert (kind_of(draft), draft.alert_type, draft.tags) == (Kind.HEARTBEAT, "heartbeat", (TAG,))
     assert draft.title == "Heartbeat 8"
     assert (
-        draft.content == f"5 sources are watched, 1 of them failing; 17 looks have ended since {rfc3339(AT - 300_000)}."
+        draft.content
+        == f"5 sources are watched, 1 of them failing; 17 checks have finished since {rfc3339(AT - 300_000)}."
     )
     event = build(id_of(SEQ, 3), SERVICE, draft, "https://s.example", Millis(AT + 4))
     again = last_of(Stored(SEQ, SERVICE, Kind.HEARTBEAT, msgspec.json.encode(event)))

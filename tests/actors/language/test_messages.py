@@ -17,7 +17,7 @@ from tests.actors.language.gathering import messages_in
 from tests.rules.source_files import ROOMS, modules, name_of, tree_of
 from tests.support.build import NOW
 
-FAILED = message("The last look failed: %(reason)s", reason="answered 503")
+FAILED = message("The last check failed: %(reason)s", reason="answered 503")
 
 
 @pytest.mark.parametrize("room", ROOMS)
@@ -31,8 +31,8 @@ def test_each_message_is_a_literal_with_the_values_that_it_names(room: str) -> N
 
 
 def test_a_message_is_english_as_text_and_worded_by_its_language() -> None:
-    says = joined([message("The next look is due on %(at)s.", at=NOW), joined([FAILED, "."], ""), None])
-    assert str(says) == "The next look is due on 28 May 2026 20:26 UTC. The last look failed: answered 503."
+    says = joined([message("The next check is due on %(at)s.", at=NOW), joined([FAILED, "."], ""), None])
+    assert str(says) == "The next check is due on 28 May 2026 20:26 UTC. The last check failed: answered 503."
     assert translated(says) == str(says)
     with speaking("sv"):
         assert translated(says) == (
@@ -42,7 +42,7 @@ def test_a_message_is_english_as_text_and_worded_by_its_language() -> None:
 
 def test_times_are_shown_by_the_readers_clock_but_not_those_in_names() -> None:
     text = "at 28 May 2026 20:26 UTC"
-    says = message("It was told on %(at)s as “%(title)s” (event %(id)s).", at=NOW, title=text, id="e")
+    says = message("It was reported on %(at)s as “%(title)s” (event %(id)s).", at=NOW, title=text, id="e")
     assert str(by_clock(says, ZoneInfo("Europe/Stockholm"))) == (
         f"It was told on 28 May 2026 22:26 as “{text}” (event e)."
     )
@@ -51,7 +51,7 @@ def test_times_are_shown_by_the_readers_clock_but_not_those_in_names() -> None:
 def test_a_record_has_the_text_for_older_readers_and_the_values_beside_it() -> None:
     health = Health(score=0.5).explained(FAILED)
     stored = msgspec.msgpack.encode(health)
-    assert msgspec.msgpack.decode(stored)["reason"] == "The last look failed: answered 503"
+    assert msgspec.msgpack.decode(stored)["reason"] == "The last check failed: answered 503"
     assert msgspec.msgpack.decode(stored, type=Health).words == FAILED
 
 

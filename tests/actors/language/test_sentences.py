@@ -24,10 +24,10 @@ _WEIGHED = (
     message("“%(text)s” went (%(score)s)", text="Adult, day: 18", score="0.36"),
 )
 IN_SWEDISH: tuple[tuple[str | Message, str], ...] = (
-    ("The last look failed: answered 503", "Den senaste läsningen misslyckades: svarade 503"),
+    ("The last check failed: answered 503", "Den senaste läsningen misslyckades: svarade 503"),
     ("Answered 503.", "Svarade 503."),
     (
-        "3 looks in a row have failed, for 2 h: "
+        "3 checks in a row have failed, for 2 h: "
         "site.test does not resolve: there is no such name, or it has no address.",
         "3 läsningar i rad har misslyckats, i 2 tim: site.test går inte att slå upp: "
         "det finns inget sådant namn, eller så har det ingen adress.",
@@ -40,7 +40,7 @@ IN_SWEDISH: tuple[tuple[str | Message, str], ...] = (
         joined([message("Most of the score: %(rest)s.", rest=joined(_WEIGHED, ", ")), message("The page changed.")]),
         "Det som vägde mest: ”Adult: 21. Bicycles fr…” kom (0.60), ”Adult, day: 18” försvann (0.36). Sidan ändrades.",
     ),
-    ("It has not been looked at yet. It rests until then.", "Den har inte lästs ännu. Den vilar till dess."),
+    ("It has not been checked yet. It pauses until then.", "Den har inte lästs ännu. Den pausar till dess."),
 )
 
 
@@ -77,9 +77,10 @@ def test_a_receipt_is_said_whatever_is_unknown() -> None:
 
 def test_a_sentence_that_begins_with_a_figure_is_one_of_its_own() -> None:
     with speaking("sv"):
-        says = "No look has worked since 26 Oct 2026 13:34 UTC, for 60 min. 6 looks in a row have failed, for 32 min: x"
+        since = "No check has succeeded since 26 Oct 2026 13:34 UTC, for 60 min."
+        says = f"{since} 6 checks in a row have failed, for 32 min: x"
         assert translated(says) == (
-            "Ingen läsning har fungerat sedan 26 okt 2026 13:34 UTC, i 60 min. "
+            "Ingen läsning har lyckats sedan 26 okt 2026 13:34 UTC, i 60 min. "
             "6 läsningar i rad har misslyckats, i 32 min: x"
         )
         assert translated("9 blocks came and 3 went: it takes turns with what was there before, until it lasts.") == (
@@ -110,7 +111,7 @@ def test_of_several_lines_each_is_said_that_is_ours() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", "Nobody wrote this pattern.", "answered", "It rests until then. Nobody knows this."]
+    "text", ["", "Nobody wrote this pattern.", "answered", "It pauses until then. Nobody knows this."]
 )
 def test_a_sentence_that_nobody_knows_stays_as_it_is(text: str) -> None:
     with speaking("sv"):

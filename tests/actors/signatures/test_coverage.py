@@ -42,10 +42,10 @@ def test_it_verifies_as_an_event_does() -> None:
 
 
 def test_it_says_in_a_sentence_what_is_known() -> None:
-    assert str(said(known())) == ("1,204 looks worked, 3 failed, the longest pause was 12 min; nothing is unknown.")
+    assert str(said(known())) == ("1,204 checks succeeded, 3 failed, the longest pause was 12 min; nothing is unknown.")
     hole = Span(START, Millis(START + 1_860_000), "crash")
     assert str(said(known(hole, looks=(1, 0, 0, 0, 0, 0, 0, 0)))) == (
-        "1 look worked, the longest pause was 12 min; one time is unknown, 31 min in all "
+        "1 check succeeded, the longest pause was 12 min; one time is unknown, 31 min in all "
         "(the service ended without a word)."
     )
     nothing = Span(START, Millis(START + 7 * DAY), "retention")
@@ -57,9 +57,9 @@ def test_what_it_proves_is_said_and_what_not() -> None:
     lines = list(explained(decode(signed(quiet))))
     assert lines[0].startswith("https://shop.example/, from 2024-10-04T00:00:00.000Z to ")
     assert "unknown from 2024-10-04T00:00:00.000Z to 2024-10-04T00:00:01.000Z: the clock was set" in lines
-    assert "No look that is on record found anything to tell." in lines
+    assert "No recorded check found a change to report." in lines
     assert any("does not prove that the looks were made" in line for line in lines)
-    assert "No look that is on record found anything to tell." not in list(explained(decode(signed(known()))))
+    assert "No recorded check found a change to report." not in list(explained(decode(signed(known()))))
 
 
 def test_what_is_no_receipt_is_none() -> None:

@@ -78,7 +78,7 @@ def test_a_device_is_told_shows_it_and_is_told_no_more(new_tab: NewTab, service:
     ((_, body),) = origin.taken
     payload = device.read(body).decode()
     ((title, text, tag, lang, place, icon),) = shown_by_worker(tab, payload)
-    assert (title, text) == ("A test notification", "This is how this device is told.")
+    assert (title, text) == ("A test notification", "This device gets notifications like this one.")
     assert (tag, lang, icon) == (json.loads(payload)["tag"], "en", "/touch-icon.png")
     assert place.startswith("/destinations/")
     tab.open("/settings").page.locator("[data-mark]:visible").get_by_text("this one").wait_for()

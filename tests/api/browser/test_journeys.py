@@ -105,7 +105,7 @@ def test_an_alert_reaches_a_receiver(tab: Tab, service: Service, origin: Origin,
     origin.feed(feed, "Tickets", [*entries, Entry(f"New tariff{script} announced")])
     service.look(source["id"])
     wait_until(lambda: "HTTP 503" in tab.open(f"{here}/deliveries").text)
-    assert "failed, tried again" in tab.text and "1 cause of failures" in tab.text
+    assert "failed, will retry" in tab.text and "1 cause of failures" in tab.text
     tab.page.locator("tbody td a").first.click()
     tab.sees("Next attempts")
     assert "we are closed" in tab.text

@@ -125,7 +125,7 @@ def _outside(text: str, depth: int) -> tuple[str, int]:
 
 async def furnished(house: House) -> str:
     """Store data for every page, in Greek if users or the web write it; return an event's id."""
-    bad = Health(0.1, "rotten", "3 looks in a row have failed, for 2 h: answered 503", cause="reach")
+    bad = Health(0.1, "rotten", "3 checks in a row have failed, for 2 h: answered 503", cause="reach")
     put(house, hot=replace(HOT, health=bad, last_error="answered 503"), title=GREEK, tags=(f"label:{GREEK}",))
     put(house, 2, hot=SourceRuntime(), title=GREEK)
     tagged = TagDefaults(f"label:{GREEK}", NOW, 900, "weekdays 08-18 UTC", 0.4, "main", (GREEK,), (HOOK,))
@@ -221,7 +221,7 @@ NOTICES = (
         "source_failing",
         "https://site1.test/",
         f"A source is failing: {GREEK}",
-        "The last look failed: answered 503",
+        "The last check failed: answered 503",
         NOW,
     ),
 )

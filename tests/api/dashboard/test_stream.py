@@ -190,7 +190,7 @@ async def test_filters_that_hold_stand_as_chips_each_with_the_list_without_it(ho
         "/stream?keyword=rope&source_type=feed": ["Words: rope", "Kind: Feeds"],
         "/sources?q=site&state=ok&sort=name": ["Words: site", "State: ok"],
         "/destinations?q=hooks&state=failing": ["Label or address: hooks", "State: failing"],
-        f"/destinations/{HOOK}/deliveries?result=retry": ["Result: failed, tried again"],
+        f"/destinations/{HOOK}/deliveries?result=retry": ["Result: failed, will retry"],
     }
     for path, says in places.items():
         await browser.get(path)

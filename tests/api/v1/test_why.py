@@ -63,14 +63,14 @@ async def why(client: httpx.AsyncClient, event: Stored) -> dict[str, Any]:
 async def test_a_pages_event_says_what_weighed_and_with_what_it_was_compared(
     house: House, client: httpx.AsyncClient
 ) -> None:
-    first = Note(NOW, "baseline", "First look: 7 blocks.")
+    first = Note(NOW, "baseline", "First check: 7 blocks.")
     told = Note(LATER, "told", "2 blocks came.", NOW, 0.8, 0.5, (NEWS, TIME))
     (event,) = await commit(house, a_page_draft(), notes=(first, told))
     answer = await why(client, event)
     assert answer["says"] == (
         "The change scored 0.80; from 0.50 up it is told. Most of the score: “It costs 29” came (0.60). "
         "1 other difference did not count. "
-        "It was compared with the page of the first look, on 28 May 2026 20:26 UTC."
+        "It was compared with the page of the first check, on 28 May 2026 20:26 UTC."
     )
     assert (answer["kind"], answer["noted"], answer["score"], answer["bar"]) == ("page", True, 0.8, 0.5)
     assert [part["text"] for part in answer["weighed"]] == ["It costs 29"]
@@ -197,12 +197,12 @@ async def test_why_not_gives_the_best_reason_and_the_state_in_one_sentence(
         "url": source.url,
         "title": source.name,
         "type": "html",
-        "says": "Seen and not told. All is well.",
+        "says": "Seen, not reported. All is well.",
         "state": "All is well.",
         "reasons": [
             {
                 "kind": "withheld",
-                "says": "Seen and not told.",
+                "says": "Seen, not reported.",
                 "at": "2026-05-28T20:26:40.000Z",
                 "event_id": None,
                 "text": "prices",

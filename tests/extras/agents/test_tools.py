@@ -106,7 +106,7 @@ async def test_each_tool_asks_the_service_for_what_it_says() -> None:
         "matches_found": 1, "looked_at": 9,
         "per_day": None, "warnings": ["It only excludes."],
     }  # fmt: skip
-    why = {"says": "It was seen and not told.", "url": "https://a.example/"}
+    why = {"says": "It was seen and not reported.", "url": "https://a.example/"}
     values = {
         "id": a_source_id(1),
         "current": [
@@ -152,7 +152,7 @@ async def test_each_tool_asks_the_service_for_what_it_says() -> None:
     }
     assert "id-3" in said["search"] and "all of it" in said["read_event"] and "Plans of A" in said["sources"]
     assert (
-        "seen and not told" in said["why"]
+        "seen and not reported" in said["why"]
         and "Team (EUR): 2026-04-01 7 until 2026-04-20, then gone, 2026-05-01 5" in said["values"]
     )
     assert "Team: 5 EUR now, since 2026-05-01" in said["values"] and "and 2 more" in said["values"]

@@ -15,7 +15,7 @@ RECEIPT: dict[str, Any] = {
     "url": "https://shop.example/\x1b[31m",
     "from": "2026-05-21T20:00:00.000Z",
     "to": "2026-05-28T20:26:40.000Z",
-    "says": "672 looks worked.",
+    "says": "672 checks succeeded.",
     "outcomes": {"unchanged": 670, "changed": 2, "local": 0},
     "versions": 3,
     "longest_gap": {"from": "2026-05-22T10:00:00.000Z", "to": "2026-05-22T10:16:00.000Z", "seconds": 960},
@@ -28,7 +28,7 @@ def test_a_receipt_is_told_in_lines_and_nothing_that_a_page_wrote_reaches_the_te
     assert "\x1b" not in "".join(found)
     assert found[1:] == [
         "  from 21 May 2026 20:00 to 28 May 2026 20:26",
-        "  672 looks worked.",
+        "  672 checks succeeded.",
         "  looks: 670 unchanged, 2 news; bodies that differed from the one before: 3",
         "  longest gap: 16 min, from 22 May 2026 10:00 to 22 May 2026 10:16",
         "  unknown from 23 May 2026 10:00 to 23 May 2026 10:31: the service ended without a word",

@@ -40,7 +40,7 @@ OVERVIEW: dict[str, Any] = {
     "version": "9.9",
     "ready": False,
     "draining": True,
-    "failing": {"watching": "no look has ended for 10 min"},
+    "failing": {"watching": "no check has finished for 10 min"},
     "sources": {"total": 98412, "ok": 98000, "states": {"failing": 2, "resting": 0, "ok": 98410}},
     "destinations": {"total": 2},
     "totals": {"looks": 12, "events": 3, "secret": 4},
@@ -205,7 +205,7 @@ def test_the_screen_is_the_figures_what_fails_and_the_worst() -> None:
     assert lines[0] == "Sanderling 9.9  NOT READY, drained  up 1d 2h"
     assert "sources       total 98,412  failing 2  ok 98,410" in lines
     assert "since start   looks 12  events 3" in lines
-    assert "! watching: no look has ended for 10 min" in lines
+    assert "! watching: no check has finished for 10 min" in lines
     assert "! matching: 7 events not matched with alerts yet" in lines
     assert f"{'node':<13} a (this)  sources 1,200  overdue 3  streams 9" in lines
     assert f"{'node':<13} b  not inside" in lines

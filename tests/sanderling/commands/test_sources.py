@@ -23,7 +23,7 @@ def test_a_page_tells_by_what_evidence_how_it_does_and_when_it_looks(capsys: pyt
     run(sources.show, client([]), SOURCE.url)
     told = capsys.readouterr().out
     assert SOURCE.url in told and SOURCE.health.reason in told and SOURCE.detection.evidence in told
-    assert "next look" in told and "so far" in told
+    assert "next check" in told and "so far" in told
 
 
 def test_a_source_is_called_by_its_users_name_else_by_its_own() -> None:
@@ -135,7 +135,7 @@ def test_a_rendered_source_says_what_its_looks_cost() -> None:
     status = msgspec.to_builtins(STATUS)
     assert not any("100 plain ones" in line for line in sources.source_page(record, status))
     shown = sources.source_page(record | {"rendered": True, "render": "auto"}, status)
-    assert any("auto: a browser shows it, and a look costs 100 plain ones" in line for line in shown)
+    assert any("auto: a browser shows it, so a check costs as much as 100 plain ones" in line for line in shown)
 
 
 def test_the_list_takes_a_state_and_a_tag(capsys: pytest.CaptureFixture[str]) -> None:

@@ -27,7 +27,7 @@ ANSWER: dict[str, Any] = {
     "url": "https://a.test/prices",
     "type": "html",
     "says": "",
-    "state": "The last look was on 28 May 2026 20:26 UTC.",
+    "state": "The last check was on 28 May 2026 20:26 UTC.",
     "reasons": [{"kind": "withheld", "says": "Seen on 28 May 2026 23:26 UTC.", "at": None, "text": "29 \x1beuros"}],
 }
 
@@ -72,7 +72,7 @@ def test_times_are_local_and_nothing_of_a_page_reaches_the_terminal_raw() -> Non
     assert next(why_lines({**ANSWER, "title": "Prices"}, asked=True)) == "html  https://a.test/prices  (Prices)"
     assert shown[1] == "  Seen on 29 May 2026 01:26."
     assert "\x1b" not in shown[2] and "euros" in shown[2]
-    assert shown[3] == "  The last look was on 28 May 2026 22:26."
+    assert shown[3] == "  The last check was on 28 May 2026 22:26."
     assert "--look" in shown[4]
     assert len(list(why_lines(ANSWER, asked=True, looked=True))) == 4
 

@@ -214,7 +214,7 @@ class FakeService(httpx.AsyncBaseTransport):
                 {"cause": "partial", "left": 0.4, "says": "3 of the last 20 answers could not be read."},
             ],
             "interval_s": 600.0,
-            "next_look": "News is likely now: it is looked at as often as politeness allows.",
+            "next_look": "A change is likely now: it is checked as often as politeness allows.",
             "looks": 412,
             "unchanged": 377,
             "events": 19,
@@ -227,7 +227,7 @@ class FakeService(httpx.AsyncBaseTransport):
             "failures": 6 if row["state"] == "resting" else 0,
             "retry_at": "2026-04-21T12:09:41.000Z" if row["state"] == "resting" else None,
             "held": {"events": 41, "bytes": 92_480},
-            "covered": "412 looks worked, the longest pause was 44 min; nothing is unknown.",
+            "covered": "412 checks succeeded, the longest pause was 44 min; nothing is unknown.",
             "trail": [
                 look | {"verdict": "unchanged", "looks": 14},
                 look | {"verdict": "content", "looks": 3, "status": 200, "bytes": 51_200},

@@ -67,10 +67,10 @@ def test_what_is_not_there_yet_is_waited_for() -> None:
 
 def test_what_fails_in_the_service_is_told_at_the_top() -> None:
     service = FakeService()
-    service.failing = {"watching": "no look has ended for 10 min"}
+    service.failing = {"watching": "no check has finished for 10 min"}
 
     async def play(terminal: Terminal) -> None:
-        await terminal.wait_for("NOT READY  watching: no look has ended for 10 min")
+        await terminal.wait_for("NOT READY  watching: no check has finished for 10 min")
 
     on_terminal(play, service=service)
 

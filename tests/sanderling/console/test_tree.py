@@ -89,7 +89,7 @@ def test_every_part_is_folded_when_any_is_open_and_else_opened() -> None:
     [
         (80, "state hlth rst next name last error"),
         (100, "state hlth rst next age mbox rate name last error"),
-        (120, "state hlth rst next age mbox rate last looks name last error"),
+        (120, "state hlth rst next age mbox rate last checks name last error"),
     ],
 )
 def test_a_wider_screen_has_more_columns(width: int, heads: str) -> None:

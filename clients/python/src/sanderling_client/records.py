@@ -2026,11 +2026,11 @@ class SourceRecord(Struct, frozen=True, kw_only=True):
     own_only: list[str]
     noise_count: int
     state: str
-    """`failing`: The last look failed, or the WebSocket is down. `resting`: It failed several times in a row:
-    Sanderling leaves it alone for a while. `throttled`: The origin asked us to come later. `unrendered`: A
-    browser has to show it, and here none could at the last look. `overdue`: A look was due and has not happened
-    yet. `new`: Sanderling has not looked at it yet. `ok`: The last look worked. `paused`: A person paused it:
-    Sanderling does not watch it until it is resumed.
+    """`failing`: The last check failed, or the WebSocket is down. `resting`: Several checks failed in a row:
+    Sanderling pauses its checks for a while. `throttled`: The server asked for fewer requests. `unrendered`: It
+    needs a browser, and none was available at the last check. `overdue`: Its check is late. `new`: Not checked
+    yet. `ok`: The last check succeeded. `paused`: A person paused it. Sanderling does not check it until you
+    resume it.
     """
     created_at: str
     updated_at: str
@@ -2345,13 +2345,12 @@ class TreeRow(Struct, frozen=True, kw_only=True):
     kind: str
     state: str
     """`quarantined`: It crashed too often. It starts again after a long wait. `backoff`: It crashed and waits
-    before its next start. `failing`: The other side fails; Sanderling tries again. `resting`: It failed several
-    times in a row: Sanderling leaves it alone for a while. `throttled`: The origin asked us to come later.
-    `unrendered`: A browser has to show it, and here none could at the last look. `overdue`: A look was due and
-    has not happened yet. `ended`: It does not run any more. `stopping`: It was asked to stop and finishes its
-    work. `starting`: It runs, and is not ready yet. `held`: The service is drained, or our own line is down.
-    `new`: Sanderling has not looked at it yet. `ok`: It runs and all is well. `paused`: A person paused it:
-    Sanderling does not watch it until it is resumed.
+    before its next start. `failing`: The other side fails; Sanderling tries again. `resting`: Several checks
+    failed in a row: Sanderling pauses its checks for a while. `throttled`: The server asked for fewer requests.
+    `unrendered`: It needs a browser, and none was available at the last check. `overdue`: Its check is late.
+    `ended`: It has ended. `stopping`: It was asked to stop and finishes its work. `starting`: It runs but is not
+    ready yet. `held`: The service is drained, or its own connection is down. `new`: Not checked yet. `ok`: It
+    runs and all is well. `paused`: A person paused it. Sanderling does not check it until you resume it.
     """
     health: float | None
     """A source's score from 0 to 1"""
@@ -2371,8 +2370,8 @@ class TreeRow(Struct, frozen=True, kw_only=True):
     pace_s: float | None = None
     """Seconds between a source's checks at its present pace"""
     marks: str | None = None
-    """A source's last checks, newest last, one mark each. `+`: news. `.`: unchanged. `-`: nothing to tell. `x`:
-    failed. `t`: asked to wait. `X`: failed for good. `?`: not readable. `o`: our line.
+    """A source's last checks, newest last, one mark each. `+`: changed. `.`: unchanged. `-`: nothing to report.
+    `x`: failed. `t`: throttled. `X`: failed for good. `?`: not readable. `o`: own connection.
     """
     below: BelowSeen | None = None
     """The children of `sources` and `destinations`"""

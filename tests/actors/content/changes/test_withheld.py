@@ -79,7 +79,7 @@ def test_each_block_that_weighs_little_says_why(
 def test_a_block_that_came_and_went_untold_says_so_when_it_comes_again() -> None:
     memory = looks(remembered(), (*PROSE, "Hm"), PROSE)[-1].memory
     assert rules(look(memory, *PROSE, "Aha", "Hm")) == {
-        "Hm": "seen in an earlier look",
+        "Hm": "seen in an earlier check",
         "Aha": "a label of a few words",
     }
 
@@ -88,7 +88,7 @@ def test_a_line_of_figures_that_keeps_changing_says_so() -> None:
     memory = remembered(FIGURES.format(1, 2, 3), *PROSE)
     memory = look(memory, FIGURES.format(4, 5, 6), *PROSE).memory
     verdict = look(memory, FIGURES.format(7, 8, 9), *PROSE)
-    assert rules(verdict)["DAX 7 8 % Gold 9"] == "a line of figures that changes at every look"
+    assert rules(verdict)["DAX 7 8 % Gold 9"] == "a line of figures that changes at every check"
 
 
 def test_a_held_look_withholds_all_and_a_told_one_what_hardly_counted() -> None:

@@ -44,7 +44,7 @@ def test_the_parts_of_a_failing_source_multiply_to_its_score() -> None:
     found = parts(hot)
     whole = min(part.left for part in found if part.cause != "partial")
     assert round(whole * found[2].left, 4) == hot.health.score < 1.0
-    assert found[0].says == hot.health.said and "8 looks in a row have failed" in hot.health.reason
+    assert found[0].says == hot.health.said and "8 checks in a row have failed" in hot.health.reason
 
 
 def test_what_can_not_be_read_costs_under_its_own_name() -> None:
@@ -71,8 +71,8 @@ def test_what_can_not_be_read_costs_under_its_own_name() -> None:
         (SourceView(a_source(type="push"), SourceRuntime(next_look_at=NOW)), "made again on 28 May 2026 20:26 UTC"),
         (with_changes(a_view(), queue_position=4), "4 looks wait for its host"),
         (with_changes(a_view(), overdue=True), "has not happened yet"),
-        (a_view(breaker=BreakerState("open", 4, 2)), "The last 4 looks failed, so it rests"),
-        (a_view(breaker=BreakerState("closed", 1)), "tried again after about a minute"),
+        (a_view(breaker=BreakerState("open", 4, 2)), "The last 4 checks failed, so it pauses"),
+        (a_view(breaker=BreakerState("closed", 1)), "retried after about a minute"),
         (a_view(not_before=Millis(NOW + MINUTE)), "Its server has asked for fewer looks: none before"),
         (
             a_view(),
@@ -93,7 +93,7 @@ def test_what_the_user_and_the_origin_ask_for_is_said() -> None:
     assert "its feed asks for it" in says(a_view(), hints=Hints(max_age=1200.0, ttl=1800.0))
     skipped = a_view(next_look_at=Millis(NOW + 43 * MINUTE))
     assert "wants to be left alone" in says(skipped, hints=Hints(skip_hours=(20, 21)))
-    assert says(a_view(), gap=None) == "Little is known of it yet. After 10 min another look tells more."
+    assert says(a_view(), gap=None) == "Its pace is not known yet. The next check is after 10 min."
 
 
 def test_the_mean_gap_is_told_once_two_changes_are_known() -> None:

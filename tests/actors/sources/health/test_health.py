@@ -194,7 +194,7 @@ def test_h5_the_flag_changes_at_most_twice_in_an_outage_and_once_after_it(
 def test_h6_the_reason_names_the_largest_penalty_with_numbers() -> None:
     quiet = silent([HOUR] * 64, 10 * HOUR)
     assert quiet.reason == "Silent for 10 h; the chance of that at its usual pace is 1 in 10,844."
-    assert failing(6).reason == "5 looks in a row have failed, for 6 h: timeout"
+    assert failing(6).reason == "5 checks in a row have failed, for 6 h: timeout"
     worn_out = after_gaps([HOUR] * 64, silent=6 * HOUR)
     assert failing(24, memory=worn_out).cause == "reach"
     assert failing(1.1, memory=after_gaps([HOUR] * 64, silent=24 * HOUR)).cause == "yield"
@@ -232,10 +232,14 @@ def test_a_flag_never_says_better_than_its_score_allows(score: float, before: Fl
 
 def test_a_remark_on_a_page_is_said_in_the_reason_costs_nothing_and_stays_while_nothing_is_read() -> None:
     health, memory = after_look(Health(), Pulse(), "One place is restless.")
-    assert (health.score, health.cause, health.reason) == (1.0, "none", "The last look worked. One place is restless.")
+    assert (health.score, health.cause, health.reason) == (
+        1.0,
+        "none",
+        "The last check succeeded. One place is restless.",
+    )
     kept, memory = after_look(health, memory, None)
     assert kept.reason == health.reason
-    assert after_look(kept, memory)[0].reason == "The last look worked."
+    assert after_look(kept, memory)[0].reason == "The last check succeeded."
 
 
 def test_a_page_that_is_gone_for_years_is_remembered_all_the_same() -> None:

@@ -30,7 +30,7 @@ MINUTE = 60_000
 
 def at(lasts: float, **more: Any) -> Health:
     """Return the health of a source that has been failing for so many seconds."""
-    return Health(reason="The last look failed: no", down_since=Millis(NOW - round(1000 * lasts)), **more)
+    return Health(reason="The last check failed: no", down_since=Millis(NOW - round(1000 * lasts)), **more)
 
 
 def when(*times: int) -> Reached:
@@ -88,7 +88,9 @@ def test_a_trouble_is_told_by_its_age_whatever_the_flag_is(
 
 def test_what_was_told_is_known_and_not_told_again() -> None:
     after, drafts = news(a_source(), at(60), at(60), NOW, when(60))
-    assert "No look has worked since 28 May 2026 20:25 UTC, for 60 s. The last look failed: no" in drafts[0].content
+    assert (
+        "No check has succeeded since 28 May 2026 20:25 UTC, for 60 s. The last check failed: no" in drafts[0].content
+    )
     assert after.told == Telling(NOW, 60)
     assert news(a_source(), after, after, NOW, when(60)) == (after, ())
 
@@ -97,7 +99,7 @@ def test_the_end_is_for_those_who_were_told() -> None:
     before = at(4000, told=Telling(NOW, 60))
     after, (draft,) = news(a_source(), before, Health(told=before.told), NOW, when(60))
     assert (draft.alert_type, draft.tags) == (RECOVERED, ("kind:notice", "notice_after:0-60", TOLD_AT))
-    assert "The last look failed: no" in draft.content
+    assert "The last check failed: no" in draft.content
     assert after.told is None
 
 

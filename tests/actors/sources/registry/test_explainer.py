@@ -48,7 +48,7 @@ async def test_what_was_told_is_found_with_its_event_whatever_the_accents(autoju
         found = await ask(service, source, "CAFE  OUVRE")
         assert (found.reasons[0].kind, found.reasons[0].event) == ("told", event["id"])
         assert "It was told on 28 May 2026" in str(found.reasons[0].says)
-        assert str(found.state).startswith("The last look was on 28 May 2026") and "next look is due" in str(
+        assert str(found.state).startswith("The last check was on 28 May 2026") and "next check is due" in str(
             found.state
         )
 
@@ -60,7 +60,7 @@ async def test_what_was_there_at_the_first_look_is_told_to_nobody(autojump_clock
         kind, says = await best(service, source, "an audit log and help by mail")
         assert kind == "there"
         assert says == (
-            "It is in what is known of the page, block 3, and no event told it: it was there at the first look, "
+            "It is in what is known of the page, block 3, and no event told it: it was there at the first check, "
             "on 28 May 2026 20:26 UTC, and that is told to nobody."
         )
 
@@ -75,7 +75,7 @@ async def test_what_was_withheld_is_found_with_its_rule_and_how_often_it_changed
         kind, says = await best(service, source, "wind 4")
         assert kind == "withheld"
         assert says.startswith(("Seen on 28 May 2026", "Seen on 29 May 2026"))
-        assert "and not told: a line of figures" in says
+        assert "and not reported: a line of figures" in says
 
 
 def test_the_frequency_is_of_the_looks_that_found_a_difference() -> None:
@@ -84,7 +84,7 @@ def test_the_frequency_is_of_the_looks_that_found_a_difference() -> None:
     notes = [Note(Millis(NOW + n), "churn", "", None, 0.2, 0.5, (other, *([part] if n % 2 else []))) for n in range(10)]
     (only,) = noted(notes, "offer of the day")
     assert str(only.says) == (
-        "Seen on 28 May 2026 20:26 UTC and not told: a label (score 0.20; a change is told from 0.50); "
+        "Seen on 28 May 2026 20:26 UTC and not reported: a label (score 0.20; the threshold is 0.50); "
         "it came or went in 5 of the last 10 looks that found a difference."
     )
 
@@ -128,7 +128,7 @@ async def test_a_look_finds_what_the_next_one_will_weigh(autojump_clock: object)
         origin.bodies["/page"] = page(*PROSE, NEWS)
         assert (await best(service, source, "dimanche", look=True))[0] == "due"
         await trio.sleep(601)
-        assert await best(service, source, "lundi", look=True) == ("absent", "Looked at now, it is not on the page.")
+        assert await best(service, source, "lundi", look=True) == ("absent", "Checked now: it is not on the page.")
         origin.status = 500
         await trio.sleep(601)
         kind, says = await best(service, source, "lundi", look=True)
@@ -171,7 +171,7 @@ async def test_the_state_names_what_is_in_the_way(autojump_clock: object) -> Non
         origin.status = 500
         await trio.sleep(7200)
         state = str((await ask(service, source)).state)
-        assert state.startswith("The last") and "looks failed: " in state and "500" in state and "rests" in state
+        assert state.startswith("The last") and "checks failed: " in state and "500" in state and "pauses" in state
         await edit(service, source, enabled=False)
         assert str((await ask(service, source)).state).startswith("The source is paused since 28 May 2026")
         kind, says = await best(service, source, "x", look=True)

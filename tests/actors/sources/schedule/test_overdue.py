@@ -24,7 +24,7 @@ def test_no_look_for_ten_minutes_while_some_are_overdue_is_a_stall() -> None:
     assert watchman.see(late, 29.0 + PATIENCE, on_hold=False) is News.NOTHING
     assert watchman.says() == ""
     assert watchman.see(late, 30.0 + PATIENCE, on_hold=False) is News.STALLED
-    assert watchman.says() == "no look has ended for 10 min, and 4 sources are overdue"
+    assert watchman.says() == "no check has finished for 10 min, and 4 sources are overdue"
     assert watchman.see(late, 60.0 + PATIENCE, on_hold=False) is News.NOTHING
     assert watchman.see(Round(10, 4, 4, WORST, 101), 90.0 + PATIENCE, on_hold=False) is News.RESUMED
     assert watchman.says() == ""

@@ -41,7 +41,7 @@ async def test_the_list_shows_trouble_first_and_can_be_filtered(house: House, br
     await browser.get("/destinations")
     rows = [row.text_content().split("\n")[0] for row in browser.page.xpath("//tbody//th/a")]
     assert rows == ["Broken one", "hooks.test"]
-    assert "last try failed" in browser.text and "50 %" in browser.text
+    assert "last attempt failed" in browser.text and "50 %" in browser.text
     await browser.get("/destinations?state=failing&q=broken")
     assert "1 destination," in browser.text and "hooks.test/in" in browser.text
     await browser.get("/destinations?q=nothing+such")

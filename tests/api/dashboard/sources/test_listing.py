@@ -12,7 +12,7 @@ from tests.api.dashboard.browser import Browser
 from tests.api.house import House
 from tests.support.build import NOW, a_source, a_source_id
 
-ROTTEN = Health(0.1, "rotten", "12 looks in a row have failed, for 2 h: timeout")
+ROTTEN = Health(0.1, "rotten", "12 checks in a row have failed, for 2 h: timeout")
 
 
 def put(house: House, number: int = 1, *, hot: SourceRuntime | None = None, **source: Any) -> SourceId:
@@ -40,7 +40,7 @@ async def test_each_source_has_its_state_reason_ticks_and_times(house: House, br
     put(house, 2, enabled=False)
     await browser.get("/sources")
     first, second = rows(browser)
-    assert "rotten" in first and "Tides" in first and "12 looks in a row have failed" in first and "sea" in first
+    assert "rotten" in first and "Tides" in first and "12 checks in a row have failed" in first and "sea" in first
     assert "paused" in second and "site2.test/feed" in second
     (said,) = browser.page.xpath("//tbody/tr[1]//svg/@aria-label")
     assert said == "The last 4 checks: 1 with an event, 3 failed"

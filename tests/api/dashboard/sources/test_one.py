@@ -85,12 +85,12 @@ async def test_a_source_says_how_it_was_looked_at_and_has_the_receipt(house: Hou
 async def test_a_source_in_trouble_has_its_reason_at_the_top(house: House, browser: Browser) -> None:
     broken = BreakerState("open", 5, 2, Millis(NOW + 900_000))
     hot = SourceRuntime(
-        health=Health(0.1, "rotten", "5 looks in a row have failed"), breaker=broken, last_error="timeout"
+        health=Health(0.1, "rotten", "5 checks in a row have failed"), breaker=broken, last_error="timeout"
     )
     put(house, hot=hot)
     await browser.get(here())
     assert browser.page.xpath("//p[@class='note bad']")[0].text == "Timeout."
-    assert "resting" in browser.text and "0.10 rotten 5 looks in a row have failed" in browser.text
+    assert "resting" in browser.text and "0.10 rotten 5 checks in a row have failed" in browser.text
     assert "5, tries again" in browser.text
     put(house, hot=SourceRuntime(last_error="503: busy", last_look_at=NOW))
     await browser.get(here())
@@ -185,7 +185,7 @@ async def test_each_look_has_its_note(house: House, browser: Browser) -> None:
 async def test_why_a_text_was_not_told_is_answered_and_may_look_now(house: House, browser: Browser) -> None:
     put(house, hot=HOT)
     await browser.get(f"{here()}?text=%3Cb%3Eday+ticket")
-    assert "Seen and not told. All is well." in browser.text
+    assert "Seen, not reported. All is well." in browser.text
     assert browser.page.xpath("//input[@name='text']/@value")[0] == "<b>day ticket"
     await browser.submit(f"{here()}/why")
     asked = [message for message in house.registry.seen if isinstance(message, ExplainSource)]
@@ -243,7 +243,7 @@ async def test_a_check_that_politeness_forbids_is_said_on_the_page(
         (Verdict.CHANGED, "there is a change", False),
         (Verdict.NOTHING_TO_TELL, "but not enough to report", False),
         (Verdict.REMOTE_TRANSIENT, "failed. timeout", True),
-        (Verdict.THROTTLED, "asked to wait", True),
+        (Verdict.THROTTLED, "throttled", True),
     ],
 )
 def test_what_a_look_came_to_in_words(verdict: Verdict, says: str, bad: bool) -> None:
