@@ -69,7 +69,7 @@ class Stale(DomainError):
     """The thing changed since the caller read it (412)."""
 
     def __init__(self) -> None:
-        super().__init__("It has been changed since you read it: read it again, and change what it is now.")
+        super().__init__("It has changed since you read it. Read it again and repeat your change.")
 
 
 class TooSoon(DomainError):

@@ -18,7 +18,7 @@ SCOPES = {
     "alerts:read": "see alerts, deliveries; with stream:read, try queries; with sources:read, try templates",
     "alerts:write": "delete alerts, destinations; with stream:read, whose events they send, add and edit them, replay; "
     "with alerts:read, rotate signing secrets",
-    "bins:read": "see webhook bins and what they captured",
+    "bins:read": "see webhook bins and their captures",
     "bins:write": "make and delete webhook bins",
     "publications:read": "see publications, with the addresses that let readers in",
     "publications:write": "delete publications; with stream:read, whose events they show, publish and change them",

@@ -56,5 +56,5 @@ def check_named(before: Sealed, after: Sealed, named: Collection[str]) -> None:
     if after.places <= before.places:
         return
     for name in sorted((before.names & after.names) - set(named)):
-        says = f"give {name} again: what is sealed was given for {before.shown}"
+        says = f"give {name} again: the stored value was given for {before.shown}"
         raise Unprocessable(says, f"{before.below}.{name}", None)

@@ -70,7 +70,7 @@ class Settings:
 
     host: str = _setting("127.0.0.1", "Address to listen on.")
     port: int = _setting(8080, "Port to listen on; 0 takes a free one.", "", 0, 65535)
-    data: str = _setting("data", "Folder of everything that belongs to this instance.")
+    data: str = _setting("data", "Folder with all data of this instance.")
     heartbeat_url: str = _secret(
         "Address of an outside monitor that gets a GET while the service works; it reports when these stop."
     )
@@ -85,61 +85,63 @@ class Settings:
     )
     otlp_endpoint: str = _setting(
         "",
-        "Address of a collector that traces go to (OpenTelemetry, OTLP/HTTP), as http://127.0.0.1:4318. Empty: nothing "
-        "is traced.",
+        "Address of a collector for traces (OpenTelemetry, OTLP/HTTP), for example http://127.0.0.1:4318. Empty: no "
+        "traces.",
     )
     otlp_headers: str = _secret("Headers for the collector, as name=value,name=value.")
     otlp_sampling: float = _setting(1.0, "The share of traces to send; 0.01 is one check in a hundred.", "", 0, 1)
     replica: str = _setting(
         "",
-        "Where a copy of the database is kept for a standby, as it is written: a folder on another disk or a mounted "
-        "one, or s3://bucket/prefix.",
+        "Place of a current copy of the database for a standby: a folder on another or a mounted disk, or "
+        "s3://bucket/prefix.",
     )
-    replica_endpoint: str = _setting("", "Address of the S3 server, as https://minio.lan:9000. Empty: Amazon's.")
+    replica_endpoint: str = _setting(
+        "", "Address of the S3 server, for example https://minio.lan:9000. Empty: Amazon's."
+    )
     replica_region: str = _setting("us-east-1", "Region of the bucket.")
     replica_credentials: str = _setting(
         "", "File with aws_access_key_id and aws_secret_access_key, one on a line, as in Amazon's credentials file."
     )
     storage_url: str = _secret(
-        "The PostgreSQL database that holds everything, as postgresql://user@host/database; several nodes may share "
-        "it. Empty: SQLite in the data folder."
+        "The PostgreSQL database for all data, as postgresql://user@host/database; several nodes may share it. "
+        "Empty: SQLite in the data folder."
     )
-    storage_url_file: str = _setting("", "File with the storage_url, for who wants no password in the settings.")
+    storage_url_file: str = _setting("", "File with the storage_url, to keep its password out of the settings.")
     listen_url: str = _secret(
-        "The same server's own address, where a pooler such as PgBouncer stands before it: notices pass by no pooler."
+        "The server's direct address, if storage_url goes through a pooler such as PgBouncer: notices need it."
     )
     node_name: str = _setting("", "This node's name among several on one database; empty: the machine's name.")
     node_role: str = _setting(
-        ALL, "What a node among several does: all, or web, which answers requests and streams and watches nothing."
+        ALL, "The role of a node among several: all, or web, which serves requests and streams and watches nothing."
     )
     metrics_bind: str = _setting(
         "",
         "Serve /metrics at this address and port only, such as 127.0.0.1:9464. Empty: on the main port.",
     )
     base_url: str = _setting("", "The service's public address, as clients see it; empty: http(s)://host:port.")
-    tls_cert: str = _setting("", "PEM file of the certificate chain with which to serve https; needs `tls_key`.")
+    tls_cert: str = _setting("", "PEM file of the certificate chain for https; needs `tls_key`.")
     tls_key: str = _setting("", "PEM file of the certificate's private key, not encrypted.")
     tls_trust: str = _setting(
-        "", "PEM file of authorities of your own that requests to sources and receivers trust, beside the public ones."
+        "", "PEM file of authorities that requests to sources and receivers trust in addition to the public ones."
     )
     trusted_proxies: tuple[str, ...] = _setting(
         (),
-        "Proxies (CIDR, comma-separated) whose X-Forwarded-For or Forwarded header says whose request it is; no other "
-        "forwarded header is ever read.",
+        "Proxies (CIDR, comma-separated) whose X-Forwarded-For or Forwarded header names the client; the service reads "
+        "no other forwarded header.",
     )
     cors_origins: tuple[str, ...] = _setting(
-        (), "Origins (comma-separated) whose pages may use the API from a browser, exactly as it names them."
+        (), "Origins (comma-separated) whose pages may use the API from a browser, spelt as the browser sends them."
     )
     contact: str = _setting("", "How a site's owner reaches you: a URL or an address, named in the User-Agent.")
 
     sign_looks: str = _setting(
         "off",
-        "Sign each look over https (Web Bot Auth), so that a site can be sure who asks: on or off. It needs a base_url "
-        "of https that sites can reach.",
+        "Sign each check over https (Web Bot Auth), so that sites can verify the sender: on or off. It needs a "
+        "base_url of https that sites can reach.",
     )
 
     allow_networks: tuple[str, ...] = _setting(
-        (), "Private networks (CIDR, comma-separated) that may be watched and delivered to; else none may."
+        (), "Private networks (CIDR, comma-separated) that sources and receivers may be in; none by default."
     )
     allow_watch_networks: tuple[str, ...] = _setting((), "The same, for watching only.")
     allow_deliver_networks: tuple[str, ...] = _setting((), "The same, for deliveries only.")
@@ -159,22 +161,22 @@ class Settings:
     looks_per_second: float = _setting(
         10.0, "Checks per second over all sources; if they need more, each waits longer.", "1/s", 0.01, 10_000
     )
-    host_rate: float = _setting(1.0, "Requests a second to one host.", "1/s", 0.01, 1000)
+    host_rate: float = _setting(1.0, "Requests per second to one host.", "1/s", 0.01, 1000)
     host_parallel: int = _setting(2, "Requests at once to one host.", "", 1, 100)
     look_timeout: float = _setting(30.0, "Longest time for one request, redirects included.", "s", 1, 300)
-    body_limit: int = _setting(8 << 20, "Largest body that is read, after decoding.", "B", 1 << 10, 64 << 20)
+    body_limit: int = _setting(8 << 20, "Largest body to read, after decoding.", "B", 1 << 10, 64 << 20)
     looks_at_once: int = _setting(64, "Checks at once, over all sources.", "", 1, 10_000)
     follow_per_hour: int = _setting(
-        60, "Pages of new items fetched in an hour for one source that follows; more of them wait.", "1/h", 1, 10_000
+        60, "Pages of new items to fetch per hour for one source with `follow`; others wait.", "1/h", 1, 10_000
     )
     follow_all_per_hour: int = _setting(1000, "The same for all sources together.", "1/h", 1, 1_000_000)
-    max_sources: int = _setting(100_000, "Sources that may be watched.", "", 1, 1_000_000)
+    max_sources: int = _setting(100_000, "Most sources.", "", 1, 1_000_000)
 
     workers: int = _setting(2, "Worker processes that read feeds and pages.", "", 1, 64)
     worker_memory: int = _setting(768 << 20, "Address space of one worker.", "B", 128 << 20, 8 << 30)
     worker_idle: float = _setting(
         120.0,
-        "Time without a feed or page to read after which no worker is kept; the next one waits for a start.",
+        "Idle time after which the workers end; the next feed or page waits for a start.",
         "s",
         1,
         86_400,
@@ -185,80 +187,77 @@ class Settings:
 
     jail: str = _setting(
         "wanted",
-        "The kernel's part in holding workers (Landlock, seccomp). `wanted`: where it is refused they run without it, "
-        "and that is said; `demanded`: then nothing is read and the service does not start.",
+        "The kernel's sandbox for workers (Landlock, seccomp). `wanted`: without kernel support they run without it, "
+        "with a warning; `demanded`: the service then refuses to start.",
     )
 
     browser: str = _address(
-        "Browser that shows pages which are empty without their scripts: a path, empty for the first that is found "
-        "(chromium-headless-shell, chromium, google-chrome), unix: with the socket of a unit that holds one, off, or "
-        "the address of one elsewhere, as http://10.0.0.7:9222 or ws://10.0.0.7:9222/devtools/browser/..., of which no "
-        "more than host and port is ever shown.",
+        "Browser for pages that are empty without their scripts: a path; empty for the first one found "
+        "(chromium-headless-shell, chromium, google-chrome); unix: with the socket of a browser unit; off; or the "
+        "address of a remote one, http://10.0.0.7:9222 or ws://10.0.0.7:9222/devtools/browser/..., shown only as host "
+        "and port.",
     )
     browser_proxy_listen: str = _setting(
         "",
-        "Address and port at which the guarded proxy waits for a browser elsewhere, as 10.0.0.5:8082. Empty: "
-        "127.0.0.1 and a free port.",
+        "Address and port of the guarded proxy for a remote browser, for example 10.0.0.5:8082. Empty: 127.0.0.1 and a "
+        "free port.",
     )
     browser_proxy_address: str = _setting(
-        "", "The same as that browser reaches it, where that is another, as sanderling:8082."
+        "", "The proxy's address as that browser reaches it, if different, for example sanderling:8082."
     )
     browser_sandbox: str = _setting(
         "demanded",
-        "Chromium's own sandbox. `demanded`: where it can't hold no page is rendered; `wanted`: then it is done "
-        "without, which is said.",
+        "Chromium's own sandbox. `demanded`: no page is rendered without it; `wanted`: pages are then rendered without "
+        "it, with a warning.",
     )
-    browser_pages: int = _setting(0, "Pages that the browser shows at once; 0: three for each processor.", "", 0, 64)
+    browser_pages: int = _setting(0, "Pages to render at once; 0: three for each processor.", "", 0, 64)
     browser_ports: tuple[str, ...] = _setting(
-        (), "Ports (comma-separated) that a rendered page may ask besides 80, 443 and its own."
+        (), "Ports (comma-separated) that a rendered page may use besides 80, 443 and its own."
     )
 
     retention_days: float = _setting(90.0, "How long events are kept.", "d", 0.01, 36_500)
-    retention_events: int = _setting(5_000_000, "How many events are kept at most.", "", 1000, 1_000_000_000)
+    retention_events: int = _setting(5_000_000, "Most events to keep.", "", 1000, 1_000_000_000)
     coverage_days: int = _setting(400, "How long the hourly record of each source's checks is kept.", "d", 1, 3_660)
     retention_bytes: int = _setting(
-        0, "How large the database may be, deleted room in it aside; 0 is without bound.", "B", 0, 1 << 50
+        0, "Largest size of the database without its free pages; 0 is unlimited.", "B", 0, 1 << 50
     )
-    screenshot_days: float = _setting(30.0, "How long pictures of rendered pages are kept.", "d", 0.01, 36_500)
+    screenshot_days: float = _setting(30.0, "How long screenshots of rendered pages are kept.", "d", 0.01, 36_500)
     screenshot_bytes: int = _setting(
-        1 << 30, "How much room all pictures of rendered pages may take; the oldest go first.", "B", 0, 1 << 50
+        1 << 30, "Largest total size of screenshots; the oldest go first.", "B", 0, 1 << 50
     )
     sweep: float = _setting(1800.0, "How often the lazily saved state of all sources is written.", "s", 10, 86_400)
 
     keepalive: float = _setting(15.0, "Time between keepalive comments on a silent stream.", "s", 1, 300)
-    max_streams: int = _setting(10_000, "Streams open at once.", "", 1, 100_000)
+    max_streams: int = _setting(10_000, "Most open streams.", "", 1, 100_000)
     address_connections: int = _setting(
         1_024,
-        "Connections open at once from one address (IPv6: its /64); this machine's own, and those of trusted proxies, "
-        "are not counted.",
+        "Most open connections from one address (IPv6: its /64), not counting this machine and trusted proxies.",
         "",
         1,
         1_000_000,
     )
-    key_streams: int = _setting(100, "Streams open at once with one key.", "", 1, 100_000)
-    send_timeout: float = _setting(30.0, "A client that takes nothing for this long is cut off.", "s", 1, 300)
+    key_streams: int = _setting(100, "Most open streams with one key.", "", 1, 100_000)
+    send_timeout: float = _setting(30.0, "A client that reads nothing for this long is disconnected.", "s", 1, 300)
     request_limit: int = _setting(256 << 10, "Largest request body.", "B", 1 << 10, 16 << 20)
-    drain: float = _setting(10.0, "Time that requests under way get at a stop.", "s", 0, 120)
+    drain: float = _setting(10.0, "Time for running requests to finish at a stop.", "s", 0, 120)
 
     templates: str = _setting("", "Folder of your own templates, TOML files that `sanderling templates check` reads.")
-    language: str = _setting(
-        "en", "Language of mails and messages to destinations that choose none, by its code, such as en or sv."
-    )
+    language: str = _setting("en", "Default language of mails and messages, by its code, such as en or sv.")
     mail_server: str = _setting(
-        "", "Mail server that mail leaves by: smtps://host, smtp://host (STARTTLS) or, inside, smtp+plain://host."
+        "", "Outgoing mail server: smtps://host, smtp://host (STARTTLS) or, inside your network, smtp+plain://host."
     )
-    mail_from: str = _setting("", "Address that mail comes from; needed with mail_server.")
-    mail_user: str = _setting("", "User name at the mail server; empty for none.")
+    mail_from: str = _setting("", "Sender address of mail; needed with mail_server.")
+    mail_user: str = _setting("", "User name for the mail server; empty for none.")
     mail_password_file: str = _setting(
-        "", "File with the password at the mail server, or the token; read anew for each mail."
+        "", "File with the password for the mail server, or the token; read again for each mail."
     )
-    mail_login: str = _setting("password", "What the file holds: password, or token, for OAuth 2 (XOAUTH2).")
+    mail_login: str = _setting("password", "The content of the file: password, or token for OAuth 2 (XOAUTH2).")
     kinds: str = _setting(
         "", "Folder of your own kinds of destinations, TOML files that `sanderling kinds check` reads."
     )
     registry_base: str = _setting(
         "https://clinicaltrials.gov",
-        "The trial registry that `clinical-trials-watch` reads: http or https, and no query.",
+        "The trial registry of `clinical-trials-watch`: http or https, without a query.",
     )
 
     log_level: str = _setting("info", "Least severe log line that is written: debug, info, warning or error.")
@@ -283,7 +282,7 @@ class Settings:
         except ValueError as error:
             raise ValueError(f"otlp_headers: {error}") from None
         if self.replica and (self.storage_url or self.storage_url_file):
-            raise ValueError("replica is set and storage_url is, too: PostgreSQL has standbys of its own")
+            raise ValueError("replica and storage_url are both set: PostgreSQL has its own standbys")
         if self.listen_url and not (self.storage_url or self.storage_url_file):
             raise ValueError("listen_url is set and storage_url is not: SQLite in the data folder has no server")
         if self.sign_looks == "on" and not _HTTPS_ORIGIN.fullmatch(self.base_url):
@@ -295,7 +294,7 @@ class Settings:
             raise ValueError("browser_proxy_address is set and browser_proxy_listen is not: where is it to listen?")
         if self.browser_gate()[0] in _LOOPBACK and not self.browser_proxy_address:
             raise ValueError(
-                "browser_proxy_listen is every address: browser_proxy_address says by which one it is reached"
+                "browser_proxy_listen is every address: set browser_proxy_address to the one for the browser"
             )
         if self.node_role not in (ALL, WEB):
             raise ValueError(f"node_role = {self.node_role!r}: write {ALL} or {WEB}")

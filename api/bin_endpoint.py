@@ -63,7 +63,7 @@ class BinEndpoint(Endpoint):
             if not await self._bins.keep(bin, arrived):
                 raise Refusal("not-found", GONE)
         if patience.cancelled_caught:
-            raise Refusal("request-timeout", f"The body did not arrive within {WITHIN:g} s. What came is kept.")
+            raise Refusal("request-timeout", f"The body did not arrive within {WITHIN:g} s. The received part is kept.")
         return Reply(200, "text/plain; charset=utf-8", OK)
 
     @contextmanager

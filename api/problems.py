@@ -86,7 +86,7 @@ KINDS: dict[str, Kind] = {
         "It has changed since you read it",
         "`If-Match` names an old revision, so the service changed nothing. Read the record again, apply your change to "
         "it, and send the new `ETag`.",
-        "It has been changed since you read it: read it again, and change what it is now.",
+        "It has changed since you read it. Read it again and repeat your change.",
     ),
     "body-too-large": Kind(413, "The body is too large", "`detail` names the limit."),
     "target-too-long": Kind(414, "The request line is too long", "Path and query may have at most 8 KiB."),

@@ -17,8 +17,8 @@ RULES: Final = {
     "url-host-empty": "The name of the site is missing: type it after //.",
     "url-host-idna": "The name of the site is not spelt as names are. Copy the address from your browser.",
     "url-host-spelling": "Type the numbers of the address as in 192.0.2.1.",
-    "url-userinfo": "An address with a name or password in it is not watched. Leave out what is before the @.",
-    "url-loop": "This address is the service itself: what is sent there would come back. Choose another one.",
+    "url-userinfo": "An address with a name or password in it is not watched. Leave out the part before the @.",
+    "url-loop": "This address is the service itself, so deliveries would loop. Choose another one.",
     "url-no-bin": "There is no bin at this address, or it has expired. Make a new one.",
 }
 """The sentence for each rule. Other rules show their detail."""

@@ -140,7 +140,7 @@ class Route:
             if scope not in SCOPES:
                 raise ValueError(f"{self.label}: {scope!r} is no scope")
         if self.beside and PUBLIC in self.scopes:
-            raise ValueError(f"{self.label}: what is public needs no scope")
+            raise ValueError(f"{self.label}: a public route needs no scope")
         if unknown := [slug for slug in self.refuses if slug not in KINDS]:
             raise ValueError(f"{self.label}: {unknown} are no problems")
 

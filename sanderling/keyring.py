@@ -68,7 +68,7 @@ def forget_signing(settings: Settings, key_id: str) -> None:
             return
         if any(key.key_id == key_id for key in keys.signing()):
             raise CommandFailed(
-                f"{key_id}: is this instance's own, and stays published for what it has signed; `sanderling keys "
+                f"{key_id}: is this instance's own, and stays published for its old signatures; `sanderling keys "
                 "rotate-signing` makes another one sign.",
                 Exit.USAGE,
             )
@@ -94,7 +94,7 @@ def rotate_master(settings: Settings, to: Path | None, *, lost: bool) -> Rotatio
 
     lost: the old key is lost; give up the secrets it sealed. Raises CommandFailed.
     """
-    engine_of(settings).refuse("Its secrets can't be sealed anew yet: keep the master key that it was made with.")
+    engine_of(settings).refuse("Its secrets can't be sealed again yet: keep the old master key.")
     folder = _existing(settings)
     named = find_master_key(environ())
     new = None if to is None else master_in(to)

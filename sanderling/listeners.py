@@ -78,7 +78,7 @@ class CertificateFiles:
                 f"{certificate} and {key} must hold a certificate chain and its private key in PEM{why}."
             ) from None
         except _Encrypted:
-            raise CertificateUnusable(f"{key} is encrypted: there is nobody to ask for its password.") from None
+            raise CertificateUnusable(f"{key} is encrypted: use a key without a password.") from None
         return context
 
 

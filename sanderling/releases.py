@@ -35,14 +35,14 @@ PIECE = 1 << 20
 PUBLIC_DER = bytes.fromhex("302a300506032b6570032100")
 _LINE = re.compile(r"([0-9a-f]{64}) [ *](.+)")
 _BLOCK = re.compile(r"\s*-----BEGIN ([A-Z0-9 ]+)-----\s+([A-Za-z0-9+/=\s]+)-----END \1-----\s*")
-_GIVE_PUBLIC = "is a private key, which nobody needs for checking: `openssl pkey -in KEY -pubout` writes the public one"
+_GIVE_PUBLIC = "is a private key, which checking does not need: `openssl pkey -in KEY -pubout` writes the public one"
 
 
 class Lies(Enum):
     """The problem with a path that is not a regular file."""
 
     NOTHING = "is missing"
-    LINK = "is a link, and what it leads to may change after the check"
+    LINK = "is a link, and its target may change after the check"
     OTHER = "is no file"
     UNREADABLE = "can't be read"
 
@@ -106,7 +106,7 @@ def _listed(folder: Path) -> list[str]:
     try:
         return os.listdir(folder)
     except OSError as error:
-        raise CommandFailed(f"{folder}: what lies in it can't be listed: {error.strerror}.", Exit.USAGE) from None
+        raise CommandFailed(f"{folder}: its contents can't be listed: {error.strerror}.", Exit.USAGE) from None
 
 
 def _asked(paths: Sequence[Path]) -> tuple[Path, Sequence[str] | None]:
@@ -115,7 +115,7 @@ def _asked(paths: Sequence[Path]) -> tuple[Path, Sequence[str] | None]:
         return paths[0], None
     folders = {path.parent.absolute() for path in paths}
     if len(folders) > 1 or any(path.is_dir() for path in paths):
-        raise CommandFailed("Name one folder, or files of one folder: SHA256SUMS lies beside them.", Exit.USAGE)
+        raise CommandFailed("Name one folder, or files of one folder: SHA256SUMS must be next to them.", Exit.USAGE)
     return paths[0].parent, [name for path in paths if (name := path.name) not in (SUMS, SIGNATURE)]
 
 

@@ -275,7 +275,7 @@ async def _refuse_weak_jail(settings: Settings) -> None:
     if lacks:
         raise CommandFailed(
             f"The kernel does not hold the workers that read pages and feeds: {lacks}. The setting jail = demanded "
-            "refuses to start without; docs/security.md says what is needed.",
+            "refuses to start without; docs/security.md lists the requirements.",
             Exit.BAD_SETTING,
         )
 

@@ -191,7 +191,7 @@ class Mailbox(Generic[T]):
         acted upon.
         """
         if self._deserted:
-            raise Unanswered(f"nobody reads mailbox {self.name}")
+            raise Unanswered(f"no task reads mailbox {self.name}")
         reply: Reply[R] = Reply()
         owed = self._owed = {} if self._owed is None else self._owed
         owed[reply] = None

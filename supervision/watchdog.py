@@ -53,7 +53,7 @@ class Watchdog(trio.abc.Instrument):
         slow: float = 0.05,
     ) -> None:
         if not 0 < interval <= limit:
-            raise ValueError(f"a watchdog looks more often than its limit: interval {interval:g} s, limit {limit:g} s")
+            raise ValueError(f"a watchdog checks more often than its limit: interval {interval:g} s, limit {limit:g} s")
         self._clock = clock
         self._report = report
         self._limit = limit

@@ -29,11 +29,11 @@ from actors.content.wording.fingerprint import content_hash, simhash
 
 _MOST_LINKS = 5_000
 _FLOODS_SAY = (
-    "Most addresses of its list are new at each look, as with sessions, calendars and filters in addresses: "
-    "a selector on the list proper leaves them out."
+    "Most addresses of its list are new at each check, as with sessions, calendars and filters in addresses. "
+    "Choose the list itself with a selector."
 )
 _BLIND_SAYS = (
-    "The dates in its index say nothing (none are there, or all are new at each look): its files are read in turn."
+    "The dates in its index say nothing (none are there, or all are new at each check): its files are read in turn."
 )
 
 

@@ -153,7 +153,7 @@ class Guard:
 
 def _hidden(host: str, refusal: UrlRefused) -> UrlRefused:
     """Return the refusal of a name without its address, which only the operator may see."""
-    detail = f"{host} is not public; whoever runs this service finds in its log what would open it"
+    detail = f"{host} is not public; the operator finds the setting that permits it in the service's log"
     return UrlRefused(refusal.rule, detail, f"{host}: {refusal.detail}")
 
 

@@ -248,7 +248,7 @@ def wrong_headers(text: str, own: re.Pattern[str], whose: str) -> Iterator[str]:
         yield f"at most {MOST_HEADERS}"
     for name, value in pairs:
         if not _NAME.fullmatch(name) or not value or not (value.isascii() and value.isprintable()):
-            yield "write each as Name: value, in ASCII, on a line of its own"
+            yield "write each as Name: value, in ASCII, on its own line"
         elif own.fullmatch(name):
             yield f"{name} is set by {whose} itself"
         elif name.lower() in seen:

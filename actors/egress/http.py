@@ -122,7 +122,7 @@ class StreamFound(LookFailed):
     """The response is an endless stream. content_type: as received. url: the final one."""
 
     def __init__(self, url: Url, content_type: str) -> None:
-        says = f"type lost: it is a stream now ({content_type[:100]}); add it anew, as push"
+        says = f"it has become a stream ({content_type[:100]}); add it again, as push"
         super().__init__(Blame.REMOTE_PERMANENT, says, status=200)
         self.url = url.text
         self.content_type = content_type

@@ -79,7 +79,7 @@ _WORDS: Final = {
     1008: "its policy forbids this session",
     1009: "the message that we sent is too big for it",
     1010: "it wants an extension that we lack",
-    1011: "it has met an error of its own",
+    1011: "it reported an internal error",
     1012: "it is restarting",
     1013: "it is overloaded and asks to come back later",
     1014: "the server behind it does not answer",

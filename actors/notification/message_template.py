@@ -43,25 +43,25 @@ OF_EVENTS: Final[dict[str, str]] = {
     "summary": "what changed in one sentence, or the beginning of an entry",
     "content": "the text of an entry of a feed",
     "difference": "the lines of the difference, marked up",
-    "added": "list of the texts that came",
-    "removed": "list of the texts that went",
-    "changed": "list of the texts that were altered; each has `before`, `after` and `place`",
+    "added": "list of the added texts",
+    "removed": "list of the removed texts",
+    "changed": "list of the changed texts; each has `before`, `after` and `place`",
     "kinds": "list of the changes by kind; each has `kind`, `label`, `before` and `after`",
     "link": "the address of the page or entry",
     "host": "the site, such as `example.com`",
     "source": "the id of the source",
     "author": "who wrote it, if the feed says so",
     "tags": "list of the tags",
-    "published": "when the feed says that it was published",
+    "published": "publication time in the feed",
     "at": "when Sanderling reported it",
     "id": "the id of the event",
-    "notice": "of a notice of the service its type, such as `source_failing`; empty of other events",
+    "notice": "the type of a notice, such as `source_failing`; empty for other events",
 }
 """Each value of one event, with its description. For a digest: of its first event."""
 OF_MESSAGES: Final[dict[str, str]] = {
-    "text": "the whole text that is sent without a message template, marked up",
-    "count": "how many events the message is of: 1, more of a digest",
-    "events": "list of these events, each with the values above (of a large digest not all of them)",
+    "text": "the whole default message, marked up",
+    "count": "the number of events: 1, more in a digest",
+    "events": "list of these events, each with the values above (not all of a large digest)",
     "service": "the address of this Sanderling",
 }
 """Each value of the message as a whole."""

@@ -92,7 +92,7 @@ class Figures:
         queues: Values = {(name,): depth for name, depth in self._overseer.queues().items()}
         return [
             Figure("actors", "Actors of sources and destinations.", ("kind", "state"), actors),
-            Figure("restarts", "Lives that were begun anew.", ("supervisor",), restarts, counts=True),
+            Figure("restarts", "Restarts.", ("supervisor",), restarts, counts=True),
             Figure("part_up", "1 for each fixed part that runs.", ("part",), up),
             Figure("queue_depth", "Messages that wait in a fixed part's mailbox.", ("part",), queues),
             Figure("members", "Nodes that share the database; 1 where there are no others.", (), {(): self._members()}),

@@ -168,7 +168,7 @@ class Overseer:
         """End a quarantine or a backoff. Raises NotFound, Conflict."""
         child = self._running(path)
         if child.resumes is None:
-            raise Conflict(f"{path} is {child.state}: only what is in quarantine or backoff can be released.")
+            raise Conflict(f"{path} is {child.state}: only parts in quarantine or backoff can be released.")
         child.renew()
         self._orders.forget()
 

@@ -28,7 +28,7 @@ _TOKEN = re.compile(
     r'(?P<open>\()|(?P<close>\))|(?P<quote>["“”„])|(?P<not>[-\u2212\u2013](?=[^\s)]))|(?P<word>[^\s()"“”„]+)'
 )
 _QUOTE = re.compile('["“”]')
-_HINTS = {"-": "put it right before what it excludes", "|": "write OR", "&": "a space already means AND"}
+_HINTS = {"-": "put it right before the excluded word", "|": "write OR", "&": "a space already means AND"}
 
 
 class QueryError(Exception):
@@ -221,7 +221,7 @@ class _Reader:
 
     def _excluded(self, at: int, depth: int) -> Node:
         if self.token.kind not in ("item", "open"):
-            raise QueryError("- or NOT stands right before what it excludes: a word, a phrase or a group", at)
+            raise QueryError("- or NOT must be right before the excluded word, phrase or group", at)
         return Not(self._part(depth))
 
     def _group(self, at: int, depth: int) -> Node:

@@ -80,7 +80,7 @@ def public_half(key: SigningKey) -> PublicKey:
 def check_public(key: PublicKey) -> None:
     """Raise ValueError unless a key has 32 bytes and its own thumbprint as id."""
     if len(_from_b64url(key.x)) != nacl.bindings.crypto_sign_PUBLICKEYBYTES or _thumbprint(key.x) != key.key_id:
-        raise ValueError(f"{key.key_id[:60]!r} is not the thumbprint of the Ed25519 key beside it")
+        raise ValueError(f"{key.key_id[:60]!r} is not the thumbprint of its Ed25519 key")
 
 
 def jwks(keys: Sequence[SigningKey], others: Sequence[PublicKey] = ()) -> bytes:

@@ -139,7 +139,7 @@ def _explained(
         return Verdict(Cause.RESERIALISED, _REWRITTEN)
     named = value.get("id") if isinstance(value, dict) else None
     if isinstance(named, str) and named != webhook_id and _matches(secrets, named, timestamp, signature, body):
-        return Verdict(Cause.ID_CHANGED, f"webhook-id was changed: what was signed is {named[:64]}")
+        return Verdict(Cause.ID_CHANGED, f"webhook-id was changed: the signed one is {named[:64]}")
     witnesses = {told.verdict.cause for told in events}
     if witnesses == {Cause.VERIFIED}:
         if rebuilt:

@@ -79,6 +79,6 @@ def _schemes() -> dict[str, Any]:
             "type": "apiKey",
             "in": "header",
             "name": "X-API-Key",
-            "description": "The same key in a header of its own.",
+            "description": "The same key in a separate header.",
         },
     }

@@ -111,13 +111,13 @@ def _in_headers(route: Route) -> list[dict[str, Any]]:
         schema = {"type": "string", "pattern": f"^({UUID7[1:-1]})?$"}
         found.append(_header("Last-Event-ID", says, schema, _EVENT))
     if 304 in route.answers:
-        says = "An `ETag` that the client has: 304 while nobody has set anything else. `*`: any."
+        says = "The client's `ETag`: 304 while it is unchanged. `*`: any."
         found.append(_header("If-None-Match", says, _TAGS, _TAG))
     if route.method == "PUT" and "precondition-failed" in route.refuses:
         says = "With `*`, 412 where something is set already."
         found.append(_header("If-None-Match", says, {"type": "string", "enum": ["*"]}, "*"))
     if "precondition-failed" in route.refuses:
-        says = "The `ETag` of what is to be changed: 412 once somebody else has changed it. `*`, like no header: any."
+        says = "The `ETag` of the record to change: 412 if it has changed. `*`, like no header: any."
         found.append(_header("If-Match", says, _TAGS, _TAG))
     if route.repeatable:
         says = "A name for this call, such as a UUID: sent again with it within 24 hours, it gets the same answer."

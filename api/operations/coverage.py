@@ -79,13 +79,13 @@ async def signed(call: OperationContext, made: SourceCoverage) -> bytes:
 
 def _checked(start: Millis | None, end: Millis | None, now: Millis) -> tuple[Millis, Millis]:
     if start is not None and start >= now:
-        raise invalid("query.from", "lies in the future: nothing is known of it yet", start)
+        raise invalid("query.from", "is in the future", start)
     till = now if end is None else min(end, now)
     since = Millis(max(0, till - WEEK)) if start is None else start
     if till < since:
-        raise invalid("query.to", "lies before query.from", end)
+        raise invalid("query.to", "is before query.from", end)
     if till - since > LONGEST:
-        raise invalid("query.from", "lies more than ten years before query.to", start)
+        raise invalid("query.from", "is more than ten years before query.to", start)
     return window(since, till, now)
 
 

@@ -241,7 +241,7 @@ def _wanting(destination: Destination) -> str:
     if not destination.lost:
         return _UNSEEN
     names = ", ".join("the address" if name == ADDRESS else name for name in destination.lost)
-    return f"Nobody knows what lets it in ({names}), as it came here without that: give it again, then resume it."
+    return f"Its credentials are missing ({names}), lost in an import: enter them again, then resume it."
 
 
 # --- operations ------------------------------------------------------------------------------------------------------
@@ -441,7 +441,7 @@ async def rotate(call: OperationContext, id: str, expected: Expected = None) -> 
     """Make a new secret; the previous one, if known, signs for 24 more hours. Raises NotFound, Stale, Conflict."""
     kind, now = kind_of(call, (await named(call, id)).kind), call.context.world.now()
     if kind.new_secret is None:
-        raise Conflict(f"{kind.label} gets no signature, so there is no secret to make anew.")
+        raise Conflict(f"{kind.label} has no signatures, so there is no secret to rotate.")
     secret = kind.new_secret(call.context.world)
 
     def change(old: Destination) -> Destination:

@@ -200,7 +200,7 @@ def _window(after: Seq | None, query: Wanted) -> TimeWindow:
     start = START if after is None else after
     end = END if query.to is None else position(query.to, "query.to")
     if end < start:
-        raise invalid("query.to", "lies before query.from", query.to)
+        raise invalid("query.to", "is before query.from", query.to)
     return TimeWindow(start, end)
 
 

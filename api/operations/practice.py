@@ -100,7 +100,7 @@ async def wire(call: OperationContext) -> tuple[Bin, WithSecret]:
         alert = await alerts.add(call, NewAlert(filter_query="", source_ids=ids, name=ALERT))
     except Unprocessable:
         await call.context.storage.bins.delete(bin.id)
-        raise Conflict("the practice was ended meanwhile: begin it anew, then wire a bin") from None
+        raise Conflict("the practice has ended: start it again, then attach a bin") from None
     address = bins.bins_of(call).address(bin)
     return bin, await destinations.add(call, alert.id, NewDestination(url=address, label=LABEL))
 

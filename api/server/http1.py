@@ -75,7 +75,7 @@ def _check_framing(fields: bytes, version: bytes) -> None:
             said[name].append(value.strip(b" \t"))
     lengths, codings = said.values()
     if len(lengths) + len(codings) > 1:
-        raise Fault("header.Content-Length", "A body's length is said once: by Content-Length or Transfer-Encoding.")
+        raise Fault("header.Content-Length", "Send the length of the body once: Content-Length or Transfer-Encoding.")
     if lengths and not _LENGTH.fullmatch(lengths[0]):
         raise Fault("header.Content-Length", "Content-Length is a decimal number of at most 15 digits.")
     if codings and (codings[0] != b"chunked" or version != b"HTTP/1.1"):

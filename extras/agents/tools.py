@@ -24,7 +24,7 @@ from extras.agents.quoting import PER_TOKEN, RULE, as_data, event_as_text, event
 from storage.records.identity import Millis, rfc3339
 
 INSTRUCTIONS: Final = (
-    "Sanderling watches URLs and tells what is new. `changes_since` with the `next` of the answer before it reads on "
+    "Sanderling watches URLs and reports changes. `changes_since` with the `next` of the previous answer continues "
     f"without a gap. {RULE}"
 )
 _SPAN: Final = re.compile(r"(\d{1,4})\s?([mhd])")
@@ -304,7 +304,7 @@ TOOLS: Final = (
     Tool("search", "Search past events", "Past events that match a query, newest first.", Search, _search),
     Tool("read_event", "Read one event", "One event with its text.", OneEvent, _event),
     Tool("sources", "What is watched", "The watched URLs, with their ids and states.", Listed, _sources),
-    Tool("why", "Why was this not told", "What is known of a text that was expected and did not come.", WhyNot, _why),
+    Tool("why", "Why was this not reported", "The known facts about a missing text.", WhyNot, _why),
     Tool(
         "values",
         "Prices and numbers, now and over time",
@@ -312,18 +312,16 @@ TOOLS: Final = (
         OneSource,
         _values,
     ),
-    Tool(
-        "try_alert", "Try an alert", "What a query would have told of the newest events. Nothing is made.", Tried, _try
-    ),
+    Tool("try_alert", "Try an alert", "The newest events that a query matches. Creates nothing.", Tried, _try),
     Tool(
         "detect",
         "What is this URL",
-        "Looks at a URL once and says what it is. Costs a look.",
+        "Checks a URL once and returns its type. Costs a check.",
         OneUrl,
         _detect,
         looks=True,
     ),
-    Tool("watch", "Watch a URL", "Has a URL watched from now on. Costs a look.", Watched, _watch, looks=True),
+    Tool("watch", "Watch a URL", "Watches a URL from now on. Costs a check.", Watched, _watch, looks=True),
 )
 _BY_NAME: Final = {tool.name: tool for tool in TOOLS}
 _RESOURCES: Final = {

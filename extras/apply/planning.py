@@ -327,7 +327,7 @@ class _Planner:
             if any(one.secret for one in changes):
                 changes.append(Change("enabled", False, True))
             else:
-                says = "nothing is sent to it yet: it needs a secret, or who is told has not agreed"
+                says = "nothing is sent to it yet: it needs a secret, or the recipient has not agreed"
                 self.notes.append(f"{kind.id}.{wanted.name}: {says}")
         if mark is None:
             if not self._options.adopt:

@@ -200,7 +200,7 @@ class _Reader:
 
     def _told(self, place: Place, table: groups.TemplateTable) -> Sequence[Wanted]:
         if table.destinations and not table.alerts:
-            self._flaw(place, "destinations", "it has no alerts of which they are told: write `alerts = true`")
+            self._flaw(place, "destinations", "it has no alerts for them: write `alerts = true`")
         return self._named(place, table.destinations)
 
     def _named(self, place: Place, names: Iterable[str]) -> Sequence[Wanted]:

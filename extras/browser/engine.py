@@ -117,7 +117,7 @@ class Engine:
                 await self._send([tried] if self._held_back else [tried, _NO_HOLDING], desk)
         self._leave(desk)
         if not self.name:
-            self.end("it did not say what it is")
+            self.end("it did not identify itself")
 
     async def look(self, request: RenderRequest, marker: str, *, ports: Iterable[int] = (), most: int = -1) -> Rendered:
         """Show a page. most: the proxy's limit on requests, if not the request's own. Raises RenderFailed.
@@ -182,7 +182,7 @@ class Engine:
         try:
             return look.take(message, tag, trio.current_time())
         except (LookupError, TypeError, ValueError, AttributeError) as error:
-            self.end(f"it said what nobody understands: {error!r}"[:200])
+            self.end(f"it sent an unknown message: {error!r}"[:200])
             look.fail(f"the browser ended: {self.why}", "local")
             return ()
 
@@ -202,7 +202,7 @@ class Engine:
                 await self._send([Command("Target.closeTarget", {"targetId": opened["targetId"]})], desk)
                 return found["result"].get("value")
         except (LookupError, TypeError, AttributeError) as error:
-            raise RenderFailed(f"it said what nobody understands: {error!r}"[:200], blame="local") from None
+            raise RenderFailed(f"it sent an unknown message: {error!r}"[:200], blame="local") from None
         except (trio.TooSlowError, trio.EndOfChannel):
             raise RenderFailed(self.why or f"it did not answer within {EVALUATED_WITHIN:g} s", blame="local") from None
         finally:
@@ -285,7 +285,7 @@ class Engine:
         except (trio.BrokenResourceError, trio.ClosedResourceError):
             self.end(BROKE)
         except (BadMessage, TypeError, AttributeError) as error:
-            self.end(f"it said what nobody understands: {error}"[:300])
+            self.end(f"it sent an unknown message: {error}"[:300])
 
     def _hand_out(self, message: Message) -> None:
         """Put a message on the desk of its page view."""

@@ -398,7 +398,7 @@ class Look:
         if unreachable := frame.get("unreachableUrl"):
             self._fail_loading(self._failed or "net::ERR_FAILED", str(unreachable))
         elif self._navigations > MOST_NAVIGATIONS:
-            self._fail(f"the page loaded itself anew more than {MOST_NAVIGATIONS} times", "remote")
+            self._fail(f"the page reloaded itself more than {MOST_NAVIGATIONS} times", "remote")
         elif self.state is State.READING:
             self.state, self._readings = State.LOADING, 0
         yield from ()

@@ -419,13 +419,13 @@ def walls_in_words(walls: Walls | None) -> str:
     """Return a browser's confinement as a phrase.
 
     >>> walls_in_words(Walls(True, True))
-    'a network of its own, where nothing is but the guarded proxy; and its own sandbox'
+    'a separate network with only the guarded proxy; and its own sandbox'
     """
     if walls is None:
         return "not known yet"
     if walls.remote:
         return "remote: the proxy of each page's context alone, the guarded one; its walls elsewhere are not known here"
-    network = "a network of its own, where nothing is but the guarded proxy"
+    network = "a separate network with only the guarded proxy"
     if not walls.namespace:
-        network = "the guarded proxy, which it is told to use for all it asks"
+        network = "the guarded proxy, set for all its requests"
     return f"{network}; {'and its own sandbox' if walls.sandbox else 'without its own sandbox'}"

@@ -221,7 +221,7 @@ class RemoteBrowser:
             if status != NOT_A_NAME:
                 break
         if status != 200:
-            raise NotUp(f"{address.shown} answers with {status} where a browser says what it is{_hint(status)}")
+            raise NotUp(f"{address.shown} answers with {status} where a browser identifies itself{_hint(status)}")
         try:
             target = told_target(str(json.loads(body)["webSocketDebuggerUrl"]), address)
         except (ValueError, LookupError, TypeError, RecursionError):

@@ -186,7 +186,7 @@ _WORDS: Final = {
     "TUNNEL_CONNECTION_FAILED": "the proxy could not connect to the host",
     "UNSAFE_PORT": "browsers do not ask at that port",
     "UNKNOWN_URL_SCHEME": "it leads to an address that is not of the web",
-    "CERT_AUTHORITY_INVALID": "the certificate is of an authority that nobody knows",
+    "CERT_AUTHORITY_INVALID": "the certificate is of an unknown authority",
     "CERT_COMMON_NAME_INVALID": "the certificate is for another host",
     "CERT_DATE_INVALID": "the certificate is out of date",
 }

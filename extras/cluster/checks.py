@@ -64,7 +64,7 @@ def _asked(patient: DoctorContext, engine: PostgresEngine) -> Iterator[Finding]:
         yield Finding("ok", "node", f"{member} is inside")
     if found.opened is None:
         do = "Name the file of the master key in SANDERLING_MASTER_KEY_FILE, the same one on every node."
-        yield Finding("fail", "master key", "none is named, and beside PostgreSQL no node makes one", do)
+        yield Finding("fail", "master key", "none is named, and with PostgreSQL no node makes one", do)
     elif found.opened:
         yield Finding("fail", "master key", found.opened, "Name the one that this database was made with.")
     else:

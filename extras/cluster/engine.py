@@ -31,11 +31,11 @@ _REDIRECTING = ("PGSERVICE", "PGSERVICEFILE")
 CLOSE_WITHIN = 30.0
 NO_LIBRARY = "PostgreSQL's client library, libpq, is not on this machine"
 INSTALL_IT = (
-    "Install libpq5 (Debian, Ubuntu) or libpq (Fedora); beside a Sanderling from pip, "
+    "Install libpq5 (Debian, Ubuntu) or libpq (Fedora); with a Sanderling from pip, "
     "`pip install 'sanderling[postgres]'` brings one."
 )
 NO_NAMED_KEY = (
-    "Beside PostgreSQL the master key must be one that you name, since every node needs the same. Make one with "
+    "With PostgreSQL you must name the master key, since every node needs the same one. Make one with "
     "`(umask 077; sanderling keys master > master.key)` and name it in SANDERLING_MASTER_KEY_FILE (docs/postgresql.md)."
 )
 

@@ -163,7 +163,7 @@ class Hand:
     def _amend(path: Path, before: str, text: str) -> None:
         there = path.resolve()  # may be the owner's link
         if _text(there) != before:
-            raise OSError("it has been changed meanwhile, or can't be read")
+            raise OSError("it has changed, or can't be read")
         kept = there.stat()
         fresh = there.with_name(f".{there.name}.new")
         fresh.touch(0o600)

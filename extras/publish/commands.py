@@ -113,7 +113,7 @@ def publication_page(one: Mapping[str, Any]) -> Iterator[str]:
     if one["channel"]:
         yield f"  channel   {plain(one['channel'])}"
     if one["private_source_ids"]:
-        yield f"  private   {plain(', '.join(one['private_source_ids']))}: whoever has an address sees what they report"
+        yield f"  private   {plain(', '.join(one['private_source_ids']))}: anyone with an address sees their events"
     yield f"  page      {plain(_address(one))}"
     for label, address in (one["feeds"] or {}).items():
         yield f"  {label:<8}  {plain(address)}"

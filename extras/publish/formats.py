@@ -109,7 +109,7 @@ def rss(feed: FeedPage) -> bytes:
     channel = element_in(root, "channel")
     element_in(channel, "title", feed.title)
     element_in(channel, "link", feed.page)
-    element_in(channel, "description", f"What is new: {feed.title}")
+    element_in(channel, "description", f"News: {feed.title}")
     element_in(channel, "lastBuildDate", _date(feed.updated))
     element_in(channel, "generator", "Sanderling")
     for rel, href in (("self", feed.here), ("first", feed.first), ("next", feed.older)):

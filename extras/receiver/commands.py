@@ -98,7 +98,7 @@ def probe(
     config: str | None,
     **flags: str | None,
 ) -> int:
-    """Put the receiver at URL to the torture, and print what it should have done with each delivery and did.
+    """Test the receiver at URL with faulty deliveries, and print its expected and actual answers.
 
     Good ones, repeated, late, four at once, long, slow, with two signatures; forged, unsigned, stale and re-serialised
     ones. The events say that they are tests. URL must be one that could be a destination: public https, or in a network

@@ -165,7 +165,7 @@ _FIELDS: Final = (
     KindField(
         name="urgency",
         label="Urgency",
-        help="very-low, low, normal or high: a phone may let what is not urgent wait until it is charged.",
+        help="very-low, low, normal or high: a phone may delay low urgencies until it is charged.",
         required=False,
         default=URGENCY,
         pattern="very-low|low|normal|high",

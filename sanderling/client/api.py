@@ -205,10 +205,10 @@ def _without_number(words: str) -> str:
     """Remove the errno and Trio's wording for programmers from an error message.
 
     >>> _without_number("[Errno 13] Permission denied"), _without_number("All connection attempts failed")
-    ('Permission denied', 'nobody answers there')
+    ('Permission denied', 'there is no answer')
     """
     if words == "All connection attempts failed":
-        return "nobody answers there"
+        return "there is no answer"
     return re.sub(r"^\[Errno -?\d+\] (?:Error connecting to .*: )?", "", words)
 
 

@@ -31,9 +31,9 @@ ROOM = 24
 _MOOD_CODES: Mapping[Mood, str] = {"good": "32", "calm": "36", "warn": "33", "bad": "31"}
 _UNITS = (("d", 86_400), ("h", 3600), ("m", 60), ("s", 1))
 MATCHED = {
-    "change": "what came and what went",
-    "added": "what came",
-    "removed": "what went",
+    "change": "added and removed texts",
+    "added": "added texts",
+    "removed": "removed texts",
     "page": "the whole page, also what did not change",
 }
 _MOMENT = re.compile(r"\b(\d{1,2} (?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) \d{4} \d\d:\d\d) UTC\b")
@@ -267,7 +267,7 @@ def why_lines(
     yield f"  {plain(local(answer['state'], zone))}"
     told = any(one["kind"] == "told" for one in answer["reasons"])
     if asked and not (looked or told or answer["type"] == "push"):
-        yield "  (--look looks at it now, too, as politely as always)"
+        yield "  (--look also checks it now, if politeness allows)"
 
 
 def local(sentence: str, zone: tzinfo | None = None) -> str:

@@ -135,4 +135,4 @@ def alert_page(alert: Mapping[str, Any], destinations: Sequence[Mapping[str, Any
         state = DESTINATIONS[one["state"] if one["enabled"] else "paused"].word
         yield f"  sends to  {one['id']}  {state:<8}  {one['delivery_mode']:<7}  {plain(one['url'])}"
     if not destinations:
-        yield hinted("  sends to  nobody; `sanderling alerts deliver` names a URL")
+        yield hinted("  sends to  nothing yet; `sanderling alerts deliver` adds a URL")

@@ -104,7 +104,7 @@ def restore(file: Path, data: str | None, *, replace: bool, settings: bool, unve
 
 @click.command()
 @click.option("--dry-run", is_flag=True, help="Only show what would change; the service may run.")
-@click.option("--json", "as_json", is_flag=True, help="As JSON: what the database lacks, or lacked.")
+@click.option("--json", "as_json", is_flag=True, help="As JSON: the missing parts of the database.")
 @settings_flags("data")
 def migrate(config: str | None, *, dry_run: bool, as_json: bool, **flags: str | None) -> int:
     """Upgrade the data to this program's schema without serving; the first start would do the same.

@@ -80,7 +80,7 @@ def _current(answer: Mapping[str, Any], zone: tzinfo | None) -> Iterator[str]:
     # An older service sends no `current`.
     ranked = sorted(answer.get("current", ()), key=lambda one: _ORDER.index(one["type"]))
     if ranked:
-        yield "What the page says now:"
+        yield "The page's values now:"
     for one in ranked[:MOST_CURRENT]:
         says = one["text"] if one["type"] == "availability" else _with_unit(one, one)
         yield plain(f"  {says}  {one['path'] or one['label'] or one['type']}, since {moment(one['since'], zone)}")
@@ -235,7 +235,7 @@ def receipt_lines(receipt: Mapping[str, Any], zone: tzinfo | None = None) -> Ite
     yield f"  {plain(receipt['says'])}"
     counts = ((Verdict[name.upper()], count) for name, count in receipt["outcomes"].items() if count)
     if said := ", ".join(f"{count:,} {LOOKS[verdict].word}" for verdict, count in counts):
-        yield f"  looks: {said}; bodies that differed from the one before: {receipt['versions']:,}"
+        yield f"  checks: {said}; changed bodies: {receipt['versions']:,}"
     if (gap := receipt["longest_gap"]) is not None:
         yield f"  longest gap: {length(gap['seconds'])}, from {moment(gap['from'], zone)} to {moment(gap['to'], zone)}"
     for span in receipt["unknown"]:

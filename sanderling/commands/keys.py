@@ -32,7 +32,7 @@ def keys() -> None:
 
 @keys.command("create")
 @click.option("--name", required=True, help="What will use the key.")
-@click.option("--scope", "scopes", required=True, multiple=True, help="What it may do; repeatable.")
+@click.option("--scope", "scopes", required=True, multiple=True, help="A scope; repeatable.")
 @click.option("--rate", type=int, default=600, show_default=True, help="Requests a minute.")
 @click.option("--burst", type=int, default=100, show_default=True, help="Requests at once.")
 @json_option

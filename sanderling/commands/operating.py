@@ -137,7 +137,7 @@ def screen(overview: Mapping[str, Any], worst: Sequence[Mapping[str, Any]], widt
     for part, says in overview["failing"].items():
         yield fit(f"! {part}: {says}", width)
     if passed := overview.get("looks", {}).get("says"):
-        yield fit(f"! looks: {passed}", width)
+        yield fit(f"! checks: {passed}", width)
     if worst:
         yield ""
         yield f"{'worst':<{PATH}} {'state':<{STATE}} {'hlth':<{HEALTH}} error"[:width]

@@ -268,7 +268,7 @@ def source_page(source: Mapping[str, Any], status: Mapping[str, Any], zone: tzin
     if status["last_error"]:
         yield f"  last error  {plain(status['last_error'])}"
     since = f", the last {status['unchanged']:,} without news" if status["unchanged"] else ""
-    told = f"{status['looks']:,} looks{since}; {status['events']:,} events"
+    told = f"{status['looks']:,} checks{since}; {status['events']:,} events"
     held = status["held"]
     yield f"  in the log  {held['events']:,} events, about {held['bytes'] / 1024:,.1f} KiB"
     yield f"  so far      {told}, the newest {when(status['last_event_at'])}"

@@ -214,7 +214,7 @@ def _watching(source: Mapping[str, Any], row: Mapping[str, Any], now: str, width
     if source["trail"]:
         yield [(fit(" " * LABEL + _legend(source["trail"]), width), FAINT)]
     yield from _field("next check", f"in {until(row['next'], now)}: {source['next_look']}", width)
-    pace = f"every {short(source['interval_s'])} at its present pace; looks {source['looks']:,}, "
+    pace = f"every {short(source['interval_s'])} at its present pace; checks {source['looks']:,}, "
     quiet = f"the last {source['unchanged']:,} without news, " if source["unchanged"] else ""
     pace += f"{quiet}events {source['events']:,}"
     yield from _field("pace", pace, width)

@@ -50,7 +50,7 @@ def _lines() -> Iterator[str]:
         if not isinstance(command, click.Group):
             yield from _command(name, command)
     yield ".SH ENVIRONMENT"
-    yield "Each setting is a variable too; \\fBsanderling help settings\\fR lists them. Beside them:"
+    yield "Each setting is also a variable; \\fBsanderling help settings\\fR lists them. Also:"
     for variable, says in BESIDE.items():
         yield from _tagged(variable, says)
     yield ".SH EXIT STATUS"

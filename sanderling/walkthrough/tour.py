@@ -120,7 +120,7 @@ class _Guide:
         _say(f"  With one figure altered: {forged.cause.value}: {forged.reason}.")
 
     async def _show_why(self, event: bytes) -> None:
-        self._station("Why you were told")
+        self._station("The reason for this event")
         why = await self._ask("GET", f"/v1/events/{msgspec.json.decode(event)['id']}/why")
         _say(fill(plain(why["says"]), 100, initial_indent="  ", subsequent_indent="  "))
 
@@ -132,7 +132,7 @@ class _Guide:
         await self._ask(
             "POST", f"/v1/alerts/{alert['id']}/destinations", json={"url": bin["url"], "label": "practice bin"}
         )
-        _say("  An alert over the page delivers to a webhook bin of the service, which keeps what it is sent.")
+        _say("  An alert over the page delivers to a webhook bin of the service, which stores the requests.")
         await trio.sleep(BETWEEN)
         _say(f"  {(await self._ask('POST', '/v1/practice/page/change'))['says']}")
         capture = await self._capture(bin["id"])

@@ -90,7 +90,7 @@ Workspace = Annotated[
     ),
 ]
 ManagedName = Annotated[
-    str, Meta(min_length=1, max_length=200, description="What the files call it", examples=["day-tickets"])
+    str, Meta(min_length=1, max_length=200, description="Its name in the files", examples=["day-tickets"])
 ]
 Applied = Annotated[
     str,

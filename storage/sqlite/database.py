@@ -168,7 +168,7 @@ def _open(
             marked = mark.read()
         except ValueError as error:
             marked = START
-            warnings.append(f"the head mark is damaged and starts anew: {error}")
+            warnings.append(f"the head mark is damaged and is recreated: {error}")
         (above,) = connection.execute(_ABOVE).fetchone()
         if marked > newest:
             warnings.append(_behind(newest, marked))
@@ -190,7 +190,7 @@ def _unlocked(connection: sqlite3.Connection, database: Path, named: Vault | Non
     settle(folder, vault)
     examine_boxes(connection, vault)
     if not scrub(connection):
-        warnings.append("there was no room to write the database anew: its free pages may still hold older secrets")
+        warnings.append("there was no room to rewrite the database: its free pages may still hold older secrets")
     return vault, warnings
 
 

@@ -49,7 +49,7 @@ async def test_readyz_names_the_part_that_fails(house: House) -> None:
         looks, warnings = said.pop("looks"), said.pop("warnings")
         level = {"events_behind": 0, "seconds_behind": 0.0}
         assert said == {"status": "ready", "parts": ["recorder", "sources"], "overdue": 3, "matching": level}
-        assert (looks["per_second"], looks["passed_for_seconds"]) == (40.0, 240.0) and "for 4 min now" in warnings[0]
+        assert (looks["per_second"], looks["passed_for_seconds"]) == (40.0, 240.0) and "for 4 min." in warnings[0]
         house.readiness["sources"] = "They are being loaded."
         answer = await client.get("/readyz")
     assert answer.status_code == 503 and answer.headers["retry-after"]

@@ -137,7 +137,7 @@ async def test_an_instance_moves_to_postgresql_and_back_byte_for_byte(tmp_path: 
 @pytest.mark.parametrize(
     ("changes", "says"),
     [
-        ({"SANDERLING_MASTER_KEY_FILE": ""}, "the master key must be one that you name"),
+        ({"SANDERLING_MASTER_KEY_FILE": ""}, "you must name the master key"),
         ({"SANDERLING_STORAGE_URL": "postgresql://u:geheim@10.0.0.1/x"}, "verify-full"),
         ({"SANDERLING_STORAGE_URL": "postgresql://u:geheim@127.0.0.1:1/x"}, "refused"),
         ({"PGSERVICE": "other"}, "PGSERVICE is set"),

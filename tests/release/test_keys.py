@@ -57,7 +57,7 @@ def test_a_key_with_a_password_or_of_another_kind_is_refused_in_words(tmp_path: 
 
 
 def test_the_private_key_is_not_taken_for_the_public_one_nor_the_other_way() -> None:
-    with pytest.raises(ValueError, match="is a private key, which nobody needs for checking"):
+    with pytest.raises(ValueError, match="is a private key, which checking does not need"):
         public_key(PRIVATE)
     with pytest.raises(ValueError, match="is no private key"):
         private_key(PUBLIC)

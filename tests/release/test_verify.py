@@ -151,7 +151,7 @@ def test_a_folder_that_can_not_be_listed_is_a_wrong_command(
 
     monkeypatch.setattr("sanderling.releases.os.listdir", refused)
     assert checked(folder) == Exit.USAGE
-    assert capsys.readouterr().err == f"sanderling: {folder}: what lies in it can't be listed: Permission denied.\n"
+    assert capsys.readouterr().err == f"sanderling: {folder}: its contents can't be listed: Permission denied.\n"
 
 
 def test_files_of_two_folders_are_a_wrong_command(folder: Path) -> None:

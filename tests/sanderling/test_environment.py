@@ -121,7 +121,7 @@ def test_other_variables_are_none_of_our_business(folder: dict[str, str]) -> Non
         ({"metrics_bind": "9464"}, {}, "write an address and a port"),
         ({"browser_proxy_listen": "10.0.0.5"}, {}, "write an address and a port"),
         ({"browser_proxy_address": "sanderling:8082"}, {}, "browser_proxy_listen is not"),
-        ({"browser_proxy_listen": "0.0.0.0:8082"}, {}, "browser_proxy_address says by which"),
+        ({"browser_proxy_listen": "0.0.0.0:8082"}, {}, "set browser_proxy_address"),
         ({"metrics_bind": "::1:9464"}, {}, "write an address and a port"),
         ({"metrics_bind": "[::1]:70000"}, {}, "write an address and a port"),
     ],

@@ -259,7 +259,7 @@ async def test_when_the_consumer_is_gone_for_good_waiting_and_new_questions_fail
         askers.start_soon(asker)
         askers.start_soon(asker)  # this one waits with its question unsent, as the mailbox is full
     assert refused == [began + 10] * 2
-    with pytest.raises(Unanswered, match="nobody reads mailbox box"):
+    with pytest.raises(Unanswered, match="no task reads mailbox box"):
         await box.ask(lambda reply: ("x", reply))
     assert box.statistics().depth == 1, "messages stay for whoever comes next"
 

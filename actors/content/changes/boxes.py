@@ -43,7 +43,7 @@ _NEAR = 2
 _MOST_OFFERED = 7
 _TURNS = 4
 """Checks after the first that must find a text near rotating ones again before it is reported."""
-_AMONG = "beside texts that come and go"
+_AMONG = "next to texts that come and go"
 
 
 class Box(Struct, frozen=True):

@@ -216,7 +216,7 @@ def _told_away(verdict: Verdict, swap: swaps.Swap, target: str) -> Verdict:
     if verdict.delta and swap.says == swaps.LOGIN:
         # The next checks fail, because a login is not the page; its return is reported.
         memory = replace(verdict.memory, face=replace(verdict.memory.face, says=swap.says))
-        return replace(verdict, kind="moved", moved_to=target, memory=memory, reason=f"Told once: {_BEHIND}.")
+        return replace(verdict, kind="moved", moved_to=target, memory=memory, reason=f"Reported once: {_BEHIND}.")
     return replace(verdict, kind="moved", moved_to=target) if verdict.delta and target else verdict
 
 
@@ -306,7 +306,7 @@ def _decide(memory: PageMemory, look: _Look) -> Verdict:
                 "changed", remembered, diff, delta, score, f"{reason}.", why, counted, reverted=turn.reverted
             )
         reason += ", with the same texts"
-    instead = "it takes turns with what was there before, until it lasts" if rotates else ""
+    instead = "it alternates with the earlier text; reported if it lasts" if rotates else ""
     why = _withheld(look, withheld.of_blocks(blocks, told=False, instead=instead))
     shaped = [*shapes(look.now, look.apart.came), *shapes(look.before, look.apart.went)]
     grown = replace(_grown(memory, look, shaped), held=HeldPage(), slots=slots)

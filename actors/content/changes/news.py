@@ -101,7 +101,7 @@ _MANY, _MOST_ASIDE = 8, 0.8
 """Size of a group added or removed together, and the share that is furniture on the other side, to ignore it all."""
 _SOME, _LITTLE = 4, 0.2
 """Furniture blocks that a redesign brings into the content, and the most that lost blocks weigh."""
-AMID = "it stands amid what was or is furniture"
+AMID = "it is among page furniture"
 MOVED = "it belongs to something else now, until it stays"
 _MOST_CONTROLS = 4
 """More controls that come or go at once are a menu."""
@@ -109,7 +109,7 @@ CONTROLS = "a control by itself, until it stays"
 _AMOUNT = re.compile(r"\d\.\d|\d,\d\d?(?!\d)|[$€£¥]")
 """In a button or field, other figures are counters: likes, comments, days."""
 RESTLESS = "this place changes at nearly every check"
-ID = "an id that may be made anew at each check, until it stays"
+ID = "an id that may change at each check; reported if it stays"
 SEEN = "seen in an earlier check"
 COPY, COPIES = "one more copy of a text that is there", "another copy is still there"
 NULL = "a null says as much as no member"

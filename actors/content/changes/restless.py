@@ -35,7 +35,7 @@ def remark_of(memory: PageMemory) -> str:
     if not count:
         return ""
     places = "One place on the page shows" if count == 1 else f"{count} places on the page show"
-    return f"{places} different at nearly every check: a text there is reported if it stays."
+    return f"{places} another text at nearly every check, which is reported if it stays."
 
 
 def after(memory: PageMemory, replaced: Iterable[Replacement], came: Container[str], number: int) -> tuple[Slot, ...]:

@@ -25,7 +25,7 @@ LONGEST = 200
 _COUNTED = 0.2
 """A lighter block hardly contributes to a reported change."""
 _MASK = re.compile(r"⟨(\w+)⟩")
-MADE = "only members differ that are made anew at each check, or may be until they stay"
+MADE = "only ids or times differ that change, or may change, at each check"
 _SPELLING = "only its spelling or punctuation differs"
 _MASKED = {
     "stamp": "when the page was made",

@@ -183,7 +183,7 @@ def open_page(
 def _part(text: str, document: Plain, selector: str | None, ignore: tuple[str, ...]) -> Plain:
     found = part_of(text, document, selector, ignore).found
     if found is None and selector is None:
-        raise ContentError("Nothing of this document is left by what is ignored.")
+        raise ContentError("`ignore` removes the whole document.")
     return found or Plain(document.format, document.says, _NOTHING_CHOSEN)
 
 

@@ -99,7 +99,7 @@ def read_file(body: bytes) -> Plain | None:
 def read_bytes(kind: str, body: bytes) -> Plain:
     """Return a file for comparison by kind, size and hash. kind: from `binary_kind`."""
     lines = [(line, CELL) for line in lines_of(kind, body)]
-    return _made(FILE, f"{kind} of {len(body):,} bytes: its bytes are compared, not what it shows", lines)
+    return _made(FILE, f"{kind} of {len(body):,} bytes: its bytes are compared, not its contents", lines)
 
 
 def unwatchable(text: str) -> str | None:

@@ -62,7 +62,7 @@ class LetterWords(NamedTuple):
     how: str = "To stop it: %(link)s"
     stop: str = "Stop these mails"
     question: str = "Do you want these mails?"
-    wish: str = "Somebody wants to send you mail from Sanderling: %(what)s."
+    wish: str = "Someone wants to send you mail from Sanderling: %(what)s."
     agree: str = "If you want it, open this page and agree:"
     otherwise: str = "If you do not, do nothing: there will be no other mail."
 

@@ -136,7 +136,7 @@ def check(messenger: Messenger) -> Found:
         if not (rule.status or rule.path or rule.contains):
             yield f"answers[{number}].verdict", "fits every answer: say which by status, path or contains"
         if rule.values and not rule.path:
-            yield f"answers[{number}].values", "are compared with what lies at a path: add the path"
+            yield f"answers[{number}].values", "are compared with the value at a path: add the path"
 
 
 def _check_texts(messenger: Messenger) -> Found:

@@ -29,7 +29,7 @@ _COSTLY: Final = message(
 _ORDER: Final[tuple[Cause, ...]] = ("reach", "yield", "partial", "stuck")
 _WELL: Final[dict[Cause, Message]] = {
     "reach": message("It answers."),
-    "yield": message("Its silence is within what is usual for it."),
+    "yield": message("Its silence is normal for it."),
     "partial": message("All of its last answers could be read."),
     "stuck": message("It has no permanent error."),
 }

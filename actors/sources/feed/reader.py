@@ -93,7 +93,7 @@ def _reason(counts: dict[str, int]) -> str:
 
 
 def _less(feed: FeedReading) -> str:
-    less = " The document ends early: what it lacks is not gone." if feed.cut else ""
+    less = " The document ends early, so missing entries do not count as removed." if feed.cut else ""
     return f"{less} {feed.left_out:,} more entries were left out." if feed.left_out else less
 
 

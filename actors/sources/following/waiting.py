@@ -208,7 +208,7 @@ def _not_fetched(source: Source, draft: Draft, waiting: Sequence[Waiting], room:
     """Return why an item's page is not fetched, or ""."""
     host, count = host_of(draft.url), len(waiting)
     if not draft.url or item_form(draft.url) in {item_form(source.watch_url), item_form(source.url)}:
-        return "It has no page of its own."
+        return "It has no own page."
     if not is_own(source, host):
         if not is_named(host, source.follow_hosts):
             return f"Its page is on another host, {host}, which is not fetched."
@@ -281,7 +281,7 @@ def note_of(look: ListLook, at: Millis, since: Millis | None) -> Note:
 def _reset(source: Source, look: ListLook, at: Millis) -> Draft:
     if look.bulk:
         says = (
-            f"{look.bulk:,} addresses of the sitemap {source.watch_url} are new at once, too many to be told one by "
+            f"{look.bulk:,} addresses of the sitemap {source.watch_url} are new at once, too many to report one by "
             "one. Later items are reported as usual."
         )
     else:

@@ -229,7 +229,7 @@ def _note(source: Source, look: PageLook, at: Millis, since: Millis | None) -> N
 def _draft(source: Source, look: PageLook, fetched: FetchedResponse, at: Millis) -> Draft:
     if look.kind == "moved":
         where = look.moved_to or "a login"
-        says = f"The page now leads to {where}, and what stands there is another page: {look.title}"
+        says = f"The page now leads to {where}, which is another page: {look.title}"
         title = f"A page now leads elsewhere: {source.called}"
         told = notices.draft("source_moved", source.url, title, says, at, of_source=source.tags)
         # Readers that apply all differences continue from here.

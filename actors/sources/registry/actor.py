@@ -119,7 +119,7 @@ class Lanes:
     """The lane of each request."""
 
     def __init__(self) -> None:
-        self.network = Lane("questions that look at a URL (adding, detecting, previewing)", TO_NETWORK)
+        self.network = Lane("requests that fetch a URL (adding, detecting, previewing)", TO_NETWORK)
         self.storage = Lane("changes and other questions about sources", TO_STORAGE)
 
     def of(self, message: RegistryMessage) -> Lane | None:

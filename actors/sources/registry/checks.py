@@ -45,7 +45,7 @@ async def check_rendering(ports: Ports, asked: NewSource | DetectRequest | Sourc
     if not is_page and asked.wait_for:
         raise Unprocessable("body.wait_for: only a page has it", "body.wait_for")
     if asked.render == "always" and asked.headers and given_request(asked.headers).body is not None:
-        raise Unprocessable("body.render: what is asked with a POST can't be rendered", "body.render")
+        raise Unprocessable("body.render: a source with a POST can't be rendered", "body.render")
     if asked.wait_for is not None:
         await check_css(ports, asked.wait_for, "body.wait_for")
 
@@ -76,7 +76,7 @@ def check_replies(rules: Sequence[str]) -> None:
 def check_lent(asked: NewSource | Source) -> None:
     if asked.headers_for and not is_lendable(asked.headers):
         says = (
-            "what is posted is not sent for other sources" if asked.headers else "it has no headers to send for others"
+            "a posted body is not sent for other sources" if asked.headers else "it has no headers to send for others"
         )
         raise Unprocessable(f"headers_for: {says}", "body.headers_for")
 
@@ -116,5 +116,5 @@ def blaming_tags(source: Source) -> Iterator[None]:
     except Unprocessable as error:
         if not tags or error.location != "body.selector":
             raise
-        says = f"{error.detail}. The selector comes from its tag {tags[0]}: give the source one of its own"
+        says = f"{error.detail}. The selector comes from its tag {tags[0]}: give the source its own"
         raise Unprocessable(says, "body.tags", tags[0]) from None

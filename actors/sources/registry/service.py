@@ -247,7 +247,7 @@ class SourceService:
             where = "body.selector" if selector else "body.ignore"
             raise Unprocessable(f"{before.url} is a {FORMATS.get(format, 'page')}: {says}", where)
         if after.tier.polled != before.tier.polled:
-            raise Unprocessable("a source can't be turned into a push source, or back: add it anew", "body.type")
+            raise Unprocessable("a source can't become a push source, or the reverse: add it again", "body.type")
         if after == before:
             return self._table.describe(source)
         await self._table.hear_out(live)
@@ -366,11 +366,11 @@ class SourceService:
                 await storage.sources.update(back, storage.lease, version, before=resting.source)
             except Duplicate as duplicate:
                 there = duplicate.existing.id
-                raise Conflict(f"{back.url} was added again meanwhile, as source {there}: delete that first") from None
+                raise Conflict(f"{back.url} was added again as source {there}: delete that first") from None
             except StateMoved:
                 raise Conflict(f"source {source} is no longer deleted") from None
             if await storage.sources.get(source) is None:
-                raise NotFound(f"source {source} was forgotten meanwhile")
+                raise NotFound(f"source {source} has been deleted")
             live = LiveSource(back, resting.hot, version)
             self._table.put(live)
             return self._table.describe(source)

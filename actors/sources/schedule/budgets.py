@@ -48,12 +48,14 @@ class LookRate:
         """Return a sentence for people; empty while the budget is kept.
 
         >>> LookRate(40.0, 10.0, 240.0).says()
-        '40.0 checks per second, 10 is the budget (looks_per_second), exceeded for 4 min now.'
+        '40.0 checks per second exceed the budget of 10 (looks_per_second), for 4 min.'
         """
         if not self.passed:
             return ""
         long = f"{self.passed / 60:.0f} min" if self.passed >= 60 else f"{self.passed:.0f} s"
-        return f"{self.rate:,.1f} checks per second, {self.budget:g} are the budget (looks_per_second), for {long} now."
+        return (
+            f"{self.rate:,.1f} checks per second exceed the budget of {self.budget:g} (looks_per_second), for {long}."
+        )
 
 
 class Spending:

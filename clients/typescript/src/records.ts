@@ -1134,7 +1134,7 @@ export interface MailboxSeen {
 export interface Managed {
   /** The name of the folder of files; no two folders have the same */
   workspace: string;
-  /** What the files call it */
+  /** Its name in the files */
   name: string;
   /**
    * What the files set when they were applied last, as `field=digest` with spaces between; none of it is of a

@@ -66,7 +66,7 @@ class Membership:
         if not (self._failing or self._parked):
             return ""
         silent = trio.current_time() - self._beaten_at
-        return f"the database has not answered for {silent:.0f} s" + (": no looks are made" if self._parked else "")
+        return f"the database has not answered for {silent:.0f} s" + (": no checks run" if self._parked else "")
 
     async def run(self, child: Child) -> None:
         """Beat until stopped, then leave: the others take over at once."""

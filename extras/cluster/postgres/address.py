@@ -178,7 +178,7 @@ def _checked(name: str, port: str | None) -> Host:
         try:
             ip_address(name)
         except ValueError:
-            raise BadAddress("a host is no name; behind host= the port has a parameter of its own, port=") from None
+            raise BadAddress("a host is no name; with host= the port is a separate parameter, port=") from None
     if not port:
         return Host(name, PORT)
     if not re.fullmatch(r"[0-9]{1,5}", port, re.ASCII) or not 0 < int(port) < 1 << 16:

@@ -100,9 +100,7 @@ def _warnings(facts: ServerFacts) -> Iterator[Verdict]:
         yield Verdict(False, says, "Name it in synchronous_standby_names.")
     if facts.log_lock is not None and facts.log_lock[0] > LOCK_WARNS:
         held, process = facts.log_lock
-        says = (
-            f"the session of process {process} has held the log's lock for {held:.0f} s: nothing is committed meanwhile"
-        )
+        says = f"the session of process {process} has held the log's lock for {held:.0f} s, so nothing can be committed"
         yield Verdict(False, says, f"End it if it hangs: SELECT pg_terminate_backend({process})")
     if facts.pooled and not facts.listens:
         says = "a pooler such as PgBouncer passes no notices on: events reach streams up to 0.1 s later"

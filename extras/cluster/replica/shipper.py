@@ -192,7 +192,7 @@ class Shipper:
                 raise _Foreign(FOREIGN) from None
             higher = claimed.number > origin.number
             if higher or not earlier:
-                self._alarms(f"{error}; the service goes on; check who may write there")
+                self._alarms(f"{error}; the service continues; check the permissions there")
             return higher  # an unproven claim
         if owner.id != origin.id:
             raise _Foreign(FOREIGN)

@@ -43,7 +43,7 @@ ASKED = "take-over"
 """With this file another command asks the follower to take over."""
 ASKED_WITHIN = 120.0
 NO_KEY = (
-    "A standby follows only what the service's master key vouches for: copy that key to {}, or name its file in "
+    "A standby accepts only copies authenticated by the service's master key: copy that key to {}, or name its file in "
     f"{FILE_VARIABLE}."
 )
 MARGIN = Millis(60_000)
@@ -51,7 +51,7 @@ MARGIN = Millis(60_000)
 _FACT = "SELECT value FROM fact WHERE name=?"
 _KEEP = "INSERT INTO fact VALUES(?, ?) ON CONFLICT(name) DO UPDATE SET value=excluded.value"
 _UNFENCED = (
-    "The other service can't be told to stop: {}. If you are sure that it does not run, and will not be started again, "
+    "The other service could not be stopped: {}. If you are sure that it does not run, and will not be started again, "
     "take over with --unreachable."
 )
 
@@ -213,8 +213,8 @@ async def _ask(data: Path, tell: Tell, *, unreachable: bool) -> int:
         if _served(data):
             tell(f"Taken over. Start it: {typed('serve', str(data))}")
             return Exit.WELL
-        raise CommandFailed("The command that follows has not taken over: see what it says.")
-    raise CommandFailed(f"The command that follows has not taken over within {ASKED_WITHIN:.0f} s: see what it says.")
+        raise CommandFailed("The command that follows has not taken over: read its output.")
+    raise CommandFailed(f"The command that follows has not taken over within {ASKED_WITHIN:.0f} s: read its output.")
 
 
 def sentences(done: TakenOver, data: Path) -> Iterator[str]:
@@ -248,7 +248,7 @@ def _held(data: Path, variables: Mapping[str, str], *, resumes: bool = False) ->
                 raise CommandFailed(
                     f"{data}: a take-over was cut off. Finish it with --take-over."
                     if cut_off
-                    else f"{data} has a database of its own: name an empty folder for the standby.",
+                    else f"{data} already has a database: name an empty folder for the standby.",
                     Exit.BAD_DATA,
                 )
             yield copy

@@ -81,7 +81,7 @@ class Manifest(Struct, frozen=True):
 VOUCHED: Mapping[Standing, str] = {
     "holds": "its MAC holds: it is as it was made with this master key",
     "fails": "its MAC does not hold: it was altered, or made with another master key",
-    "missing": "it carries no MAC, so nothing shows whether somebody has altered it",
+    "missing": "it carries no MAC, so changes to it can't be detected",
     "unchecked": "no master key is named, so its MAC was not checked",
 }
 

@@ -97,7 +97,7 @@ def taken_over(done: Restored) -> Iterator[str]:
     if done.settings == "left":
         yield f"The settings in it ({FILE_NAME}) are left out; --with-settings takes them over, too."
     elif done.settings == "taken":
-        yield f"Its settings are taken over ({FILE_NAME}): look them through before you start it."
+        yield f"Its settings are taken over ({FILE_NAME}): check them before you start it."
 
 
 def who_gets_in(found: Entrances) -> Iterator[str]:
@@ -199,8 +199,8 @@ def _refuse_unvouched(file: Path, standing: Standing, *, unverified: bool) -> No
         raise CommandFailed(f"{file}: {VOUCHED[standing]}.", Exit.BAD_DATA)
     if standing == "missing" and not unverified:
         raise CommandFailed(
-            f"{file}: {VOUCHED[standing]}. It was made without a master key or by an earlier version, or somebody took "
-            "the MAC out. If you know where it comes from, restore it with --unverified.",
+            f"{file}: {VOUCHED[standing]}. It was made without a master key or by an earlier version, or the MAC was "
+            "removed. If you trust its origin, restore it with --unverified.",
             Exit.BAD_DATA,
         )
 

@@ -86,7 +86,7 @@ def migrate(folder: Path) -> Need:
             if found.copied and not rebuild(database):
                 raise CommandFailed(
                     f"{database} could not be copied: {found.needed >> 20} MiB are needed and {found.free >> 20} free, "
-                    "and nobody may read it meanwhile. Nothing has changed; try again.",
+                    "without other readers. Nothing has changed; try again.",
                     Exit.TRY_AGAIN,
                 )
             with closing(connect(database, WRITER)) as connection, translated():

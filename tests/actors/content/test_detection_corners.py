@@ -148,7 +148,7 @@ def test_a_file_that_is_no_text_is_watched_by_its_bytes_and_the_evidence_says_so
     body, words = FILES[name]
     finding = detect(body, "text/html", URL)
     assert (finding.type, finding.format, finding.refusal) == ("html", "file", None)
-    assert words in finding.evidence and "its bytes are compared, not what it shows" in finding.evidence
+    assert words in finding.evidence and "its bytes are compared, not its contents" in finding.evidence
 
 
 @pytest.mark.parametrize("name", NEITHER)

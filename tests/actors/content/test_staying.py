@@ -116,7 +116,7 @@ def test_a_place_that_shows_something_else_each_time_is_restless() -> None:
     page = Watched("Buy our letter opener of brass while it is there")
     verdicts = [page.look(tip) for tip in tips]
     assert "changed" not in [verdict.kind for verdict in verdicts]
-    assert "changes at nearly every look" in {block.rule[11:] for block in verdicts[-1].withheld}.pop()
+    assert "changes at nearly every check" in {block.rule[11:] for block in verdicts[-1].withheld}.pop()
 
 
 def test_all_dates_of_a_page_moved_by_one_day_are_a_time_zone_and_one_of_them_is_news() -> None:

@@ -150,7 +150,7 @@ async def test_it_is_withheld_while_the_service_does_not_do_its_work_and_comes_s
         service = Service(nursery)
         tree = service.live()
         await trio.sleep(50)
-        service.failing = "no looks are made"
+        service.failing = "no checks run"
         await trio.sleep(102)
         service.failing = ""
         await trio.sleep(AGAIN)

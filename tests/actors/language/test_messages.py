@@ -44,7 +44,7 @@ def test_times_are_shown_by_the_readers_clock_but_not_those_in_names() -> None:
     text = "at 28 May 2026 20:26 UTC"
     says = message("It was reported on %(at)s as “%(title)s” (event %(id)s).", at=NOW, title=text, id="e")
     assert str(by_clock(says, ZoneInfo("Europe/Stockholm"))) == (
-        f"It was told on 28 May 2026 22:26 as “{text}” (event e)."
+        f"It was reported on 28 May 2026 22:26 as “{text}” (event e)."
     )
 
 

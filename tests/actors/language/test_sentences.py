@@ -83,7 +83,7 @@ def test_a_sentence_that_begins_with_a_figure_is_one_of_its_own() -> None:
             "Ingen läsning har lyckats sedan 26 okt 2026 13:34 UTC, i 60 min. "
             "6 läsningar i rad har misslyckats, i 32 min: x"
         )
-        assert translated("9 blocks came and 3 went: it takes turns with what was there before, until it lasts.") == (
+        assert translated("9 blocks came and 3 went: it alternates with the earlier text; reported if it lasts.") == (
             "9 stycken kom och 3 försvann: det växlar med det som stod där tidigare, tills det består."
         )
 

@@ -48,7 +48,7 @@ def test_lines_that_are_left_out_are_counted_in_it() -> None:
 
 
 def test_a_notice_is_said_and_what_a_page_wrote_is_not() -> None:
-    title, content = "A source is failing: A source is failing: x", "Its silence is within what is usual for it."
+    title, content = "A source is failing: A source is failing: x", "Its silence is normal for it."
     said = notification_of("x", an_event(title=title, content=content, alert_type="source_failing"), SWEDISH)
     assert said.title == "En källa misslyckas: A source is failing: x"
     assert said.items[0].content == "Dess tystnad är inom det vanliga."

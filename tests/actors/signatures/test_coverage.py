@@ -58,7 +58,7 @@ def test_what_it_proves_is_said_and_what_not() -> None:
     assert lines[0].startswith("https://shop.example/, from 2024-10-04T00:00:00.000Z to ")
     assert "unknown from 2024-10-04T00:00:00.000Z to 2024-10-04T00:00:01.000Z: the clock was set" in lines
     assert "No recorded check found a change to report." in lines
-    assert any("does not prove that the looks were made" in line for line in lines)
+    assert any("does not prove that the checks happened" in line for line in lines)
     assert "No recorded check found a change to report." not in list(explained(decode(signed(known()))))
 
 

@@ -206,7 +206,7 @@ async def test_a_preview_of_a_borrower_goes_on_with_the_lenders_session_and_an_o
     ("wish", "says"),
     [
         ({"headers_for": (SITE,)}, "it has no headers to send for others"),
-        ({"headers": "POST\nX: 1\n\nbody", "headers_for": (SITE,)}, "what is posted is not sent"),
+        ({"headers": "POST\nX: 1\n\nbody", "headers_for": (SITE,)}, "a posted body is not sent"),
         ({"headers": HEADERS, "headers_for": ("*",)}, "headers_for: "),
         ({"headers": HEADERS, "headers_for": ("*.com",)}, "every host of a top level"),
         ({"headers": HEADERS, "headers_for": ("a.example/x",)}, "a host has no path"),
@@ -232,7 +232,7 @@ async def test_headers_are_named_again_before_they_go_to_a_further_place(autojum
         await trio.sleep(3_000)
         assert set(site.cookies("/x", "other.example")) == {None}
         await edited(run, lender, headers_for=())
-        with pytest.raises(Unprocessable, match="again: what is sealed"):
+        with pytest.raises(Unprocessable, match="again: the stored value"):
             await edited(run, lender, headers_for=("api.site.example",))
         await edited(run, lender, headers_for=("other.example",), headers=HEADERS)
         await trio.sleep(3_000)

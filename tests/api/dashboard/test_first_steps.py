@@ -194,7 +194,7 @@ async def test_a_bin_that_can_not_be_wired_says_what_to_do_and_is_not_left_behin
     await browser.get(PATH)
     await changed(browser)
     await browser.submit(f"{PATH}/wire")
-    assert "The practice was ended meanwhile: begin it anew, then wire a bin." in browser.text
+    assert "The practice has ended: start it again, then attach a bin." in browser.text
     assert "Source ids" not in browser.text and browser.page.xpath("//form[@action='/first-steps/change']")
     assert await house.storage.bins.all() == [] and await house.storage.alerts.all() == []
 

@@ -212,7 +212,7 @@ NOTICES = (
             "source_moved",
             "https://site1.test/",
             f"A page now leads elsewhere: {GREEK}",
-            f"The page now leads to a login, and what stands there is another page: {GREEK}",
+            f"The page now leads to a login, which is another page: {GREEK}",
             NOW,
         ),
         summary="→ a login",

@@ -91,7 +91,7 @@ async def test_today_says_that_more_looks_than_the_budget_are_made(house: House,
     assert "looks_per_second" not in browser.text
     house.spent = LookRate(40.0, 10.0, 240.0)
     await browser.get("/")
-    assert "40.0 looks a second are made" in browser.text and "for 4 min now" in browser.text
+    assert "40.0 checks per second" in browser.text and "for 4 min." in browser.text
 
 
 async def test_a_source_that_needs_somebody_is_called_by_its_name(

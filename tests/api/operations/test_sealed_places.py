@@ -153,7 +153,7 @@ async def test_no_field_of_a_destination_sends_what_is_sealed_elsewhere(house: H
                 known, after = {url for url, _ in before}, await leaving(house, kind)
                 assert [url for url, sealed in after if sealed and url not in known] == [], (name, road)
                 if name == "url" or name.removeprefix("options.") in kind.in_path:
-                    assert "again: what is sealed" in says, (name, road)
+                    assert "again: the stored value" in says, (name, road)
                     assert after == before, "nothing of it was changed"
 
 
@@ -235,6 +235,6 @@ async def test_no_field_of_a_source_sends_its_headers_elsewhere(house: House) ->
             assert not after.names or after.places <= before.places, name
             if name == "headers_for":
                 assert answer.status_code == 422 and "given for https://members.test" in answer.text
-                assert "again: what is sealed" in browser.text
+                assert "again: the stored value" in browser.text
         named = {"headers_for": ["elsewhere.test"], "headers": "Cookie: new"}
         assert (await client.patch(f"/v1/sources/{id}", json=named)).status_code == 200

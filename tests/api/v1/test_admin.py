@@ -102,7 +102,7 @@ async def test_a_source_says_what_its_score_is_made_of_and_why_it_is_looked_at_n
         ("partial", 1.0),
         ("stuck", 1.0),
     ]
-    assert source["next_look"].startswith("It has not been looked at yet")
+    assert source["next_look"].startswith("It has not been checked yet")
 
 
 async def test_destinations_stand_in_rows_who_fails_first_then_who_has_most_waiting(

@@ -370,7 +370,7 @@ async def test_one_that_came_from_another_instance_is_enabled_once_it_has_a_secr
     before = await client.get(path)
     assert (before.json()["needs_secret"], before.json()["state"]) == (True, "disabled")
     refused = await client.patch(path, json={"enabled": True})
-    assert (refused.status_code, "Nobody knows its secret" in refused.json()["detail"]) == (409, True)
+    assert (refused.status_code, "Its secret is missing" in refused.json()["detail"]) == (409, True)
     made = (await client.post(f"{path}/rotate-secret")).json()
     assert (made["needs_secret"], made["enabled"]) == (False, False)
     stored = await house.storage.alerts.destination(record["id"])

@@ -85,10 +85,10 @@ async def test_an_event_whose_note_is_gone_says_so_and_what_it_has_itself(
     answer = await why(client, event)
     assert not answer["noted"] and answer["score"] is None and answer["weighed"] == []
     assert answer["says"].startswith(
-        "The page changed: blocks came (1), went (0), were altered (1). The note of that look"
+        "The page changed: blocks came (1), went (0), were altered (1). The note of that check"
     )
     assert answer["compared_with_event"] == id_in(before)
-    assert "as it was told on 28 May 2026" in answer["says"]
+    assert "page reported on 28 May 2026" in answer["says"]
 
 
 async def test_a_feeds_event_names_the_identity_that_was_new(house: House, client: httpx.AsyncClient) -> None:

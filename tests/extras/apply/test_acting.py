@@ -298,5 +298,5 @@ async def test_a_secret_goes_along_with_an_address_that_changes_and_without_it_t
     assert (found.url, found.private["token"].value) == ("https://two.test/in", "s3cret")
     service.variables = {}
     (done,), _ = await service.apply(files(tmp_path / "f", all=hook.format("three")))
-    assert done.became == "refused" and "again: what is sealed" in done.says
+    assert done.became == "refused" and "again: the stored value" in done.says
     assert (await service.house.storage.alerts.destinations())[0].url == "https://two.test/in"

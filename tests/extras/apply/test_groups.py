@@ -150,7 +150,7 @@ async def test_a_source_that_the_files_describe_themselves_is_the_groups_as_they
         (RIVALS.replace("acme.example", "https://acme.example"), "leave https:// away"),
         (RIVALS.replace("domain =", "site ="), "there is no such parameter; it takes domain"),
         (FEWER.replace("/about", "/jobs"), "without: https://acme.example/jobs is none of its sources"),
-        (RIVALS.replace("alerts = true", "alerts = false"), "it has no alerts of which they are told"),
+        (RIVALS.replace("alerts = true", "alerts = false"), "it has no alerts for them"),
         (RIVALS.replace('"hook"', '"hock"'), "there is no [destinations.hock] in these files; did you mean hook?"),
         (RIVALS + '[sources.rivals]\nurl = "https://x.test/"', "one of the two needs another name"),
     ],

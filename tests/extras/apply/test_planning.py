@@ -271,7 +271,7 @@ async def test_what_came_without_its_secret_gets_it_and_goes_on(service: Service
     await house.storage.alerts.edit_destination(kept.id, lambda old: replace(old, **imported))
     assert (await of(service, "destinations"))["needs_secret"] is True
     assert (await service.plan(files(tmp_path / "f", all=ONE))).notes == [
-        "destinations.prices/hook: nothing is sent to it yet: it needs a secret, or who is told has not agreed"
+        "destinations.prices/hook: nothing is sent to it yet: it needs a secret, or the recipient has not agreed"
     ]
     files(tmp_path / "f", all=ONE + 'secret = { env = "SECRET" }\n')
     await service.apply(folder)

@@ -353,7 +353,7 @@ def test_a_page_that_loads_itself_anew_for_ever_is_ended() -> None:
     script = Script().opened().loaded()
     for _ in range(MOST_NAVIGATIONS):
         script.say("Page.frameNavigated", frame={"id": "T", "url": URL})
-    assert "anew more than" in failure(script)[1]
+    assert "reloaded itself more than" in failure(script)[1]
 
 
 def test_frames_inside_are_not_the_page() -> None:

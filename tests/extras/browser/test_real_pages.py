@@ -184,7 +184,7 @@ def test_what_would_stop_a_person_stops_no_look(outcomes: Mapping[str, Any], nam
     ("name", "says"),
     [
         ("endless", "did not come to rest within 6 s"),
-        ("reloading", "loaded itself anew|come to rest"),
+        ("reloading", "reloaded itself|come to rest"),
         ("huge", "more than 4,194,304"),
         ("download", "no page"),
         ("empty", "ABORTED"),

@@ -49,7 +49,7 @@ def test_one_is_named_by_its_title_listed_moved_and_deleted(capsys: pytest.Captu
 
 def test_a_private_source_that_becomes_visible_is_named() -> None:
     told = "\n".join(publication_page(RECORD | {"private_source_ids": ["s-1", "s-2"]}))
-    assert "private   s-1, s-2: whoever has an address sees what they report" in told
+    assert "private   s-1, s-2: anyone with an address sees their events" in told
     assert "private" not in "\n".join(publication_page(RECORD))
 
 

@@ -163,8 +163,8 @@ async def test_health_is_one_line_and_an_exit_code(tmp_path: Path, capsys: pytes
     assert code == 1 and line.startswith("not reachable: ") and line.count("\n") == 1
     async with behind_a_socket(tmp_path, house):
         assert await asked() == (0, "ready\n")
-        house.readiness["watching"] = "no look has \x1b[31m ended"
-        assert await asked() == (1, "not ready: watching: no look has ?[31m ended\n")
+        house.readiness["watching"] = "no check has \x1b[31m ended"
+        assert await asked() == (1, "not ready: watching: no check has ?[31m ended\n")
 
 
 @pytest.mark.real

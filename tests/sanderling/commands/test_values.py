@@ -86,7 +86,7 @@ def test_what_the_page_says_now_comes_first_prices_before_all() -> None:
     now = [number, state, {**CURRENT, **since}]
     said = list(value_lines({**ANSWER, "series": [], "current": now, "more": 3}, UTC))
     assert said[:5] == [
-        "What the page says now:",
+        "The page's values now:",
         "  5 EUR  Team, since 1 May 2026 10:00",
         "  Sold\\x1bout  Team, since 1 May 2026 10:00",
         "  5 GB  number, since 1 May 2026 10:00",

@@ -66,12 +66,12 @@ def test_who_restarts_a_part_hears_what_else_begins_anew() -> None:
 
 def test_a_refusal_is_told_in_the_services_words() -> None:
     service = FakeService()
-    service.refusal = (409, "log is running: only what is in quarantine or backoff can be released.")
+    service.refusal = (409, "log is running: only parts in quarantine or backoff can be released.")
 
     async def play(terminal: Terminal) -> None:
         await terminal.wait_for("site0.test")
         await terminal.press("u", "y")
-        await terminal.wait_for("Log is running: only what is in quarantine")
+        await terminal.wait_for("Log is running: only parts in quarantine")
 
     on_terminal(play, service=service)
 

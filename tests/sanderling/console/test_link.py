@@ -87,7 +87,7 @@ def test_r2_deliveries_that_come_later_are_told_at_the_top() -> None:
 
 def test_looks_beyond_the_budget_are_told_at_the_top() -> None:
     service = FakeService()
-    service.passed = "40 looks a second are made"
+    service.passed = "40 checks per second"
 
     async def play(terminal: Terminal) -> None:
         await terminal.wait_for("OVER BUDGET 10/s for 240 s")

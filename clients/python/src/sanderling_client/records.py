@@ -1164,7 +1164,7 @@ class Managed(Struct, frozen=True, kw_only=True):
     workspace: str
     """The name of the folder of files; no two folders have the same"""
     name: str
-    """What the files call it"""
+    """Its name in the files"""
     applied: str | UnsetType = UNSET
     """What the files set when they were applied last, as `field=digest` with spaces between; none of it is of a
     secret. Default: ""

@@ -154,7 +154,7 @@ class PostgresConnection:
         self._warned = False
         self.run(before + "COMMIT")
         if self._warned:
-            raise Unavailable("PostgreSQL was told to commit without its standby")
+            raise Unavailable("PostgreSQL was set to commit without its standby")
 
     def close(self) -> None:
         """Close the connection. Safe to call twice."""
@@ -199,7 +199,7 @@ class Lineage:
             if found[1] < known[1]:
                 raise Unavailable(
                     f"PostgreSQL: this server was left behind by a failover (its timeline is {found[1]}, and "
-                    f"{known[1]} has been seen): stop it, or it loses what is written to it"
+                    f"{known[1]} has been seen): stop it, or it loses new writes"
                 )
             self._known = found
 

@@ -152,7 +152,7 @@ def test_a_rotation_that_is_held_is_said_in_a_sentence_for_the_sources_health() 
         memory = answer.memory
         remarks.append(answer.remark)
     assert remarks[0] == ""
-    assert "shows something else at nearly every look" in remarks[-1]
+    assert "another text at nearly every check" in remarks[-1]
 
 
 def test_in_a_sources_first_looks_a_text_in_anothers_place_has_to_stay_a_look_longer() -> None:

@@ -63,24 +63,24 @@ def test_what_can_not_be_read_costs_under_its_own_name() -> None:
     ("view", "words"),
     [
         (SourceView(a_source(enabled=False), SourceRuntime()), "paused"),
-        (SourceView(a_source(), SourceRuntime()), "not been looked at yet"),
+        (SourceView(a_source(), SourceRuntime()), "not been checked yet"),
         (
             SourceView(a_source(type="push"), SourceRuntime(), push=PushView(connected_since=NOW)),
-            "A connection is held since",
+            "Connected since",
         ),
-        (SourceView(a_source(type="push"), SourceRuntime(next_look_at=NOW)), "made again on 28 May 2026 20:26 UTC"),
-        (with_changes(a_view(), queue_position=4), "4 looks wait for its host"),
-        (with_changes(a_view(), overdue=True), "has not happened yet"),
+        (SourceView(a_source(type="push"), SourceRuntime(next_look_at=NOW)), "reconnects on 28 May 2026 20:26 UTC"),
+        (with_changes(a_view(), queue_position=4), "4 checks of the same host"),
+        (with_changes(a_view(), overdue=True), "is late"),
         (a_view(breaker=BreakerState("open", 4, 2)), "The last 4 checks failed, so it pauses"),
         (a_view(breaker=BreakerState("closed", 1)), "retried after about a minute"),
-        (a_view(not_before=Millis(NOW + MINUTE)), "Its server has asked for fewer looks: none before"),
+        (a_view(not_before=Millis(NOW + MINUTE)), "Its server asked for fewer requests: no check before"),
         (
             a_view(),
-            "learned from the hours and days at which it changes. It changes about every 2 h on average.",
+            "learned from the hours and days of its changes. It changes about every 2 h on average.",
         ),
-        (a_view(next_look_at=Millis(NOW + MINUTE)), "left a doubt"),
+        (a_view(next_look_at=Millis(NOW + MINUTE)), "was uncertain"),
         (a_view(next_look_at=Millis(NOW + MINUTE), interval=60.0), "as often as politeness allows"),
-        (a_view(next_look_at=Millis(NOW + 44 * MINUTE), interval=2700.0), "45 min, the longest wait"),
+        (a_view(next_look_at=Millis(NOW + 44 * MINUTE), interval=2700.0), "45 min, the longest interval"),
     ],
 )
 def test_the_next_look_has_its_reason(view: SourceView, words: str) -> None:
@@ -90,9 +90,9 @@ def test_the_next_look_has_its_reason(view: SourceView, words: str) -> None:
 def test_what_the_user_and_the_origin_ask_for_is_said() -> None:
     assert "fixed interval of 10 min" in says(a_view(), limits=Limits(schedule=600.0))
     assert "Cache-Control" in says(a_view(), hints=Hints(max_age=1800.0))
-    assert "its feed asks for it" in says(a_view(), hints=Hints(max_age=1200.0, ttl=1800.0))
+    assert "as its feed asks" in says(a_view(), hints=Hints(max_age=1200.0, ttl=1800.0))
     skipped = a_view(next_look_at=Millis(NOW + 43 * MINUTE))
-    assert "wants to be left alone" in says(skipped, hints=Hints(skip_hours=(20, 21)))
+    assert "hours or days without checks" in says(skipped, hints=Hints(skip_hours=(20, 21)))
     assert says(a_view(), gap=None) == "Its pace is not known yet. The next check is after 10 min."
 
 

@@ -204,7 +204,7 @@ def test_h6_the_reason_names_the_largest_penalty_with_numbers() -> None:
 def test_our_own_troubles_and_throttling_are_not_held_against_a_source(blame: Blame) -> None:
     health = failing(100, blame)
     assert (health.score, health.flag, health.down_since) == (1.0, "ok", None)
-    assert ("not held against" in health.reason) == (blame is Blame.THROTTLED)
+    assert ("does not lower the score" in health.reason) == (blame is Blame.THROTTLED)
 
 
 def test_an_answer_ends_an_outage_at_once() -> None:

@@ -98,7 +98,7 @@ async def test_a_page_that_becomes_a_stream_says_so(autojump_clock: object) -> N
         origin.headers["/list"] = {"content-type": "text/event-stream"}
         origin.bodies["/list"] += b"x"
         await trio.sleep(3600)
-        assert "add it anew, as push" in str(service.registry.table.describe(source).hot.last_error)
+        assert "add it again, as push" in str(service.registry.table.describe(source).hot.last_error)
 
 
 @pytest.mark.parametrize(

@@ -45,7 +45,7 @@ async def test_a_url_is_shown_as_a_page_also_where_it_advertises_a_feed_and_noth
 async def test_a_feed_has_no_parts(autojump_clock: object) -> None:
     async with watching() as (service, origin):
         origin.bodies["/feed"] = rss("a")
-        with pytest.raises(Unprocessable, match="each entry is told by itself"):
+        with pytest.raises(Unprocessable, match="each entry is reported by itself"):
             await of_url(service, FEED, PickWish())
         added = await service.add(FEED)
         with pytest.raises(Unprocessable, match="not watched as a page"):

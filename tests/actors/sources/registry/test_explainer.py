@@ -47,7 +47,7 @@ async def test_what_was_told_is_found_with_its_event_whatever_the_accents(autoju
         (event,) = await service.events()
         found = await ask(service, source, "CAFE  OUVRE")
         assert (found.reasons[0].kind, found.reasons[0].event) == ("told", event["id"])
-        assert "It was told on 28 May 2026" in str(found.reasons[0].says)
+        assert "It was reported on 28 May 2026" in str(found.reasons[0].says)
         assert str(found.state).startswith("The last check was on 28 May 2026") and "next check is due" in str(
             found.state
         )
@@ -60,8 +60,8 @@ async def test_what_was_there_at_the_first_look_is_told_to_nobody(autojump_clock
         kind, says = await best(service, source, "an audit log and help by mail")
         assert kind == "there"
         assert says == (
-            "It is in what is known of the page, block 3, and no event told it: it was there at the first check, "
-            "on 28 May 2026 20:26 UTC, and that is told to nobody."
+            "It is in the stored page, block 3, and no event reported it: it was there at the first check, "
+            "on 28 May 2026 20:26 UTC, and the baseline is not reported."
         )
 
 
@@ -85,7 +85,7 @@ def test_the_frequency_is_of_the_looks_that_found_a_difference() -> None:
     (only,) = noted(notes, "offer of the day")
     assert str(only.says) == (
         "Seen on 28 May 2026 20:26 UTC and not reported: a label (score 0.20; the threshold is 0.50); "
-        "it came or went in 5 of the last 10 looks that found a difference."
+        "it was added or removed in 5 of the last 10 checks with a difference."
     )
 
 
@@ -96,7 +96,7 @@ async def test_what_is_outside_of_the_selector_is_found_by_a_look(autojump_clock
         )
         source = (await service.add(PAGE, selector="main")).view.source.id
         kind, says = await best(service, source, "Stand am Hafen")
-        assert kind == "absent" and "Only what is inside of the selector `main` is watched." in says
+        assert kind == "absent" and "Only the selector `main` is watched." in says
         await trio.sleep(61)
         kind, says = await best(service, source, "stand am hafen", look=True)
         assert (kind, says) == ("outside", "It is on the page now, outside of the selector `main`.")
@@ -149,7 +149,7 @@ async def test_an_entry_of_a_feed_is_found_in_its_events_its_notes_and_its_docum
         assert (await best(service, source, "gamma", look=True))[0] == "due"
         await trio.sleep(61)
         kind, says = await best(service, source, "another text", look=True)
-        assert kind == "due" and "something else than when it was seen" in says
+        assert kind == "due" and "its text has changed since the last check" in says
         await trio.sleep(2 * 86400)
         assert (await best(service, source, "GAMMA"))[0] == "told"
 
@@ -204,8 +204,8 @@ async def test_of_a_frame_that_nobody_asked_for_only_numbers_are_known(autojump_
         await trio.sleep(2)
         await pusher.send("prices rise", "weather", "weather", "prices rise")
         kind, says = await best(service, source, "weather")
-        assert kind == "unasked" and "its own filter or an alert" in says
-        assert "4 frames have come: 1 were told, 2 nothing asks for, 1 had come before" in says
+        assert kind == "unasked" and "its source's filter or an alert" in says
+        assert "4 frames have arrived: 1 reported, 2 that nothing asked for, 1 repeated" in says
         assert (await best(service, source, "PRICES"))[0] == "told"
     (stretch,) = notes_in(disk, source)
     assert stretch.counts == {"frames": 4, "admitted": 1, "filtered": 2, "duplicates": 1, "unreadable": 0}

@@ -122,7 +122,7 @@ async def test_a_change_waits_for_the_look_at_the_one_before(autojump_clock: obj
         await service.registry.table.stop(service.registry.table.get(source))
         await change(service)
         await trio.sleep(PACE / 1000)
-        with pytest.raises(TooSoon, match="still being looked at"):
+        with pytest.raises(TooSoon, match="still being checked"):
             await change(service)
 
 

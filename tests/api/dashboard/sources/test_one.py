@@ -132,7 +132,7 @@ async def test_its_events_are_paged_with_the_latest_difference_in_words(house: H
 def test_what_changed_after_the_latest_event_and_was_not_told_is_named_beside_it() -> None:
     told_at = rfc3339(NOW)
     later = look(Millis(NOW + 60_000), Verdict.NOTHING_TO_TELL, 200)
-    reason = "1 block came and 1 went: it takes turns with what was there before, until it lasts."
+    reason = "1 block came and 1 went: it alternates with the earlier text; reported if it lasts."
     turn = Note(Millis(NOW + 60_400), "churn", reason)
     assert untold_since(told_at, [later, look(Millis(NOW + 90_000), Verdict.UNCHANGED, 304)], [turn]) == (
         later.last_at,
@@ -309,7 +309,7 @@ async def test_an_edit_says_for_what_other_sources_headers_are_sent_and_the_page
     await browser.get(f"{here()}/edit")
     assert browser.form(f"{here()}/edit").fields["headers_for"] == "*.a.example"
     await browser.submit(f"{here()}/edit", {"headers_for": "*.a.example, b.example"})
-    assert "Give headers again: what is sealed was given for" in browser.text
+    assert "Give headers again: the stored value was given for" in browser.text
     typed = {"headers_for": "*.a.example, b.example", "headers": "X: s3cret"}
     await browser.submit(f"{here()}/edit", typed)
     edited = house.registry.views[source].source

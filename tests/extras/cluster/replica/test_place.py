@@ -65,5 +65,5 @@ def test_credentials_that_everybody_can_read_or_that_lack_a_line_are_refused(tmp
 
 
 def test_beside_postgresql_it_is_refused() -> None:
-    with pytest.raises(ValueError, match="PostgreSQL has standbys of its own"):
+    with pytest.raises(ValueError, match="PostgreSQL has its own standbys"):
         Settings(replica="/mnt/x", storage_url="postgresql://me@host/db")

@@ -156,7 +156,7 @@ async def _in_a_group(objects: MemoryObjects, standby: Path) -> None:
 async def test_a_folder_with_a_database_of_its_own_is_no_standbys(tmp_path: Path) -> None:
     async with a_storage(tmp_path):
         pass
-    with pytest.raises(CommandFailed, match="has a database of its own"), _held(tmp_path, {}):
+    with pytest.raises(CommandFailed, match="already has a database"), _held(tmp_path, {}):
         pass
 
 
