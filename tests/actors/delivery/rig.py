@@ -68,7 +68,6 @@ class Rig:
         self.recorder_full = False
         self.at_point: Callable[[str], None] = lambda name: None
         world: Any = SimpleNamespace(
-            observer=NO_OBSERVER,
             now=lambda: Millis(NOW + round(trio.current_time() * 1000)),
             chance=random.Random,
             reach=self._reach,

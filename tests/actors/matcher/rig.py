@@ -106,7 +106,6 @@ class Rig:
             self.at_point(name)
 
         world: Any = SimpleNamespace(
-            observer=NO_OBSERVER,
             now=lambda: Millis(NOW),
             reach=reach,
             log=lambda name, **fields: self.logged.append(name),

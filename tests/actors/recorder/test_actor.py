@@ -38,7 +38,6 @@ class Bench:
         self.storage: Storage = InLoopStorage(disk, disk.start("test"), sync)
         self.mailbox: Mailbox[RecorderMessage] = Mailbox("recorder", 1024)
         world: Any = SimpleNamespace(
-            observer=NO_OBSERVER,
             now=lambda: NOW,
             reach=self.points.append,
             log=lambda name, **fields: self.logged.append(name),
