@@ -1,8 +1,8 @@
 """Draw mutants and see who notices them: `python -m bench.mutants --count 200 --seed 1`.
 
-First it records which test runs which line (one run of all tests; `--keep` reuses the last record). Then each mutant is
-tested in a copy of the tree. Results are in build/mutants/summary.txt, survivors as diffs; an interrupted run keeps its
-results. Exit 1 if a mutant survived that is not listed as equivalent.
+First it records which test runs which line (one run of all tests, or of those for the rooms of `--only`; `--keep`
+reuses the record). Then each mutant is tested in a copy of the tree. Results are in build/mutants/summary.txt,
+survivors as diffs; an interrupted run keeps its results. Exit 1 if a mutant survived that is not listed as equivalent.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from pathlib import Path
 
 from bench.mutants.drawing import Mutant, drawn
 from bench.mutants.named import named
-from bench.mutants.rooms import ROOMS, TESTS
+from bench.mutants.rooms import FALLBACK, ROOMS, TESTS
 from bench.mutants.trial import Copy, Touched, Verdict, tried
 
 ROOT = Path(__file__).parents[2]
@@ -80,11 +80,11 @@ class Summary:
         return "\n".join(lines)
 
 
-def learn(copy: Copy, target: Path) -> None:
-    """Run the tests of `make test` once without a mutant and record each one's lines. Trials skip failing tests."""
+def learn(copy: Copy, target: Path, tests: Sequence[str]) -> None:
+    """Run tests of `make test` once without a mutant and record each one's lines. Trials skip failing tests."""
     words = ["-m", "pytest", "-q", "-n0", "--tb=line", "-m", "not long"]
     words += ["-p", "bench.mutants.touching", "--touched-into", str(target)]
-    code, said = copy.run([*words, "--basetemp", str(copy.folder.parent / "scratch"), *TESTS], 7200)
+    code, said = copy.run([*words, "--basetemp", str(copy.folder.parent / "scratch"), *tests], 7200)
     print(said[-600:], flush=True)
     if code not in (0, 1):
         raise SystemExit(f"the tests did not run: {code}")
@@ -110,10 +110,11 @@ def main() -> int:
     mutants = [mutant for mutant in mutants if given.match in mutant.key]
     with tempfile.TemporaryDirectory(dir=given.folder) as folder:
         copy = Copy(ROOT, Path(folder))
-        touched = BUILD / "touched.json"
+        rooms = given.only or []
+        touched = BUILD / f"{'-'.join(['touched', *rooms])}.json"
         if not (given.keep and touched.exists()):
             BUILD.mkdir(parents=True, exist_ok=True)
-            learn(copy, touched)
+            learn(copy, touched, [name for room in rooms for name in FALLBACK[room]] or TESTS)
         return try_all(mutants, copy, Touched.read(touched), given.simulate, given.also)
 
 

@@ -38,6 +38,27 @@ ROOMS: Mapping[str, Sequence[str]] = {
         "storage/sqlite/engine/connection.py",
         "storage/append.py",
     ),
+    "hub": ("api/hub",),
+    "feeds-out": ("api/published", "actors/feed_documents"),
+    "replica": (
+        "actors/replica",
+        "storage/objects.py",
+        "storage/sqlite/engine/shipping.py",
+        "storage/sqlite/engine/wal.py",
+    ),
+    "heartbeat": ("actors/heartbeat",),
+    "coverage": (
+        "actors/shifts.py",
+        "storage/records/coverage.py",
+        "storage/records/tally.py",
+        "storage/sql/stores/coverage.py",
+        "actors/sources/registry/tallies.py",
+    ),
+    "cookies": ("actors/egress/cookies.py", "actors/sources/kept_cookies.py", "actors/sources/lending.py"),
+    "browser": ("actors/browser/pool.py", "actors/browser/held.py", "actors/browser/holder.py"),
+    "apply": ("extras/apply",),
+    "members": ("actors/members",),
+    "webpush": ("actors/destination_kinds/webpush",),
 }
 """Files, or whole folders, by room. A file in several rooms is drawn more often."""
 ASIDE: Sequence[str] = ("supervision/examples",)
@@ -71,7 +92,42 @@ FALLBACK: Mapping[str, Sequence[str]] = {
     "supervision": ("tests/supervision",),
     "storage": ("tests/storage/contract", "tests/storage"),
     "hosts": ("tests/actors/egress/test_hosts.py", "tests/actors/egress/test_reopening.py"),
+    "hub": ("tests/api/hub", "tests/test_bursts.py"),
+    "feeds-out": ("tests/api/published", "tests/actors/feed_documents", "tests/test_bursts.py"),
+    "replica": (
+        "tests/actors/replica",
+        "tests/storage/test_objects.py",
+        "tests/storage/sqlite/engine/test_shipping.py",
+    ),
+    "heartbeat": ("tests/actors/heartbeat",),
+    "coverage": (
+        "tests/actors/test_shifts.py",
+        "tests/actors/sources/registry/test_tallies.py",
+        "tests/storage/records/test_coverage.py",
+        "tests/storage/records/test_shift.py",
+        "tests/storage/records/test_tally.py",
+        "tests/storage/contract/test_contract_coverage.py",
+        "tests/api/v1/test_coverage.py",
+    ),
+    "cookies": (
+        "tests/actors/egress/test_cookies.py",
+        "tests/actors/sources/test_kept_cookies.py",
+        "tests/actors/sources/test_lending.py",
+        "tests/actors/sources/looks/test_renewal.py",
+    ),
+    "browser": ("tests/actors/browser",),
+    "apply": ("tests/extras/apply",),
+    "members": ("tests/actors/members",),
+    "webpush": ("tests/actors/destination_kinds/webpush",),
 }
-"""Tests for lines that run only at import, so that no test runs them."""
-DELIVERIES = frozenset({"matcher", "delivery", "digest"})
-"""Rooms that delivery worlds cover; these get half of the simulation time."""
+"""Tests for lines that run only at import, so that no test runs them; with `--only`, all tests of its rooms."""
+WORLDS: Mapping[str, tuple[str, int]] = {
+    **dict.fromkeys(("matcher", "delivery", "digest"), ("deliveries", 20)),
+    **dict.fromkeys(("hub", "feeds-out"), ("hub", 1)),
+    "replica": ("standby", 1),
+    "heartbeat": ("heartbeats", 1),
+    "coverage": ("coverage", 1),
+    "cookies": ("members", 1),
+    "members": ("nodes", 1),
+}
+"""The kind of world that is about a room, and how many to run at once; these get half of the simulation time."""

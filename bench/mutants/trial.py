@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bench.mutants.drawing import Mutant
-from bench.mutants.rooms import DELIVERIES, FALLBACK
+from bench.mutants.rooms import FALLBACK, WORLDS
 
 SLACK = 25.0
 """Extra seconds for a test run, in addition to 1.5 times its time under the slow tracer; after that the mutant hangs,
@@ -23,7 +23,7 @@ LONG = 300.0
 MOST_TESTING = 40.0
 """Maximum seconds of tests per mutant, the fastest first."""
 WORLD = 1.0
-DELIVERY_WORLDS = 20
+"""Days of a world that is about everything."""
 MOST_SIMULATING = 600.0
 """Seconds for worlds to prove that they hold without a mutant."""
 
@@ -167,8 +167,9 @@ def simulated(mutant: Mutant, sound: str, copy: Copy, seconds: float) -> tuple[s
     while (left := until - time.monotonic()) > 0:  # noqa: TID251
         seed += 1
         worlds = [str(seed), "--days", str(WORLD)]
-        if mutant.room in DELIVERIES and seed % 2:
-            worlds = [f"{seed * DELIVERY_WORLDS}..{(seed + 1) * DELIVERY_WORLDS - 1}", "--only", "deliveries"]
+        if mutant.room in WORLDS and seed % 2:
+            kind, count = WORLDS[mutant.room]
+            worlds = [f"{seed * count}..{(seed + 1) * count - 1}", "--only", kind]
         if copy.whole.get(" ".join(worlds)) is False:
             continue
         code, _ = copy.run(["-m", "tests.simulation", *worlds], left)
