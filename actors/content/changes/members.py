@@ -31,12 +31,10 @@ _MOMENT: Final = r'"?[12]\d{9}(?:\d{3}){0,3}(?:\.\d+)?"?|".*\d\d:\d\d:\d\d.*"'
 _DRAWN: Final = r'"(?=\S*\d)[\w+/=.:-]{8,}"|"(?=\S*[a-z])(?=\S*[A-Z])[\w+/=-]{12,}"'
 _LIKELY: Final = re.compile(f"{_MOMENT}|{_DRAWN}")
 """A moment or a random value, in comparable form."""
-_MADE: Final = re.compile(rf'{_MOMENT}|{_DRAWN}|\d\S*|"\S*\d\S*"')
-"""The same, or any figure, for example a counter."""
+_MADE: Final = re.compile(rf'{_MOMENT}|{_DRAWN}|\d\S*|"\S*\d\S*"|"[0-9a-f]{{4,}}"')
+"""The same, or any figure, for example a counter; also a random value that happens to have none."""
 _ITEM: Final = re.compile(r"\[[^\]]*\]")
 _MASK: Final = "⟨made⟩"
-
-Path = tuple[str, ...]
 
 
 class Masked(NamedTuple):
@@ -59,8 +57,8 @@ def masked(memory: PageMemory, before: SettledState, now: SettledState, apart: A
     old, new = _members(before, apart.went), _members(now, apart.came)
     differ = {path: (old[path], value) for path, value in new.items() if old.get(path, value) != value}
     content = any(value != "null" for path, value in (*old.items(), *new.items()) if (path in old) != (path in new))
-    slots, seen = {slot.key: slot for slot in memory.slots}, dict[Path, Slot]()
-    masks, unproven = set[Path](), dict[Path, Slot]()
+    slots, seen = {slot.key: slot for slot in memory.slots}, dict[str, Slot]()
+    masks, unproven = set[str](), dict[str, Slot]()
     for path, slot, limit, stay in _known(memory, slots, differ, number):
         if limit:
             seen[path] = slot
@@ -84,8 +82,8 @@ def masked(memory: PageMemory, before: SettledState, now: SettledState, apart: A
 
 
 def _known(
-    memory: PageMemory, slots: dict[str, Slot], differ: Mapping[Path, tuple[str, str]], number: int
-) -> Iterator[tuple[Path, Slot, int, int]]:
+    memory: PageMemory, slots: dict[str, Slot], differ: Mapping[str, tuple[str, str]], number: int
+) -> Iterator[tuple[str, Slot, int, int]]:
     """Remove each differing value from `slots`; yield it as known after this check, its `_limit`, and the checks it
     stayed.
 
@@ -94,22 +92,23 @@ def _known(
     """
     first = memory.told if len(states_in(memory.states)) == 1 else 0
     names = {path: digest16(f"member {path}") for path in differ}
-    kin = {_ITEM.sub("[]", str(path)): slots[name].brief for path, name in names.items() if name in slots}
-    before = dict[Path, Slot]()
+    kin = {_ITEM.sub("[]", path): slots[name].brief for path, name in names.items() if name in slots}
+    before = dict[str, Slot]()
     for path, name in names.items():
-        brief = kin.get(_ITEM.sub("[]", str(path)), 0)
+        brief = kin.get(_ITEM.sub("[]", path), 0)
         unknown = Slot(name, brief, number - 1 if brief else first)
         before[path] = slots.pop(name) if name in slots else unknown
+    limits = {path: min(_limit(path.rpartition(".")[2], said) for said in both) for path, both in differ.items()}
     digests = {path: digest16(now) for path, (_, now) in differ.items()}
-    moved = [slot for path, slot in before.items() if digests[path] != slot.value]
+    moved = {path for path, slot in before.items() if digests[path] != slot.value}
     still = number - bool(moved) - max((slot.since for slot in before.values()), default=number)
-    company = any(slot.brief >= PROVEN for slot in moved)
+    company = {path for path in moved if before[path].brief > PROVEN - limits[path]}
     for path, slot in before.items():
-        limit = min(_limit(path[-1].rpartition(".")[2], said) for said in differ[path])
-        since = slot.since + still if moved and company else slot.since
+        limit = limits[path]
+        since = slot.since + still if company - {path} else slot.since
         stay = number - since
-        if limit and digests[path] != slot.value:
-            brief = slot.brief + 1 if stay <= max(slot.brief, limit) else 0
+        if limit and path in moved:
+            brief = slot.brief + 1 if stay <= max(slot.brief + bool(slot.brief), limit) else 0
             yield path, Slot(slot.key, brief, number, digests[path]), limit, 0
         else:
             half = 0 if moved or slot.brief < PROVEN else (still + 1) // 2
@@ -121,37 +120,38 @@ def told(slots: tuple[Slot, ...]) -> tuple[Slot, ...]:
     return tuple(replace(slot, value="") for slot in slots)
 
 
-def _members(state: SettledState, side: Side) -> dict[Path, str]:
+def _members(state: SettledState, side: Side) -> dict[str, str]:
     """Return the values of these lines in comparable form; of places with equal names, the last."""
     return {path: value for i in side.positions for path, value in _values(state, i)}
 
 
-def _values(state: SettledState, i: int) -> Iterator[tuple[Path, str]]:
+def _values(state: SettledState, i: int) -> Iterator[tuple[str, str]]:
     name, value, path = _parsed(state, i)
     if value is json_text.NO_VALUE:
-        yield (*path, name or "", state.texts[i]), ""
+        yield f"{path}.{name}: {state.texts[i]}", ""
     else:
         yield from _below(value, path)
 
 
-def _parsed(state: SettledState, i: int) -> tuple[str | None, Any, Path]:
+def _parsed(state: SettledState, i: int) -> tuple[str | None, Any, str]:
+    """Return a line's name, its value, and the value's place, the same on however many lines its container is."""
     name, said = json_text.named(state.texts[i])
     place = state.places[i] if i < len(state.places) else None
-    value = json_text.loaded(said)
-    above = (place.row if place else "",)
-    return name, value, above if name is None or isinstance(value, (dict, list)) else (*above, name)
+    value, above = json_text.loaded(said), place.row if place else ""
+    return name, value, above if name is None or isinstance(value, (dict, list)) else f"{above}.{name}"
 
 
-def _below(value: Any, path: Path) -> Iterator[tuple[Path, str]]:
+def _below(value: Any, path: str) -> Iterator[tuple[str, str]]:
     for step, item in _items(value):
-        yield from _below(item, (*path, step))
+        yield from _below(item, path + step)
     if not isinstance(value, (dict, list)) or not value:
         yield path, json_text.form_of(value)
 
 
 def _items(value: Any) -> Iterator[tuple[str, Any]]:
+    """Yield the members or items of a value, each with its step from there."""
     if isinstance(value, dict):
-        yield from value.items()
+        yield from ((f".{name}", item) for name, item in value.items())
     elif isinstance(value, list):
         learned = json_text.key_of(value)
         yield from ((json_text.item_of(value, at, learned), item) for at, item in enumerate(value))
@@ -167,7 +167,7 @@ def _limit(name: str, said: str) -> int:
     return 2 if _LIKELY.fullmatch(bare) else 1
 
 
-def _without(state: SettledState, side: Side, masks: Collection[Path]) -> SettledState:
+def _without(state: SettledState, side: Side, masks: Collection[str]) -> SettledState:
     """Return the state with keys that ignore the masked values in these lines."""
     keys = list(state.keys)
     for i in side.positions:
@@ -178,10 +178,10 @@ def _without(state: SettledState, side: Side, masks: Collection[Path]) -> Settle
     return replace(state, keys=tuple(keys))
 
 
-def _taken(value: Any, path: Path, masks: Collection[Path]) -> Any:
+def _taken(value: Any, path: str, masks: Collection[str]) -> Any:
     if path in masks:
         return _MASK
-    steps = [(step, _taken(item, (*path, step), masks)) for step, item in _items(value)]
+    taken = [_taken(item, path + step, masks) for step, item in _items(value)]
     if isinstance(value, dict):
-        return dict(steps)
-    return [item for _, item in steps] if isinstance(value, list) else value
+        return dict(zip(value, taken, strict=True))
+    return taken if isinstance(value, list) else value

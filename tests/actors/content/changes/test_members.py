@@ -96,6 +96,29 @@ def test_noise_that_stays_is_told() -> None:
     assert told[:2] == ["", ""] and sum(map(bool, told)) == 1
 
 
+def test_noise_is_known_on_however_many_lines_its_object_is() -> None:
+    def answered(number: int) -> dict[str, object]:
+        # The object fits on one line of 160 characters at every other check.
+        meta = {"trace": f"{number * 7919 * 10**8:016x}" * (1 + number % 2), "text": "a" * 100}
+        return {"response": {"meta": meta, "ok": True}, "about": "b" * 60}
+
+    told = told_of(*map(answered, range(9)))
+    assert told[2:] == [""] * 6
+
+
+@pytest.mark.parametrize("name", ["server", "uptime"])
+def test_in_responses_from_a_cache_noise_is_told_once_at_most(name: str) -> None:
+    requests = (0, 1, 1, 2, 2, 3, 4, 4, 5, 5, 6, 7, 7, 8, 9, 9)
+    made = ({"server": f"web-{n * 7 % 11:02}", "uptime": 98_000 + 600 * n} for n in requests)
+    told = told_of(*({name: one[name], "open": True} for one in made))
+    assert sum(map(bool, told)) <= 1
+
+
+def test_a_token_that_happens_to_have_no_figure_is_no_news() -> None:
+    tokens = ("7f3a1", "19920", "4cb52", "ffafa", "9969d", "bcdef", "19a2b")
+    assert told_of(*({"nonce": token, "open": True} for token in tokens)) == [""] * 6
+
+
 def test_a_new_item_of_a_list_has_the_noise_of_the_others() -> None:
     def listed(number: int, *names: str) -> dict[str, object]:
         items = [{"name": name, "price": 5, "token": f"{ord(name) * 7919**number * 10**8:x}"} for name in names]
