@@ -264,11 +264,12 @@ def _has_begun(rows: Iterable[Any]) -> bool:
 
 
 def _address(code: str) -> str | None:
-    """Return the mail address that a CDN hides as hex, each byte XORed with the first."""
+    """Return the mail address that a CDN hides as hex, each byte XORed with the first; None if it hides none."""
     if not _CFEMAIL.fullmatch(code) or len(code) % 2:
         return None
     first, *rest = bytes.fromhex(code)
-    return bytes(byte ^ first for byte in rest).decode("utf-8", "replace")
+    found = bytes(byte ^ first for byte in rest).decode("utf-8", "replace")
+    return found if "@" in found else None
 
 
 MOST_BLOCKS = 10_000

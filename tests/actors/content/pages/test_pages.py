@@ -91,6 +91,8 @@ def test_a_mail_address_that_a_cdn_hides_is_shown() -> None:
     code = bytes([0x42, *(byte ^ 0x42 for byte in b"ann@x.example")]).hex()
     look = reading(html(f'Write to <a class="__cf_email__" data-cfemail="{code}">[email&#160;protected]</a>'))
     assert "Write to ann@x.example" in look.blocks
+    none = reading(html('Write to <a class="__cf_email__" data-cfemail="1f3a99c0">[email&#160;protected]</a>'))
+    assert "Write to [email protected]" in none.blocks
 
 
 def test_selector_and_ignore_narrow_the_page() -> None:
