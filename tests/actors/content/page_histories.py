@@ -426,11 +426,15 @@ KINDS: tuple[Callable[[random.Random], Story], ...] = (
 )  # fmt: skip
 
 
+def bodies_of(story: Story) -> list[bytes]:
+    """Return the first state twice, then the following states."""
+    return [story.before, story.before, story.after, *(story.more or [story.after] * 4)]
+
+
 def looks(story: Story) -> Iterator[PageLook]:
-    """Check the first state twice, then the following states."""
-    bodies = [story.before, story.before, story.after, *(story.more or [story.after] * 4)]
+    """Check all states of a story."""
     memory = None
-    for number, body in enumerate(bodies, 1):
+    for number, body in enumerate(bodies_of(story), 1):
         at = START + number * HOUR
         asked = PageRequest(
             body, story.content_type, "https://shore.example/", story.selector, memory=memory, number=number, at=at
