@@ -7,8 +7,9 @@ product's own task. A check that holds is repeated a minute later, as in the ser
 A label belongs to a difference, not to a check: a labelled check counts as reported if it or one of the next GRACE
 checks is. A report takes its own check's label, or the best one still unreported, or that of the next check, because
 the first judge had no repeated checks and reported later. Without any it is new, and `--list FILE` writes it out for
-reading; `--read FILE` takes the reader's labels: lines of page, check and label. Nobody has read the first LEARNING
-checks of a page: their reports are listed as early and not counted.
+reading. `natural_labels.txt` has a reader's labels of reports, lines of page, time of the check, and label: of new
+ones, and of those that compare with another state than the first judge's did, whose label says nothing of them. Nobody
+has read the first LEARNING checks of a page: their reports are listed as early and not counted.
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ from actors.content.tasks import look_page
 from bench.topic import MATERIAL, Absent, Figure, Row, Topic, size
 
 DEFAULT = MATERIAL / "natural"
+READ = Path(__file__).with_name("natural_labels.txt")
 PAGES = size(1_000, 1)
 TOPIC = Topic(
     "Long histories of real pages",
@@ -169,9 +171,11 @@ def matched(page: Page, told: Sequence[Told]) -> tuple[tuple[Told, ...], dict[in
     return tuple(tellings), labelled
 
 
-def with_words(outcome: Outcome, words: Mapping[tuple[str, int], str]) -> Outcome:
+def with_words(outcome: Outcome, words: Mapping[tuple[str, str], str]) -> Outcome:
     """Return the outcome with a reader's labels of reports."""
-    told = tuple(msgspec.structs.replace(t, label=words.get((t.page, t.look), t.label)) for t in outcome.told)
+    looks = outcome.page.looks
+    read = (words.get((t.page, f"{looks[t.look].time:%FT%R}"), t.label) for t in outcome.told)
+    told = tuple(msgspec.structs.replace(t, label=label) for t, label in zip(outcome.told, read, strict=True))
     return msgspec.structs.replace(outcome, told=told)
 
 
@@ -242,25 +246,25 @@ def listed(outcomes: Sequence[Outcome]) -> str:
     for one, page in every:
         seen = page.looks[one.look]
         head = (
-            f"{one.page} {one.look:02} {one.label}  {page.family}: {page.document}, {seen.time:%F %R}, {one.score:.2f}"
+            f"{one.page} {seen.time:%FT%R} {one.label}  {page.family}: {page.document}, {one.look:02}, {one.score:.2f}"
         )
         blocks.append("\n".join([head, *(f"    {line}" for line in one.lines)]))
     return "\n\n".join(blocks) + "\n"
 
 
-def words_of(path: Path | None) -> dict[tuple[str, int], str]:
-    """Read a reader's labels: lines of page, check and label; the rest of a line is a remark."""
-    rows = [line.split() for line in path.read_text("utf-8").splitlines() if line[:1] == "p"] if path else []
-    return {(page, int(look)): label for page, look, label, *_ in rows}
+def words_of(path: Path) -> dict[tuple[str, str], str]:
+    """Read a reader's labels: lines of page, time of the check, and label; the rest of a line is a remark."""
+    rows = [line.split() for line in path.read_text("utf-8").splitlines() if line[:1] == "p"]
+    return {(page, time): label for page, time, label, *_ in rows}
 
 
-def run(folder: Path, only: Sequence[str] = (), processes: int = 1) -> list[Outcome]:
+def run(folder: Path, only: Sequence[str] = (), processes: int = 1, read: Path = READ) -> list[Outcome]:
     """Return the pages' results in the archive's order."""
-    wanted = {page.page: page for page in pages_of(folder) if not only or page.page in only}
+    wanted, words = {page.page: page for page in pages_of(folder) if not only or page.page in only}, words_of(read)
     if processes == 1:
-        return [judged(work) for work in bodies(folder, wanted)]
+        return [with_words(judged(work), words) for work in bodies(folder, wanted)]
     with get_context("fork").Pool(processes) as pool:
-        return list(pool.imap(judged, bodies(folder, wanted)))
+        return [with_words(outcome, words) for outcome in pool.imap(judged, bodies(folder, wanted))]
 
 
 def rows() -> Iterator[Row]:
@@ -276,16 +280,14 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("folder", nargs="?", type=Path, default=DEFAULT)
     parser.add_argument("--pages", default="", help="only these, as p000,p001")
     parser.add_argument("--list", type=Path, help="write the tellings for reading, the new ones first")
-    parser.add_argument("--read", type=Path, help="what a reader said of tellings: lines of page, look, label")
+    parser.add_argument("--read", type=Path, default=READ, help="a reader's labels of reports, in place of ours")
     parser.add_argument("--processes", type=int, default=1)
     given = parser.parse_args(arguments)
     if not (given.folder / "manifest.jsonl").exists():
         print(f"bench: skipped, there are no natural histories in {given.folder}")
         return 0
     start = perf_counter()
-    outcomes = run(given.folder, [name for name in given.pages.split(",") if name], given.processes)
-    words = words_of(given.read)
-    outcomes = [with_words(outcome, words) for outcome in outcomes]
+    outcomes = run(given.folder, [name for name in given.pages.split(",") if name], given.processes, given.read)
     report(outcomes)
     print(f"{perf_counter() - start:.0f} s in all")
     if given.list is not None:

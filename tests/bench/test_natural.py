@@ -72,6 +72,13 @@ def test_a_new_paragraph_of_a_natural_history_is_told_and_counted(tmp_path: Path
     assert any("arbitration clause" in line for line in outcome.told[0].lines)
 
 
+def test_a_readers_label_of_a_report_goes_before_the_first_judges(tmp_path: Path) -> None:
+    more = "<p>From the first of March the arbitration clause binds both parties in every dispute.</p>"
+    folder, read = a_folder(tmp_path, [terms()] * 10 + [terms(more)] * 3, {10: "churn"}), tmp_path / "read"
+    read.write_text("# labels\np0 2026-01-06T00:00 real a clause\n", "utf-8")
+    assert [Figures(natural.run(folder)).precision, Figures(natural.run(folder, read=read)).precision] == [0.0, 1.0]
+
+
 def test_without_the_material_the_bench_says_so_and_ends_well(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
