@@ -244,7 +244,7 @@ class DeltaStats(Struct, frozen=True):
 
 
 class Delta(Struct, frozen=True):
-    """A change in reading order; it makes the new text from the old."""
+    """A change in reading order, from which the new text can be rebuilt from the old."""
 
     ops: tuple[Op, ...]
     stats: DeltaStats

@@ -229,7 +229,7 @@ def called(title: str, found_title: str, address: str = "") -> str:
 
 
 class Validators(Struct, frozen=True, gc=False):
-    """Validators for the next request, the hash of their body, and the URL that gave them.
+    """What makes the next request conditional, the hash of the body they belong to, and the URL that gave them.
 
     lies: they stayed when the body changed, so none are sent any more.
     """
