@@ -73,7 +73,7 @@ def rows() -> Iterator[Row]:
 
 
 @asynccontextmanager
-async def _on(url: str, owner: str = "bench") -> AsyncIterator[Storage]:
+async def on_server(url: str, owner: str = "bench") -> AsyncIterator[Storage]:
     storage = await open_postgres(
         url,
         vault=Vault(bytes(SIZE)),
@@ -88,7 +88,7 @@ async def _on(url: str, owner: str = "bench") -> AsyncIterator[Storage]:
         await storage.aclose()
 
 
-async def _watched(storage: Storage) -> None:
+async def watched(storage: Storage) -> None:
     detection = Detection("feed", "high", "The body is RSS 2.0.", "https://x.example/", "application/rss+xml")
     for number in range(BATCH):
         url = f"https://host{number}.example/feed.xml"
@@ -122,8 +122,8 @@ async def _commits(folder: Path, cluster: Cluster) -> list[Row]:
     bodies = [unsigned(START, id_of(START, 1), source_id(1), draft) for draft in DRAFTS]
     rates: dict[str, list[float]] = {name: [] for name in ("bare", "sqlite", "one", "four")}
     async with AsyncExitStack() as stack:
-        nodes = [await stack.enter_async_context(_on(url, f"node{number}")) for number in range(4)]
-        await _watched(nodes[0])
+        nodes = [await stack.enter_async_context(on_server(url, f"node{number}")) for number in range(4)]
+        await watched(nodes[0])
         sqlite = await stack.enter_async_context(opened(seeded(folder / "lite", sources=BATCH)))
         with psycopg.connect(url, autocommit=True) as bare:
             bare.execute("CREATE TABLE bare(seq BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY, body BYTEA NOT NULL)")
@@ -147,8 +147,8 @@ async def _together(nodes: Sequence[Storage]) -> float:
 async def _wakes(cluster: Cluster) -> list[Row]:
     """SC5: from a commit on one node to a reader on another node's tail, next to bare LISTEN and NOTIFY."""
     url, took = cluster.url(cluster.empty()), list[float]()
-    async with _on(url, "writes") as writer, _on(url, "reads") as reader, trio.open_nursery() as nursery:
-        await _watched(writer)
+    async with on_server(url, "writes") as writer, on_server(url, "reads") as reader, trio.open_nursery() as nursery:
+        await watched(writer)
         for storage in (writer, reader):
             nursery.start_soon(storage.follow)
         await trio.sleep(2)
@@ -194,7 +194,7 @@ def _notices(url: str) -> list[float]:
 async def _look_ups(cluster: Cluster) -> list[Row]:
     """SC11: the cost of one key look-up, alone and of many at once, next to a round trip of the driver."""
     url = cluster.url(cluster.empty())
-    async with _on(url) as storage:
+    async with on_server(url) as storage:
         hashed = sha256(b"key").hexdigest()
         await storage.keys.add(ApiKey("id", "bench", "sk_bench", hashed, ("stream:read",), NOW))
         alone = list[float]()

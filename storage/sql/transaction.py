@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Literal, NamedTuple, Protocol, TypeVar
+from typing import Any, Final, Literal, NamedTuple, Protocol, TypeVar
 
 from storage.append import Lease
 from storage.errors import Fenced
@@ -67,8 +67,11 @@ class Transaction:
 
 
 Job = Callable[[Transaction], T]
-Row = tuple[Literal["alert", "cursor", "destination", "publication", "source"], str]
-"""A row that several nodes may change at the same time: its table and id."""
+Row = tuple[Literal["alert", "cursor", "destination", "drops", "fact", "publication", "refers", "source"], str]
+"""A row that several nodes may change at the same time: its table and id. `refers`: to a destination, by new rows."""
+REVISES: Final[Row] = ("fact", "alerts")
+DROPS: Final[Row] = ("drops", "")
+"""Among the rows of a job that deletes some: they are locked against rows that refer to them."""
 
 
 class Writer(Protocol):

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from storage.postgres.engine.writer import _LOCKS
 from tests.rules.source_files import ROOMS, modules, name_of, tree_of
 
 SQL = re.compile(
@@ -76,6 +77,37 @@ def _is_constant(node: ast.expr, words: set[str]) -> bool:
         case ast.Call(func=ast.Name(id="int"), args=[inner]):
             return _is_constant(inner, words)
     return isinstance(node, ast.Constant)
+
+
+LOCKING = re.compile(r"SELECT\b.*\bFOR (NO KEY UPDATE|UPDATE|KEY SHARE|SHARE)\b", re.S)
+ONE_ROW = {"SELECT number FROM view FOR UPDATE"}
+
+
+def unordered(tree: ast.Module) -> Iterator[str]:
+    """Yield the statements that lock rows in no stated order: two nodes could wait for each other."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.Constant(value=str(text)) if (
+                LOCKING.search(text) and "ORDER BY" not in text and text not in ONE_ROW
+            ):
+                yield text
+
+
+def test_every_statement_that_locks_rows_names_their_order() -> None:
+    assert [text for path in modules("storage") for text in unordered(tree_of(path))] == []
+    assert [text for text in _LOCKS.values() if "ORDER BY" not in text] == []
+
+
+@pytest.mark.parametrize(
+    ("planted", "found"),
+    [
+        ("SELECT 1 FROM destination WHERE alert=? FOR UPDATE", 1),
+        ("SELECT 1 FROM destination WHERE id=ANY(?) FOR NO KEY UPDATE", 1),
+        ("SELECT 1 FROM destination WHERE id=ANY(?) ORDER BY id FOR NO KEY UPDATE", 0),
+    ],
+)
+def test_a_lock_without_an_order_is_found(planted: str, found: int) -> None:
+    assert len(list(unordered(ast.parse(f"c.execute({planted!r})")))) == found
 
 
 def test_x19_no_statement_is_built_from_values() -> None:

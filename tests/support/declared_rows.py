@@ -16,6 +16,7 @@ _IDS = {
     "alert": "OLD.id",
     "cursor": "OLD.name",
     "destination": "OLD.id",
+    "fact": "OLD.name",
     "publication": "OLD.id",
     "source": "(SELECT id FROM source_key WHERE key=OLD.key)",
 }
@@ -51,7 +52,9 @@ def declared_rows() -> Iterator[None]:
 def _watch(connection: sqlite3.Connection, changed: list[Row]) -> None:
     connection.create_function("changed", 2, lambda table, id: changed.append((table, id)))
     for table, id in _IDS.items():
-        connection.execute(
-            f"CREATE TEMP TRIGGER IF NOT EXISTS declared_{table} BEFORE UPDATE ON main.{table} "
-            f"BEGIN SELECT changed('{table}', {id}); END"
-        )
+        which = f"WHEN {id} IN ('alerts', 'captured', 'retractions', 'tag_defaults') " if table == "fact" else ""
+        for act in ("UPDATE",) if table == "source" else ("UPDATE", "DELETE"):  # deletes of sources hold the log's lock
+            connection.execute(
+                f"CREATE TEMP TRIGGER IF NOT EXISTS declared_{act}_{table} BEFORE {act} ON main.{table} {which}"
+                f"BEGIN SELECT changed('{table}', {id}); END"
+            )

@@ -14,7 +14,7 @@ from storage.records.identity import Millis, Seq
 from storage.secrets.connection import Connection
 from storage.secrets.sealing import PRIVATE, SECRETS
 from storage.secrets.vault import Vault
-from storage.sql.transaction import Readers, Row, Transaction, Writer, every_row, first_row
+from storage.sql.transaction import DROPS, REVISES, Readers, Row, Transaction, Writer, every_row, first_row
 
 _decode_alert = msgspec.json.Decoder(Alert).decode
 _decode_destination = msgspec.json.Decoder(Destination).decode
@@ -51,7 +51,7 @@ class Alerts:
             transaction.execute(_PUT_ALERT, _alert_row(alert))
             revise(transaction)
 
-        await self._writer.submit(job, holds=[("alert", alert.id)])
+        await self._writer.submit(job, holds=[("alert", alert.id), REVISES])
 
     async def edit(self, alert_id: str, change: Callable[[Alert], Alert]) -> Alert | None:
         """Replace an alert with the result of `change`, in one transaction; return the new one, None if unknown.
@@ -69,7 +69,7 @@ class Alerts:
             revise(transaction)
             return changed
 
-        return await self._writer.submit(job, holds=[("alert", alert_id)])
+        return await self._writer.submit(job, holds=[("alert", alert_id), REVISES])
 
     async def revision(self) -> int:
         """Return the number of writes that affect matching or delivery; each such write raises it in its transaction.
@@ -122,18 +122,19 @@ class Alerts:
                 revise(transaction)
             return row is not None
 
-        return await self._writer.submit(job, holds=[("alert", alert_id)])
+        theirs: list[Row] = [("destination", each.id) for each in await self.destinations(alert_id)]
+        return await self._writer.submit(job, holds=[("alert", alert_id), *theirs, DROPS, REVISES])
 
     async def put_destination(self, destination: Destination) -> None:
         """Add or replace a destination."""
-        holds: list[Row] = [("destination", destination.id)]
+        holds: list[Row] = [("alert", destination.alert_id), ("destination", destination.id), REVISES]
         await self._writer.submit(lambda transaction: put_destination(transaction, destination), holds=holds)
 
     async def edit_destination(
         self, destination_id: str, change: Callable[[Destination], Destination]
     ) -> Destination | None:
         """Replace a destination with the result of `change`, like `edit`."""
-        holds: list[Row] = [("destination", destination_id)]
+        holds: list[Row] = [("destination", destination_id), REVISES]
         job = partial(change_destination, destination_id=destination_id, change=change)
         return await self._writer.submit(job, holds=holds)
 
@@ -162,7 +163,7 @@ class Alerts:
                 revise(transaction)
             return row is not None
 
-        return await self._writer.submit(job, holds=[("destination", destination_id)])
+        return await self._writer.submit(job, holds=[("destination", destination_id), DROPS, REVISES])
 
 
 def put_destination(transaction: Transaction, destination: Destination) -> None:

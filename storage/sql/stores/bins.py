@@ -15,7 +15,7 @@ import msgspec
 from storage.records.bin import Bin, Capture, CapturePage, StoredCapture
 from storage.records.identity import Millis
 from storage.secrets.connection import Connection
-from storage.sql.transaction import Lookups, Readers, Transaction, Writer, every_row
+from storage.sql.transaction import Lookups, Readers, Row, Transaction, Writer, every_row
 
 _decode = msgspec.msgpack.Decoder(Capture).decode
 _BIN = "SELECT id, token, created_at, expires_at FROM bin"
@@ -29,6 +29,8 @@ _CAPTURES = "SELECT number, size, body FROM capture WHERE bin=? AND number<? ORD
 _NEWEST = (1 << 63) - 1
 MANY = 100
 """Bins that take long to weigh (70 ms for a thousand full ones); with more, extra room is made so that it is rare."""
+_HOLDS: Sequence[Row] = (("fact", "captured"),)
+"""The weight of all captures, which every change of one writes."""
 
 
 class Bins:
@@ -79,7 +81,7 @@ class Bins:
             _make_room(transaction, room)
             return True
 
-        return await self._writer.submit(job)
+        return await self._writer.submit(job, holds=_HOLDS)
 
     async def captures(self, bin_id: str, before: int | None, limit: int, size: int) -> CapturePage:
         """Return captures before a number, newest first: at most `limit` and `size` bytes, but at least one."""
@@ -100,7 +102,7 @@ class Bins:
 
     async def _write(self, statement: str, *parameters: object) -> int:
         """Run one statement in the next transaction; return how many rows it changed."""
-        return await self._writer.submit(lambda transaction: transaction.execute(statement, parameters).rowcount)
+        return await self._writer.submit(lambda it: it.execute(statement, parameters).rowcount, holds=_HOLDS)
 
 
 def _make_room(transaction: Transaction, room: int) -> None:

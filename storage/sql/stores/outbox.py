@@ -169,7 +169,7 @@ class Outbox:
 
         counted: list[Row] = [("alert", hit.alert) for hit in hits]
         rows = 1 + len(matches) + len(hits) + len(met)
-        await self._writer.submit(job, rows=rows, holds=[("cursor", name), *counted])
+        await self._writer.submit(job, rows=rows, holds=[("cursor", name), *counted, *_refers(matches)])
 
     async def met(self, story: Seq) -> Mapping[str, Seq]:
         """Return the matched event of a story for each alert that matches once per story."""
@@ -190,7 +190,7 @@ class Outbox:
                 _make_good(transaction, replayed)
             return queued
 
-        holds = _destinations([] if replayed is None else [replayed.destination])
+        holds = [*_refers(matches), *_destinations([] if replayed is None else [replayed.destination])]
         return await self._writer.submit(job, rows=1 + len(matches), holds=holds)
 
     async def claim(
@@ -371,6 +371,10 @@ class Outbox:
     async def _one(self, query: str, destination: str) -> int | None:
         row: tuple[int | None] = await first_row(self._readers, query, destination)
         return row[0]
+
+
+def _refers(matches: Sequence[Match]) -> Sequence[Row]:
+    return [("refers", id) for id in {match.destination for match in matches}]
 
 
 def _destinations(ids: Iterable[str]) -> Sequence[Row]:

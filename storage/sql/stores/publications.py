@@ -12,10 +12,9 @@ from msgspec.structs import replace
 
 from storage.records.identity import Millis, Seq
 from storage.records.publication import Progress, Publication, Retraction, Subscriber, Subscription
-from storage.secrets.connection import Connection
 from storage.secrets.sealing import ADDRESSES, SUBSCRIPTIONS
 from storage.secrets.vault import Vault
-from storage.sql.transaction import Lookups, Readers, Transaction, Writer, every_row, first_row
+from storage.sql.transaction import DROPS, Lookups, Readers, Transaction, Writer, every_row, first_row
 
 _decode = msgspec.json.Decoder(Publication).decode
 _ONE = "SELECT body, sealed FROM publication WHERE id=?"
@@ -88,7 +87,7 @@ class Publications:
             transaction.execute("DELETE FROM publication WHERE id=?", (publication_id,))
             return True
 
-        return await self._writer.submit(job, holds=[("publication", publication_id)])
+        return await self._writer.submit(job, holds=[("publication", publication_id), DROPS])
 
     async def retract(self, retraction: Retraction) -> None:
         """Stop publishing an event; the first time counts."""
@@ -97,7 +96,7 @@ class Publications:
             if transaction.execute(_RETRACT, retraction).rowcount:
                 transaction.execute(_COUNTED, ())
 
-        await self._writer.submit(job)
+        await self._writer.submit(job, holds=[("fact", "retractions")])
 
     async def restore(self, seq: Seq) -> None:
         """Publish an event again."""
@@ -106,7 +105,7 @@ class Publications:
             if transaction.execute("DELETE FROM retraction WHERE seq=?", (seq,)).rowcount:
                 transaction.execute(_COUNTED, ())
 
-        await self._writer.submit(job)
+        await self._writer.submit(job, holds=[("fact", "retractions")])
 
     async def retracted(self, after: Seq, before: Seq, limit: int) -> Sequence[Retraction]:
         """Return retracted events between two positions, both excluded, newest first."""
@@ -183,18 +182,14 @@ class Subscriptions:
         """Delete subscriptions."""
 
         def job(transaction: Transaction) -> None:
-            for id in ids:
+            for id in sorted(ids):
                 transaction.execute("DELETE FROM subscription WHERE id=?", (id,))
 
         await self._writer.submit(job)
 
     async def all(self) -> Sequence[Subscriber]:
         """Return all subscriptions, oldest first."""
-
-        def look(connection: Connection) -> Sequence[Subscriber]:
-            return [_subscriber(row, self._vault) for row in connection.execute(_ALL_SUBSCRIPTIONS)]
-
-        return await self._readers.run(look)
+        return [_subscriber(row, self._vault) for row in await every_row(self._readers, _ALL_SUBSCRIPTIONS)]
 
     async def count(self, publication_id: str) -> int:
         """Return how many a publication has."""

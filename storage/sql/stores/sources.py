@@ -352,7 +352,7 @@ class TagsDefaults:
                 transaction.execute(_PUT_DEFAULTS, (tag, msgspec.json.encode(changed)))
             return changed
 
-        return await self._writer.submit(job)
+        return await self._writer.submit(job, holds=[("fact", "tag_defaults")])
 
     async def revision(self) -> int:
         """Return a number that rises with each change of any of them, on any node."""

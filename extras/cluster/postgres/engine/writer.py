@@ -8,9 +8,9 @@ deadline the connection is cut instead (`PostgresStorage.follow`), and the outco
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from itertools import groupby
 from operator import itemgetter
 from typing import Any, NamedTuple
 
@@ -25,11 +25,13 @@ from storage.records.identity import START
 from storage.records.member import shard_of
 from storage.records.source import Source
 from storage.secrets.vault import Vault
-from storage.sql.transaction import Row, Transaction
+from storage.sql.transaction import DROPS, Row, Transaction
 from storage.sql.writing import Ticket, WritingThread
 
 AGAIN = 3
 """Most attempts of a job that PostgreSQL rolled back because of a conflict."""
+_CONFLICTS = errors.DeadlockDetected, errors.SerializationFailure, errors.ForeignKeyViolation
+"""The last one: another node has just deleted a row that a new one refers to."""
 CHANNEL = "sanderling_log"
 """Notifies other nodes of every commit of events, without details."""
 
@@ -38,14 +40,14 @@ _PUT_EVENTS = b"""INSERT INTO log(seq, source, kind, codec, body) SELECT seq, so
     FROM unnest(%b::int8[], %b::int8[], %b::int4[], %b::bytea[]) AS new(seq, source, kind, body)"""
 _PUT_MARKS = b"""INSERT INTO story_mark(mark, seq) SELECT * FROM unnest(%b::int8[], %b::int8[])
     ON CONFLICT(mark) DO UPDATE SET seq=excluded.seq WHERE excluded.seq>story_mark.seq"""
+# Who writes these holds the log's lock: their order need not match another transaction's.
 _PUT_HOT = b"""UPDATE source_hot SET body=new.body, version=new.version
     FROM unnest(%b::bytea[], %b::int8[], %b::int8[]) AS new(body, version, key) WHERE source_hot.key=new.key"""
-# NO KEY: rows that refer to these by a foreign key, as those of the outbox do, can be inserted at the same time.
-_LOCK = "SELECT 1 FROM {0} WHERE id=ANY(?) ORDER BY id FOR NO KEY UPDATE"
+_LOCK = "SELECT 1 FROM {0} WHERE id=ANY(?) ORDER BY id"
 _LOCKS = {table: _LOCK.format(table) for table in ("alert", "destination", "publication")} | {
-    "cursor": "SELECT 1 FROM cursor WHERE name=ANY(?) ORDER BY name FOR NO KEY UPDATE",
-    "source": """SELECT 1 FROM source WHERE key IN (SELECT key FROM source_key WHERE id=ANY(?))
-        ORDER BY key FOR NO KEY UPDATE""",
+    "fact": "SELECT 1 FROM fact WHERE name=ANY(?) ORDER BY name",
+    "cursor": "SELECT 1 FROM cursor WHERE name=ANY(?) ORDER BY name",
+    "source": """SELECT 1 FROM source WHERE key IN (SELECT key FROM source_key WHERE id=ANY(?)) ORDER BY key""",
 }
 
 
@@ -68,9 +70,20 @@ class PostgresTransaction(Transaction):
             raise Fenced(f"start {self._fence} owns the data now, not start {lease.epoch} ({lease.owner})")
 
     def lock(self, rows: Iterable[Row]) -> None:
-        """Lock rows, all those of a transaction at once and in one order, which is that of every other node, too."""
-        for table, of_table in groupby(sorted(set(rows)), key=itemgetter(0)):
-            self.execute(_LOCKS[table], ([id for _, id in of_table],))
+        """Lock rows, all those of a transaction at once and in one order, which is that of every other node, too.
+
+        NO KEY lets others insert rows that refer to these by a foreign key, as those of the outbox do. Where rows are
+        deleted, those inserts wait from here on: else the deletes lock once more, in an order of their own.
+        """
+        ids: defaultdict[str, set[str]] = defaultdict(set)
+        for kind, id in rows:
+            ids[kind].add(id)
+        how = "FOR UPDATE" if ids.pop(DROPS[0], None) else "FOR NO KEY UPDATE"
+        of_destinations = how if "destination" in ids else "FOR KEY SHARE"
+        if refers := ids.pop("refers", None):
+            ids["destination"] |= refers
+        for table in sorted(ids):
+            self.execute(f"{_LOCKS[table]} {of_destinations if table == 'destination' else how}", (sorted(ids[table]),))
 
     def place(self, source: Source) -> None:
         write = "UPDATE source SET shard=? WHERE key=(SELECT key FROM source_key WHERE id=?)"
@@ -86,7 +99,7 @@ class PostgresTransaction(Transaction):
 
     def put_hot(self, rows: Sequence[tuple[bytes, int, int]]) -> None:
         if rows:
-            self._postgres.put(_PUT_HOT, rows)
+            self._postgres.put(_PUT_HOT, sorted(rows, key=itemgetter(2)))
 
     def last(self, known: int) -> int:
         return max(known, self._found)
@@ -166,7 +179,7 @@ class PostgresWriter(WritingThread):
                 self._attempt(tickets)
             except Exception as error:
                 self._roll_back()
-                undone = isinstance(error, errors.DeadlockDetected | errors.SerializationFailure)
+                undone = isinstance(error, _CONFLICTS)
                 told = in_our_words(error)
                 for ticket in tickets:
                     ticket.error = None

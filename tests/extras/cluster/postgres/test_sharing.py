@@ -216,6 +216,10 @@ async def advances(storage: Storage) -> object:
     return await storage.outbox.cursor("matcher")
 
 
+async def enqueues(storage: Storage) -> object:
+    return await storage.outbox.enqueue([Match("hook", Seq(1 << 40), Millis(NOW))], storage.lease)
+
+
 @pytest.mark.parametrize(
     ("work", "held", "other", "comes_to"),
     [
@@ -227,6 +231,7 @@ async def advances(storage: Storage) -> object:
         ),
         (claims, "SELECT 1 FROM destination FOR UPDATE", "UPDATE outbox SET claimed=77", 0),
         (advances, "SELECT 1 FROM cursor FOR UPDATE", "UPDATE cursor SET seq=9", "moved"),
+        (enqueues, "SELECT 1", "DELETE FROM destination", 0),
     ],
 )
 async def test_what_is_written_by_what_was_read_waits_for_another_start_that_writes_it(
@@ -265,11 +270,30 @@ async def test_a_destination_that_is_held_keeps_no_row_that_refers_to_it_waiting
     await storage.alerts.put_destination(a_destination())
     with psycopg.connect(url) as holder, psycopg.connect(url) as referring:
         for statement in _LOCKS.values():
-            cursor = holder.execute(statement.replace("?", "%s").encode(), (["hook"],))
+            cursor = holder.execute(f"{statement} FOR NO KEY UPDATE".replace("?", "%s").encode(), (["hook"],))
             assert cursor.rowcount == ("destination" in statement)
         referring.execute("SELECT 1 FROM destination WHERE id='hook' FOR KEY SHARE NOWAIT")
         with pytest.raises(psycopg.errors.LockNotAvailable):
             referring.execute("SELECT 1 FROM destination WHERE id='hook' FOR NO KEY UPDATE NOWAIT")
+    await storage.aclose()
+
+
+async def test_an_alert_is_deleted_with_its_destinations_in_the_order_in_which_all_are_locked() -> None:
+    """The cascade deletes them in the order of their making: it met another node's locks from the other side."""
+    url = cluster().url(cluster().fresh())
+    storage = await opened(url, "a")
+    await storage.alerts.put(an_alert())
+    for name in ("b", "a"):
+        await storage.alerts.put_destination(a_destination(name))
+    with psycopg.connect(url) as other, psycopg.connect(url, autocommit=True) as watching, trio.fail_after(HANG):
+        other.execute("SELECT 1 FROM destination WHERE id='a' FOR KEY SHARE")
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(storage.alerts.delete, an_alert().id)
+            while not watching.execute("SELECT count(*) FROM pg_locks WHERE NOT granted").fetchone() > (0,):  # type: ignore[operator]  # a count is a row  # noqa: ASYNC110 - of another process
+                await trio.sleep(0.01)
+            other.execute("SELECT 1 FROM destination WHERE id='b' FOR KEY SHARE NOWAIT")
+            other.commit()
+    assert await storage.alerts.destinations() == []
     await storage.aclose()
 
 
