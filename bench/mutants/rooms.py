@@ -41,7 +41,7 @@ ROOMS: Mapping[str, Sequence[str]] = {
     "hub": ("api/hub",),
     "feeds-out": ("api/published", "actors/feed_documents"),
     "replica": (
-        "actors/replica",
+        "extras/cluster/replica",
         "storage/objects.py",
         "storage/sqlite/engine/shipping.py",
         "storage/sqlite/engine/wal.py",
@@ -57,7 +57,7 @@ ROOMS: Mapping[str, Sequence[str]] = {
     "cookies": ("actors/egress/cookies.py", "actors/sources/kept_cookies.py", "actors/sources/lending.py"),
     "browser": ("actors/browser/pool.py", "actors/browser/held.py", "actors/browser/holder.py"),
     "apply": ("extras/apply",),
-    "members": ("actors/members",),
+    "members": ("extras/cluster/members",),
     "webpush": ("actors/destination_kinds/webpush",),
 }
 """Files, or whole folders, by room. A file in several rooms is drawn more often."""
@@ -95,7 +95,7 @@ FALLBACK: Mapping[str, Sequence[str]] = {
     "hub": ("tests/api/hub", "tests/test_bursts.py"),
     "feeds-out": ("tests/api/published", "tests/actors/feed_documents", "tests/test_bursts.py"),
     "replica": (
-        "tests/actors/replica",
+        "tests/extras/cluster/replica",
         "tests/storage/test_objects.py",
         "tests/storage/sqlite/engine/test_shipping.py",
     ),
@@ -117,7 +117,7 @@ FALLBACK: Mapping[str, Sequence[str]] = {
     ),
     "browser": ("tests/actors/browser",),
     "apply": ("tests/extras/apply",),
-    "members": ("tests/actors/members",),
+    "members": ("tests/extras/cluster/members",),
     "webpush": ("tests/actors/destination_kinds/webpush",),
 }
 """Tests for lines that run only at import, so that no test runs them; with `--only`, all tests of its rooms."""

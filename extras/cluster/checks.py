@@ -45,12 +45,17 @@ def postgres(patient: DoctorContext) -> Iterator[Finding]:
 
 
 def _asked(patient: DoctorContext, engine: PostgresEngine) -> Iterator[Finding]:
+    from psycopg import pq
+
     from extras.cluster.postgres.engine import connection
     from extras.cluster.postgres.engine.examining import examine
     from extras.cluster.postgres.engine.steps import all_steps
 
     found = examine(engine.address.url, wall, named_vault(patient.variables), listens=engine.listen is not None)
     yield Finding("ok", "PostgreSQL", f"{found.version} at {engine.place}")
+    if pq.__impl__ == "python":
+        says = "psycopg runs in Python, which takes a third more processor time for an event than C"
+        yield Finding("warn", "PostgreSQL driver", says, "pip install 'sanderling[postgres]' brings the one in C.")
     for verdict in found.verdicts:
         yield Finding("fail" if verdict.refuses else "warn", "PostgreSQL", verdict.says, verdict.do)
     if found.schema is None:

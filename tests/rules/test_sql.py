@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from storage.postgres.engine.writer import _LOCKS
+from extras.cluster.postgres.engine.writer import _LOCKS
 from tests.rules.source_files import ROOMS, modules, name_of, tree_of
 
 SQL = re.compile(

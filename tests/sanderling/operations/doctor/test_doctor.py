@@ -10,6 +10,7 @@ from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import trio
@@ -19,6 +20,7 @@ from actors.world import ResolveFailed
 from extras.browser import check
 from extras.browser.real import real_browser
 from extras.cluster import checks
+from extras.cluster.postgres.engine import examining
 from sanderling.exits import Exit
 from sanderling.operations.doctor import checks as rounds
 from sanderling.operations.doctor import database, machine, network
@@ -323,3 +325,13 @@ async def test_sources_that_have_left_publications_and_alerts_are_named_until_so
         ("warn", f"the {face} leaves out sources that became private: https://site1.test/feed")
         for face in ("alert prices", "publication Title of one")
     ]
+
+
+@pytest.mark.parametrize(("driver", "levels"), [("python", ["warn"]), ("binary", []), ("c", [])])
+def test_the_driver_of_postgresql_in_python_is_warned_of(
+    patient: DoctorContext, monkeypatch: pytest.MonkeyPatch, driver: str, levels: list[str]
+) -> None:
+    monkeypatch.setattr("psycopg.pq.__impl__", driver)
+    monkeypatch.setattr(examining, "examine", lambda *_, **__: examining.Examination("PostgreSQL 15", [], 8, (), ""))
+    found = database._asked(patient, SimpleNamespace(url=""), listens=False)  # type: ignore[arg-type]
+    assert [each.level for each in found if each.what == "PostgreSQL driver"] == levels
