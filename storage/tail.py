@@ -17,7 +17,7 @@ import trio
 
 from storage.append import Recent
 from storage.errors import Corrupt, Unavailable
-from storage.records.event import EVERYTHING, Filter, Page, Stored
+from storage.records.event import Stored
 from storage.records.identity import START, Seq
 
 BUCKET = 200
@@ -129,7 +129,7 @@ AGAIN = 1.0
 
 
 class _Log(Protocol):
-    async def read(self, after: Seq, limit: int, where: Filter) -> Page: ...
+    async def newer(self, after: Seq, limit: int) -> Sequence[Stored]: ...
 
 
 class _Commit(NamedTuple):
@@ -189,5 +189,7 @@ class Follower:
                 await self._tail.publish([event for event in commit.events if event.seq > self._tail.head])
 
     async def _read_on(self) -> None:
-        while events := (await self._log.read(self._tail.head, PAGE, EVERYTHING)).events:
+        while events := await self._log.newer(self._tail.head, PAGE):
             await self._tail.publish(events)
+            if len(events) < PAGE:
+                return

@@ -93,12 +93,12 @@ class DestinationActor:
         self._begin()
 
     def _begin(self) -> None:
-        """Start a run: unfinished claims of an earlier one come first."""
+        """Start a run: unfinished claims of an earlier one come first. `_dry`: the last claim left no due row."""
         self._queue = deque(self._book.held.values())
         self._in_flight = 0
         self._finished = False
         self._pausing = trio.CancelScope()
-        self._parked = False
+        self._parked = self._dry = False
         self._quiet: Millis | None = None
         self._stale, self._clamp_at = True, 0.0
         self._gathering = Gathering(self._world, self._storage, self._chance)
@@ -135,7 +135,8 @@ class DestinationActor:
         """Claim due deliveries before the queue runs dry; return whether there is one to send."""
         self._move_on()
         self._hush()
-        if len(self._queue) < MOST_IN_FLIGHT or not self._width() or self._parked or self._stale:
+        runs_dry = not self._dry and (len(self._queue) < MOST_IN_FLIGHT or not self._width())
+        if runs_dry or self._parked or self._stale:
             try:
                 await self._write()
                 await self._refill()
@@ -153,10 +154,10 @@ class DestinationActor:
         await self._remind()
         if self._record is not None and self._width():
             await self._gathering.gather(self._record)
-            # A digest is large.
-            self._queue += await self._book.claim(
-                MOST_IN_FLIGHT if self._gathers() else MOST_CLAIMED, digests=self._gathers()
-            )
+            most = MOST_IN_FLIGHT if self._gathers() else MOST_CLAIMED  # a digest is large
+            claimed = await self._book.claim(most, digests=self._gathers())
+            self._queue += claimed
+            self._dry = len(claimed) < most
             if self._queue:
                 self._world.reach("delivery/after claim")
 
@@ -283,6 +284,8 @@ class DestinationActor:
         if not self._finished:
             with trio.move_on_after(seconds) as self._pausing:
                 message = await self._mailbox.receive()
+        if message is not None or not self._finished:
+            self._dry = False
         self._finished = False
         if isinstance(message, TestDelivery):
             await self._test(message)

@@ -25,6 +25,7 @@ from storage.ownership import NOBODY
 from storage.records.destination import Destination
 from storage.sql.storage import Storage
 from storage.sql.stores.outbox import Claim
+from storage.sql.transaction import next_turn
 from supervision import Child, ChildSpec, DynamicSupervisor, Mailbox, MailboxFull, NoSuchChild
 
 MAILBOX_BOUND = 8
@@ -98,7 +99,7 @@ class DeliveryRegistry:
     async def _look_for_rows(self) -> None:
         """Wake actors that have new rows from another node's matcher, which does not notify this node."""
         while True:
-            await trio.sleep(ROWS_EVERY)
+            await trio.sleep_until(next_turn(ROWS_EVERY))
             with suppress(*STANDSTILL):
                 for id in await self._storage.outbox.due(self._world.now()):
                     self.nudge(id)

@@ -31,6 +31,7 @@ from storage.records.destination import Hit, Match, Met
 from storage.records.event import EVERYTHING, MATCHED, Stored
 from storage.records.identity import START, Millis, Seq, millis_of, seq_of
 from storage.sql.storage import Storage
+from storage.sql.transaction import next_turn
 from storage.tail import Tail
 from supervision import Child, Mailbox, MailboxFull, Reply
 
@@ -72,6 +73,9 @@ PARKED = 5.0
 REVISION_EVERY = 1.0
 """Seconds between checks for alerts that another node wrote."""
 LAST = Seq((1 << 63) - 1)
+SAVE_WITHIN = 1.0
+"""Seconds until the cursor is saved behind events without a match: a commit for each would cost more than reading them
+again."""
 MOST_EVENTS = 2_000
 """Events after which the cursor is saved even without matches, so that a restart need not read them again."""
 MOST_ROWS = 500
@@ -138,7 +142,7 @@ class Matcher:
     async def _watch_revision(self) -> None:
         """Request a new read of the alerts after another node wrote some, even if no event comes."""
         while True:
-            await trio.sleep(REVISION_EVERY)
+            await trio.sleep_until(next_turn(REVISION_EVERY))
             with suppress(*STANDSTILL, MailboxFull):
                 if self._revision not in (-1, await self._storage.alerts.revision()):
                     self._mailbox.send_nowait(AlertsChanged(Reply()))
@@ -154,7 +158,7 @@ class Matcher:
                     self._begin(await self._storage.outbox.cursor(MATCHED))
                     self._child.ready()
                     message = None
-                    with trio.move_on_after(REVISION_EVERY):
+                    with trio.move_on_at(next_turn(REVISION_EVERY)):
                         message = await self._mailbox.receive()
                     if message is not None:
                         await self._hear(message)
@@ -216,11 +220,15 @@ class Matcher:
         await self._read_log()
         await self._save()
         while True:
-            await self._handle(await self._mailbox.receive())
-            while (message := self._waiting()) is not None:
+            message = None
+            with trio.move_on_at(self._save_at):
+                message = await self._mailbox.receive()
+            while message is not None:
                 await self._handle(message)
+                message = self._waiting()
             await self._read_on()
-            await self._save()
+            if self._rows or self._hits or self._met or trio.current_time() >= self._save_at:
+                await self._save()
 
     async def _change(self) -> None:
         """Switch to the stored alerts; the old ones settle the events committed before."""
@@ -236,11 +244,12 @@ class Matcher:
         """Reset all state except the durable cursor.
 
         `_at`: how far this life has matched. `_rows`: its matches. `_hits`: the matches of each alert. `_met`: the
-        event of each story. `_observed`: of the observer, until they are stored.
+        event of each story. `_observed`: of the observer, until they are stored. `_save_at`: when a cursor that has passed
+        events without a match is saved at the latest.
         """
         self._saved = saved
         self._at = START if saved is None else saved
-        self._since_save = 0
+        self._since_save, self._save_at = 0, float("inf")
         self._rows: list[Match] = []
         self._hits: dict[str, Hit] = {}
         self._met: dict[tuple[str, Seq], Seq] = {}
@@ -311,6 +320,7 @@ class Matcher:
                     self._note(alert, event.seq, subject)
                 self._observed += self._world.observer.matched(event, alerts)
             self._at, self._since_save = event.seq, self._since_save + 1
+            self._save_at = min(self._save_at, trio.current_time() + SAVE_WITHIN)
             if len(self._rows) + len(self._hits) + len(self._met) >= MOST_ROWS or self._since_save >= MOST_EVENTS:
                 await self._save()
             else:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any, Final, Literal, NamedTuple, Protocol, TypeVar
+
+import trio
 
 from storage.append import Lease
 from storage.errors import Fenced
@@ -94,14 +97,25 @@ class Readers(Protocol):
         """Return the result of `look` with a connection. Raises Corrupt, Unavailable."""
 
 
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A read of one statement, which a server answers in one round trip."""
+
+    statement: str
+    given: Sequence[Any] = ()
+
+    def __call__(self, connection: Connection) -> list[Any]:
+        return list(connection.execute(self.statement, self.given).fetchall())
+
+
 async def every_row(readers: Readers, query: str, *given: object) -> Sequence[Any]:
     """Return all rows of a query. Raises as Readers does."""
-    return await readers.run(lambda connection: connection.execute(query, given).fetchall())
+    return await readers.run(Query(query, given))
 
 
 async def first_row(readers: Readers, query: str, *given: object) -> Any:
-    """Return the first row of a query, None if there is none. Raises as Readers does."""
-    return await readers.run(lambda connection: connection.execute(query, given).fetchone())
+    """Return the row of a query that has at most one, None if there is none. Raises as Readers does."""
+    return next(iter(await readers.run(Query(query, given))), None)
 
 
 class Lookups(Protocol):
@@ -109,6 +123,11 @@ class Lookups(Protocol):
 
     async def one(self, query: str, given: Sequence[Any] = ()) -> Any:
         """Return the first row, None if there is none. Raises Corrupt, Unavailable."""
+
+
+def next_turn(every: float) -> float:
+    """Return the next multiple of `every` seconds: look-ups of all that wait for it share a round trip."""
+    return (trio.current_time() // every + 1) * every
 
 
 class Space(NamedTuple):

@@ -33,7 +33,6 @@ from storage.sql.stores.sources import all_watched
 from storage.sql.transaction import Job, Row, Transaction
 from storage.sqlite.engine.connection import SPACE, in_our_words, translated
 from storage.sqlite.engine.migrations import migrate
-from storage.sqlite.engine.readers import OwnConnection
 
 T = TypeVar("T")
 
@@ -169,7 +168,7 @@ class InLoopStorage(Storage):
     ) -> None:
         self.disk = disk
         self._writer, self._readers = LoopWriter(disk, lease.epoch, sync, reach), LoopReaders(disk, seek)
-        places = Places(self._writer, self._writer, self._readers, OwnConnection(disk.connection))
+        places = Places(self._writer, self._writer, self._readers, self._readers)
         super().__init__(places, SPACE, lease, disk.head(), vault())
 
     def __repr__(self) -> str:
@@ -255,7 +254,7 @@ class LoopWriter:
 
 
 class LoopReaders:
-    """Readers on the loop's own connection."""
+    """Readers and look-ups on the loop's own connection."""
 
     def __init__(self, disk: Disk, seek: Callable[[], Awaitable[None]]) -> None:
         self._connection, self._seek = disk.connection, seek
@@ -267,6 +266,9 @@ class LoopReaders:
         await self._seek()
         with translated():
             return look(self._connection)
+
+    async def one(self, query: str, given: Sequence[Any] = ()) -> Any:
+        return await self.run(lambda connection: connection.execute(query, given).fetchone())
 
     def close(self) -> None:
         self._closed = True

@@ -18,7 +18,7 @@ from storage.records.identity import Seq
 from storage.records.member import BREAK, LEASE, LEFT, Failover, Member, Says, View
 from storage.sql.stores.sources import Sharing
 from storage.sql.transaction import Transaction
-from tests.support.in_loop import Disk, InLoopStorage, LoopReaders, vault
+from tests.support.in_loop import Disk, InLoopStorage, vault
 
 EVERY = 1.0
 """Seconds after which a start reads the log even without a wake-up."""
@@ -175,7 +175,8 @@ class InLoopNode(InLoopStorage):
 
         super().__init__(disk, lease, sync, reach, look)
         self.members = LoopMembers(disk, lease, lambda: self.tail.head, look)
-        self.sharing, self.ownership = Sharing(LoopReaders(disk, look), vault()), SharedOwnership(self.members.me)
+        self.sharing = Sharing(self._readers, self._readers, vault())
+        self.ownership = SharedOwnership(self.members.me)
         disk.hear(self.log.follower.unknown)
 
     async def follow(self) -> None:

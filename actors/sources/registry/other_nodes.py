@@ -17,6 +17,7 @@ from storage.errors import STANDSTILL
 from storage.ownership import NOBODY
 from storage.records.source import WatchedSource
 from storage.sql.stores.sources import Sharing, SourceChange
+from storage.sql.transaction import next_turn
 
 EVERY = 1.0
 """Seconds between readings of changes."""
@@ -49,7 +50,7 @@ class OtherNodes:
                     await self.catch_up()
                 except STANDSTILL as error:
                     self._ports.world.log("registry.behind", level="debug", error=str(error))
-                await trio.sleep(EVERY)
+                await trio.sleep_until(next_turn(EVERY))
 
     async def catch_up(self) -> None:
         """Apply all changes stored so far. Raises StorageError."""

@@ -78,7 +78,8 @@ def open_postgres_keys(url: str, vault: Vault) -> Iterator[PostgresKeys]:
         connection.close()
 
 
-_BEGIN_SNAPSHOT = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+# The server's own limit would end an export that waits for a slow disk or pipe between two pages.
+_BEGIN_SNAPSHOT = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL idle_in_transaction_session_timeout=0"
 
 
 class PostgresSnapshot(Storage):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
+from contextlib import suppress
 from functools import partial
 from typing import NamedTuple
 from zlib import crc32
@@ -19,13 +20,14 @@ from extras.cluster.postgres.engine.watch import Watch
 from extras.cluster.postgres.engine.writer import APPENDER, WRITER, PostgresWriter
 from extras.cluster.postgres.server import SETTINGS, ServerFacts, SharedClock, judge
 from storage.append import Lease
-from storage.errors import NoKey, Unavailable
+from storage.errors import STANDSTILL, NoKey, Unavailable
 from storage.records.identity import START, Seq
 from storage.secrets.sealing import examine_boxes, mark, opens_mark, read_mark
 from storage.secrets.vault import Vault
 from storage.sql.storage import Places, Storage
 from storage.sql.stores import scan
 from storage.sql.stores.sources import Sharing
+from storage.sql.transaction import next_turn
 
 READERS = 2
 LOOK_UP_WITHIN, READ_WITHIN = 5.0, 65.0
@@ -34,6 +36,7 @@ DEADLINE = 15.0
 """Seconds after which a transaction is cut off; its outcome is then unknown."""
 EVERY = 1.0
 """Seconds after which the log is read even without a notice."""
+_NEWEST = "SELECT coalesce(max(seq), 0) FROM log"
 _BUMP = """UPDATE fact SET value=value+1 WHERE name='epoch'
     RETURNING value, left(gen_random_uuid()::text, 8)"""
 _RAISE_FENCE = "UPDATE fact SET value=? WHERE name='fence'"
@@ -133,7 +136,8 @@ class PostgresStorage(Storage):
         self._beats = LinePool([lines.to("beat")], WITHIN)
         self.members = PostgresMembers(self._beats, lines.me, lambda: self.tail.head, self.tail.forget, clock=shared)
         if lines.shares:
-            self.sharing, self.ownership = Sharing(self._readers, vault), SharedOwnership(lines.me)
+            self.sharing = Sharing(self._readers, self._lookups, vault)
+            self.ownership = SharedOwnership(lines.me)
         self._watch = Watch(lines.to_hear(), (self._appender, self._writer), self.log.follower.unknown)
         self._appender.start()
         self._writer.start()
@@ -146,12 +150,21 @@ class PostgresStorage(Storage):
         """Publish commits, and cut off a commit that gets no answer; see Storage."""
         async with trio.open_nursery() as nursery:
             nursery.start_soon(self.log.follower.run)
+            nursery.start_soon(self._look_on)
             while True:
                 await trio.sleep(EVERY)
-                self.log.follower.unknown()
                 for writer in (self._appender, self._writer):
                     if trio.current_time() - writer.moved_at() > DEADLINE:
                         writer.cut()
+
+    async def _look_on(self) -> None:
+        """Read the log if it has grown without a notice."""
+        while True:
+            await trio.sleep_until(next_turn(EVERY))
+            with suppress(*STANDSTILL):
+                if (await self._lookups.one(_NEWEST))[0] <= self.tail.head:
+                    continue
+            self.log.follower.unknown()
 
     def writer_moved_at(self) -> float:
         """Return when the slower writer last finished a job; see Storage."""

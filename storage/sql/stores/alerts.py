@@ -14,12 +14,13 @@ from storage.records.identity import Millis, Seq
 from storage.secrets.connection import Connection
 from storage.secrets.sealing import PRIVATE, SECRETS
 from storage.secrets.vault import Vault
-from storage.sql.transaction import DROPS, REVISES, Readers, Row, Transaction, Writer, every_row, first_row
+from storage.sql.transaction import DROPS, REVISES, Lookups, Readers, Row, Transaction, Writer, every_row, first_row
 
 _decode_alert = msgspec.json.Decoder(Alert).decode
 _decode_destination = msgspec.json.Decoder(Destination).decode
 _decode_secrets = msgspec.json.Decoder(tuple[Secret, ...]).decode
 _decode_private = msgspec.json.Decoder(dict[str, Private]).decode
+_REVISION = "SELECT value FROM fact WHERE name='alerts'"
 _ALERTS = "SELECT body, match_count, last_match_at FROM alert"
 _MATCHED = "SELECT events FROM matched_day WHERE day=? AND alert=?"
 _DESTINATIONS = "SELECT body, sealed, private, last_delivery_at FROM destination"
@@ -41,8 +42,8 @@ class Alerts:
     added; after that, only `Outbox` changes them.
     """
 
-    def __init__(self, writer: Writer, readers: Readers, vault: Vault) -> None:
-        self._writer, self._readers, self._vault = writer, readers, vault
+    def __init__(self, writer: Writer, readers: Readers, lookups: Lookups, vault: Vault) -> None:
+        self._writer, self._readers, self._lookups, self._vault = writer, readers, lookups, vault
 
     async def put(self, alert: Alert) -> None:
         """Add or replace an alert."""
@@ -76,7 +77,7 @@ class Alerts:
 
         Notes of a destination's own deliveries (failures, missed matches) do not count.
         """
-        return await self._readers.run(revision_of)
+        return int((await self._lookups.one(_REVISION))[0])
 
     async def changed_at(self) -> Seq:
         """Return the log's newest position when the revision last rose; the previous revision applies up to there."""
@@ -140,7 +141,7 @@ class Alerts:
 
     async def destination(self, destination_id: str) -> Destination | None:
         """Return one destination."""
-        row = await first_row(self._readers, _DESTINATIONS + " WHERE id=?", destination_id)
+        row = await self._lookups.one(_DESTINATIONS + " WHERE id=?", (destination_id,))
         return None if row is None else _destination(row, self._vault)
 
     async def destinations(self, alert_id: str | None = None) -> Sequence[Destination]:
@@ -196,12 +197,6 @@ def changed_at(connection: Connection) -> Seq:
     """Return the log's newest position when the revision last rose."""
     (seq,) = connection.execute("SELECT value FROM fact WHERE name='alerts_at'").fetchone()
     return Seq(seq)
-
-
-def revision_of(connection: Connection) -> int:
-    """Return the revision of alerts and destinations."""
-    (revision,) = connection.execute("SELECT value FROM fact WHERE name='alerts'").fetchone()
-    return int(revision)
 
 
 def _wishes(destination: Destination) -> tuple[object, ...]:

@@ -19,7 +19,7 @@ from storage.sql.stores import pictures, scan
 from storage.sql.stores.alerts import pay
 from storage.sql.stores.sources import encode_hot, insert, write_jars
 from storage.sql.stores.stories import StoryMarks, Telling
-from storage.sql.transaction import MOST_ROWS, Readers, Row, Space, Transaction, Writer, first_row
+from storage.sql.transaction import MOST_ROWS, Readers, Row, Space, Transaction, Writer, every_row, first_row
 from storage.tail import Follower, Tail
 
 _KEY = "SELECT h.key, h.version FROM source_key k JOIN source_hot h ON h.key=k.key WHERE k.id=?"
@@ -160,6 +160,10 @@ class EventLog:
         A page also ends with the event that brings it to 1 MiB.
         """
         return await self._readers.run(lambda c: self._pages.read(c, after, scan.ScanRequest(limit, where, budget)))
+
+    async def newer(self, after: Seq, limit: int) -> Sequence[Stored]:
+        """Return up to `limit` events after `after`, oldest first, in one round trip."""
+        return [scan.stored(*row) for row in await every_row(self._readers, scan.NEWER, after, limit)]
 
     async def read_back(self, before: Seq, limit: int, where: Filter, budget: int = 5_000) -> Page:
         """Return events before `before`, newest first. `scanned` is the lowest position read (0 at the end)."""

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
+from itertools import groupby
+from operator import attrgetter
 from typing import NamedTuple
 
 import msgspec
@@ -36,10 +38,10 @@ from storage.records.destination import (
 from storage.records.event import first_seq_in, id_in
 from storage.records.identity import Millis, Seq, day_of
 from storage.secrets.connection import Connection
-from storage.sql.stores.alerts import change_destination, changed_at, revision_of
+from storage.sql.stores.alerts import change_destination, changed_at
 from storage.sql.stores.scan import LAST
 from storage.sql.stores.stories import WEEK
-from storage.sql.transaction import Readers, Row, Transaction, Writer, every_row, first_row
+from storage.sql.transaction import Lookups, Readers, Row, Transaction, Writer, every_row, first_row
 
 
 class Claim(NamedTuple):
@@ -56,10 +58,13 @@ class _Line(Struct, gc=False):
     result: Result
 
 
+_destination = attrgetter("destination")
 _decode = msgspec.json.Decoder(Attempt).decode
 _decode_line = msgspec.json.Decoder(_Line).decode
 _PUT = """INSERT INTO outbox(destination, seq, claimed, due, first_due, attempts) SELECT key, ?, 0, ?, ?, 0
     FROM destination WHERE id=? ON CONFLICT DO NOTHING"""
+_CURSOR = "SELECT seq FROM cursor WHERE name=?"
+_STANDING = "SELECT (SELECT seq FROM cursor WHERE name=?), (SELECT value FROM fact WHERE name='alerts')"
 _HIT = "UPDATE alert SET match_count=match_count+?, last_match_at=? WHERE id=?"
 _OF_DAY = """INSERT INTO matched_day(day, alert, events) SELECT ?, id, ? FROM alert WHERE id=?
     ON CONFLICT(day, alert) DO UPDATE SET events=matched_day.events+excluded.events"""
@@ -72,6 +77,7 @@ _MOST_FORGOTTEN = 2_000
 _NEXT_DUE = "SELECT min(due) FROM outbox WHERE destination=(SELECT key FROM destination WHERE id=?) AND claimed=0"
 _NEXT_DIGEST = """SELECT min(o.due) FROM digest d JOIN outbox o USING(destination, seq)
     WHERE d.destination=(SELECT key FROM destination WHERE id=?) AND o.claimed=0"""
+_ANY_DUE = "SELECT EXISTS(SELECT 1 FROM outbox WHERE claimed=0 AND due<=?)"
 _ALL_DUE = """SELECT id FROM destination WHERE key IN
     (SELECT destination FROM outbox WHERE claimed=0 AND due<=?) ORDER BY id"""
 _FIRST_ALONE = """SELECT min(o.seq) FROM outbox o JOIN log l ON l.seq=o.seq
@@ -94,9 +100,10 @@ _SENT = """SELECT json_extract(CAST(body AS TEXT), '$.event_id') FROM attempt
 _OLDEST_DEAD = "SELECT number FROM attempt WHERE destination=? AND dead ORDER BY number DESC LIMIT 1 OFFSET ?"
 _DIGEST = "SELECT body FROM digest WHERE destination=? AND seq=?"
 # `+due`: walk the rows in order of their events; with the index over `due`, a whole backlog would have to be sorted.
-_DUE = """SELECT o.seq, o.attempts, o.first_due, d.id, coalesce(d.body, l.body) FROM outbox o
+_DUE = """SELECT o.destination, o.seq, o.attempts, o.first_due, d.id, coalesce(d.body, l.body) FROM outbox o
     LEFT JOIN digest d ON d.destination=o.destination AND d.seq=o.seq LEFT JOIN log l ON l.seq=o.seq
-    WHERE o.destination=? AND +o.claimed=0 AND +o.due<=? AND (d.id IS NOT NULL OR NOT ?) ORDER BY o.seq LIMIT ?"""
+    WHERE o.destination=(SELECT key FROM destination WHERE id=?) AND +o.claimed=0 AND +o.due<=?
+    AND (d.id IS NOT NULL OR NOT ?) ORDER BY o.seq LIMIT ?"""
 _INSIDE = """SELECT o.seq, o.attempts, l.body FROM outbox o LEFT JOIN log l ON l.seq=o.seq
     WHERE o.destination=? AND +o.claimed=0 AND o.first_due>=? AND o.first_due<? AND (o.attempts=0 OR NOT ?)
     AND NOT EXISTS(SELECT 1 FROM digest d WHERE d.destination=o.destination AND d.seq=o.seq) ORDER BY o.seq LIMIT ?"""
@@ -106,8 +113,8 @@ _SOME_INSIDE = """SELECT count(*) FROM (SELECT 1 FROM outbox o
 _CARRY = "UPDATE outbox SET due=?, attempts=0 WHERE destination=? AND seq=?"
 _DELIVERED = "UPDATE destination SET last_delivery_at=? WHERE key=?"
 _CLAIM = "UPDATE outbox SET claimed=?, attempts=?, event=? WHERE destination=? AND seq=?"
-_CLAIMED = """SELECT destination, attempts, event FROM outbox
-    WHERE destination=(SELECT key FROM destination WHERE id=?) AND seq=? AND claimed=?"""
+_CLAIMED = """SELECT seq, destination, attempts, event FROM outbox
+    WHERE destination=(SELECT key FROM destination WHERE id=?) AND claimed=? AND seq IN"""
 _ALL_CLAIMED = """SELECT destination, seq FROM outbox
     WHERE destination=(SELECT key FROM destination WHERE id=?) AND claimed>0"""
 _CLAIMS_OF_OTHERS = """SELECT d.id, o.seq, o.claimed FROM outbox o JOIN destination d ON d.key=o.destination
@@ -124,13 +131,13 @@ _LEAVE = "DELETE FROM outbox WHERE destination=? AND seq=?"
 class Outbox:
     """Durable cursors and the outbox."""
 
-    def __init__(self, writer: Writer, readers: Readers) -> None:
-        self._writer, self._readers = writer, readers
+    def __init__(self, writer: Writer, readers: Readers, lookups: Lookups) -> None:
+        self._writer, self._readers, self._lookups = writer, readers, lookups
 
     async def cursor(self, name: str) -> Seq | None:
         """Return a durable cursor, None if never set."""
-        found = await self._readers.run(lambda connection: _cursor(connection, name))
-        return None if found is None else Seq(found)
+        found = await self._lookups.one(_CURSOR, (name,))
+        return None if found is None else Seq(found[0])
 
     async def advance(
         self,
@@ -154,10 +161,10 @@ class Outbox:
 
         def job(transaction: Transaction) -> None:
             transaction.fence(lease)
-            at = _cursor(transaction.connection, name)
+            at, now = transaction.execute(_STANDING, (name,)).fetchone()
             if at != expect:
                 raise CursorMoved(f"cursor {name!r} is at {at}, not at {expect}")
-            if revision is not None and (now := revision_of(transaction.connection)) != revision:
+            if revision is not None and now != revision:
                 raise AlertsMoved(now, changed_at(transaction.connection))
             put = "INSERT INTO cursor VALUES(?,?) ON CONFLICT(name) DO UPDATE SET seq=excluded.seq"
             transaction.execute(put, (name, to))
@@ -226,9 +233,10 @@ class Outbox:
 
         def job(transaction: Transaction) -> int:
             transaction.fence(lease)
-            key = _key(transaction, destination)
-            if key is None:
+            found = transaction.execute("SELECT key FROM destination WHERE id=?", (destination,)).fetchone()
+            if found is None:
                 return 0
+            (key,) = found
             some = (key, portion.start, portion.end, portion.fresh, portion.least)
             if portion.least > 1 and transaction.execute(_SOME_INSIDE, some).fetchone()[0] < portion.least:
                 return 0
@@ -315,7 +323,7 @@ class Outbox:
 
     async def next_due(self, destination: str, *, digests: bool = False) -> Millis | None:
         """Return when a destination's earliest waiting row is due; with `digests`, counting digests only."""
-        due = await self._one(_NEXT_DIGEST if digests else _NEXT_DUE, destination)
+        (due,) = await self._lookups.one(_NEXT_DIGEST if digests else _NEXT_DUE, (destination,))
         return None if due is None else Millis(due)
 
     async def backlog(self, destination: str) -> int:
@@ -324,6 +332,8 @@ class Outbox:
 
     async def due(self, now: Millis) -> Sequence[str]:
         """Return the destinations with a row that is due and unclaimed."""
+        if not (await self._lookups.one(_ANY_DUE, (now,)))[0]:
+            return []
         return [id for (id,) in await every_row(self._readers, _ALL_DUE, now)]
 
     async def first_waiting(self, destination: str) -> Seq | None:
@@ -389,25 +399,15 @@ def _hit(transaction: Transaction, hits: Sequence[Hit]) -> None:
         transaction.execute(_OLD_DAYS, (day_of(hits[0].at) - KEPT_DAYS,))
 
 
-def _cursor(connection: Connection, name: str) -> int | None:
-    row = connection.execute("SELECT seq FROM cursor WHERE name=?", (name,)).fetchone()
-    return None if row is None else row[0]
-
-
-def _key(transaction: Transaction, destination: str) -> int | None:
-    found = transaction.execute("SELECT key FROM destination WHERE id=?", (destination,)).fetchone()
-    return None if found is None else found[0]
-
-
 def _claim(
     transaction: Transaction, destination: str, now: Millis, limit: int, lease: Lease, *, digests: bool
 ) -> Sequence[Delivery]:
-    key = _key(transaction, destination)
-    if key is None:
-        return ()
     claimed: list[Delivery] = []
     gone: list[Attempt] = []
-    for seq, attempts, first_due, digest, body in transaction.execute(_DUE, (key, now, digests, limit)).fetchall():
+    key = 0
+    for key, seq, attempts, first_due, digest, body in transaction.execute(
+        _DUE, (destination, now, digests, limit)
+    ).fetchall():
         if body is None:
             gone.append(gone_attempt(destination, Seq(seq), attempts, now))
             transaction.execute(_LEAVE, (key, seq))
@@ -454,23 +454,27 @@ def _freeze(
 
 
 def _settle(transaction: Transaction, outcomes: Sequence[Outcome], lease: Lease) -> None:
-    lines: dict[int, list[Attempt]] = {}
-    for outcome in outcomes:
-        row = transaction.execute(_CLAIMED, (outcome.destination, outcome.seq, lease.epoch)).fetchone()
-        if row is None:
-            continue
-        key, attempts, event_id = row
-        if outcome.result == "retry":
-            assert outcome.retry_at is not None
-            transaction.execute(_RETRY, (outcome.retry_at, key, outcome.seq))
-        else:
+    for destination, some in groupby(sorted(outcomes, key=_destination), key=_destination):
+        of_one = {outcome.seq: outcome for outcome in some}
+        claimed = f"{_CLAIMED} ({','.join('?' * len(of_one))})"
+        rows = {row[0]: row for row in transaction.execute(claimed, (destination, lease.epoch, *of_one)).fetchall()}
+        retried, left, lines = list[Sequence[int]](), list[Sequence[int]](), list[Attempt]()
+        for seq, outcome in of_one.items():
+            if seq not in rows:
+                continue
+            _, key, attempts, event_id = rows[seq]
+            lines.append(attempt_of(outcome, event_id, attempts))
+            if outcome.retry_at is not None and outcome.result == "retry":
+                retried.append((outcome.retry_at, key, seq))
+                continue
             if outcome.result == "given_up":
                 _miss(transaction, key, outcome)
-            transaction.execute(_LEAVE, (key, outcome.seq))
-        lines.setdefault(key, []).append(attempt_of(outcome, event_id, attempts))
-    for key, attempted in lines.items():
-        note(transaction, key, attempted)
-        delivered = [line.at for line in attempted if line.result == "sent"]
+            left.append((key, seq))
+        transaction.executemany(_RETRY, retried)
+        transaction.executemany(_LEAVE, left)
+        if lines:
+            note(transaction, key, lines)
+        delivered = [line.at for line in lines if line.result == "sent"]
         if delivered:
             transaction.execute(_DELIVERED, (delivered[-1], key))
 
@@ -503,7 +507,8 @@ def note(transaction: Transaction, key: int, lines: Sequence[Attempt]) -> None:
     ]
     transaction.executemany("INSERT INTO attempt VALUES(?,?,?,?)", rows)
     oldest = rows[-1][1] - KEPT_ATTEMPTS
-    transaction.execute("DELETE FROM attempt WHERE destination=? AND number<=? AND NOT dead", (key, oldest))
+    if oldest > 0:
+        transaction.execute("DELETE FROM attempt WHERE destination=? AND number<=? AND NOT dead", (key, oldest))
     if any(dead for *_, dead in rows):
         enough = transaction.execute(_OLDEST_DEAD, (key, KEPT_DEAD)).fetchone()
         if enough is not None:

@@ -41,6 +41,8 @@ LAST = Seq((1 << 63) - 1)
 Row = tuple[Seq, int, int, int, bytes]
 
 _ROW = "SELECT seq, source, kind, codec, body FROM log WHERE "
+NEWER = """SELECT l.seq, k.id, l.kind, l.codec, l.body FROM log l JOIN source_key k ON k.key=l.source
+    WHERE l.seq>? ORDER BY l.seq LIMIT ?"""
 _FLOOR = "SELECT value FROM fact WHERE name='floor'"
 _ENDS = "SELECT (SELECT min(seq) FROM log), (SELECT max(seq) FROM log), (SELECT value FROM fact WHERE name='floor')"
 
@@ -203,15 +205,20 @@ def _fitting(events: Sequence[Stored], size: int) -> int:
     return 1 + next(count for count, so_far in enumerate(sizes) if so_far >= SIZE)
 
 
-def _stored(connection: Connection, ids: dict[int, SourceId], row: Row) -> Stored:
-    seq, number, kind, codec, body = row
+def stored(seq: int, source: str, kind: int, codec: int, body: bytes) -> Stored:
+    """Return the event of a row of `NEWER`. Raises NewerSchema."""
     if codec != 0:
         raise NewerSchema(f"event {seq} is stored in form {codec}, which this program does not know")
+    return Stored(Seq(seq), SourceId(source), kind, body)
+
+
+def _stored(connection: Connection, ids: dict[int, SourceId], row: Row) -> Stored:
+    seq, number, kind, codec, body = row
     source = ids.get(number)
     if source is None:
         (source,) = connection.execute("SELECT id FROM source_key WHERE key=?", (number,)).fetchone()
         ids[number] = source
-    return Stored(seq, source, kind, body)
+    return stored(seq, source, kind, codec, body)
 
 
 _OURS: Final = (

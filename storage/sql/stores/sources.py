@@ -30,7 +30,7 @@ from storage.records.source import (
 from storage.secrets.connection import Connection
 from storage.secrets.sealing import COOKIES, HELLOS
 from storage.secrets.vault import Vault
-from storage.sql.transaction import Readers, Transaction, Writer, every_row, first_row
+from storage.sql.transaction import Lookups, Readers, Transaction, Writer, every_row, first_row
 
 _decode = msgspec.json.Decoder(Source).decode
 _WATCHED = """SELECT s.body, s.sealed, h.body, b.body, h.version, h.jar FROM source_key k JOIN source s ON s.key=k.key
@@ -43,6 +43,7 @@ _CHANGED = """SELECT s.body FROM source_change c JOIN source s ON s.key=c.key
 _GIVE_VERSION = "UPDATE source_hot SET version=? WHERE key=(SELECT key FROM source_key WHERE id=?)"
 _STANDS = """SELECT s.body, s.sealed, h.version FROM source_key k JOIN source s ON s.key=k.key
     JOIN source_hot h ON h.key=k.key WHERE k.id=?"""
+_BY_URL = "SELECT body, sealed FROM source WHERE url=?"
 _WRITE_HOT = "UPDATE source_hot SET body=?, version=? WHERE key=(SELECT key FROM source_key WHERE id=?)"
 _READ_JAR = "SELECT jar FROM source_hot WHERE key=(SELECT key FROM source_key WHERE id=?)"
 _WRITE_JAR = COOKIES.put
@@ -146,7 +147,8 @@ class Sources:
 
     async def by_url(self, url: str) -> Source | None:
         """Return the source of a normalised URL."""
-        return await self._readers.run(lambda connection: _by_url(connection, url, self._vault))
+        row = await first_row(self._readers, _BY_URL, url)
+        return None if row is None else _source(row[0], row[1], self._vault)
 
     async def page(self, after: SourceId | None, limit: int) -> Sequence[WatchedSource]:
         """Return sources in id order (at start, all of them, page by page)."""
@@ -233,7 +235,7 @@ def _check_unmoved(transaction: Transaction, before: Source | None, since: Versi
 
 
 def _by_url(connection: Connection, url: str, vault: Vault) -> Source | None:
-    row = connection.execute("SELECT body, sealed FROM source WHERE url=?", (url,)).fetchone()
+    row = connection.execute(_BY_URL, (url,)).fetchone()
     return None if row is None else _source(row[0], row[1], vault)
 
 
@@ -290,21 +292,17 @@ class Newest(NamedTuple):
 class Sharing:
     """Changes by other nodes. Numbers of changes rise in the order of commits."""
 
-    def __init__(self, readers: Readers, vault: Vault) -> None:
-        self._readers, self._vault = readers, vault
+    def __init__(self, readers: Readers, lookups: Lookups, vault: Vault) -> None:
+        self._readers, self._lookups, self._vault = readers, lookups, vault
 
     async def newest(self) -> Newest:
         """Return the newest numbers in one query; each node asks every second."""
-        change, tags = await first_row(self._readers, _NEWEST)
+        change, tags = await self._lookups.one(_NEWEST)
         return Newest(int(change), int(tags))
 
     async def changes(self, after: int, limit: int) -> Sequence[SourceChange]:
         """Return each source changed after a number, in order of its last change."""
-
-        def look(connection: Connection) -> Sequence[SourceChange]:
-            return [self._change(row) for row in connection.execute(_AFTER, (after, limit)).fetchall()]
-
-        return await self._readers.run(look)
+        return [self._change(row) for row in await every_row(self._readers, _AFTER, after, limit)]
 
     def _change(self, row: Any) -> SourceChange:
         number, source, body, sealed, hot, version, jar = row

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 
 from storage.append import Stories
 from storage.records.event import Draft, Stored
-from storage.records.identity import COUNTER_BITS, Seq, SourceId
+from storage.records.identity import COUNTER_BITS, START, Seq, SourceId
 from storage.records.source import Harvest
 from storage.sql.transaction import Transaction
 
@@ -42,8 +42,8 @@ class StoryMarks:
 
     def follow(self, transaction: Transaction, stories: Stories) -> None:
         """Read events that this start has not appended or not committed."""
-        if self._open is transaction:
-            return
+        if self._open is transaction or (self._at is not None and transaction.last(START) == self._at):
+            return  # the newest event of all nodes is known here
         self._open = transaction
         rows = [] if self._at is None else _rows(transaction, self._at)
         if rows and rows[-1].seq == self._at:

@@ -44,6 +44,18 @@ async def test_a_committed_event_reaches_the_outbox_of_every_alert_it_satisfies(
         assert rig.nudged[-2:] == ["a-hook", "b-hook"]
 
 
+async def test_the_cursor_passes_events_without_a_match_within_a_second_and_in_one_commit() -> None:
+    rig = Rig()
+    await rig.prepare(an_alert("a", "price"))
+    async with running(rig):
+        for number in range(5):
+            await rig.commit(f"plan {number}")
+            await trio.sleep(0.1)
+        assert rig.points == []
+        assert await rig.is_settled()
+        assert rig.points.count("matcher/after advance") == 1
+
+
 async def test_what_the_tail_holds_is_matched_without_reading_the_log() -> None:
     rig = Rig()
     await rig.prepare(an_alert())

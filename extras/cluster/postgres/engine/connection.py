@@ -19,7 +19,7 @@ from psycopg import errors
 from storage.errors import Corrupt, DiskFull, StorageError, Unavailable
 from storage.retention import FreeSpace
 from storage.secrets.connection import Connection
-from storage.sql.transaction import Space
+from storage.sql.transaction import Query, Space
 
 KEEPALIVE = {
     "connect_timeout": 5,
@@ -29,8 +29,8 @@ KEEPALIVE = {
     "tcp_user_timeout": 10_000,
 }
 """A broken connection is noticed within some ten seconds."""
-OVERRULED = {"hostaddr": "", "options": ""}
-"""Otherwise libpq would use PGHOSTADDR and PGOPTIONS, and reach another server or schema than the address names."""
+OVERRULED = {"hostaddr": "", "options": "", "client_encoding": "UTF8"}
+"""Otherwise libpq would use PGHOSTADDR, PGOPTIONS and PGCLIENTENCODING: another server, schema or encoding."""
 BOUNDS = """SET LOCAL idle_in_transaction_session_timeout='2s';
     SET LOCAL lock_timeout='5s'; SET LOCAL statement_timeout='10s';"""
 CHECK = "SET LOCAL client_connection_check_interval='1s';"
@@ -111,8 +111,11 @@ class PostgresConnection:
 
     def executemany(self, statement: str, rows: Iterable[Sequence[Any]], /) -> psycopg.Cursor[Any]:
         """Run a statement of the stores once per row, in one go."""
-        cursor = self._raw.cursor()
-        cursor.executemany(in_its_words(statement), [_clean(row) for row in rows])
+        cursor, clean = self._raw.cursor(), [_clean(row) for row in rows]
+        if len(clean) == 1:  # without the pipeline that many take
+            cursor.execute(in_its_words(statement), clean[0])
+        else:
+            cursor.executemany(in_its_words(statement), clean)
         self.changes += max(0, cursor.rowcount)
         return cursor
 
@@ -120,6 +123,13 @@ class PostgresConnection:
         """Run a statement of the engine that takes one array per column of the rows."""
         cursor = self._raw.execute(statement, [list(column) for column in zip(*rows, strict=True)])
         self.changes += max(0, cursor.rowcount)
+
+    def ask(self, queries: Sequence[Query], seconds: float) -> list[list[Any]]:
+        """Return the rows of queries of the stores, in one round trip. The server gives each up after `seconds`."""
+        cursor = psycopg.ClientCursor(self._raw)
+        bound = [cursor.mogrify(in_its_words(each.statement), _clean(each.given)) for each in queries]
+        cursor.execute(f"SET LOCAL statement_timeout={round(1000 * seconds)}; {'; '.join(bound)}".encode())
+        return [cursor.fetchall() for _ in bound if cursor.nextset()]
 
     def run(self, statements: str) -> None:
         """Run statements of the engine, without parameters, in one round trip."""

@@ -16,6 +16,7 @@ from extras.cluster.postgres.engine.readers import LinePool
 from extras.cluster.postgres.server import SharedClock
 from storage.records.identity import Seq
 from storage.records.member import BREAK, LEASE, Failover, Member, Says, View
+from storage.sql.transaction import Query
 
 WITHIN = LEASE - 1
 """Most seconds of a call: a later beat would be useless."""
@@ -30,7 +31,7 @@ _BEAT = """INSERT INTO member AS m (id, inside, since, until, shown, timeline, s
 _LEAVE = "UPDATE member SET until='-infinity', since=moment() WHERE id=?"
 _LOOK = """SELECT v.number, moment(), EXISTS(SELECT 1 FROM fact WHERE name='drained' AND value=1),
     m.id, m.inside, m.since, m.until, m.shown, m.timeline, m.says
-    FROM view v LEFT JOIN member m ON TRUE ORDER BY m.id"""
+    FROM (SELECT number FROM view LIMIT 1) v LEFT JOIN member m ON TRUE ORDER BY m.id"""
 _HOLD_VIEW = "SELECT number FROM view FOR UPDATE"
 _HOLD_MEMBERS = "SELECT id FROM member ORDER BY id FOR UPDATE"
 _INSIDE = "UPDATE member SET inside=? WHERE id=?"
@@ -80,8 +81,11 @@ class PostgresMembers:
         row = (self._me, self._lease, shown, msgspec.json.encode(says), self._lease - BREAK)
 
         def visit(connection: PostgresConnection) -> tuple[View, Sequence[Any] | None]:
-            beaten = None if self._left else connection.execute(_BEAT, row).fetchone()
-            view = self._look(connection)
+            asked = 0.0 if self._clock is None else self._clock.own()
+            *beats, rows = connection.ask([*([] if self._left else [Query(_BEAT, row)]), Query(_LOOK)], WITHIN)
+            view, beaten = _view(rows), next((beat[0] for beat in beats if beat), None)
+            if self._clock is not None:
+                self._clock.hear(asked, view.at, self._clock.own())
             if self._left or view.due(self._me, self._lease) is None:
                 return view, beaten
             return self._change(connection), beaten
@@ -89,14 +93,6 @@ class PostgresMembers:
         view, beaten = await self._pool.visit(visit)
         if beaten is not None:
             self._lives_on(beaten[0], beaten[1], shown)
-        return view
-
-    def _look(self, connection: PostgresConnection) -> View:
-        if self._clock is None:
-            return _view(connection)
-        asked = self._clock.own()
-        view = _view(connection)
-        self._clock.hear(asked, view.at, self._clock.own())
         return view
 
     def _lives_on(self, timeline: str, ends: int, shown: Seq) -> None:
@@ -121,7 +117,7 @@ class PostgresMembers:
         await self._pool.visit(visit)
 
     async def view(self) -> View:
-        return await self._pool.visit(_view)
+        return _view((await self._pool.ask([Query(_LOOK)]))[0])
 
     def _change(self, connection: PostgresConnection) -> View:
         """Make a due change unless another member has made it; return the view after that."""
@@ -129,14 +125,15 @@ class PostgresMembers:
         try:
             connection.execute(_HOLD_VIEW)
             connection.execute(_HOLD_MEMBERS)
-            view = _view(connection)  # the clock is read with the rows locked: no beat can come until the end
+            # The clock is read with the rows locked: no beat can come until the end.
+            view = _view(connection.execute(_LOOK).fetchall())
             change = view.due(self._me, self._lease)
             if change is not None:
                 connection.executemany(_INSIDE, [(True, id) for id in change.comes])
                 connection.executemany(_INSIDE, [(False, id) for id in change.goes])
                 connection.executemany(_DROP, [(id,) for id in change.drops])
                 connection.execute(_RAISE)
-                view = _view(connection)
+                view = _view(connection.execute(_LOOK).fetchall())
         except BaseException:
             connection.roll_back()
             raise
@@ -144,8 +141,7 @@ class PostgresMembers:
         return view
 
 
-def _view(connection: PostgresConnection) -> View:
-    rows: Sequence[Any] = connection.execute(_LOOK).fetchall()
+def _view(rows: Sequence[Any]) -> View:
     members = tuple(_member(row[3:]) for row in rows if row[3] is not None)
     return View(rows[0][0], rows[0][1], members, rows[0][2])
 

@@ -21,10 +21,11 @@ import trio
 from extras.cluster.postgres.engine.connection import Line, PostgresConnection, in_our_words, translated
 from storage.errors import StorageError, Unavailable
 from storage.secrets.connection import Connection
+from storage.sql.transaction import Query
 
 CLOSE_WITHIN = 5.0
 """Seconds that running reads get at a close."""
-_BEGIN = "BEGIN READ ONLY; SET LOCAL statement_timeout='60s'"
+_BEGIN = "BEGIN READ ONLY; SET LOCAL statement_timeout='60s'; SET LOCAL idle_in_transaction_session_timeout='5s'"
 
 T = TypeVar("T")
 
@@ -65,6 +66,10 @@ class LinePool:
                 raise
         raise Unavailable(f"PostgreSQL has not answered for {self._within:.0f} s")
 
+    async def ask(self, queries: Sequence[Query]) -> list[list[Any]]:
+        """Return the rows of queries, in one round trip. The server gives up after the caller: no session piles up."""
+        return await self.visit(lambda connection: connection.ask(queries, self._within + 1))
+
     def _look(self, look: Callable[[PostgresConnection], T], taken: list[Line]) -> T:
         line = self._idle.get_nowait()
         taken.append(line)
@@ -99,10 +104,9 @@ class ReaderPool(LinePool):
 
     async def run(self, look: Callable[[Connection], T]) -> T:
         """See Readers. If cancelled, the read is cut off."""
+        if isinstance(look, Query):
+            return (await self.ask([look]))[0]  # type: ignore[return-value]
         return await self.visit(_whole(look))
-
-    async def one(self, query: str, given: Sequence[Any] = ()) -> Any:
-        return await self.visit(lambda connection: connection.execute(query, given).fetchone())
 
 
 def _whole(look: Callable[[Connection], T]) -> Callable[[PostgresConnection], T]:
@@ -119,9 +123,6 @@ def _whole(look: Callable[[Connection], T]) -> Callable[[PostgresConnection], T]
         return found
 
     return whole
-
-
-_Key = tuple[str, tuple[Any, ...]]
 
 
 class _Asked:
@@ -144,13 +145,13 @@ class GatheredLookups:
     def __init__(self, pool: LinePool) -> None:
         self._pool = pool
         self._turn = trio.Lock()
-        self._next: dict[_Key, _Asked] = {}
+        self._next: dict[Query, _Asked] = {}
 
     def __repr__(self) -> str:
         return f"GatheredLookups(waiting={len(self._next)})"
 
     async def one(self, query: str, given: Sequence[Any] = ()) -> Any:
-        key = (query, tuple(given))
+        key = Query(query, tuple(given))
         asked = self._next.setdefault(key, _Asked())
         async with self._turn:
             if not asked.answered:
@@ -161,23 +162,16 @@ class GatheredLookups:
         return asked.row
 
     async def _visit(self) -> None:
+        await trio.lowlevel.checkpoint()  # for those that woke at the same moment
         batch, self._next = self._next, {}
         try:
-            rows = await self._pool.visit(lambda connection: _rows(connection, list(batch)))
+            rows = await self._pool.ask(list(batch))
         except StorageError as error:
             for asked in batch.values():
                 asked.take(None, error)
         else:
-            for asked, row in zip(batch.values(), rows, strict=True):
-                asked.take(row)
+            for asked, found in zip(batch.values(), rows, strict=True):
+                asked.take(found[0] if found else None)
 
     async def aclose(self) -> None:
         await self._pool.aclose()
-
-
-def _rows(connection: PostgresConnection, keys: Sequence[_Key]) -> list[Any]:
-    if len(keys) == 1:
-        return [connection.execute(*keys[0]).fetchone()]
-    with connection.raw.pipeline():
-        cursors = [connection.execute(*key) for key in keys]
-        return [cursor.fetchone() for cursor in cursors]

@@ -1,7 +1,9 @@
 from __future__ import annotations
 
+import psycopg
 import pytest
 import trio
+from psycopg import sql
 
 from extras.cluster.postgres.commands import NotEmpty, begin_import, end_import, is_half, open_postgres_snapshot
 from storage.append import events_of
@@ -9,6 +11,7 @@ from storage.errors import Locked
 from storage.records.event import EVERYTHING
 from storage.records.identity import START
 from storage.records.member import Says
+from storage.secrets.connection import Connection
 from storage.secrets.vault import SIZE, Vault
 from tests.extras.cluster.postgres.engine.test_members import opened
 from tests.storage.contract.builders import CountingMint, a_harvest, a_source, a_state, stamp
@@ -66,3 +69,20 @@ async def test_a_snapshot_is_one_moment_whatever_is_written_meanwhile(url: str) 
         assert [event.seq for event in (await moment.log.read(START, 9, EVERYTHING)).events] == [first.seq]
         assert len(await moment.sources.page(None, 9)) == 1
     await storage.aclose()
+
+
+async def test_a_limit_of_the_server_on_idle_transactions_ends_neither_a_read_nor_an_export(url: str) -> None:
+    def limit(connection: Connection) -> str:
+        return str(connection.execute("SHOW idle_in_transaction_session_timeout").fetchone()[0])
+
+    with psycopg.connect(url, autocommit=True) as other:
+        name = sql.Identifier(other.info.dbname)
+        other.execute(sql.SQL("ALTER DATABASE {} SET idle_in_transaction_session_timeout='1s'").format(name))
+        try:
+            storage = await opened(url, "a")
+            assert await storage.log._readers.run(limit) == "5s"
+            await storage.aclose()
+            async with open_postgres_snapshot(url, Vault(bytes(SIZE))) as moment:
+                assert await moment.log._readers.run(limit) == "0"
+        finally:
+            other.execute(sql.SQL("ALTER DATABASE {} RESET ALL").format(name))

@@ -277,6 +277,9 @@ async def test_tables_of_somebody_else_are_left_alone() -> None:
         await opened(url)
 
 
+_WAITING = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type='Lock' AND datname=current_database()"
+
+
 async def test_a_look_up_that_a_lock_holds_up_ends_and_keeps_nobody_else_waiting(
     url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -287,6 +290,9 @@ async def test_a_look_up_that_a_lock_holds_up_ends_and_keeps_nobody_else_waiting
         with pytest.raises(Unavailable, match="has not answered"):
             await storage.keys.by_hash("0" * 64)
         storage._lookups._pool._within = HANG  # type: ignore[attr-defined]
+        with psycopg.connect(url, autocommit=True) as watching, trio.fail_after(HANG):
+            while watching.execute(_WAITING).fetchone() != (0,):  # noqa: ASYNC110 - of another process
+                await trio.sleep(0.05)  # the session that was given up ends, too: they would pile up
         with trio.fail_after(HANG):
             assert await storage.people.session("0" * 64) is None
     await storage.aclose()

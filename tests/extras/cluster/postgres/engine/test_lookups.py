@@ -1,13 +1,11 @@
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from typing import Any
 
-import pytest
 import trio
 from trio.testing import wait_all_tasks_blocked
 
-from extras.cluster.postgres.engine import readers
 from extras.cluster.postgres.engine.readers import GatheredLookups
 from storage.errors import Unavailable
 
@@ -15,18 +13,17 @@ from storage.errors import Unavailable
 class Pool:
     """Records the questions of each visit, and answers once `may` is set."""
 
-    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def __init__(self) -> None:
         self.visits: list[list[Any]] = []
         self.may = trio.Event()
         self.error: Exception | None = None
-        monkeypatch.setattr(readers, "_rows", lambda _, keys: self.visits.append(keys) or [key[1] for key in keys])
 
-    async def visit(self, look: Callable[[Any], Any]) -> Any:
-        rows = look(None)
+    async def ask(self, queries: Sequence[Any]) -> Any:
+        self.visits.append([*queries])
         await self.may.wait()
         if self.error is not None:
             raise self.error
-        return rows
+        return [[query.given] for query in queries]
 
 
 async def ask(asked: GatheredLookups, found: list[Any], given: str) -> None:
@@ -36,8 +33,8 @@ async def ask(asked: GatheredLookups, found: list[Any], given: str) -> None:
         found.append(error)
 
 
-async def test_what_comes_meanwhile_goes_in_the_next_visit_each_question_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    pool, found = Pool(monkeypatch), list[Any]()
+async def test_what_comes_meanwhile_goes_in_the_next_visit_each_question_once() -> None:
+    pool, found = Pool(), list[Any]()
     gathered = GatheredLookups(pool)  # type: ignore[arg-type]
     async with trio.open_nursery() as nursery:
         nursery.start_soon(ask, gathered, found, "a")
@@ -46,12 +43,12 @@ async def test_what_comes_meanwhile_goes_in_the_next_visit_each_question_once(mo
             nursery.start_soon(ask, gathered, found, given)
         await wait_all_tasks_blocked()
         pool.may.set()
-    assert [sorted(key[1][0] for key in visit) for visit in pool.visits] == [["a"], ["a", "b", "c"]]
+    assert [sorted(query.given[0] for query in visit) for visit in pool.visits] == [["a"], ["a", "b", "c"]]
     assert sorted(found) == [("a",), ("a",), ("b",), ("b",), ("c",)]
 
 
-async def test_a_visit_whose_asker_is_cancelled_is_made_by_the_next_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    pool, found = Pool(monkeypatch), list[Any]()
+async def test_a_visit_whose_asker_is_cancelled_is_made_by_the_next_one() -> None:
+    pool, found = Pool(), list[Any]()
     gathered = GatheredLookups(pool)  # type: ignore[arg-type]
     async with trio.open_nursery() as nursery:
         with trio.move_on_after(0) as scope:
@@ -63,8 +60,8 @@ async def test_a_visit_whose_asker_is_cancelled_is_made_by_the_next_one(monkeypa
     assert found == [("a",)]
 
 
-async def test_an_outage_is_told_to_all_of_a_visit_and_to_none_of_the_next(monkeypatch: pytest.MonkeyPatch) -> None:
-    pool, found = Pool(monkeypatch), list[Any]()
+async def test_an_outage_is_told_to_all_of_a_visit_and_to_none_of_the_next() -> None:
+    pool, found = Pool(), list[Any]()
     pool.may.set()
     gathered = GatheredLookups(pool)  # type: ignore[arg-type]
     pool.error = Unavailable("away")
