@@ -34,7 +34,6 @@ from extras.publish.entry import FeedPage
 from extras.publish.formats import FORMATS
 from extras.publish.hub import Hub
 from extras.publish.newest import MOST as OF_A_FEED
-from storage.records.event import EVERYTHING
 from storage.sql.stores.outbox import Outbox
 from storage.tail import PAGE as OF_THE_FOLLOWER
 from storage.tail import Follower, Tail
@@ -280,7 +279,7 @@ def posts_a_page_and_goes_to_the_head() -> Planted:
 
 def follows_one_page() -> Planted:
     async def wrong(self: Follower) -> None:
-        await self._tail.publish((await self._log.read(self._tail.head, OF_THE_FOLLOWER, EVERYTHING)).events)
+        await self._tail.publish(await self._log.newer(self._tail.head, OF_THE_FOLLOWER))
 
     return patch.object(Follower, "_read_on", wrong)
 

@@ -244,7 +244,7 @@ class Matcher:
         """Reset all state except the durable cursor.
 
         `_at`: how far this life has matched. `_rows`: its matches. `_hits`: the matches of each alert. `_met`: the
-        event of each story. `_observed`: of the observer, until they are stored. `_save_at`: when a cursor that has passed
+        event of each story. `_observed`: of the observer, until they are stored. `_save_at`: when a cursor that passed
         events without a match is saved at the latest.
         """
         self._saved = saved

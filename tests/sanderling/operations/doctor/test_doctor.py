@@ -11,6 +11,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 import trio
@@ -333,5 +334,6 @@ def test_the_driver_of_postgresql_in_python_is_warned_of(
 ) -> None:
     monkeypatch.setattr("psycopg.pq.__impl__", driver)
     monkeypatch.setattr(examining, "examine", lambda *_, **__: examining.Examination("PostgreSQL 15", [], 8, (), ""))
-    found = database._asked(patient, SimpleNamespace(url=""), listens=False)  # type: ignore[arg-type]
+    engine: Any = SimpleNamespace(address=SimpleNamespace(url=""), listen=None, place="")
+    found = checks._asked(patient, engine)
     assert [each.level for each in found if each.what == "PostgreSQL driver"] == levels
