@@ -333,7 +333,7 @@ def test_the_driver_of_postgresql_in_python_is_warned_of(
     patient: DoctorContext, monkeypatch: pytest.MonkeyPatch, driver: str, levels: list[str]
 ) -> None:
     monkeypatch.setattr("psycopg.pq.__impl__", driver)
-    monkeypatch.setattr(examining, "examine", lambda *_, **__: examining.Examination("PostgreSQL 15", [], 8, (), ""))
+    monkeypatch.setattr(examining, "examine", lambda *_, **__: examining.Examination("PostgreSQL 15", [], 1, (), ""))
     engine: Any = SimpleNamespace(address=SimpleNamespace(url=""), listen=None, place="")
     found = checks._asked(patient, engine)
     assert [each.level for each in found if each.what == "PostgreSQL driver"] == levels
