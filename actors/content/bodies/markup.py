@@ -8,7 +8,7 @@ neither, and the options forbid them as well.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Callable, Iterator, Mapping, Set
 from typing import Any, Final, TypeAlias
 
 from lxml import etree
@@ -65,8 +65,8 @@ MOST_SKIPS = 5
 _PROBES = frozenset({"mmmwwlli", "mmmmmmmm", "besbswy", "besbswyb", "besbswy ", "giitt1wq", "wwwwwwww"})
 _PROBE_STARTS = frozenset({letter for probe in _PROBES for letter in (probe[0], probe[0].upper())})
 _PROBE_WORDS = 6
-_OPENERS = etree.XPath("//*[@aria-controls] | //a[starts-with(@href, '#')]")
-_PANELS = etree.XPath("//*[(@hidden or @style or @aria-hidden) and (@id or @hidden='until-found')]")
+_OPENERS = etree.XPath("//*[@aria-controls or (self::a and starts-with(@href, '#'))]")
+_FOLDING = frozenset({"hidden", "style", "aria-hidden"})
 _DECLARATION = re.compile(r"^\s*<\?xml[^>]*>", re.I)
 _CLOSING = re.compile(r"</(?:body|html)\s*>", re.I)
 _CONTROL = bytes(set(range(0x20)) - set(b"\t\n\r"))
@@ -127,16 +127,20 @@ def around_heading(root: Element) -> frozenset[Element]:
     return frozenset(heading.iterancestors()) if heading is not None else frozenset()
 
 
-def panels(root: Element) -> frozenset[Element]:
-    """Return the panels that a click opens (tabs, accordions), outside menus."""
-    ids = {
+def opened(root: Element) -> frozenset[str]:
+    """Return the ids of the panels that a click opens (tabs, accordions), outside menus."""
+    return frozenset(
         control.get("aria-controls") or control.get("href", "")[1:]
         for control in _OPENERS(root)
         if next(control.iterancestors("header", "nav", "footer"), None) is None
-    } - {""}
-    return frozenset(
-        panel for panel in _PANELS(root) if panel.get("id", "") in ids or panel.get("hidden") == "until-found"
-    )
+    ) - {""}
+
+
+def is_panel(attributes: Mapping[str, str], ids: Callable[[], Set[str]]) -> bool:
+    """Whether an element is hidden only until a click, or a search, opens it. ids: see `opened`."""
+    if attributes.get("hidden") == "until-found":
+        return True
+    return "id" in attributes and not _FOLDING.isdisjoint(attributes) and attributes["id"] in ids()
 
 
 def hidden(attributes: Mapping[str, str], element: Element, shown: Set[Element] = frozenset()) -> bool:

@@ -17,6 +17,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
 from typing import Any, TypeAlias
 from urllib.parse import unquote
 
@@ -126,7 +127,7 @@ def walk(root: markup.Element, *, judge_furniture: bool = True, notes: Notes = N
     is_common, is_plain, says_nothing = _TELLING.isdisjoint, _HIDING.isdisjoint, MARKED.isdisjoint
     trait_of, skips = (traits_of, markup.MOST_SKIPS) if judge_furniture else (plain_traits, 0)
     held, said, trait, deepest, links, in_links = "", "", 0, 0, 0, 0
-    shown, panels = markup.around_heading(root), markup.panels(root)
+    shown, ids = markup.around_heading(root), cache(lambda: markup.opened(root))  # most pages need no search
     steps = etree.iterwalk(root, events=("start", "end"))
     for event, element in steps:
         if event == "end":
@@ -158,8 +159,9 @@ def walk(root: markup.Element, *, judge_furniture: bool = True, notes: Notes = N
                 trait = trait_of(element, tag, trait, named)
                 if kind == _PLACING:
                     add(_BEGINS[tag] if common or says_nothing(named) else (tag, named))
-            if items and (not (common or is_plain(named)) or ("class" in named and signs[named["class"]])):
-                kind = _UNSEEN if element not in panels and markup.hidden(named, element, shown) else kind
+            hides = items and (not (common or is_plain(named)) or ("class" in named and signs[named["class"]]))
+            if hides and markup.hidden(named, element, shown):
+                kind = kind if markup.is_panel(named, ids) else _UNSEEN
             if kind == _LINK:
                 skips = 0 if skips and _has_begun(rows) else skips
                 if skips:

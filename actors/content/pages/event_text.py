@@ -41,16 +41,15 @@ class Paragraph:
     def __init__(self, text: str, linked: int, is_heading: bool = False) -> None:
         self.text, self.chars_count_in_links, self.is_heading = text, linked, is_heading
         self.heading = is_heading
-        self.cf_class: Class = "bad"
+        # The class of a short block, of which jusText reads no stop words.
+        self.cf_class: Class = "bad" if linked or "©" in text or "&copy" in text else "short"
         self.class_type: Class = "bad"
 
     def __len__(self) -> int:
         return len(self.text)
 
     def stopwords_density(self, stoplist: frozenset[str]) -> float:
-        """Return the share of stop words; 0 for a short text, where jusText ignores it."""
-        if len(self.text) < LENGTH_LOW_DEFAULT:
-            return 0.0
+        """Return the share of stop words."""
         words = self.text.lower().split()
         return sum(map(stoplist.__contains__, words)) / max(1, len(words))
 
@@ -79,7 +78,8 @@ def _running_text(texts: Sequence[str], headings: Sequence[bool], linked: Sequen
     if not texts or len(texts) > _MOST_PARAGRAPHS:
         return []
     paragraphs = [Paragraph(*of) for of in zip(texts, linked, headings, strict=True)]
-    classify_paragraphs(paragraphs, stop_words(language_of(texts)))
+    if long := [paragraph for paragraph in paragraphs if len(paragraph.text) >= LENGTH_LOW_DEFAULT]:
+        classify_paragraphs(long, stop_words(language_of(texts)))
     revise = revise_paragraph_classification if len(texts) <= _MOST_REVISED else in_context
     revise(paragraphs)
     return [i for i, paragraph in enumerate(paragraphs) if paragraph.class_type == "good"]

@@ -71,7 +71,7 @@ def offers_of(root: Element, text: str) -> tuple[Offer, ...]:
         found |= dict.fromkeys(_in_metas(root))
     if not found and "data-price" in text:
         found |= dict.fromkeys(_in_data(root))
-    if not found and "json" in text.lower() and '"price"' in text:
+    if not found and '"price"' in text and "json" in text.lower():
         # The state of a page with many products describes more than this page.
         state = dict.fromkeys(_in_scripts(root, *_STATE_TYPES))
         found |= state if len(state) <= _MOST_STATE else {}
@@ -218,7 +218,7 @@ def _in_node(node: Any, name: str, budget: list[int], depth: int) -> Iterator[Of
 def _in_attributes(root: Element) -> Iterator[Offer]:
     """Yield offers of microdata: elements with `itemprop`, in the scope of an offer."""
     # Scopes may be nested, and each is walked, so their number is limited.
-    scopes = (one for one in root.iter() if isinstance(one.tag, str) and _is_offer(one.get("itemtype", "")))
+    scopes = (one for one in root.xpath("descendant-or-self::*[@itemtype]") if _is_offer(one.get("itemtype")))
     for scope in islice(scopes, 2 * MOST_OFFERS):
         said: dict[str, str] = {}
         for element in scope.iter():

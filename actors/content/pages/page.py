@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import cached_property
+from itertools import islice
 from urllib.parse import unquote, urlsplit
 
 from msgspec import Struct
@@ -36,7 +37,7 @@ _LONGEST = 300
 def heads_of(root: Element, text: str) -> tuple[str, ...]:
     """Return a page's title, description and picture files, "" if missing."""
     title = normalise(" ".join((root.findtext(".//head/title") or "").split()))
-    described = root.find(".//meta[@name='description']")
+    described = next((meta for meta in root.iter("meta") if meta.get("name") == "description"), None)
     found = [title[:_LONGEST], "" if described is None else normalise(described.get("content") or "")[:_LONGEST]]
     if 0 < text.count("<img") <= _MOST_PICTURES:
         images = (image for image in root.iterfind(".//img") if not image.get("alt"))
@@ -49,9 +50,13 @@ def with_heads(blocks: Blocks, heads: tuple[str, ...]) -> Blocks:
     if not heads or not any(trait & TOP for trait in blocks.traits):
         return blocks
     title, description, *pictures = heads
-    shown = {text.casefold() for text in map(normalise, blocks.texts)} if title or description else set()
-    parts = [part for part in parts_of_title(title) if part.casefold() not in shown]
-    said = [" – ".join(parts), "" if description.casefold() in shown else description]
+    parts = parts_of_title(title)
+    lengths = {len(part.casefold()) for part in (*parts, description)}
+    # Folding a plain ASCII text keeps its length.
+    like = (text for text in blocks.texts if len(text) in lengths or not (text.isascii() and text.isprintable()))
+    shown = {text.casefold() for text in map(normalise, like)}
+    kept = (part for part in parts if part.casefold() not in shown)
+    said = [" – ".join(kept), "" if description.casefold() in shown else description]
     if pictures and sum(map(words_in, blocks.texts)) < LITTLE:
         said += pictures
     return inserted(blocks, [(text, None) for text in said if text], CONTROL)
@@ -250,7 +255,8 @@ def reading_of(
 
 def is_one_value(blocks: Blocks) -> bool:
     """Whether a page is one version, date, checksum, address or number, with at most a heading."""
-    rows = [(text, trait) for text, trait in zip(blocks.texts, blocks.traits, strict=True) if not trait & ASIDE]
+    content = ((text, trait) for text, trait in zip(blocks.texts, blocks.traits, strict=True) if not trait & ASIDE)
+    rows = list(islice(content, 3))
     values = [text for text, trait in rows if not trait & HEADING] or [text for text, _ in rows]
     if len(values) != 1 or len(rows) > 2 or len(values[0].split()) > _VALUE_WORDS:
         return False

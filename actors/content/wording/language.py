@@ -5,7 +5,7 @@ from __future__ import annotations
 import unicodedata
 from collections import Counter
 from collections.abc import Sequence
-from itertools import chain
+from itertools import chain, islice
 
 import justext
 
@@ -45,7 +45,7 @@ def tongue_of(texts: Sequence[str]) -> str:
 
 def code_of(texts: Sequence[str]) -> str:
     """Return the ISO 639-1 code of a text's language; "" if it has too few words."""
-    if sum(len(text.split()) for text in texts) < _FEWEST_WORDS:
+    if len(list(islice((word for text in texts for word in text.split()), _FEWEST_WORDS))) < _FEWEST_WORDS:
         return ""
     return _CODES[language_of(texts)]
 

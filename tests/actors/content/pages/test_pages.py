@@ -5,11 +5,13 @@ import random
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from justext.core import classify_paragraphs, revise_paragraph_classification
+from justext.core import LENGTH_LOW_DEFAULT, classify_paragraphs, revise_paragraph_classification
 
+from actors.content.bodies.text import normalise
 from actors.content.errors import ContentError
+from actors.content.pages.blocks import Blocks
 from actors.content.pages.event_text import Paragraph, in_context
-from actors.content.pages.page import NOTHING, read_page
+from actors.content.pages.page import NOTHING, read_page, with_heads
 from actors.content.pages.selectors import check
 from actors.content.pages.traits import CELL, FURNITURE, HEADING, LINK, TOP
 from storage.records.identity import rfc3339
@@ -175,12 +177,28 @@ def test_many_blocks_are_classified_as_justext_would() -> None:
         " ".join(chance.choices(stop + rare, [chance.choice((1, 3))] * 5 + [2] * 5, k=chance.choice((3, 14, 60))))
         for _ in range(400)
     ]
+    texts += ["© the tide", "&copy the foam"]
     of = [(text, len(text) * chance.choice((0, 0, 0, 1, 9)) // 10, chance.random() < 0.2) for text in texts]
+    short = [each for each in of if len(each[0]) < LENGTH_LOW_DEFAULT]
     ours, theirs = [Paragraph(*each) for each in of], [Paragraph(*each) for each in of]
     for paragraphs in (ours, theirs):
         classify_paragraphs(paragraphs, frozenset(stop))
+    assert [Paragraph(*each).cf_class for each in short] == [p.cf_class for p in ours if len(p) < LENGTH_LOW_DEFAULT]
     in_context(ours)
     revise_paragraph_classification(theirs)
     assert [paragraph.class_type for paragraph in ours] == [paragraph.class_type for paragraph in theirs]
     assert len({paragraph.class_type for paragraph in ours}) == 2
     assert [p for p in ours if p.heading and p.class_type == "good" and p.cf_class == "short"] != []
+
+
+def test_a_title_is_added_if_no_text_shows_it_in_any_spelling() -> None:
+    chance = random.Random(5)
+    words = ["Tide", "tide", "straße", "STRASSE", "ﬁre", "Fire", "e\u0301t", "ét", "Low\x84", "low"]
+    for _ in range(400):
+        *texts, first, second, described = (" ".join(chance.choices(words, k=chance.randint(1, 2))) for _ in range(8))
+        blocks = Blocks(("Birds", *texts), (HEADING | TOP, *[0] * 5), (0,) * 6, partial=False)
+        title, description = normalise(f"{first} | {second}"), normalise(described)
+        shown = {normalise(text).casefold() for text in texts}
+        parts = " – ".join(part for part in title.split(" | ") if part.casefold() not in shown)
+        said = [text for text in (parts, description) if text and text.casefold() not in shown]
+        assert with_heads(blocks, (title, description)).texts == ("Birds", *said, *texts)
