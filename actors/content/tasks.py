@@ -180,15 +180,9 @@ def look_page(asked: PageRequest) -> PageLook:
     if reading.trouble is not None and memory is None:
         raise ContentError(f"The page cannot be watched yet: {reading.trouble}.")
     bar = min(max(asked.bar, LOWEST_BAR), HIGHEST_BAR)
+    when, chosen = When(asked.number, asked.at), is_narrowed or is_value
     verdict = judge(
-        memory,
-        reading,
-        asked.shared,
-        noise=asked.noise,
-        bar=bar,
-        when=When(asked.number, asked.at),
-        address=asked.url,
-        chosen=is_narrowed or is_value,
+        memory, reading, asked.shared, noise=asked.noise, bar=bar, when=when, address=asked.url, chosen=chosen
     )
     look = _look(reading, verdict, same.remembered(verdict, opened, blocks, asked))
     if format_of(opened.root) == FILE:

@@ -263,17 +263,8 @@ def _held(memory: PageMemory, look: _Look) -> Verdict:
     blocks = withheld.of_blocks(difference.blocks, told=False, instead="held until it stays: the page was replaced")
     held = swaps.once_more(memory.held, look.now, look.when.at)
     reason = "Another page has replaced this one: it is reported if it stays."
-    return Verdict(
-        "held",
-        replace(memory, held=held),
-        None,
-        None,
-        0.0,
-        reason,
-        _withheld(look, blocks),
-        soon=held.looks < swaps.SOON,
-        unsettled=True,
-    )
+    why, soon = _withheld(look, blocks), held.looks < swaps.SOON
+    return Verdict("held", replace(memory, held=held), None, None, 0.0, reason, why, soon=soon, unsettled=True)
 
 
 def _decide(memory: PageMemory, look: _Look) -> Verdict:
@@ -391,13 +382,13 @@ def _more(recent: Sequence[str], *others: Sequence[str]) -> list[str]:
 def _told(before: SettledState, now: SettledState) -> SettledState:
     """Return the new state with the old wording where only masked parts differ: reports do not include them."""
     same = frozenset(before.texts)
-    masked = {key for key, text in zip(now.keys, now.texts, strict=True) if text not in same}
+    masked = {key for key, text in zip(now.keys, now.texts, strict=True) if text not in same}.intersection(before.keys)
+    if not masked:
+        return now
     worded: dict[str, list[str]] = {}
     for key, text in zip(reversed(before.keys[: len(before.texts)]), reversed(before.texts), strict=True):
         if key in masked:
             worded.setdefault(key, []).append(text)
-    if not worded:
-        return now
     texts = tuple(worded[key].pop() if worded.get(key) else text for key, text in zip(now.keys, now.texts, strict=True))
     return replace(now, texts=texts)
 

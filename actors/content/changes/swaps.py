@@ -94,18 +94,17 @@ class Swap(Struct, frozen=True, dict=True):
 
     def is_one(self) -> bool:
         """Whether another page is in the reported one's place, or may be."""
-        if self.now.keys and sum(key in self.gone for key in self.now.keys) >= _SAME_OTHER * len(self.now.keys):
+        if self.gone and sum(key in self.gone for key in self.now.keys) >= _SAME_OTHER * len(self.now.keys) > 0:
             return False
         told, now = set(self.before.keys), set(self.now.keys)
-        went = _words_of(self.before, now)
-        whole = sum(self.before.words)
-        if 2 * went >= whole and _words_of(self.now, told) < _LITTLE * went:
+        went, came = _words_of(self.before, now), _words_of(self.now, told)
+        if 2 * went >= sum(self.before.words) and came < _LITTLE * went:
             return True
         if len(told - now) >= _SEVERAL and self._headed(self.before) not in {"", *now} and self._signs():
             return True
-        if went >= 2 * _words_of(self.now, told) and self._what_came_says(told):
+        if went >= 2 * came and self._what_came_says(told):
             return True
-        if alike(self.before.keys, self.now.keys, _REPLACED) or 2 * len(told & now) >= len(told):
+        if 2 * len(told & now) >= len(told) or alike(self.before.keys, self.now.keys, _REPLACED):
             return False
         if self._is_same_record():
             return False
