@@ -160,6 +160,8 @@ def judge(
         shared=frozenset(shared),
         noise=frozenset(noise),
         restless=restless.restless(memory.slots),
+        nearly=restless.nearly(memory.slots, when.number),
+        gone=memory.gone,
         waits={block: when.number - since for block, since in pending.came.items()},
         absent={block: when.number - since for block, since in pending.missing.items()},
         today=_EPOCH + when.at // _DAY if when.at else 0,

@@ -130,7 +130,7 @@ _ID = re.compile(
 
 class Replacement(Struct, frozen=True):
     """A block and its replacement: positions before and now, the new key, canonical texts, and the key of the place.
-    what: only long ids differ, only figures, only dates, or words.
+    what: only long ids differ (or a label has one on both sides), only figures, only dates, or words.
     """
 
     old: int
@@ -180,7 +180,9 @@ def slot_of(before: SettledState, i: int, shaped: str = "") -> str:
 def _what(before: str, after: str) -> What:
     if (said := dateless(before)) and said == dateless(after):
         return "dates"
-    if _ID.sub("0", before) == _ID.sub("0", after):
+    if _ID.sub("0", before) == _ID.sub("0", after) or all(
+        words_in(text) <= _VALUE_WORDS and _ID.search(text) for text in (before, after)
+    ):
         return "ids"
     return "figures" if shape(before) == shape(after) else "words"
 

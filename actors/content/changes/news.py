@@ -120,7 +120,8 @@ class Known(Struct, frozen=True):
     """Known keys and places that are not worth reporting.
 
     Keys of earlier checks, of today's furniture, of the host's shared parts and of marked noise; `restless` places
-    change on nearly every check. waits: for each added block, the earlier checks that had it. absent: for each removed
+    change on nearly every check, `nearly` ones if they now show a text that was never reported (`gone` has the keys of
+    reported ones, 8 bytes each). waits: for each added block, the earlier checks that had it. absent: for each removed
     block, the checks that missed it. today: the ordinal of the check's day, 0 if unknown.
     """
 
@@ -129,6 +130,8 @@ class Known(Struct, frozen=True):
     shared: frozenset[str] = frozenset()
     noise: frozenset[str] = frozenset()
     restless: frozenset[str] = frozenset()
+    nearly: frozenset[str] = frozenset()
+    gone: bytes = b""
     waits: Mapping[str, int] = {}
     absent: Mapping[str, int] = {}
     today: int = 0
@@ -249,7 +252,8 @@ def _in_place(
     """Weigh a block together with the one it replaced: a label that replaces another in its place changes a value."""
     new, old = pair[0], pair[1] if scales[1].is_text else replace(pair[1], score=_GONE * pair[1].score)
     stood = known.waits.get(new.key, 0)
-    if one.slot in known.restless and stood < LASTS:
+    is_next = not stood and new.score and one.slot in known.nearly and bytes.fromhex(one.key) not in known.gone
+    if stood < LASTS and (is_next or one.slot in known.restless):
         rule = "a figure that changes by itself" if one.what == "figures" else RESTLESS
         return replace(new, score=0.0, rule=rule), replace(old, score=0.0, rule=rule)
     if is_same_stamp(one.before, one.after):

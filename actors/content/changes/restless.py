@@ -29,6 +29,11 @@ def restless(slots: Iterable[Slot]) -> frozenset[str]:
     return frozenset(slot.key for slot in slots if slot.brief >= MOST_BRIEF)
 
 
+def nearly(slots: Iterable[Slot], number: int) -> frozenset[str]:
+    """Return the places that become restless if their block is replaced at the check with this number."""
+    return frozenset(slot.key for slot in slots if slot.brief == MOST_BRIEF - 1 and number - slot.since <= BRIEF)
+
+
 def remark_of(memory: PageMemory) -> str:
     """Return a sentence on the page's restless places, "" if it has none."""
     count = len(restless(memory.slots))

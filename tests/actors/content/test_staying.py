@@ -119,6 +119,19 @@ def test_a_place_that_shows_something_else_each_time_is_restless() -> None:
     assert "changes at nearly every check" in {block.rule[11:] for block in verdicts[-1].withheld}.pop()
 
 
+def test_a_place_that_changes_at_each_check_is_told_once_and_again_when_it_stays() -> None:
+    days = [f"Version in force on {day} May 2026" for day in range(2, 12)]
+    page = Watched(days[0])
+    assert page.kinds(*days[1:]) == ["changed", *["churn"] * 8]
+    assert page.kinds(*[days[-1]] * 3).count("changed") == 1
+
+
+def test_an_id_that_ends_with_the_name_of_a_place_has_to_stay() -> None:
+    one, other, third = "ID 18d47a9af6fa2cff-LHR", "ID 4f3d79a48add439f-FRA", "ID 658818d2060c60bb-ARN"
+    assert Watched(one).kinds(other, third) == ["churn", "churn"]
+    assert Watched(one).kinds(other, other) == ["churn", "changed"]
+
+
 def test_all_dates_of_a_page_moved_by_one_day_are_a_time_zone_and_one_of_them_is_news() -> None:
     def dates(*days: int) -> str:
         return items(
