@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from copy import copy
 from dataclasses import fields
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar, get_args, get_origin
 
 import click
+from msgspec import Struct, structs
 
 from actors.settings import Settings, meaning
 from sanderling.environment import Loaded, environ, flag, load, variable
@@ -32,6 +33,29 @@ def settings_flags(*names: str) -> Callable[[Command], Command]:
             text = f"{says.says}  [{variable(item.name)}; default: {tail}]"
             command = click.option(flag(item.name), item.name, metavar="VALUE", help=text)(command)
         return click.option("--config", metavar="FILE", help="A TOML file of settings.  [SANDERLING_CONFIG]")(command)
+
+    return add
+
+
+def field_options(declared: type[Struct], *names: str, new: bool = True) -> Callable[[Command], Command]:
+    """Add an option for each declared field that has help, or for these. new: of a new record, with its defaults."""
+
+    def add(command: Command) -> Command:
+        for one in reversed(structs.fields(declared)):
+            kind = next((part for part in get_args(one.type) if hasattr(part, "__metadata__")), one.type)
+            metas = getattr(kind, "__metadata__", ())
+            extra = {name: text for meta in metas for name, text in (meta.extra or {}).items()}
+            if "help" in extra and (not names or one.name in names):
+                default = one.default if new and isinstance(one.default, str) and one.default else None
+                command = click.option(
+                    extra["option"] or f"--{one.name.replace('_', '-')}",
+                    one.name,
+                    type=click.Choice(get_args(kind.__origin__)) if get_origin(kind.__origin__) is Literal else None,
+                    default=default,
+                    show_default=default is not None,
+                    help=extra["help"],
+                )(command)
+        return command
 
     return add
 

@@ -32,10 +32,11 @@ Given = Mapping[str, Sequence[str | bytes]]
 class Form(Struct, frozen=True, kw_only=True):
     """A form without fields: a button. Other forms derive from it.
 
-    verbatim: fields to keep unstripped (passwords).
+    verbatim: fields to keep unstripped (passwords). unshown: fields that the form does not have.
     """
 
     verbatim: ClassVar[tuple[str, ...]] = ()
+    unshown: ClassVar[tuple[str, ...]] = ()
 
 
 class Confirm(Form, frozen=True):
@@ -138,7 +139,7 @@ def read_form(given: Given, kind: type[F]) -> F:
     """Return the form's struct. Raises Wrong with the errors of all fields."""
     values: dict[str, Any] = {}
     errors: dict[str, str] = {}
-    known = msgspec.structs.fields(kind)
+    known = [one for one in msgspec.structs.fields(kind) if one.name not in kind.unshown]
     families = {one.encode_name: one for one in known if _is_mapping(one.type)}
     for one in known:
         if one.encode_name in families:

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType, field
 
 from actors.messages.requests import ManagedBy
 from actors.notices import AlertType
+from api.fields.declaring import option, patch_of, record_of
 from api.schemas.sources import ListQuery, Revision, Time, UpdatedBy
-from storage.records.alert import MOST_SOURCES, MOST_TAGS, Matching
-from storage.records.destination import WEEKDAYS, DeliveryMode, Format, Result, Weekday
+from storage.records.alert import MOST_SOURCES, MOST_TAGS, Alert, Matching
+from storage.records.destination import WEEKDAYS, DeliveryMode, Destination, Format, Result, Weekday
 from storage.records.event import Event
-from storage.records.identity import Managed
 
 Name = Annotated[str, Meta(min_length=1, max_length=200)]
 FilterQuery = Annotated[
@@ -87,68 +87,55 @@ class NewAlert(Struct, frozen=True, forbid_unknown_fields=True):
     """
 
     filter_query: FilterQuery
-    language: LanguageCode = "en"
+    language: Annotated[LanguageCode, option("The query's language: a code such as en or sv, or simple.")] = "en"
     source_ids: SourceIds = ()
     tags: Tags = ()
-    name: Name | None = None
-    channel: Channel | None = None
+    name: Annotated[Name, option("Its name; a new alert's is its query otherwise.")] | None = None
+    channel: Annotated[Channel, option("Publish the matches as a stream of this name; '' stops that.")] | None = None
     enabled: bool = True
     notices: Notices = SOURCES_OWN
     notice_after: NoticeAfter = 3600
     anomaly_enabled: bool = False
-    match: Match = "change"
-    once_per_story: OncePerStory = None
+    match: Annotated[
+        Match,
+        option("Which text of a page to match: both sides of a change, added or removed text only, or the whole page."),
+    ] = "change"
+    once_per_story: Annotated[
+        OncePerStory,
+        option(
+            "If several sources report the same story: only the first, or all. A new alert over several: the first.",
+            "--once-per-story/--every-event",
+        ),
+    ] = None
     default_destinations: bool = True
     managed: ManagedBy = None
     private_source_ids: PrivateSources = ()
 
 
+NOT_BY_HAND: Final = ("anomaly_enabled", "default_destinations", "managed")
+"""Fields that forms and configuration files do not have."""
+
+
+@patch_of(NewAlert, Alert, without=("default_destinations",))
 class AlertPatch(Struct, frozen=True, forbid_unknown_fields=True):
     """The fields to change; null removes the `channel` and `managed`."""
 
-    filter_query: FilterQuery | UnsetType = UNSET
-    language: LanguageCode | UnsetType = UNSET
-    source_ids: SourceIds | UnsetType = UNSET
-    tags: Tags | UnsetType = UNSET
-    name: Name | UnsetType = UNSET
-    channel: Channel | UnsetType | None = UNSET
-    enabled: bool | UnsetType = UNSET
-    notices: Notices | UnsetType = UNSET
-    notice_after: NoticeAfter | UnsetType = UNSET
-    anomaly_enabled: bool | UnsetType = UNSET
-    match: Match | UnsetType = UNSET
-    once_per_story: OncePerStory | UnsetType = UNSET
-    managed: ManagedBy | UnsetType = UNSET
-    private_source_ids: PrivateSources | UnsetType = UNSET
 
-
+@record_of(
+    Alert,
+    "id name filter_query language match source_ids private_source_ids tags channel enabled notices notice_after "
+    "once_per_story created_at updated_at last_match_at match_count delivery_mode revision updated_by managed "
+    "anomaly_enabled template",
+)
 class AlertRecord(Struct, frozen=True, kw_only=True):
     """An alert. `delivery_mode` is a twin: that of its first destination, or instant. `template`: its origin as
     `<template id>/<key>`. `match` is `page` for alerts older than the choice. `alert_id`: the `id`, under the name that
     other records use.
     """
 
-    id: str
-    name: str
-    filter_query: str
-    language: str
-    match: Matching
-    source_ids: tuple[str, ...]
-    private_source_ids: tuple[str, ...]
-    tags: tuple[str, ...]
-    channel: str | None
-    enabled: bool
-    notices: tuple[str, ...]
-    notice_after: int
-    once_per_story: bool | None
-    created_at: Time
-    updated_at: Time
-    last_match_at: Time | None
-    match_count: int
     delivery_mode: DeliveryMode
     revision: Revision
     updated_by: UpdatedBy
-    managed: Managed | None
     anomaly_enabled: bool = False
     template: str | None = None
     alert_id: str | None = None
@@ -234,39 +221,36 @@ class NewDestination(Struct, frozen=True, forbid_unknown_fields=True):
     url: HookUrl | UnsetType = UNSET
     kind: KindName = "webhook"
     options: Options = {}
-    delivery_mode: DeliveryMode = "instant"
+    delivery_mode: Annotated[
+        DeliveryMode, option("Each match at once, or the matches of a period together.", "--mode")
+    ] = "instant"
     label: Name | None = None
     digest_hour: Hour = 8
     digest_timezone: Zone = "UTC"
     enabled: bool = True
     quiet_hours: QuietHours | None = None
-    format: BodyFormat = "event"
+    format: Annotated[BodyFormat, option("The event itself, or in an envelope of CloudEvents 1.0.2.")] = "event"
     most_at_once: AtOnce | UnsetType = UNSET
     secret: OwnSecret | UnsetType = UNSET
     managed: ManagedBy = None
 
 
+@patch_of(NewDestination, Destination, without=("kind",))
 class DestinationPatch(Struct, frozen=True, forbid_unknown_fields=True):
     """The fields to change; null removes `quiet_hours` and `managed`, and declines the replay that `replay_from`
     offers. Omitted `options` stay; null removes one. `enabled: true` also restores a destination that was disabled for
     its failures.
     """
 
-    url: HookUrl | UnsetType = UNSET
-    options: Options | UnsetType = UNSET
-    delivery_mode: DeliveryMode | UnsetType = UNSET
-    label: Name | UnsetType = UNSET
-    digest_hour: Hour | UnsetType = UNSET
-    digest_timezone: Zone | UnsetType = UNSET
-    enabled: bool | UnsetType = UNSET
-    quiet_hours: QuietHours | UnsetType | None = UNSET
-    format: BodyFormat | UnsetType = UNSET
-    most_at_once: AtOnce | UnsetType = UNSET
-    secret: OwnSecret | UnsetType = UNSET
-    managed: ManagedBy | UnsetType = UNSET
     replay_from: UnsetType | None = UNSET
 
 
+@record_of(
+    Destination,
+    "id alert_id kind url options private delivery_mode label digest_hour digest_timezone quiet_hours enabled "
+    "state created_at updated_at last_delivery_at failure_rate error_rate duplicate_rate replay_from format "
+    "most_at_once revision updated_by managed",
+)
 class DestinationRecord(Struct, frozen=True, kw_only=True):
     """A destination. `enabled`: the user's choice; `state` is `disabled` also if the service gave up (410, five days of
     failures), and `PATCH {"enabled": true}` restores it. `url`: only its host if the address is a credential.
@@ -276,31 +260,16 @@ class DestinationRecord(Struct, frozen=True, kw_only=True):
     secret is missing, for example after an import, and it is paused until you create a new one.
     """
 
-    id: str
-    alert_id: str
-    kind: str
-    url: str
     options: dict[str, str]
     private: list[str]
-    delivery_mode: DeliveryMode
-    label: str
-    digest_hour: int
-    digest_timezone: str
     quiet_hours: QuietHours | None
-    enabled: bool
-    state: Literal["active", "failing", "disabled"]
-    created_at: Time
-    updated_at: Time
-    last_delivery_at: Time | None
     failure_rate: float
     error_rate: float
     duplicate_rate: float
     replay_from: str | None
     format: BodyFormat
-    most_at_once: int
     revision: Revision
     updated_by: UpdatedBy
-    managed: Managed | None
     needs_secret: bool = False
     needs_agreement: bool = False
     in_use_by_alert_count: int = 1

@@ -8,9 +8,9 @@ found the same way, page by page: a page is full at so many matches, and the nex
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from uuid import UUID
 
 import msgspec
@@ -42,6 +42,7 @@ from storage.records.tiers import ORDINARY, Kind
 ANSWER_WITHIN = 15.0
 """Seconds for the matcher to apply a change; it is stored by then."""
 _NAME = 60
+SOURCE_FIELDS = ("source_ids", "private_source_ids")
 
 # --- input -----------------------------------------------------------------------------------------------------------
 
@@ -75,7 +76,7 @@ async def sources_of(call: OperationContext, ids: Sequence[str], known: Iterable
 
 async def named_in(call: OperationContext, asked: object, old: object = None) -> dict[str, tuple[str, ...]]:
     """Return the sources that are named, by field, in their one spelling; those of `old` may be gone by now."""
-    fields = {name: getattr(asked, name) for name in ("source_ids", "private_source_ids")}
+    fields = {name: getattr(asked, name) for name in SOURCE_FIELDS}
     wanted = {name: ids for name, ids in fields.items() if ids is not UNSET}
     return {name: await sources_of(call, ids, getattr(old, name, ())) for name, ids in wanted.items()}
 
@@ -90,13 +91,8 @@ def _check_anomaly(enabled: object) -> None:
         raise Unprocessable("anomalies can't be watched for yet", "body.anomaly_enabled", value=True)
 
 
-def _changed(
-    old: Alert, patch: wire.AlertPatch, sources: dict[str, tuple[str, ...]], now: Millis, by: str, *, seen: bool
-) -> Alert:
-    """Return an alert as a patch makes it; one that changes nothing leaves it of the age it had."""
-    changes = given(patch, Alert) | sources
-    if patch.tags is not UNSET:
-        changes["tags"] = tags_in(patch.tags)
+def _changed(old: Alert, changes: Mapping[str, Any], now: Millis, by: str, *, seen: bool) -> Alert:
+    """Return a changed alert; changes that change nothing leave it of the age it had."""
     changed = replace(old, **changes)
     return old if changed == old and not seen else replace(changed, updated_at=now, updated_by=by)
 
@@ -149,21 +145,18 @@ async def add(call: OperationContext, new: wire.NewAlert, planned: str | None = 
 
 @whole
 async def change(
-    call: OperationContext, id: str, patch: wire.AlertPatch, expected: Expected = None, *, seen: bool = False
+    call: OperationContext, id: str, wanted: Mapping[str, Any], expected: Expected = None, *, seen: bool = False
 ) -> Alert:
-    """Change one alert; if `seen`, it is of now in any case. Raises NotFound, Stale, Refusal, Unprocessable."""
-    old, now = await named(call, id), call.context.world.now()
-    check_query(
-        old.filter_query if patch.filter_query is UNSET else patch.filter_query,
-        old.language if patch.language is UNSET else patch.language,
-        strict=patch.filter_query not in (UNSET, old.filter_query),
-    )
-    _check_channel(call, patch.channel)
-    _check_anomaly(patch.anomaly_enabled)
-    if patch.tags is not UNSET:
-        tags_in(patch.tags)
-    sources = await named_in(call, patch, old)
-    changed = guarded(expected, lambda alert: _changed(alert, patch, sources, now, call.by, seen=seen))
+    """Change fields of an alert; `seen`: it is of now in any case. Raises NotFound, Stale, Refusal, Unprocessable."""
+    old, now, changes = await named(call, id), call.context.world.now(), dict(wanted)
+    query = changes.get("filter_query", old.filter_query)
+    check_query(query, changes.get("language", old.language), strict=query != old.filter_query)
+    _check_channel(call, changes.get("channel"))
+    _check_anomaly(changes.pop("anomaly_enabled", None))
+    if "tags" in changes:
+        changes["tags"] = tags_in(changes["tags"])
+    changes |= {n: await sources_of(call, changes[n], getattr(old, n)) for n in SOURCE_FIELDS if n in changes}
+    changed = guarded(expected, lambda alert: _changed(alert, changes, now, call.by, seen=seen))
     alert = await call.context.storage.alerts.edit(old.id, changed)
     if alert is None:
         raise _missing()

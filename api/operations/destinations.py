@@ -81,9 +81,9 @@ def _check_zone(name: object, location: str = "body.digest_timezone") -> None:
         raise Unprocessable(rule, location, name) from None
 
 
-def _quiet(hours: wire.QuietHours | UnsetType | None) -> QuietHours | None:
+def _quiet(hours: wire.QuietHours | None) -> QuietHours | None:
     """Return quiet hours as stored. Raises Unprocessable."""
-    if not isinstance(hours, wire.QuietHours):
+    if hours is None:
         return None
     _check_zone(hours.timezone, "body.quiet_hours.timezone")
     if hours.start == hours.end:
@@ -135,12 +135,12 @@ def rotated(secrets: Sequence[Secret], new: str, now: Millis) -> tuple[Secret, .
 
 
 class _Patched(NamedTuple):
-    """A patch, checked as far as possible without the record. url: the admitted one, or None.
+    """Changed fields, checked as far as possible without the record. url: the admitted one, or None.
 
-    token: a new one, for kinds that need consent. by: the patch's author.
+    token: a new one, for kinds that need consent. by: their author.
     """
 
-    wanted: wire.DestinationPatch
+    wanted: Mapping[str, Any]
     kind: DestinationKind | None
     url: str | None
     token: str
@@ -152,30 +152,28 @@ def _changed(old: Destination, patched: _Patched, now: Millis, matched: Seq) -> 
 
     Raises Conflict, Unprocessable.
     """
-    patch, kind, url = patched.wanted, patched.kind, patched.url
-    changes = given(patch, Destination)
-    if patch.quiet_hours is not UNSET:
-        changes["quiet_hours"] = _quiet(patch.quiet_hours)
-    if kind is not None and (url is not None or patch.options is not UNSET):
-        values = checked(kind, {} if patch.options is UNSET else patch.options, old)
-        changes |= _revalued(kind, old, url, values, () if patch.options is UNSET else patch.options)
+    changes, kind, url = dict(patched.wanted), patched.kind, patched.url
+    options, secret = changes.pop("options", None), changes.pop("secret", None)
+    if "quiet_hours" in changes:
+        changes["quiet_hours"] = _quiet(changes["quiet_hours"])
+    if "replay_from" in changes:
+        changes["missed_after"] = changes.pop("replay_from")
+    if kind is not None and (url is not None or options is not None):
+        changes |= _revalued(kind, old, url, checked(kind, options or {}, old), options or ())
     moved = url is not None and url != old.address
-    if (patch.enabled is True and old.state == "disabled") or (moved and old.state == "failing"):
+    if (changes.get("enabled") and old.state == "disabled") or (moved and old.state == "failing"):
         changes |= {"state": "active", "failing_since": None, "told": 0}
-    if patch.replay_from is None:
-        changes["missed_after"] = None
     changed = replace(old, **changes)
     if kind is not None:
-        named = () if patch.options is UNSET else patch.options
-        check_named(of_destination(old, kind), of_destination(changed, kind), named)
+        check_named(of_destination(old, kind), of_destination(changed, kind), options or ())
     if kind is not None and kind.consent is not None and (moved or kind.consent.name in changed.lost):
         # Another person, or a lost link: ask for consent again.
         changed = _unasked(changed, kind.consent, patched.token)
     if kind is not None and kind.new_secret is None and old.lost and not changed.lost and changed.confirmed:
         changed = replace(changed, was_enabled=None)
-    if patch.secret is not UNSET:
-        changed = _resigned(changed, patch.secret, now)
-    if patch.enabled is True and changed.was_enabled is not None:
+    if secret is not None:
+        changed = _resigned(changed, secret, now)
+    if changes.get("enabled") and changed.was_enabled is not None:
         raise Conflict(_wanting(changed))
     if changed == old:
         return old
@@ -192,10 +190,8 @@ def _resigned(destination: Destination, secret: str, now: Millis) -> Destination
     return replace(destination, secrets=rotated(known, secret, now), was_enabled=known_again)
 
 
-def _check_secret(kind: DestinationKind, secret: str | UnsetType) -> None:
+def _check_secret(kind: DestinationKind, secret: str) -> None:
     """Raise Unprocessable if the kind signs nothing or the secret is weak."""
-    if isinstance(secret, UnsetType):
-        return
     if kind.new_secret is None:
         raise Unprocessable(f"{kind.label} gets no signature, so there is no secret", "body.secret", None)
     if not webhook.is_secret(secret):
@@ -271,7 +267,8 @@ async def add(
         raise Unprocessable(f"{kind.address.label} is needed", "body.url", None)
     values = checked(kind, new.options)
     await _check_templates(call, kind, values.options)
-    _check_secret(kind, new.secret)
+    if new.secret is not UNSET:
+        _check_secret(kind, new.secret)
     found = await admitted(call, kind, url)
     kept, now = call.context.storage.alerts, call.context.world.now()
     secret = "" if kind.new_secret is None else kind.new_secret(call.context.world)
@@ -414,23 +411,21 @@ async def _edit(
     return changed
 
 
-async def change(
-    call: OperationContext, id: str, wanted: wire.DestinationPatch, expected: Expected = None
-) -> Destination:
-    """Change one destination. Raises NotFound, Conflict, Stale, Unprocessable, UrlRefused, Overloaded."""
+async def change(call: OperationContext, id: str, wanted: Mapping[str, Any], expected: Expected = None) -> Destination:
+    """Change fields of one destination. Raises NotFound, Conflict, Stale, Unprocessable, UrlRefused, Overloaded."""
     old = await named(call, id)
-    _check_zone(wanted.digest_timezone)
-    _quiet(wanted.quiet_hours)
+    _check_zone(wanted.get("digest_timezone"))
+    _quiet(wanted.get("quiet_hours"))
     kind = call.context.kinds.get(old.kind)
-    if kind is None and not (wanted.url is UNSET and wanted.options is UNSET and wanted.secret is UNSET):
+    if kind is None and not wanted.keys().isdisjoint(("url", "options", "secret")):
         kind = kind_of(call, old.kind)
-    if kind is not None:
-        _check_secret(kind, wanted.secret)
-    if kind is not None and wanted.options is not UNSET:
-        await _check_templates(call, kind, wanted.options)
+    if kind is not None and "secret" in wanted:
+        _check_secret(kind, wanted["secret"])
+    if kind is not None and "options" in wanted:
+        await _check_templates(call, kind, wanted["options"])
     url = None
-    if kind is not None and isinstance(wanted.url, str):
-        url = (await admitted(call, kind, wanted.url)).url
+    if kind is not None and "url" in wanted:
+        url = (await admitted(call, kind, wanted["url"])).url
     patched = _Patched(wanted, kind, url, _token(call, kind), call.by)
     now = call.context.world.now()
     matched = await call.context.storage.outbox.cursor(MATCHED) or START

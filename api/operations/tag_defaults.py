@@ -13,7 +13,7 @@ from actors.inheriting import defaults_of
 from actors.messages.requests import SourcePatch, TagSettings
 from actors.messages.sources import SetTagDefaults
 from actors.selection import SourceSelection
-from api.fields.alerts import AlertPatch, NewAlert
+from api.fields.alerts import NewAlert
 from api.operations import alerts, destinations, sources
 from api.operations.batches import Failed
 from api.operations.context import OperationContext, whole
@@ -202,7 +202,7 @@ async def rename(call: OperationContext, old: str, new: str) -> Renamed:
     told = [alert for alert in await call.context.storage.alerts.all() if _named(alert.tags, before, after)]
     for alert in told:
         both = tuple(dict.fromkeys((*alert.tags, *renamed(alert.tags, before, after))))
-        await alerts.change(call, alert.id, AlertPatch(tags=both))
+        await alerts.change(call, alert.id, {"tags": both})
     moved = await _give(call, before, after)
     ids = await _having(call, before)
     outcomes = await sources.each(call, ids[:MOST], lambda call, id: _rename_one(call, id, before, after))
@@ -210,7 +210,7 @@ async def rename(call: OperationContext, old: str, new: str) -> Renamed:
     more = len(ids) > MOST
     if not failed and not more:
         for alert in told:
-            await alerts.change(call, alert.id, AlertPatch(tags=renamed(alert.tags, before, after)))
+            await alerts.change(call, alert.id, {"tags": renamed(alert.tags, before, after)})
         for tag in moved:
             with suppress(NotFound):  # deleted in the meantime
                 await delete(call, tag)

@@ -16,6 +16,7 @@ from api.schemas import alert_previews
 from api.schemas.sources import ListQuery
 from storage.records.alert import Alert
 from storage.records.destination import DeliveryMode, Destination
+from storage.records.identity import given
 from storage.records.revision import revision_of
 
 
@@ -59,7 +60,7 @@ async def describe(call: Call) -> Answer:
 
 
 async def patch(call: Call) -> Answer:
-    alert = await acts.change(call, call.path["id"], call.body, expected(call))
+    alert = await acts.change(call, call.path["id"], given(call.body, wire.AlertPatch), expected(call))
     return Answer(await _record(call, alert), headers=tag_of(alert))
 
 

@@ -25,7 +25,7 @@ from api.schemas import alert_previews
 from api.schemas.sources import ListQuery
 from api.v1.alerts import alert_of
 from storage.records.destination import ADDRESS, LINK, Attempt, Destination, Rates
-from storage.records.identity import id_of, rfc3339
+from storage.records.identity import given, id_of, rfc3339
 from storage.records.revision import revision_of
 
 _NONE = Rates(0.0, 0.0)
@@ -142,7 +142,7 @@ async def describe(call: Call) -> Answer:
 
 
 async def patch(call: Call) -> Answer:
-    changed = await acts.change(call, call.path["id"], call.body, expected(call))
+    changed = await acts.change(call, call.path["id"], given(call.body, wire.DestinationPatch), expected(call))
     return Answer((await _records(call, [changed]))[0], headers=tag_of(changed))
 
 

@@ -103,8 +103,7 @@ async def _told(visit: Visit, form: NewDevice) -> Destination:
             wanted = wire.NewDestination(url=form.url, kind=WEBPUSH, options={**options}, label=form.label)
             return (await destinations.add(visit, form.alert, wanted)).destination
         label = there.label if form.label is None else form.label
-        patch = wire.DestinationPatch(options={**options}, label=label, enabled=True)
-        return await destinations.change(visit, there.id, patch)
+        return await destinations.change(visit, there.id, {"options": options, "label": label, "enabled": True})
     except (UrlRefused, Unprocessable) as error:
         reason = translated(error.detail)
         raise Wrong(say("The browser's registration is not usable: %(reason)s", reason=reason)) from None

@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from sanderling.client.lines import MATCHED, Cell, ago, alert_lines, fit, moment, short_ids, state_of
+from api.fields.alerts import NewAlert, NewDestination
+from sanderling.client.lines import Cell, ago, alert_lines, fit, moment, short_ids, state_of
 from sanderling.client.terminal import Listing, alert_page, print_page
 from sanderling.commands.service import ALERTS, SOURCES, agree, record_flag, records_flag, sent, with_client, yes_flag
 from sanderling.environment import hinted
 from sanderling.exits import CommandFailed, Exit
-from sanderling.flags import answer_to_old_names
+from sanderling.flags import answer_to_old_names, field_options
 from sanderling.json_lines import print_json
 from storage.records.secrecy import plain
 
@@ -23,20 +24,12 @@ if TYPE_CHECKING:
     from sanderling.client.api import Client
 
 WIDTH: Final = 120
-LANGUAGE_HELP = "The query's language: a code such as en or sv, or simple."
-MATCH = click.Choice(list(MATCHED))
-MATCH_HELP = "Which text of a page to match: both sides of a change, added or removed text only, or the whole page."
 SOURCES_HELP = "This source: its id, a name, its URL or a part of these; repeatable. Without any source or tag: all."
 TAGS_HELP = "All sources with this tag, now and later; repeatable, and can be combined with --source."
 PRIVATE = click.option(
     "--private",
     multiple=True,
     help="Include this private source: one that is checked with headers, or in an opened network; repeatable.",
-)
-ONCE = click.option(
-    "--once-per-story/--every-event",
-    default=None,
-    help="If several sources report the same story: only the first, or all. A new alert over several: the first.",
 )
 
 
@@ -101,8 +94,7 @@ async def show(client: Client, *, name: str, as_json: bool) -> None:
 
 @alerts.command("preview")
 @click.argument("query")
-@click.option("--language", default="en", show_default=True, help=LANGUAGE_HELP)
-@click.option("--match", type=MATCH, default="change", show_default=True, help=MATCH_HELP)
+@field_options(NewAlert, "language", "match")
 @click.option("--source", "sources", multiple=True, help=SOURCES_HELP)
 @click.option("--tag", "tags", multiple=True, help=TAGS_HELP)
 @click.option("--last", type=click.IntRange(1, 2000), help="How many of the newest events to search; else 2000.")
@@ -146,14 +138,10 @@ def preview_page(found: Mapping[str, Any]) -> Iterator[str]:
 
 @alerts.command("create")
 @click.argument("query")
-@click.option("--name", help="The alert's name; else its query.")
-@click.option("--language", default="en", show_default=True, help=LANGUAGE_HELP)
-@click.option("--match", type=MATCH, default="change", show_default=True, help=MATCH_HELP)
+@field_options(NewAlert)
 @click.option("--source", "sources", multiple=True, help=SOURCES_HELP)
 @click.option("--tag", "tags", multiple=True, help=TAGS_HELP)
 @PRIVATE
-@click.option("--channel", help="Publish the matches as a stream of this name: sanderling tail --channel.")
-@ONCE
 @record_flag
 @with_client
 async def create(
@@ -190,16 +178,12 @@ async def create(
 
 @alerts.command("edit")
 @click.argument("alert", metavar="NAME")
-@click.option("--name", help="Its new name.")
 @click.option("--query", "filter_query", help="Its new query; '' matches everything.")
-@click.option("--language", help=LANGUAGE_HELP)
-@click.option("--match", type=MATCH, help=MATCH_HELP)
+@field_options(NewAlert, new=False)
 @click.option("--source", "sources", multiple=True, help="These sources, and no others; repeatable.")
 @click.option("--tag", "tags", multiple=True, help="These tags, and no others; repeatable.")
 @click.option("--all-sources", "everywhere", is_flag=True, help="All sources, now and later.")
 @PRIVATE
-@click.option("--channel", help="Publish the matches as a stream of this name; '' stops that.")
-@ONCE
 @click.option("--active/--paused", default=None, help="Whether it matches new events.")
 @click.option("--enabled/--disabled", default=None, hidden=True)
 @record_flag
@@ -243,24 +227,11 @@ async def edit(
 @click.argument("target", metavar="[URL]", default="")
 @click.option("--kind", default="webhook", show_default=True, help="How: `sanderling kinds list` lists the kinds.")
 @click.option("--option", "options", multiple=True, metavar="NAME=VALUE", help="A value for the kind; repeatable.")
-@click.option(
-    "--mode",
-    type=click.Choice(["instant", "15min", "hourly", "daily"]),
-    default="instant",
-    show_default=True,
-    help="Each match at once, or the matches of a period together.",
-)
-@click.option(
-    "--format",
-    type=click.Choice(["event", "cloudevents"]),
-    default="event",
-    show_default=True,
-    help="The event itself, or in an envelope of CloudEvents 1.0.2.",
-)
+@field_options(NewDestination)
 @click.option("--json", "as_json", is_flag=True, help="The service's own record, with the secret.")
 @with_client
 async def deliver(
-    client: Client, *, name: str, target: str, kind: str, options: Sequence[str], mode: str, format: str, as_json: bool
+    client: Client, *, name: str, target: str, kind: str, options: Sequence[str], as_json: bool, **fields: Any
 ) -> None:
     """Deliver an alert's matches to a URL, as signed POSTs, or to a chat or a phone. A signing secret is shown once:
     the last line. To keep a value out of the shell history, read it from a file (@FILE) or standard input (@-).
@@ -271,9 +242,10 @@ async def deliver(
     sanderling alerts deliver prices --kind ntfy --option topic=prices-k3f9x2
     """
     values = values_of(options)
-    body: dict[str, Any] = {"delivery_mode": mode} | ({"url": target} if target else {})
+    if fields["format"] == "event":
+        del fields["format"]
+    body = fields | ({"url": target} if target else {})
     body |= {"kind": kind, "options": values} if kind != "webhook" or values else {}
-    body |= {"format": format} if format != "event" else {}
     made = await sent(client, "POST", f"{await ALERTS.path_of(client, name)}/destinations", json=body)
     if as_json:
         print_json(made)

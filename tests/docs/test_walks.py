@@ -32,9 +32,9 @@ SOME_NOUNS = {
 """Files that import several nouns, but need no change for a new one."""
 
 
-def walk(title: str = "Add a field") -> list[str]:
-    section = PAGE.partition(f"## {title}")[2].partition("\n## ")[0]
-    return re.findall(r"^\d+\. `([\w/.]+)`", section, re.M)
+def walk(title: str = "Add a field", after: str = "", before: str = "\nA field of an alert") -> list[str]:
+    section = PAGE.partition(f"## {title}")[2].partition("\n## ")[0].partition(after or "\n")[2]
+    return re.findall(r"^\d+\. `([\w/.]+)`", section if after else section.partition(before)[0], re.M)
 
 
 def naming(field: str) -> set[str]:

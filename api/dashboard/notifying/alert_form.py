@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple
 from urllib.parse import urlencode
 from zoneinfo import ZoneInfo
 
@@ -161,23 +161,17 @@ ABOUT = (
 """The texts of a watched page that an alert can search, with labels."""
 
 
-class AlertForm(Form, frozen=True, kw_only=True):
+class AlertForm(wire.NewAlert, Form, frozen=True, kw_only=True):
     """The fields of an alert. tags: ticked; other_tags: typed, separated by commas. find: words of sources."""
 
-    name: wire.Name | None = None
+    unshown: ClassVar = ("enabled", *wire.NOT_BY_HAND)
     filter_query: wire.FilterQuery = ""
-    language: wire.LanguageCode = "en"
     scope: Literal["all", "some"] = "all"
-    source_ids: wire.SourceIds = ()
     tags: tuple[str, ...] = ()
     other_tags: Annotated[str, Meta(max_length=4096)] = ""
     find: str = ""
-    channel: wire.Channel | None = None
     notices: wire.Notices = ()
-    notice_after: wire.NoticeAfter = 3600
-    match: wire.Match = "change"
     once_per_story: bool = False
-    private_source_ids: wire.PrivateSources = ()
 
 
 class NewAlertForm(AlertForm, frozen=True, kw_only=True):
@@ -203,7 +197,7 @@ def _typed(form: AlertForm, scope: Scope) -> dict[str, Any]:
 
 def _same(of: AlertForm | Alert) -> dict[str, Any]:
     """Return the fields that form and record share, without the name and the sources."""
-    own = {"name", "source_ids", "private_source_ids", "tags", "once_per_story"}
+    own = {"name", "source_ids", "private_source_ids", "tags", "once_per_story", *AlertForm.unshown}
     return {name: getattr(of, name) for name in {*AlertForm.__struct_fields__} & {*Alert.__struct_fields__} - own}
 
 
@@ -419,8 +413,8 @@ async def try_edit(visit: Visit) -> Page:
 async def change(visit: Visit) -> Go:
     form: AlertEdit = visit.form
     alert = await alerts.named(visit, visit.path["id"])
-    patch = wire.AlertPatch(**_typed(form, chosen(form)), name=form.name or alert.name)  # an emptied name stays
-    await alerts.change(visit, alert.id, patch, frozenset((form.revision,)), seen=True)
+    wanted = _typed(form, chosen(form)) | {"name": form.name or alert.name}  # an emptied name stays
+    await alerts.change(visit, alert.id, wanted, frozenset((form.revision,)), seen=True)
     return Go(f"/alerts/{alert.id}", say("Saved. The change holds for the next event."))
 
 

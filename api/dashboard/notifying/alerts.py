@@ -28,7 +28,6 @@ from api.dashboard.notifying.destinations import standings
 from api.dashboard.picker import sources_of
 from api.dashboard.screen import Go, Page, Screen, Visit, buttons, post
 from api.dashboard.sources.display import name_of
-from api.fields import alerts as wire
 from api.operations import alerts
 from api.operations.alerts import Stretch, trial
 from api.operations.sources import private_sources
@@ -162,18 +161,18 @@ async def one(visit: Visit) -> Page:
 
 
 async def resume(visit: Visit) -> Go:
-    alert = await alerts.change(visit, visit.path["id"], wire.AlertPatch(enabled=True))
+    alert = await alerts.change(visit, visit.path["id"], {"enabled": True})
     return Go(f"/alerts/{alert.id}", say("The alert matches again, from the next event on."))
 
 
 async def pause(visit: Visit) -> Go:
-    alert = await alerts.change(visit, visit.path["id"], wire.AlertPatch(enabled=False))
+    alert = await alerts.change(visit, visit.path["id"], {"enabled": False})
     return Go(f"/alerts/{alert.id}", say("Paused. Earlier matches are still delivered."))
 
 
 async def seen(visit: Visit) -> Go:
     """Leave out the sources that have become private, and hide the note about them."""
-    alert = await alerts.change(visit, visit.path["id"], wire.AlertPatch(), seen=True)
+    alert = await alerts.change(visit, visit.path["id"], {}, seen=True)
     return Go(f"/alerts/{alert.id}", say("They stay left out."))
 
 

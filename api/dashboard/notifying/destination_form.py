@@ -114,13 +114,14 @@ def _typed(form: DestinationForm) -> dict[str, Any]:
     """Return the form's fields of a destination. No ticked day means every day."""
     days = tuple(day for day in WEEKDAYS if day in form.quiet_days) or WEEKDAYS
     quiet = wire.QuietHours(form.quiet_from, form.quiet_to, form.quiet_timezone, days)
-    most = UNSET if form.most_at_once is None else form.most_at_once
-    return _same(form) | {"most_at_once": most, "quiet_hours": None if form.quiet == "no" else quiet}
+    most = {} if form.most_at_once is None else {"most_at_once": form.most_at_once}
+    return _same(form) | most | {"quiet_hours": None if form.quiet == "no" else quiet}
 
 
 def _same(of: DestinationForm | Destination) -> dict[str, Any]:
-    """Return the fields that form and record share."""
-    return {name: getattr(of, name) for name in ("delivery_mode", "format", "digest_hour", "digest_timezone")}
+    """Return the fields that form and record share as they are."""
+    shared = {*DestinationForm.__struct_fields__} & {*Destination.__struct_fields__}
+    return {name: getattr(of, name) for name in shared - {"url", "options", "label", "most_at_once"}}
 
 
 def _options(form: DestinationEdit, fields: Sequence[KindField]) -> dict[str, str | None]:
@@ -269,13 +270,13 @@ async def change(visit: Visit) -> Go:
     form: DestinationEdit = visit.form
     old = await destinations.named(visit, visit.path["id"])
     kind = visit.context.kinds.get(old.kind)
-    patch = wire.DestinationPatch(
-        url=UNSET if form.url in (None, old.url) else form.url,  # an unchanged address is not checked again
-        options=_options(form, () if kind is None else kind.fields),
-        label=form.label or old.label,
-        **_typed(form),
-    )
-    await destinations.change(visit, old.id, patch, frozenset((form.revision,)))
+    wanted = _typed(form) | {
+        "options": _options(form, () if kind is None else kind.fields),
+        "label": form.label or old.label,
+    }
+    if form.url not in (None, old.url):  # an unchanged address is not checked again
+        wanted["url"] = form.url
+    await destinations.change(visit, old.id, wanted, frozenset((form.revision,)))
     return Go(f"/destinations/{old.id}", say("Saved. It holds for the next delivery."))
 
 

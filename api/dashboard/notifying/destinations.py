@@ -291,18 +291,18 @@ async def rotate(visit: Visit) -> Go:
 
 
 async def resume(visit: Visit) -> Go:
-    hook = await destinations.change(visit, visit.path["id"], wire.DestinationPatch(enabled=True))
+    hook = await destinations.change(visit, visit.path["id"], {"enabled": True})
     says = say("Deliveries resume. You can replay the missed matches below.")
     return Go(_path(visit), says if hook.missed_after is not None else say("Deliveries resume."))
 
 
 async def pause(visit: Visit) -> Go:
-    await destinations.change(visit, visit.path["id"], wire.DestinationPatch(enabled=False))
+    await destinations.change(visit, visit.path["id"], {"enabled": False})
     return Go(_path(visit), say("Paused. Nothing is sent, and new matches are not queued."))
 
 
 async def decline(visit: Visit) -> Go:
-    await destinations.change(visit, visit.path["id"], wire.DestinationPatch(replay_from=None))
+    await destinations.change(visit, visit.path["id"], {"replay_from": None})
     return Go(_path(visit), say("The missed matches stay undelivered."))
 
 

@@ -6,13 +6,14 @@ from collections.abc import Mapping
 from typing import Annotated, Any
 
 from msgspec import UNSET, Meta, Struct, UnsetType
+from msgspec.structs import fields
 
 from actors.messages.requests import Tag
-from api.fields.alerts import SOURCES_OWN, Channel, FilterQuery, LanguageCode, Match, Name, NoticeAfter, Notices
+from api.fields.alerts import NOT_BY_HAND, AlertRecord, FilterQuery, NewAlert
+from api.fields.declaring import patch_of
 from extras.apply.kinds.kind import Ids, Kind, Names, There, Values
 from extras.apply.kinds.sources import SOURCES, tags_of
-from storage.records.alert import MOST_SOURCES, MOST_TAGS, Matching
-from storage.records.identity import Managed
+from storage.records.alert import MOST_SOURCES, MOST_TAGS
 
 ALERTS, PRIVATE = "alerts", "private_sources"
 SourceName = Annotated[
@@ -22,59 +23,22 @@ SourceName = Annotated[
 DestinationName = Annotated[str, Meta(min_length=1, max_length=100, description="A destination in these files")]
 
 
+@patch_of(
+    NewAlert,
+    without=("filter_query", "source_ids", "private_source_ids", *NOT_BY_HAND),
+    order="query name language match sources tags private_sources channel notices notice_after once_per_story enabled",
+)
 class AlertTable(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """A standing query. What is left out is as of a new alert; `name` is then the name of the table."""
 
     query: FilterQuery
-    name: Name | UnsetType = UNSET
-    language: LanguageCode | UnsetType = UNSET
-    match: Match | UnsetType = UNSET
     sources: Annotated[tuple[SourceName, ...], Meta(max_length=MOST_SOURCES)] | UnsetType = UNSET
     tags: Annotated[tuple[Tag, ...], Meta(max_length=MOST_TAGS)] | UnsetType = UNSET
     private_sources: Annotated[tuple[SourceName, ...], Meta(max_length=MOST_SOURCES)] | UnsetType = UNSET
-    channel: Channel | UnsetType = UNSET
-    notices: Notices | UnsetType = UNSET
-    notice_after: NoticeAfter | UnsetType = UNSET
     once_per_story: bool | UnsetType = UNSET
-    enabled: bool | UnsetType = UNSET
     destinations: Annotated[tuple[DestinationName, ...], Meta(max_length=20)] | UnsetType = UNSET
 
 
-class AlertSeen(Struct):
-    """The fields read from an alert's record."""
-
-    id: str
-    name: str
-    filter_query: str
-    language: str
-    match: Matching
-    source_ids: tuple[str, ...]
-    tags: tuple[str, ...]
-    channel: str | None
-    enabled: bool
-    notices: tuple[str, ...]
-    notice_after: int
-    once_per_story: bool | None
-    created_at: str
-    updated_at: str
-    revision: str
-    updated_by: str = ""
-    private_source_ids: tuple[str, ...] = ()
-    managed: Managed | None = None
-
-
-DEFAULTS: Values = {
-    "language": "en",
-    "match": "change",
-    "sources": (),
-    PRIVATE: (),
-    "tags": (),
-    "channel": None,
-    "notices": tuple(sorted(SOURCES_OWN)),
-    "notice_after": 3600,
-    "once_per_story": None,
-    "enabled": True,
-}
 _WIRE = {"query": "filter_query"}
 OF_SOURCES: Mapping[str, tuple[str, str]] = {
     "sources": ("source_ids", SOURCES),
@@ -89,6 +53,10 @@ def spelt(values: dict[str, Any]) -> dict[str, Any]:
     for field in OF_SOURCES:
         values[field] = tuple(sorted(set(values[field])))
     return values
+
+
+_DECLARED = {one.name: one.default for one in fields(NewAlert) if one.name in AlertTable.__struct_fields__}
+DEFAULTS: Values = spelt(_DECLARED | dict.fromkeys(OF_SOURCES, ()))
 
 
 def names_of(record: Any, of: Mapping[str, tuple[str, str]], names: Names) -> dict[str, Any]:
@@ -107,7 +75,7 @@ def ids_of(values: Values, of: Mapping[str, tuple[str, str]], ids: Ids) -> dict[
     return body | named
 
 
-def _there(record: AlertSeen, names: Names) -> There:
+def _there(record: Any, names: Names) -> There:
     values = {name: getattr(record, name) for name in DEFAULTS if name not in OF_SOURCES}
     values |= {"name": record.name, "query": record.filter_query}
     return There(record, spelt(values | names_of(record, OF_SOURCES, names)))
@@ -126,7 +94,7 @@ KIND = Kind(
     noun="alert",
     table=AlertTable,
     path="/v1/alerts",
-    record=AlertSeen,
+    record=AlertRecord,
     defaults=DEFAULTS,
     spelt=spelt,
     there=_there,

@@ -6,14 +6,15 @@ from collections.abc import Mapping
 from typing import Annotated, Any
 
 from msgspec import UNSET, Meta, Struct, UnsetType
+from msgspec.structs import fields
 
-from api.fields.alerts import AtOnce, BodyFormat, HookUrl, Hour, KindName, Name, OptionValue, QuietHours, Zone
+from api.fields.alerts import DestinationRecord, HookUrl, NewDestination, OptionValue
+from api.fields.declaring import patch_of
 from extras.apply.kinds.alerts import ALERTS
 from extras.apply.kinds.kind import PART, Ids, Kind, Names, There, Values
 from extras.apply.kinds.sources import url_of
 from extras.apply.references import Reference
-from storage.records.destination import EMAIL, WEBHOOK, WEEKDAYS, DeliveryMode, Format
-from storage.records.identity import Managed
+from storage.records.destination import EMAIL, WEBHOOK, WEEKDAYS
 
 DESTINATIONS = "destinations"
 BETWEEN = "/"
@@ -24,6 +25,11 @@ UNSEEN = "/…"
 OptionGiven = OptionValue | Reference
 
 
+@patch_of(
+    NewDestination,
+    without=("managed",),
+    order="url kind options secret label delivery_mode digest_hour digest_timezone quiet_hours format most_at_once",
+)
 class DestinationTable(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """Where the matches of the alerts go that name it. What is left out is as of a new destination.
 
@@ -31,54 +37,13 @@ class DestinationTable(Struct, frozen=True, forbid_unknown_fields=True, kw_only=
     """
 
     url: HookUrl | Reference | UnsetType = UNSET
-    kind: KindName | UnsetType = UNSET
     options: Annotated[dict[str, OptionGiven], Meta(max_length=20)] | UnsetType = UNSET
     secret: Reference | UnsetType = UNSET
-    label: Name | UnsetType = UNSET
-    delivery_mode: DeliveryMode | UnsetType = UNSET
-    digest_hour: Hour | UnsetType = UNSET
-    digest_timezone: Zone | UnsetType = UNSET
-    quiet_hours: QuietHours | UnsetType = UNSET
-    format: BodyFormat | UnsetType = UNSET
-    most_at_once: AtOnce | UnsetType = UNSET
-    enabled: bool | UnsetType = UNSET
 
 
-class DestinationSeen(Struct):
-    """The fields read from a destination's record."""
-
-    id: str
-    alert_id: str
-    kind: str
-    url: str
-    options: dict[str, str]
-    private: tuple[str, ...]
-    delivery_mode: DeliveryMode
-    label: str
-    digest_hour: int
-    digest_timezone: str
-    quiet_hours: QuietHours | None
-    enabled: bool
-    format: Format
-    most_at_once: int
-    created_at: str
-    updated_at: str
-    revision: str
-    needs_secret: bool = False
-    needs_agreement: bool = False
-    updated_by: str = ""
-    managed: Managed | None = None
-
-
-DEFAULTS: Values = {
-    "kind": "webhook",
-    "delivery_mode": "instant",
-    "digest_hour": 8,
-    "digest_timezone": "UTC",
-    "quiet_hours": None,
-    "format": "event",
-    "enabled": True,
-}
+OF_SERVICE = ("url", "options", "secret", "label", "most_at_once", "managed")
+"""Fields whose default the service makes: they are compared only if the files have them."""
+DEFAULTS: Values = {one.name: one.default for one in fields(NewDestination) if one.name not in OF_SERVICE}
 
 
 def spelt(values: dict[str, Any]) -> dict[str, Any]:
@@ -99,7 +64,7 @@ def _address(kind: str, text: str) -> str:
     return f"{mailbox}{at}{domain.lower()}"
 
 
-def _there(record: DestinationSeen, names: Names) -> There:
+def _there(record: Any, names: Names) -> There:
     values = {name: getattr(record, name) for name in (*DEFAULTS, "url", "label", "most_at_once")}
     if record.needs_secret or record.needs_agreement:
         del values["enabled"]  # held back until then, so this says nothing about the wish
@@ -126,7 +91,7 @@ def _known_by(name: str, values: Values) -> object:
     return values["alert"], name.partition(BETWEEN)[2], values["kind"]
 
 
-def _trimmed(_record: DestinationSeen, values: Values) -> frozenset[str]:
+def _trimmed(_record: Any, values: Values) -> frozenset[str]:
     """Return fields that the service chose itself, such as a label made from the alert's name."""
     made = {"label"} if " · " in values["label"] else set()
     none = values["kind"] == WEBHOOK and not values["most_at_once"]
@@ -138,7 +103,7 @@ KIND = Kind(
     noun="destination",
     table=DestinationTable,
     path="/v1/destinations",
-    record=DestinationSeen,
+    record=DestinationRecord,
     defaults=DEFAULTS,
     spelt=spelt,
     there=_there,
