@@ -20,8 +20,8 @@ from api.dashboard.forms import Confirm, Form
 from api.dashboard.lists import PageQuery, numbered
 from api.dashboard.notifying.destinations import MODE_WORDS
 from api.dashboard.screen import Download, Go, Page, Reply, Screen, Secret, Visit, post
-from api.fields.alerts import NewDestination
-from api.operations import alerts, destinations
+from api.fields.destinations import NewDestination
+from api.nouns import alerts, destinations
 from api.operations import bins as acts
 from api.operations.bins import Seen
 from api.schemas.bins import Checked

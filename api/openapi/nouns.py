@@ -7,13 +7,12 @@ from typing import Final, NamedTuple
 
 from actors.extras import always_on
 from api import wellknown
+from api.nouns import alert_previews, alerts, deliveries, destinations
 from api.openapi.texts import Operation, page_of
 from api.route import Route
 from api.v1 import (
     admin,
-    alerts,
     bins,
-    destinations,
     events,
     metrics,
     practice,
@@ -47,8 +46,8 @@ NOUNS: Final = (
     Noun("tags", tags.ROUTES),
     Noun("streams", stream.ROUTES),
     Noun("events", events.ROUTES),
-    Noun("alerts", alerts.ROUTES),
-    Noun("destinations", destinations.ROUTES),
+    Noun("alerts", (*alerts.ROUTES, *alert_previews.ROUTES)),
+    Noun("destinations", (*destinations.ROUTES, *deliveries.ROUTES)),
     Noun("deliveries"),
     Noun("templates", templates.ROUTES),
     Noun("bins", bins.ROUTES),

@@ -122,7 +122,7 @@ def example_of(kind: Any) -> Any:
 
     A field that the file leaves out has its default. Raises msgspec.ValidationError for an example of another shape.
 
-    >>> from api.fields.alerts import ReplayAnswer
+    >>> from api.nouns.deliveries import ReplayAnswer
     >>> example_of(list[ReplayAnswer])
     [{'queued': 12, 'next_since': None}]
     """

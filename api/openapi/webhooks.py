@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Struct
 
 from actors.destination_kinds.webhook import MEDIA, enveloped
-from api.fields.alerts import Digest
+from api.nouns.deliveries import Digest
 from api.openapi.texts import example_of, examples, sections
 from storage.records.event import Event
 

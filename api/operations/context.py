@@ -1,4 +1,4 @@
-"""The context of every operation; running one to its end, and from a known revision."""
+"""The context of every operation; running one to its end, from a known revision, and in force for all readers."""
 
 from __future__ import annotations
 
@@ -11,8 +11,10 @@ import trio
 
 from actors.app_context import AppContext
 from actors.errors import NotFound, Stale
+from actors.messages.workers import AlertsChanged
 from api.ratelimit import Limiter
 from api.streams.streams import Streams
+from storage.records.alert import Alert
 from storage.records.revision import Expected, Record, is_expected
 
 
@@ -51,9 +53,26 @@ def known_id(text: str, noun: str) -> str:
         raise NotFound(f"There is no such {noun}.") from None
 
 
+async def alert_named(call: OperationContext, id: str) -> Alert:
+    """Return the alert with an id. Raises NotFound."""
+    found = await call.context.storage.alerts.get(known_id(id, "alert"))
+    if found is None:
+        raise NotFound("There is no such alert.")
+    return found
+
+
+async def put_in_force(call: OperationContext) -> None:
+    """Make all readers of alerts reload them. Raises TooSlowError (503); the stored change stays."""
+    await call.streams.channels.refresh()
+    with trio.fail_after(ANSWER_WITHIN):
+        await call.context.matcher.ask(lambda reply: AlertsChanged(reply=reply))
+
+
 P = ParamSpec("P")
 T = TypeVar("T")
 
+ANSWER_WITHIN = 15.0
+"""Seconds for the matcher to apply a change; it is stored by then."""
 WITHIN = 30.0
 """Seconds. Every wait in an operation has a shorter limit, except for a storage that does not answer."""
 

@@ -15,7 +15,8 @@ import trio
 from actors.egress.url import parse_url
 from actors.errors import DomainError, NotFound, TooSoon
 from actors.keys import BURST, RATE, new_key
-from api.operations import destinations, sources
+from api.nouns import destinations
+from api.operations import sources
 from api.operations.context import OperationContext
 from api.problems import invalid
 from api.ratelimit import Limit

@@ -11,10 +11,12 @@ from actors.errors import Conflict, NotFound, TooSoon, Unprocessable
 from actors.messages.sources import ChangePractice, EndPractice, ShowPractice
 from actors.messages.views import PracticeChange, SourceView
 from actors.practice import DOCUMENTS, WHATS, What, address, named
-from api.fields.alerts import NewAlert, NewDestination
-from api.operations import alerts, bins, destinations
+from api.fields.alerts import NewAlert
+from api.fields.destinations import NewDestination
+from api.nouns import alerts, destinations
+from api.nouns.destinations import WithSecret
+from api.operations import bins
 from api.operations.context import OperationContext
-from api.operations.destinations import WithSecret
 from storage.records.alert import Alert
 from storage.records.bin import Bin
 from storage.records.event import Filter, Stored

@@ -9,16 +9,14 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from actors.errors import NotFound, Stale, Unprocessable
-from actors.inheriting import defaults_of
 from actors.messages.requests import SourcePatch, TagSettings
 from actors.messages.sources import SetTagDefaults
 from actors.selection import SourceSelection
-from api.fields.alerts import NewAlert
-from api.operations import alerts, destinations, sources
+from api.nouns import alerts
+from api.nouns.alerts import tags_in
+from api.operations import sources
 from api.operations.batches import Failed
-from api.operations.context import OperationContext, whole
-from api.operations.tags import tags_in
-from storage.records.alert import Alert
+from api.operations.context import OperationContext
 from storage.records.destination import Destination
 from storage.records.identity import interval_text
 from storage.records.publication import Publication
@@ -127,34 +125,6 @@ def settings_of(defaults: TagDefaults) -> TagSettings:
     """Return a tag's defaults in the request format, without the mark of the files that describe them."""
     kept = {name: getattr(defaults, name) for name in TagSettings.__struct_fields__ if name != "managed"}
     return TagSettings(**kept | {"schedule": None if defaults.schedule is None else interval_text(defaults.schedule)})
-
-
-# --- alerts over tags ------------------------------------------------------------------------------------------------
-
-
-async def add_alert(call: OperationContext, new: NewAlert, planned: str | None = None) -> Alert:
-    """Add an alert, with copies of its tags' default destinations. Raises as `alerts.add`."""
-    alert = await alerts.add(call, new, planned)
-    if alert.tags and new.default_destinations:
-        await _tell(call, alert)
-    return alert
-
-
-@whole
-async def _tell(call: OperationContext, alert: Alert) -> None:
-    """Give a new alert its tags' destinations, each once, within the limits."""
-    by_tag = {one.tag: one for one in await call.context.storage.tag_defaults.all()}
-    wanted = dict.fromkeys(id for one in defaults_of(alert.tags, by_tag) for id in one.destinations)
-    if not wanted:
-        return
-    there = await _there(call)
-    if any(one.alert_id == alert.id for one in there.values()):
-        return  # a repeated call finds them there
-    for id in [id for id in wanted if id in there][: destinations.MOST_OF_AN_ALERT]:
-        if len(there) < destinations.MOST_DESTINATIONS:
-            copied = await destinations.copy(call, there[id], alert)
-            there[copied.id] = copied
-    await alerts.put_in_force(call)
 
 
 async def _there(call: OperationContext) -> dict[str, Destination]:

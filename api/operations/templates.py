@@ -9,8 +9,7 @@ from actors.errors import NotFound
 from actors.templates.parameters import BadParameters, read_parameters
 from actors.templates.report import Foreseen, Report
 from actors.templates.template import Template
-from api.operations.alerts import put_in_force
-from api.operations.context import OperationContext
+from api.operations.context import OperationContext, put_in_force
 from api.problems import FieldError, Refusal, shown
 from api.schemas.templates import Instantiation
 

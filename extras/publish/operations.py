@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from actors.errors import Conflict, NotFound, Unprocessable
 from actors.notification.dialects import one_line
-from api.operations.alerts import named_in
+from api.nouns.alerts import named_in
 from api.operations.context import OperationContext, guarded, known_id, refuse_stale, whole
 from api.operations.events import event_filter_of
 from api.operations.streams import Carried, carried

@@ -18,8 +18,9 @@ from api.dashboard.forms import Form, Wrong
 from api.dashboard.notifying.destination_form import alert_choices
 from api.dashboard.notifying.destinations import standings
 from api.dashboard.screen import Go, Page, Screen, Visit, post
-from api.fields import alerts as wire
-from api.operations import alerts, destinations
+from api.fields.alerts import Name
+from api.fields.destinations import NewDestination
+from api.nouns import alerts, destinations
 from api.problems import Refusal
 from storage.errors import STANDSTILL
 from storage.records.destination import WEBPUSH, Destination
@@ -33,7 +34,7 @@ class NewDevice(Form, frozen=True):
     """A browser's subscription to an alert's matches."""
 
     alert: str = ""
-    label: wire.Name | None = None
+    label: Name | None = None
     url: Annotated[str, Meta(max_length=2048)] = ""
     p256dh: Annotated[str, Meta(max_length=200)] = ""
     auth: Annotated[str, Meta(max_length=200)] = ""
@@ -100,8 +101,8 @@ async def _told(visit: Visit, form: NewDevice) -> Destination:
     there = next((each for each in await _of(visit, form.url) if each.alert_id == form.alert), None)
     try:
         if there is None:
-            wanted = wire.NewDestination(url=form.url, kind=WEBPUSH, options={**options}, label=form.label)
-            return (await destinations.add(visit, form.alert, wanted)).destination
+            new = NewDestination(url=form.url, kind=WEBPUSH, options={**options}, label=form.label)
+            return (await destinations.add(visit, form.alert, new)).destination
         label = there.label if form.label is None else form.label
         return await destinations.change(visit, there.id, {"options": options, "label": label, "enabled": True})
     except (UrlRefused, Unprocessable) as error:

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from api.fields.alerts import NewAlert, NewDestination
+from api.fields.alerts import NewAlert
+from api.fields.destinations import NewDestination
 from sanderling.client.lines import Cell, ago, alert_lines, fit, moment, short_ids, state_of
 from sanderling.client.terminal import Listing, alert_page, print_page
 from sanderling.commands.service import ALERTS, SOURCES, agree, record_flag, records_flag, sent, with_client, yes_flag

@@ -15,7 +15,7 @@ from msgspec.structs import fields
 
 from actors.delivery import digest
 from api.docs.page import reference
-from api.fields.alerts import Digest
+from api.nouns.deliveries import Digest
 from api.openapi.nouns import ROUTES
 from api.openapi.schemas import published
 from api.openapi.webhooks import KINDS_SENT

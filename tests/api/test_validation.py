@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from msgspec import Meta, Struct, json
 
 from actors.messages.requests import NewSource, SourcePatch
-from api.fields.alerts import AlertPatch, NewAlert, NewDestination
+from api.fields.alerts import AlertPatch, NewAlert
+from api.fields.destinations import NewDestination
 from api.problems import KINDS, Refusal
 from api.schemas.sources import SourceBatch
 from api.validation import read_body, read_query

@@ -18,7 +18,7 @@ from api.dashboard.account.passwords import check_password
 from api.dashboard.forms import Form, Wrong
 from api.dashboard.screen import Go, Page, Reply, Screen, Visit, post
 from api.dashboard.sessions import Sessions, hashed, own_path
-from api.operations import destinations
+from api.nouns import destinations
 from storage.records.identity import Millis
 from storage.records.session import Password, SetUpLink
 

@@ -22,18 +22,21 @@ from api.dashboard.notifying.destination_form import BIN, MODES, signing_secret
 from api.dashboard.picker import Group, picker, private_choices
 from api.dashboard.screen import Go, Page, Visit
 from api.fields import alerts as wire
-from api.operations import alerts, bins, destinations, tag_defaults
-from api.operations.alerts import Stretch, check_query, preview
-from api.operations.tags import tags_in
-from api.problems import Refusal
-from api.schemas.alert_previews import (
+from api.fields.destinations import HookUrl, NewDestination
+from api.nouns import alerts, destinations
+from api.nouns.alert_previews import (
     MOST_EVENTS,
     AlertPreview,
     AlertPreviewRequest,
     ContentExcerpt,
     DiffExcerpt,
     PreviewMatch,
+    Stretch,
+    preview,
 )
+from api.nouns.alerts import check_query, tags_in
+from api.operations import bins
+from api.problems import Refusal
 from storage.records.alert import MOST_TAGS, Alert, Scope
 from storage.records.destination import WEBHOOK, DeliveryMode
 from storage.records.identity import Millis, Seq, day_of, parse_rfc3339, seq_at
@@ -178,7 +181,7 @@ class NewAlertForm(AlertForm, frozen=True, kw_only=True):
     """A new alert with its first destination: a new bin, an address, or none for now."""
 
     deliver: Literal["later", "person", "bin", "url"] = "later"
-    url: wire.HookUrl | None = None
+    url: HookUrl | None = None
     delivery_mode: DeliveryMode = "instant"
 
 
@@ -377,7 +380,7 @@ async def create(visit: Visit) -> Go:
     new = wire.NewAlert(**_typed(form, chosen(form)), name=form.name, default_destinations=form.deliver == "later")
     if form.deliver == "url":
         await _check_address(visit, form.url)
-    alert = await tag_defaults.add_alert(visit, new)
+    alert = await alerts.add(visit, new)
     there = f"/alerts/{alert.id}"
     if form.deliver == "person":
         return Go(f"/destinations/new?alert={alert.id}", say("Alert created. Choose who to notify."))
@@ -389,7 +392,7 @@ async def create(visit: Visit) -> Go:
         url = form.url if form.deliver == "url" else await bins.new_address(visit)
         assert url is not None
         label = BIN if form.deliver == "bin" else None
-        wanted = wire.NewDestination(url=url, delivery_mode=form.delivery_mode, label=label)
+        wanted = NewDestination(url=url, delivery_mode=form.delivery_mode, label=label)
         made = await destinations.add(visit, alert.id, wanted)
     except (Refusal, DomainError) as error:
         says = say("Alert created, but not its destination: %(reason)s", reason=translated(error.detail))

@@ -28,11 +28,10 @@ from api.dashboard.notifying.destinations import standings
 from api.dashboard.picker import sources_of
 from api.dashboard.screen import Go, Page, Screen, Visit, buttons, post
 from api.dashboard.sources.display import name_of
-from api.operations import alerts
-from api.operations.alerts import Stretch, trial
+from api.nouns import alerts
+from api.nouns.alert_previews import AlertPreviewRequest, Stretch, trial
 from api.operations.sources import private_sources
 from api.ratelimit import Limit
-from api.schemas.alert_previews import AlertPreviewRequest
 from storage.records.alert import Alert
 from storage.records.identity import Seq, id_of, seq_of
 

@@ -18,10 +18,12 @@ from actors.language.speaking import each_said, noted, say
 from actors.notification.message_template import OF_EVENTS, OF_MESSAGES
 from api.dashboard.forms import Form, Wrong, draft_of
 from api.dashboard.screen import Go, Page, Secret, Visit
-from api.fields import alerts as wire
-from api.operations import alerts, bins, destinations
+from api.fields import destinations as wire
+from api.fields.alerts import Name
+from api.nouns import alerts, deliveries, destinations
+from api.nouns.deliveries import MessagePreviewRequest
+from api.operations import bins
 from api.problems import Refusal
-from api.schemas.alert_previews import MessagePreviewRequest
 from storage.records.alert import Alert
 from storage.records.destination import (
     ADDRESS,
@@ -80,7 +82,7 @@ class DestinationForm(Form, frozen=True, kw_only=True):
 
     url: wire.HookUrl | None = None
     options: dict[str, str] = field(default_factory=dict)
-    label: wire.Name | None = None
+    label: Name | None = None
     delivery_mode: DeliveryMode = "instant"
     digest_hour: wire.Hour = 8
     digest_timezone: wire.Zone = "UTC"
@@ -260,7 +262,7 @@ async def _tried(visit: Visit, page: Page, kind: str, alert_id: str | None, form
     title, message = (form.options.get(name, "") for name in (MESSAGE_TITLE, MESSAGE))
     asked = MessagePreviewRequest(kind, message, title, alert_id, form.options.get(LANGUAGE, "")[:8])
     try:
-        found, says = await destinations.preview(visit, asked), ""
+        found, says = await deliveries.preview(visit, asked), ""
     except (Refusal, DomainError) as error:
         found, says = None, error.detail
     return replace(page, shows={**page.shows, "told": found, "says": says})

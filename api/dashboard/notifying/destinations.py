@@ -21,9 +21,8 @@ from api.dashboard.notifying import deliveries, destination_form
 from api.dashboard.notifying.deliveries import Clock, DeliveriesQuery, causes, clock_of, link, missed, next_of, position
 from api.dashboard.notifying.destination_form import DestinationEdit, NewDestinationForm, signing_secret
 from api.dashboard.screen import Go, Page, Screen, Visit, buttons, post
-from api.fields import alerts as wire
-from api.operations import alerts, destinations
-from api.operations.replays import replay
+from api.nouns import alerts, destinations
+from api.nouns.deliveries import ReplayRequest, replay
 from storage.attempts import KEPT_ATTEMPTS
 from storage.records.destination import ADDRESS, WEEKDAYS, Attempt, Destination, QuietHours, Rates
 from storage.records.states import DESTINATIONS, DestinationState
@@ -317,10 +316,10 @@ async def again(visit: Visit) -> Go:
     form: Replay = visit.form
     if not form.ids and not form.since:
         raise Wrong(say("Choose deliveries, or say from when on."))
-    wanted = wire.ReplayRequest(ids=form.ids)
+    wanted = ReplayRequest(ids=form.ids)
     if not form.ids:
         until = position(form.until, visit.zone, "until") if form.until else None
-        wanted = wire.ReplayRequest(since=position(form.since, visit.zone, "since"), until=until)
+        wanted = ReplayRequest(since=position(form.since, visit.zone, "since"), until=until)
     answer = await replay(visit, visit.path["id"], wanted)
     there = f"{_path(visit)}/deliveries"
     says = say_many(

@@ -24,7 +24,7 @@ from actors.notification import dialects, fitting, reading
 from actors.notification.dialects import DIALECTS
 from actors.notification.speech import ENGLISH, Voice
 from api.dashboard.account import entry
-from api.operations import destinations
+from api.nouns import destinations
 from storage.records.destination import Destination
 from tests.actors.destination_kinds.email.test_email import Parish
 from tests.actors.destination_kinds.messengers.peers import PEERS, code

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from api.dashboard.notifying.alert_form import fault_of, pieces, shown_match
-from api.schemas.alert_previews import ContentExcerpt, Highlights, PreviewMatch
+from api.nouns.alert_previews import ContentExcerpt, Highlights, PreviewMatch
 
 marks = st.lists(st.tuples(st.integers(-5, 60), st.integers(-5, 60)).map(lambda mark: tuple(sorted(mark))))
 

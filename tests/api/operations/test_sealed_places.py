@@ -25,7 +25,7 @@ from actors.messages.requests import NewSource, SourcePatch
 from actors.messages.sources import AddSource
 from actors.sealed_places import of_source
 from actors.settings import Settings
-from api.fields.alerts import DestinationPatch
+from api.fields.destinations import DestinationPatch
 from storage.records.destination import WEBPUSH, Destination, Private
 from tests.api.dashboard.browser import Browser, signed_in
 from tests.api.dashboard.rows import HOOK, a_hook

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from api.operations.alerts import Stretch, trial
-from api.schemas.alert_previews import AlertPreviewRequest
+from api.nouns.alert_previews import AlertPreviewRequest, Stretch, trial
 from api.schemas.sources import ListQuery
 from storage.records.alert import Scope
 from storage.records.identity import Seq

@@ -12,8 +12,7 @@ import trio
 from actors.jail.inline import InlineJail
 from actors.query import languages
 from actors.world import WorkerDied
-from api.operations.alerts import AT_ONCE, PACE, SLICE, WITHIN
-from api.schemas.alert_previews import MOST_EVENTS
+from api.nouns.alert_previews import AT_ONCE, MOST_EVENTS, PACE, SLICE, WITHIN
 from storage.records.event import Change, Diff
 from tests.api.house import House, ids, make_house, running
 from tests.support.build import NOW, a_draft, a_source_id

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from actors.messages.views import TestResult as Result
 from actors.messages.workers import TestDelivery as AskForTest
-from api.operations.destinations import MOST_OF_AN_ALERT, rotated
+from api.nouns.destinations import MOST_OF_AN_ALERT, rotated
 from storage.records.destination import Match, Outcome, Secret
 from storage.records.identity import Millis
 from supervision import Mailbox

@@ -8,7 +8,7 @@ import httpx
 import pytest
 import trio
 
-from api.operations.destinations import PACE
+from api.nouns.deliveries import PREVIEWS
 from storage.records.event import Change, Diff
 from tests.api.house import House
 from tests.support.build import a_draft
@@ -100,7 +100,7 @@ async def test_it_has_a_pace_for_all_keys_together(house: House, autojump_clock:
         await house.client("alerts:read", "stream:read") as one,
         await house.client("alerts:read", "stream:read") as two,
     ):
-        answers = [await one.post(PREVIEW, json={"kind": "slack"}) for _ in range(PACE.burst)]
+        answers = [await one.post(PREVIEW, json={"kind": "slack"}) for _ in range(PREVIEWS.burst)]
         assert {answer.status_code for answer in answers} == {200}
         answer = await two.post(PREVIEW, json={"kind": "slack"})
         assert answer.status_code == 429

@@ -7,7 +7,7 @@ import pytest
 from msgspec.structs import replace
 
 from actors.messages.workers import OutboxGrew
-from api.operations import replays
+from api.nouns import deliveries
 from storage.records.destination import Match, Met, Outcome
 from storage.records.event import id_in
 from storage.records.identity import Seq, id_of, rfc3339, seq_of
@@ -172,7 +172,7 @@ async def test_d6_a_replay_by_ids_moves_on_what_is_offered_from_match_to_match(
     assert await missed(client, hook) == id_of(Seq(prices[0].seq - 1), 0), "the first is still missed"
     await asked(client, hook, ids=[ids(prices)[0]])
     assert await missed(client, hook) == id_of(Seq(prices[2].seq - 1), 0)
-    monkeypatch.setattr(replays, "MOST_PASSED", 1)
+    monkeypatch.setattr(deliveries, "MOST_PASSED", 1)
     await asked(client, hook, ids=[ids(prices)[2]])
     assert await missed(client, hook) == id_of(prices[2].seq, 0), "no further in one request"
     monkeypatch.undo()
@@ -183,7 +183,7 @@ async def test_d6_a_replay_by_ids_moves_on_what_is_offered_from_match_to_match(
 async def test_a_long_replay_goes_on_where_its_answer_says(
     house: House, client: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(replays, "MOST_QUEUED", 250)
+    monkeypatch.setattr(deliveries, "MOST_QUEUED", 250)
     hook, _ = await prepared(house, client)
     events = ids(await house.publish(*[f"price {number}" for number in range(420)]))
     first = (await asked(client, hook, since=FOREVER)).json()
@@ -204,7 +204,7 @@ async def test_a_destination_that_is_disabled_or_has_much_to_do_gets_no_replay(
     house: House, client: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     hook, _ = await prepared(house, client)
-    monkeypatch.setattr(replays, "MOST_WAITING", 2)
+    monkeypatch.setattr(deliveries, "MOST_WAITING", 2)
     rows = [Match(hook, Seq(number), NOW) for number in (1, 2)]
     await house.storage.outbox.enqueue(rows, house.storage.lease)
     answer = await asked(client, hook, since=FOREVER)

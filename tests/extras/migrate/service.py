@@ -9,7 +9,8 @@ from urllib.parse import urlsplit
 import httpx
 import msgspec
 
-from api.fields.alerts import AlertRecord, DestinationRecord
+from api.fields.alerts import AlertRecord
+from api.fields.destinations import DestinationRecord
 from api.openapi.texts import example_of
 from api.schemas.sources import SourceRecord
 from sanderling.client.api import Client

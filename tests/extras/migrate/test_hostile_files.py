@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 
 from actors.messages.requests import NewSource
 from actors.query import parse
-from api.fields.alerts import NewAlert, NewDestination
+from api.fields.alerts import NewAlert
+from api.fields.destinations import NewDestination
 from extras.migrate import changedetection, drafting, lists, recognising
 from extras.migrate.plan import Kind, NotReadable, Plan, wire
 from extras.migrate.reading import READERS, read

@@ -18,7 +18,7 @@ from actors.destination_kinds.messengers import kind
 from actors.destination_kinds.messengers.kind import request_of
 from actors.egress.failures import LookFailed
 from actors.notification import fitting
-from api.operations import destinations
+from api.nouns import destinations
 from storage.records.destination import Destination
 
 Plant = AbstractContextManager[Any]

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from actors.messages.views import SourceView
 from api.dashboard.notifying.alert_form import AlertForm, form_of
 from api.dashboard.picker import LISTED, found
-from api.operations.alerts import PACE
+from api.nouns.alert_previews import PACE
 from storage.records.alert import Alert
 from storage.records.destination import Hit
 from storage.records.event import Diff

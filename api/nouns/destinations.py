@@ -1,4 +1,4 @@
-"""Destinations, for any face: the receivers of an alert's matches, the secrets that sign, and previews of messages.
+"""Destinations: the receivers of an alert's matches, the secrets that sign, and their routes.
 
 Records are stored here. The destination's actor sends everything, also tests. A secret is shown once, when it is made.
 """
@@ -7,39 +7,47 @@ from __future__ import annotations
 
 import hmac
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import Any, NamedTuple
+from functools import partial
+from typing import Any, Literal, NamedTuple
 from zoneinfo import ZoneInfo
 
+import msgspec
 import trio
 from msgspec import UNSET, UnsetType
-from msgspec.structs import replace
+from msgspec.structs import asdict, astuple, replace
 
-from actors.destination_kinds.answer import Answer
-from actors.destination_kinds.fields import MESSAGE, MESSAGE_TITLE
+from actors.destination_kinds.answer import Answer as Attempted
+from actors.destination_kinds.fields import KindField
 from actors.destination_kinds.kind import Admitted, Consent, DestinationKind
 from actors.destination_kinds.values import LONGEST, Values, checked, shown_address
-from actors.destination_kinds.writing import TemplateFailed, faults, filled_in
-from actors.errors import Conflict, NotFound, TooSoon, Unprocessable
+from actors.destination_kinds.writing import faults
+from actors.errors import Conflict, NotFound, Unprocessable
 from actors.messages.views import TestResult
 from actors.messages.workers import DestinationMessage, TestDelivery
-from actors.notification.fitting import message_of, title_of
-from actors.notification.message_template import SPECIMENS
-from actors.notification.reading import Notification, digest_of, notification_of
 from actors.sealed_places import check_named, of_destination
 from actors.signatures import webhook
-from api.fields import alerts as wire
-from api.operations import alerts
-from api.operations.alerts import Stretch, trial
-from api.operations.context import OperationContext, guarded, known_id, refuse_stale, whole
-from api.ratelimit import Limit
-from api.schemas import alert_previews
-from api.schemas.alert_previews import AlertPreviewRequest
+from api.etags import expected, shown, tag_of
+from api.fields import destinations as wire
+from api.fields.declaring import mirrored
+from api.operations.context import OperationContext, alert_named, guarded, known_id, put_in_force, refuse_stale, whole
+from api.pagination import oldest_first
+from api.route import LETS_OUT, Answer, Call, routes_below
+from api.schemas.sources import ListQuery
 from storage.records.alert import Alert
-from storage.records.destination import ADDRESS, LINK, WEBHOOK, WEEKDAYS, Destination, Private, QuietHours, Secret
-from storage.records.event import MATCHED, Filter
-from storage.records.identity import START, Millis, Seq, given
-from storage.records.revision import Expected
-from storage.records.tiers import ORDINARY
+from storage.records.destination import (
+    ADDRESS,
+    LINK,
+    WEBHOOK,
+    WEEKDAYS,
+    Destination,
+    Private,
+    QuietHours,
+    Rates,
+    Secret,
+)
+from storage.records.event import MATCHED
+from storage.records.identity import START, Millis, Seq, given, id_of
+from storage.records.revision import Expected, revision_of
 from supervision import Mailbox
 
 MOST_DESTINATIONS = 10_000
@@ -64,7 +72,7 @@ class WithSecret(NamedTuple):
 
     destination: Destination
     secret: str
-    invited: Answer | None = None
+    invited: Attempted | None = None
 
 
 # --- input -----------------------------------------------------------------------------------------------------------
@@ -259,7 +267,7 @@ async def add(
 
     Raises NotFound, Unprocessable, UrlRefused, Overloaded, Conflict.
     """
-    alert = await alerts.named(call, alert_id)
+    alert = await alert_named(call, alert_id)
     _check_zone(new.digest_timezone)
     quiet, kind = _quiet(new.quiet_hours), kind_of(call, new.kind)
     url = kind.address.default if isinstance(new.url, UnsetType) else new.url
@@ -295,9 +303,9 @@ async def add(
     await kept.put_destination(destination)
     if await kept.destination(destination.id) is None:
         raise NotFound("There is no such alert.")  # deleted since
-    await alerts.put_in_force(call)
+    await put_in_force(call)
     told = secret if new.secret is UNSET else ""  # the caller knows a secret that it supplied
-    return WithSecret(destination, told, await _invite(call, kind, destination, alert))
+    return WithSecret(destination, told, await _ask_consent(call, kind, destination, alert))
 
 
 async def copy(call: OperationContext, other: Destination, alert: Alert) -> Destination:
@@ -327,13 +335,13 @@ async def copy(call: OperationContext, other: Destination, alert: Alert) -> Dest
     if kind.consent is not None:
         made = _unasked(made, kind.consent, _token(call, kind))
     await call.context.storage.alerts.put_destination(made)
-    await _invite(call, kind, made, alert)
+    await _ask_consent(call, kind, made, alert)
     return made
 
 
-async def _invite(
+async def _ask_consent(
     call: OperationContext, kind: DestinationKind, destination: Destination, alert: Alert
-) -> Answer | None:
+) -> Attempted | None:
     """Ask for consent if the kind needs it and has none yet; return the result."""
     if kind.consent is None or destination.confirmed:
         return None
@@ -342,14 +350,14 @@ async def _invite(
     return answer
 
 
-async def invite(call: OperationContext, id: str) -> Answer:
+async def invite(call: OperationContext, id: str) -> Attempted:
     """Ask for consent again. Raises NotFound, Conflict."""
     destination = await named(call, id)
-    alert, kind = await alerts.named(call, destination.alert_id), kind_of(call, destination.kind)
+    alert, kind = await alert_named(call, destination.alert_id), kind_of(call, destination.kind)
     if kind.consent is not None and kind.consent.name in destination.lost:
         consent, token = kind.consent, kind.consent.token(call.context.world)
         destination = await _edit(call, id, None, lambda old: _unasked(old, consent, token))
-    answer = await _invite(call, kind, destination, alert)
+    answer = await _ask_consent(call, kind, destination, alert)
     if answer is None:
         raise Conflict("No invitation is needed: the recipient has agreed, or need not agree.")
     return answer
@@ -407,7 +415,7 @@ async def _edit(
     changed = await call.context.storage.alerts.edit_destination(known_id(id, "destination"), guarded(expected, change))
     if changed is None:
         raise _missing()
-    await alerts.put_in_force(call)
+    await put_in_force(call)
     return changed
 
 
@@ -454,7 +462,7 @@ async def delete(call: OperationContext, id: str, expected: Expected = None) -> 
     kept = call.context.storage.alerts
     if not await kept.delete_destination(known_id(id, "destination"), lambda it: refuse_stale(it, expected)):
         raise _missing()
-    await alerts.put_in_force(call)
+    await put_in_force(call)
 
 
 async def test(call: OperationContext, id: str) -> TestResult:
@@ -480,49 +488,208 @@ def _missing() -> NotFound:
     return NotFound("There is no such destination.")
 
 
-PACE = Limit(rate=2.0, burst=20)
-"""Previews of all keys together. The editor requests one half a second after the last keystroke."""
-OF_DIGEST = 3
-"""Events in a previewed digest, if there are enough."""
-_END = Seq((1 << 63) - 1)
+# --- routes ---------------------------------------------------------------------------------------------------------
+
+_NONE = Rates(0.0, 0.0)
+
+# --- records to answers ----------------------------------------------------------------------------------------------
 
 
-async def preview(call: OperationContext, asked: alert_previews.MessagePreviewRequest) -> alert_previews.MessagePreview:
-    """Render the templates. Raises Unprocessable, NotFound, TooSoon, Overloaded."""
-    kind = kind_of(call, asked.kind)
-    limits, jail = kind.limits, call.context.world.jail
-    if limits is None:
-        raise Unprocessable(f"{kind.label} gets events, for a program: it has no message", "body.kind", asked.kind)
-    verdict = call.limiter.take("previews of messages", PACE, trio.current_time())
-    if not verdict.admitted:
-        raise TooSoon(f"{PACE.burst} previews at once, then {PACE.rate:g} a second", verdict.retry_after)
-    values = {MESSAGE: asked.message, MESSAGE_TITLE: asked.message_title}
-    for name, reason in (await faults(jail, limits, values)).items():
-        raise Unprocessable(reason, f"body.{name}", values[name])
-
-    async def shown(of: alert_previews.MessageOf, told: Notification) -> alert_previews.ShownMessage:
-        try:
-            told = await filled_in(jail, limits, values, told)
-        except TemplateFailed as error:
-            return alert_previews.ShownMessage(of, title_of(told, limits.title), message_of(told, limits), error.reason)
-        return alert_previews.ShownMessage(of, title_of(told, limits.title), message_of(told, limits))
-
-    bodies = await _newest(call, asked.alert_id)
-    if not bodies:
-        return alert_previews.MessagePreview(limits.dialect, [await shown("sample", one) for one in SPECIMENS])
-    voice = kind.speech.voice(asked.language)
-    one, many = notification_of("", bodies[0], voice), digest_of("", bodies, len(bodies), voice)
-    return alert_previews.MessagePreview(limits.dialect, [await shown("event", one), await shown("digest", many)])
+def record_of(destination: Destination, rates: Rates) -> wire.DestinationRecord:
+    """Return a destination's record, without its secrets."""
+    rate, quiet, missed = round(rates.failure, 4), destination.quiet_hours, destination.missed_after
+    fields = mirrored(destination, wire.DestinationRecord) | {
+        "quiet_hours": None if quiet is None else wire.QuietHours(*astuple(quiet)),
+        "options": dict(destination.options),
+        "private": sorted({*destination.private_names, *destination.private} - {ADDRESS, LINK}),
+        "state": destination.state if destination.enabled else "disabled",
+    }
+    return wire.DestinationRecord(
+        failure_rate=rate,
+        error_rate=rate,
+        duplicate_rate=round(rates.duplicate, 4),
+        replay_from=None if missed is None else id_of(missed, 0),
+        needs_secret=destination.was_enabled is not None and destination.confirmed,
+        needs_agreement=not destination.confirmed,
+        revision=revision_of(destination),
+        **fields,
+    )
 
 
-async def _newest(call: OperationContext, alert_id: str | None) -> Sequence[bytes]:
-    """Return the newest events that an alert matches, or the newest of all. Skip those that take too long to find."""
-    log = call.context.storage.log
-    if alert_id is None:
-        page = await log.read_back(_END, OF_DIGEST, Filter(kinds=ORDINARY))
-        return [event.body for event in page.events[:OF_DIGEST]]
-    alert = await alerts.named(call, alert_id)
-    asked = AlertPreviewRequest(alert.filter_query, alert.language, limit=OF_DIGEST, match=alert.match)
-    found = await trial(call, asked, alert.scope, Stretch(full=True))
-    events = [await log.get(match.id) for match in found.preview.matches]
-    return [event.body for event in events if event is not None]
+def _with_secret(record: wire.DestinationRecord, made: WithSecret) -> wire.DestinationWithSecret:
+    invited = UNSET if made.invited is None else _invited(made.invited)
+    return wire.DestinationWithSecret(secret=made.secret or UNSET, invited=invited, **asdict(record))
+
+
+def _invited(found: Attempted) -> wire.TestAnswer:
+    ends: Literal["terminal", "retry"] = "terminal" if found.gone or found.refused else "retry"
+    detail = found.error or "The question was sent."
+    return wire.TestAnswer("sent" if found.delivered else ends, found.status, found.latency_ms, detail)
+
+
+def _option(field: KindField) -> wire.OptionWanted:
+    shown = asdict(field)
+    return wire.OptionWanted(matches=shown.pop("pattern"), **shown)
+
+
+def _kind(kind: DestinationKind) -> wire.DestinationKindRecord:
+    return wire.DestinationKindRecord(
+        kind=kind.id,
+        label=kind.label,
+        family=kind.family,
+        where=kind.where,
+        documentation=kind.documentation,
+        address=wire.AddressWanted(**asdict(kind.address)),
+        options=[_option(field) for field in kind.fields],
+        signed=kind.new_secret is not None,
+    )
+
+
+async def _records(call: Call, destinations: Sequence[Destination]) -> list[wire.DestinationRecord]:
+    rates = await call.context.storage.outbox.rates([each.id for each in destinations])
+    return [record_of(each, rates.get(each.id, _NONE)) for each in destinations]
+
+
+async def _create(call: Call) -> Answer:
+    """Add a destination to an alert. Only this answer has its secret."""
+    made = await add(call, call.path["id"], call.body, call.planned)
+    destination = made.destination
+    headers = {"Location": f"{call.context.settings.public_url()}/v1/destinations/{destination.id}"}
+    return Answer(_with_secret(record_of(destination, _NONE), made), 201, headers=headers | tag_of(destination))
+
+
+async def _list_of_alert(call: Call) -> Answer:
+    """Return a page of an alert's destinations, oldest first."""
+    alert = await alert_named(call, call.path["id"])
+    page, headers = oldest_first(call, await call.context.storage.alerts.destinations(alert.id))
+    return Answer(await _records(call, page), headers=headers)
+
+
+async def _list_all(call: Call) -> Answer:
+    """Return a page of all destinations, oldest first."""
+    page, headers = oldest_first(call, await call.context.storage.alerts.destinations())
+    return Answer(await _records(call, page), headers=headers)
+
+
+async def _kinds(call: Call) -> Answer:
+    """Return all kinds of destinations, in display order."""
+    return Answer([_kind(kind) for kind in call.context.kinds.values()])
+
+
+async def _describe(call: Call) -> Answer:
+    destination = await named(call, call.path["id"])
+    return shown(call, destination, (await _records(call, [destination]))[0])
+
+
+async def _patch(call: Call) -> Answer:
+    changed = await change(call, call.path["id"], given(call.body, wire.DestinationPatch), expected(call))
+    return Answer((await _records(call, [changed]))[0], headers=tag_of(changed))
+
+
+async def _rotate(call: Call) -> Answer:
+    """Make a new secret. Only this answer has it."""
+    made = await rotate(call, call.path["id"], expected(call))
+    (record,) = await _records(call, [made.destination])
+    return Answer(_with_secret(record, made), headers=tag_of(made.destination))
+
+
+async def _delete(call: Call) -> Answer:
+    await delete(call, call.path["id"], expected(call))
+    return Answer(status=204)
+
+
+async def _test(call: Call) -> Answer:
+    """Send one signed sample through the destination's actor."""
+    found = await test(call, call.path["id"])
+    return Answer(msgspec.convert(found, wire.TestAnswer, from_attributes=True))
+
+
+async def _invite(call: Call) -> Answer:
+    return Answer(_invited(await invite(call, call.path["id"])))
+
+
+_route = routes_below("/v1/", "alerts")  # a key that may read alerts may read their destinations
+_OF_ALERT, _ALL, _EACH = "alerts/{id}/destinations", "destinations", "destinations/{id}"
+_ONE = {200: wire.DestinationRecord}
+_MAYBE = ("not-found",)
+_UNLESS_STALE = (*_MAYBE, "precondition-failed")
+_TAGGED = ("ETag",)
+_MANY = {200: list[wire.DestinationRecord]}
+_POST = partial(_route, "POST")
+_GET = partial(_route, "GET")
+
+
+ROUTES = (
+    _POST(
+        _OF_ALERT,
+        _create,
+        "Add a destination; its signing secret is in this answer only.",
+        {201: wire.DestinationWithSecret},
+        beside=LETS_OUT,
+        body=(wire.NewDestination,),
+        refuses=("not-found", "conflict", "url-refused", "unprocessable"),
+        headers=("Location", *_TAGGED),
+        repeatable=True,
+    ),
+    _GET(
+        _OF_ALERT,
+        _list_of_alert,
+        "List an alert's destinations, oldest first.",
+        _MANY,
+        query=ListQuery,
+        refuses=_MAYBE,
+        headers=("Link",),
+    ),
+    _GET(_ALL, _list_all, "List all destinations, oldest first.", _MANY, query=ListQuery, headers=("Link",)),
+    _GET(
+        "destination-kinds",
+        _kinds,
+        "List the kinds of destinations and their fields.",
+        {200: list[wire.DestinationKindRecord]},
+    ),
+    _GET(_EACH, _describe, "Read one destination.", _ONE | {304: None}, refuses=_MAYBE, headers=_TAGGED),
+    _route(
+        "PATCH",
+        _EACH,
+        _patch,
+        "Change one destination.",
+        _ONE,
+        beside=LETS_OUT,
+        body=(wire.DestinationPatch,),
+        refuses=("not-found", "conflict", "precondition-failed", "url-refused", "unprocessable"),
+        headers=_TAGGED,
+    ),
+    _route(
+        "DELETE",
+        _EACH,
+        _delete,
+        "Delete one destination and its waiting deliveries.",
+        {204: None},
+        refuses=_UNLESS_STALE,
+    ),
+    _POST(
+        f"{_EACH}/test",
+        _test,
+        "Send one signed sample now.",
+        {200: wire.TestAnswer},
+        refuses=("not-found", "conflict"),
+        repeatable=True,
+    ),
+    _POST(
+        f"{_EACH}/invite",
+        _invite,
+        "Send the invitation again.",
+        {200: wire.TestAnswer},
+        refuses=("not-found", "conflict"),
+    ),
+    _POST(
+        f"{_EACH}/rotate-secret",
+        _rotate,
+        "Create a new secret, shown only in this answer; the old one also signs for 24 hours.",
+        {200: wire.DestinationWithSecret},
+        beside=("alerts:read",),
+        refuses=_UNLESS_STALE,
+        headers=_TAGGED,
+        repeatable=True,
+    ),
+)

@@ -1,0 +1,206 @@
+"""Destinations: their fields, requests and answers."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from msgspec import UNSET, Meta, Struct, UnsetType, field
+
+from actors.messages.requests import ManagedBy
+from api.fields.alerts import Name
+from api.fields.declaring import option, patch_of, record_of
+from api.schemas.sources import Revision, UpdatedBy
+from storage.records.destination import WEEKDAYS, DeliveryMode, Destination, Format, Weekday
+
+HookUrl = Annotated[
+    str, Meta(min_length=1, max_length=2048, description="Public https", extra_json_schema={"format": "uri"})
+]
+Hour = Annotated[int, Meta(ge=0, le=23, description="The hour at which a daily digest's window ends")]
+Zone = Annotated[str, Meta(min_length=1, max_length=64, description="IANA time zone")]
+
+
+ClockTime = Annotated[
+    str,
+    Meta(
+        pattern=r"^([01][0-9]|2[0-3]):[0-5][0-9]$(?!\n)",
+        description="HH:MM",
+        extra={"form": "a time of day as HH:MM, from 00:00 to 23:59"},
+    ),
+]
+Weekdays = Annotated[
+    tuple[Weekday, ...],
+    Meta(min_length=1, max_length=7, description="The days on which it begins; all by default"),
+]
+
+
+class QuietHours(Struct, frozen=True, forbid_unknown_fields=True):
+    """The hours when instant deliveries wait: from a time of the named days to the next `to`, maybe over midnight."""
+
+    start: ClockTime = field(name="from")
+    end: ClockTime = field(name="to")
+    timezone: Zone = "UTC"
+    weekdays: Weekdays = WEEKDAYS
+
+
+BodyFormat = Annotated[
+    Format,
+    Meta(description="The body: the `event` or digest itself, or in an envelope (`cloudevents`, 1.0.2)"),
+]
+
+
+KindName = Annotated[
+    str,
+    Meta(
+        pattern=r"^[a-z][a-z0-9-]{0,31}$(?!\n)",
+        description="A kind of GET /v1/destination-kinds; webhook by default",
+        examples=["webhook", "slack"],
+        extra={"form": "small letters, digits and hyphens"},
+    ),
+]
+OptionValue = Annotated[str, Meta(max_length=4096)]
+Options = Annotated[
+    dict[str, OptionValue | None],
+    Meta(
+        max_length=20,
+        description="The fields of the kind, by name; private values are sealed and never shown again",
+        examples=[{}],
+    ),
+]
+
+
+AtOnce = Annotated[
+    int, Meta(ge=0, le=500, description="If more events than this wait, they become one digest; 0: never")
+]
+
+
+OwnSecret = Annotated[
+    str,
+    Meta(
+        pattern=r"^whsec_[A-Za-z0-9+/]{32,88}={0,2}$(?!\n)",
+        extra={"form": "whsec_ and base64 of 24 to 64 random bytes"},
+        description="Your own signing secret: `whsec_` and base64 of 24 to 64 random bytes. The previous secret also "
+        "signs for 24 hours. Never shown again",
+    ),
+]
+
+
+class NewDestination(Struct, frozen=True, forbid_unknown_fields=True):
+    """The address for an alert's matches. `label`: by default the URL's host and the alert's name. `url` is optional
+    for a kind with a fixed address.
+    """
+
+    url: HookUrl | UnsetType = UNSET
+    kind: KindName = "webhook"
+    options: Options = {}
+    delivery_mode: Annotated[
+        DeliveryMode, option("Each match at once, or the matches of a period together.", "--mode")
+    ] = "instant"
+    label: Name | None = None
+    digest_hour: Hour = 8
+    digest_timezone: Zone = "UTC"
+    enabled: bool = True
+    quiet_hours: QuietHours | None = None
+    format: Annotated[BodyFormat, option("The event itself, or in an envelope of CloudEvents 1.0.2.")] = "event"
+    most_at_once: AtOnce | UnsetType = UNSET
+    secret: OwnSecret | UnsetType = UNSET
+    managed: ManagedBy = None
+
+
+@patch_of(NewDestination, Destination, without=("kind",))
+class DestinationPatch(Struct, frozen=True, forbid_unknown_fields=True):
+    """The fields to change; null removes `quiet_hours` and `managed`, and declines the replay that `replay_from`
+    offers. Omitted `options` stay; null removes one. `enabled: true` also restores a destination that was disabled for
+    its failures.
+    """
+
+    replay_from: UnsetType | None = UNSET
+
+
+@record_of(
+    Destination,
+    "id alert_id kind url options private delivery_mode label digest_hour digest_timezone quiet_hours enabled "
+    "state created_at updated_at last_delivery_at failure_rate error_rate duplicate_rate replay_from format "
+    "most_at_once revision updated_by managed",
+)
+class DestinationRecord(Struct, frozen=True, kw_only=True):
+    """A destination. `enabled`: the user's choice; `state` is `disabled` also if the service gave up (410, five days of
+    failures), and `PATCH {"enabled": true}` restores it. `url`: only its host if the address is a credential.
+    `options`: the fields of its kind; `private` names the sealed ones. `failure_rate`: the share of its newest 100
+    attempts; `error_rate` is its twin. `duplicate_rate`: the share of deliveries that arrived, or may have arrived,
+    before. `replay_from`: it may have missed matches after this; send it as `since` of a replay. `needs_secret`: its
+    secret is missing, for example after an import, and it is paused until you create a new one.
+    """
+
+    options: dict[str, str]
+    private: list[str]
+    quiet_hours: QuietHours | None
+    failure_rate: float
+    error_rate: float
+    duplicate_rate: float
+    replay_from: str | None
+    format: BodyFormat
+    revision: Revision
+    updated_by: UpdatedBy
+    needs_secret: bool = False
+    needs_agreement: bool = False
+    in_use_by_alert_count: int = 1
+
+
+class TestAnswer(Struct, frozen=True):
+    """The result of a test delivery."""
+
+    result: Literal["sent", "retry", "terminal"]
+    status_code: int | None
+    latency_ms: int
+    detail: str
+
+
+class DestinationWithSecret(DestinationRecord, frozen=True, kw_only=True):
+    """A destination and its newest signing secret, shown only here; absent for a kind without signatures. `invited`:
+    the result of the invitation, if the recipient must agree first.
+    """
+
+    secret: str | UnsetType = UNSET
+    invited: TestAnswer | UnsetType = UNSET
+
+
+class AddressWanted(Struct, frozen=True, kw_only=True):
+    """The address field of a kind. `private`: the address is a credential, so only its host is shown. `default`: the
+    default of `url`.
+    """
+
+    label: str
+    help: str
+    example: str
+    private: bool
+    default: str
+
+
+class OptionWanted(Struct, frozen=True, kw_only=True):
+    """One of the `options` of a kind. `many`: several values, separated by commas. `matches`: a regular expression for
+    the whole value.
+    """
+
+    name: str
+    label: str
+    help: str
+    example: str
+    private: bool
+    required: bool
+    many: bool
+    lines: bool
+    matches: str
+    default: str
+
+
+class DestinationKindRecord(Struct, frozen=True, kw_only=True):
+    """A kind of destination and its fields. `where`: how to get their values. `signed`: its deliveries are signed."""
+
+    kind: str
+    label: str
+    family: Literal["program", "chat", "phone", "on-call", "mail"]
+    where: str
+    documentation: str
+    address: AddressWanted
+    options: list[OptionWanted]
+    signed: bool

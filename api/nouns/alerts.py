@@ -1,0 +1,282 @@
+"""Alerts: store them and update the matcher before answering; their routes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+from uuid import UUID
+
+from msgspec import UNSET
+from msgspec.structs import replace
+
+from actors.errors import Conflict, NotFound, Unprocessable
+from actors.inheriting import defaults_of
+from actors.query import QueryError, UnknownLanguage, parse
+from api.etags import expected, shown, tag_of
+from api.fields import alerts as wire
+from api.fields.declaring import mirrored
+from api.nouns import destinations
+from api.operations.context import OperationContext, alert_named, guarded, known_id, put_in_force, refuse_stale, whole
+from api.operations.streams import CHANNELS
+from api.pagination import oldest_first
+from api.problems import invalid
+from api.route import LETS_OUT, Answer, Call, routes_below
+from api.schemas.sources import ListQuery
+from storage.records.alert import MOST_ALERTS, Alert
+from storage.records.destination import DeliveryMode, Destination
+from storage.records.identity import Millis, SourceId, given
+from storage.records.revision import Expected, revision_of
+from storage.records.source import tag_of as namespaced
+
+_NAME = 60
+SOURCE_FIELDS = ("source_ids", "private_source_ids")
+
+# --- input -----------------------------------------------------------------------------------------------------------
+
+
+def check_query(query: str, language: str, *, strict: bool = True) -> None:
+    """Raise Refusal (400 with the position), Unprocessable. strict: refuse misspelled conditions; stored queries have
+    been words since before there were conditions.
+    """
+    try:
+        parse(query, language, strict=strict)
+    except UnknownLanguage as error:
+        raise Unprocessable(str(error), "body.language", language) from None
+    except QueryError as error:
+        raise invalid("body.filter_query", f"{error.reason} (at character {error.position})", query) from None
+
+
+def tags_in(tags: Sequence[str]) -> tuple[str, ...]:
+    """Return tags as events carry them, each once; a bare word is a label. Raises Unprocessable for an empty one.
+
+    >>> tags_in(("mine", "topic:ai", " label:mine "))
+    ('label:mine', 'topic:ai')
+    """
+    found: dict[str, None] = {}
+    for index, text in enumerate(tags):
+        space, _, word = namespaced(text.strip()).partition(":")
+        if not space or not word:
+            raise Unprocessable("write <namespace>:<value>, or a word", f"body.tags[{index}]", text)
+        found[f"{space}:{word}"] = None
+    return tuple(found)
+
+
+async def sources_of(call: OperationContext, ids: Sequence[str], known: Iterable[str] = ()) -> tuple[str, ...]:
+    """Return normalised source ids, each once. Raises Refusal (400), Unprocessable for unknown ones."""
+    found: dict[str, None] = {}
+    there = frozenset(known)
+    for index, text in enumerate(ids):
+        try:
+            id = str(UUID(text))
+        except ValueError:
+            raise invalid(f"body.source_ids[{index}]", "not a source id", text) from None
+        if id not in there and await call.context.storage.sources.get(SourceId(id)) is None:
+            raise Unprocessable(f"there is no source {id}", f"body.source_ids[{index}]", text)
+        found[id] = None
+    return tuple(found)
+
+
+async def named_in(call: OperationContext, asked: object, old: object = None) -> dict[str, tuple[str, ...]]:
+    """Return the sources that are named, by field, in their one spelling; those of `old` may be gone by now."""
+    fields = {name: getattr(asked, name) for name in SOURCE_FIELDS}
+    wanted = {name: ids for name, ids in fields.items() if ids is not UNSET}
+    return {name: await sources_of(call, ids, getattr(old, name, ())) for name, ids in wanted.items()}
+
+
+def _check_channel(call: OperationContext, channel: object) -> None:
+    if channel in CHANNELS or (isinstance(channel, str) and call.context.templates.catalogue.get(channel)):
+        raise Unprocessable(f"{channel} is a channel of the service itself", "body.channel", channel)
+
+
+def _check_anomaly(enabled: object) -> None:
+    if enabled is True:
+        raise Unprocessable("anomalies can't be watched for yet", "body.anomaly_enabled", value=True)
+
+
+def _changed(old: Alert, changes: Mapping[str, Any], now: Millis, by: str, *, seen: bool) -> Alert:
+    """Return a changed alert; changes that change nothing leave it of the age it had."""
+    changed = replace(old, **changes)
+    return old if changed == old and not seen else replace(changed, updated_at=now, updated_by=by)
+
+
+# --- operations ------------------------------------------------------------------------------------------------------
+
+
+named = alert_named
+
+
+async def add(call: OperationContext, new: wire.NewAlert, planned: str | None = None) -> Alert:
+    """Add an alert, with copies of its tags' default destinations. Raises Refusal, Unprocessable, Conflict."""
+    alert = await _add(call, new, planned)
+    if alert.tags and new.default_destinations:
+        await _give_defaults(call, alert)
+    return alert
+
+
+@whole
+async def _add(call: OperationContext, new: wire.NewAlert, planned: str | None) -> Alert:
+    alerts, now = call.context.storage.alerts, call.context.world.now()
+    if planned is not None and (there := await alerts.get(planned)) is not None:
+        await put_in_force(call)
+        return there
+    check_query(new.filter_query, new.language)
+    _check_channel(call, new.channel)
+    _check_anomaly(new.anomaly_enabled)
+    sources = await named_in(call, new)
+    if len(await alerts.all()) >= MOST_ALERTS:
+        raise Conflict(f"there are {MOST_ALERTS} alerts, and there is no room for more: delete one first")
+    name = new.name or new.filter_query.strip()[:_NAME] or "Everything"
+    alert = Alert(
+        id=planned or call.context.world.new_id(),
+        created_at=now,
+        updated_at=now,
+        updated_by=call.by,
+        **given(new, Alert)
+        | sources
+        | {"name": name, "tags": tags_in(new.tags), "notices": tuple(dict.fromkeys(new.notices))},
+    )
+    await alerts.put(alert)
+    await put_in_force(call)
+    return alert
+
+
+@whole
+async def _give_defaults(call: OperationContext, alert: Alert) -> None:
+    """Give a new alert its tags' destinations, each once, within the limits."""
+    by_tag = {one.tag: one for one in await call.context.storage.tag_defaults.all()}
+    wanted = dict.fromkeys(id for one in defaults_of(alert.tags, by_tag) for id in one.destinations)
+    if not wanted:
+        return
+    there = {one.id: one for one in await call.context.storage.alerts.destinations()}
+    if any(one.alert_id == alert.id for one in there.values()):
+        return  # a repeated call finds them there
+    for id in [id for id in wanted if id in there][: destinations.MOST_OF_AN_ALERT]:
+        if len(there) < destinations.MOST_DESTINATIONS:
+            copied = await destinations.copy(call, there[id], alert)
+            there[copied.id] = copied
+    await put_in_force(call)
+
+
+@whole
+async def change(
+    call: OperationContext, id: str, wanted: Mapping[str, Any], expected: Expected = None, *, seen: bool = False
+) -> Alert:
+    """Change fields of an alert; `seen`: it is of now in any case. Raises NotFound, Stale, Refusal, Unprocessable."""
+    old, now, changes = await named(call, id), call.context.world.now(), dict(wanted)
+    query = changes.get("filter_query", old.filter_query)
+    check_query(query, changes.get("language", old.language), strict=query != old.filter_query)
+    _check_channel(call, changes.get("channel"))
+    _check_anomaly(changes.pop("anomaly_enabled", None))
+    if "tags" in changes:
+        changes["tags"] = tags_in(changes["tags"])
+    changes |= {n: await sources_of(call, changes[n], getattr(old, n)) for n in SOURCE_FIELDS if n in changes}
+    changed = guarded(expected, lambda alert: _changed(alert, changes, now, call.by, seen=seen))
+    alert = await call.context.storage.alerts.edit(old.id, changed)
+    if alert is None:
+        raise _missing()
+    await put_in_force(call)
+    return alert
+
+
+@whole
+async def delete(call: OperationContext, id: str, expected: Expected = None) -> None:
+    """Delete one alert and its destinations. Raises NotFound, Stale."""
+    if not await call.context.storage.alerts.delete(known_id(id, "alert"), lambda it: refuse_stale(it, expected)):
+        raise _missing()
+    await put_in_force(call)
+
+
+def _missing() -> NotFound:
+    return NotFound("There is no such alert.")
+
+
+# --- routes ---------------------------------------------------------------------------------------------------------
+
+
+def record_of(alert: Alert, mode: DeliveryMode) -> wire.AlertRecord:
+    """Return an alert's record. mode: its first destination's."""
+    fields = mirrored(alert, wire.AlertRecord)
+    return wire.AlertRecord(**fields, alert_id=alert.id, delivery_mode=mode, revision=revision_of(alert))
+
+
+def _mode(destinations: Sequence[Destination]) -> DeliveryMode:
+    return destinations[0].delivery_mode if destinations else "instant"
+
+
+async def _create(call: Call) -> Answer:
+    alert = await add(call, call.body, call.planned)
+    headers = {"Location": f"{call.context.settings.public_url()}/v1/alerts/{alert.id}"}
+    return Answer(await _record(call, alert), 201, headers=headers | tag_of(alert))
+
+
+async def _list(call: Call) -> Answer:
+    """Return a page of alerts, oldest first."""
+    page, headers = oldest_first(call, await call.context.storage.alerts.all())
+    modes: dict[str, DeliveryMode] = {}
+    for destination in await call.context.storage.alerts.destinations():
+        modes.setdefault(destination.alert_id, destination.delivery_mode)
+    return Answer([record_of(alert, modes.get(alert.id, "instant")) for alert in page], headers=headers)
+
+
+async def _record(call: Call, alert: Alert) -> wire.AlertRecord:
+    return record_of(alert, _mode(await call.context.storage.alerts.destinations(alert.id)))
+
+
+async def _describe(call: Call) -> Answer:
+    alert = await named(call, call.path["id"])
+    return shown(call, alert, await _record(call, alert))
+
+
+async def _patch(call: Call) -> Answer:
+    alert = await change(call, call.path["id"], given(call.body, wire.AlertPatch), expected(call))
+    return Answer(await _record(call, alert), headers=tag_of(alert))
+
+
+async def _delete(call: Call) -> Answer:
+    await delete(call, call.path["id"], expected(call))
+    return Answer(status=204)
+
+
+_route = routes_below("/v1/alerts", "alerts")
+_ONE = {200: wire.AlertRecord}
+_MAYBE = ("not-found",)
+_UNLESS_STALE = (*_MAYBE, "precondition-failed")
+_TAGGED = ("ETag",)
+
+
+ROUTES = (
+    _route(
+        "POST",
+        "",
+        _create,
+        "Add an alert.",
+        {201: wire.AlertRecord},
+        beside=LETS_OUT,
+        body=(wire.NewAlert,),
+        refuses=("conflict", "unprocessable"),
+        headers=("Location", *_TAGGED),
+        repeatable=True,
+    ),
+    _route(
+        "GET",
+        "",
+        _list,
+        "List alerts, oldest first.",
+        {200: list[wire.AlertRecord]},
+        query=ListQuery,
+        headers=("Link",),
+    ),
+    _route("GET", "/{id}", _describe, "Read one alert.", _ONE | {304: None}, refuses=_MAYBE, headers=_TAGGED),
+    _route(
+        "PATCH",
+        "/{id}",
+        _patch,
+        "Change one alert.",
+        _ONE,
+        beside=LETS_OUT,
+        body=(wire.AlertPatch,),
+        refuses=("not-found", "precondition-failed", "unprocessable"),
+        headers=_TAGGED,
+    ),
+    _route("DELETE", "/{id}", _delete, "Delete one alert with its destinations.", {204: None}, refuses=_UNLESS_STALE),
+)
