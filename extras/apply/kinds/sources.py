@@ -4,71 +4,45 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import suppress
-from typing import Any, Literal
+from typing import Any
 
 from msgspec import UNSET, Struct, UnsetType
+from msgspec.structs import fields
 
 from actors.egress.url import parse_url
 from actors.errors import UrlRefused
-from actors.messages.requests import (
-    Bar,
-    FollowHosts,
-    Follows,
-    HeadersFor,
-    Hours,
-    Ignore,
-    OwnOnly,
-    PushFilter,
-    RenderWish,
-    Replies,
-    Schedule,
-    Screenshots,
-    Selector,
-    Subprotocols,
-    Tags,
-    Title,
-    Url,
-    WaitFor,
-    as_typed,
-)
+from actors.messages.requests import NewSource, Url, as_typed
 from actors.sources.following.hosts import read_hosts
 from actors.sources.lending import read_places
+from api.fields.declaring import patch_of, record_of
+from api.schemas.sources import SourceRecord
 from extras.apply.kinds.kind import Ids, Kind, Names, There, Values
 from extras.apply.references import Reference
 from storage.records.identity import Managed, interval_text, seconds_of
-from storage.records.source import OWN_NAMESPACES, Follow, Inheritable, Render, tag_of
-from storage.records.tiers import SourceType
+from storage.records.source import OWN_NAMESPACES, tag_of
 
 SOURCES = "sources"
 
 
+@patch_of(
+    NewSource,
+    without=("managed",),
+    order="url type title tags selector ignore schedule hours filter bar subprotocols hello replies headers "
+    "headers_for follow follow_hosts own_only render wait_for screenshots enabled backfill verify",
+)
 class SourceTable(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """A URL that is watched. What is left out is as of a new source."""
 
     url: Url
-    type: SourceType | UnsetType = UNSET
-    title: Title | UnsetType = UNSET
-    tags: Tags | UnsetType = UNSET
-    selector: Selector | UnsetType = UNSET
-    ignore: Ignore | UnsetType = UNSET
-    schedule: Schedule | UnsetType = UNSET
-    hours: Hours | UnsetType = UNSET
-    filter: PushFilter | UnsetType = UNSET
-    bar: Bar | UnsetType = UNSET
-    subprotocols: Subprotocols | UnsetType = UNSET
     hello: Reference | UnsetType = UNSET
-    replies: Replies | UnsetType = UNSET
     headers: Reference | UnsetType = UNSET
-    headers_for: HeadersFor | UnsetType = UNSET
-    follow: Follows | UnsetType = UNSET
-    follow_hosts: FollowHosts | UnsetType = UNSET
-    own_only: OwnOnly | UnsetType = UNSET
-    render: RenderWish | UnsetType = UNSET
-    wait_for: WaitFor | UnsetType = UNSET
-    screenshots: Screenshots | UnsetType = UNSET
-    enabled: bool | UnsetType = UNSET
     backfill: int | UnsetType = UNSET
-    verify: Literal["now", "later"] | UnsetType = UNSET
+
+
+_NEW = frozenset(("backfill", "verify"))
+_NOT_COMPARED = {"url", "type", "render", "hello", "headers", "managed", *_NEW}
+DEFAULTS: Values = {one.name: one.default for one in fields(NewSource) if one.name not in _NOT_COMPARED}
+_COMPARED = (*DEFAULTS, "url", "type", "render")
 
 
 class DetectionSeen(Struct, frozen=True):
@@ -77,60 +51,13 @@ class DetectionSeen(Struct, frozen=True):
     forced: bool = False
 
 
+@record_of(SourceRecord, f"id has_hello has_headers created_at updated_at revision {' '.join(_COMPARED)}")
 class SourceSeen(Struct):
-    """The fields read from a source's record."""
+    """The fields read from a source's record: there may be many thousands."""
 
-    id: str
-    url: str
-    title: str
-    type: SourceType
-    enabled: bool
-    tags: tuple[str, ...]
-    selector: str | None
-    ignore: tuple[str, ...]
-    filter: str | None
-    subprotocols: tuple[str, ...]
-    has_hello: bool
-    has_headers: bool
-    render: Render
-    wait_for: str | None
-    schedule: str | None
-    hours: str | None
-    bar: float | None
-    follow: Follow
-    created_at: str
-    updated_at: str
-    revision: str
-    headers_for: tuple[str, ...] = ()
-    follow_hosts: tuple[str, ...] = ()
-    replies: tuple[str, ...] = ()
-    own_only: tuple[Inheritable, ...] = ()
-    screenshots: bool = False
     detection: DetectionSeen = DetectionSeen()
     updated_by: str = ""
     managed: Managed | None = None
-
-
-DEFAULTS: Values = {
-    "title": "",
-    "tags": (),
-    "selector": None,
-    "ignore": (),
-    "schedule": None,
-    "hours": None,
-    "filter": None,
-    "bar": None,
-    "subprotocols": (),
-    "replies": (),
-    "headers_for": (),
-    "follow": "none",
-    "follow_hosts": (),
-    "own_only": (),
-    "wait_for": None,
-    "screenshots": False,
-    "enabled": True,
-}
-_COMPARED = (*DEFAULTS, "url", "type", "render")
 
 
 def url_of(text: str) -> str:
@@ -169,7 +96,7 @@ def spelt(values: dict[str, Any]) -> dict[str, Any]:
     return values
 
 
-def _there(record: SourceSeen, names: Names) -> There:
+def _there(record: Any, names: Names) -> There:
     """Return a record as values. The service normalizes them already, which matters for many thousands."""
     values = {name: getattr(record, name) for name in _COMPARED}
     values["tags"] = tuple(sorted(tag for tag in record.tags if tag.partition(":")[0] not in OWN_NAMESPACES))
@@ -182,7 +109,7 @@ def _body(values: Values, secrets: Mapping[str, str | None], _ids: Ids) -> dict[
     return {**values, **secrets}
 
 
-def _trimmed(record: SourceSeen, values: Values) -> frozenset[str]:
+def _trimmed(record: Any, values: Values) -> frozenset[str]:
     """Return the fields that the service chose and would choose again."""
     chosen = set() if record.detection.forced else {"type"}
     return frozenset(chosen | ({"render"} if record.type != "html" or values["render"] == "auto" else set()))
@@ -204,7 +131,7 @@ KIND = Kind(
     called=lambda values: values["title"] or values["url"].partition("://")[2],
     file="sources.toml",
     query={"sort": "-added"},
-    new=frozenset(("backfill", "verify")),
+    new=_NEW,
     secrets=("hello", "headers"),
     fixed=("url",),
     making={"verify": "later"},  # the page may not answer today
