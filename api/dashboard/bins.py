@@ -22,9 +22,8 @@ from api.dashboard.notifying.destinations import MODE_WORDS
 from api.dashboard.screen import Download, Go, Page, Reply, Screen, Secret, Visit, post
 from api.fields.destinations import NewDestination
 from api.nouns import alerts, destinations
-from api.operations import bins as acts
-from api.operations.bins import Seen
-from api.schemas.bins import Checked
+from api.nouns import bins as acts
+from api.nouns.bins import Checked, Seen
 from storage.records.bin import Bin, Capture
 
 MOST_BODY = 6_000

@@ -7,12 +7,11 @@ from typing import Final, NamedTuple
 
 from actors.extras import always_on
 from api import wellknown
-from api.nouns import alert_previews, alerts, deliveries, destinations
+from api.nouns import alert_previews, alerts, bins, deliveries, destinations
 from api.openapi.texts import Operation, page_of
 from api.route import Route
 from api.v1 import (
     admin,
-    bins,
     events,
     metrics,
     practice,

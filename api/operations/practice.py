@@ -13,9 +13,8 @@ from actors.messages.views import PracticeChange, SourceView
 from actors.practice import DOCUMENTS, WHATS, What, address, named
 from api.fields.alerts import NewAlert
 from api.fields.destinations import NewDestination
-from api.nouns import alerts, destinations
+from api.nouns import alerts, bins, destinations
 from api.nouns.destinations import WithSecret
-from api.operations import bins
 from api.operations.context import OperationContext
 from storage.records.alert import Alert
 from storage.records.bin import Bin

@@ -13,7 +13,7 @@ import msgspec
 import pytest
 import yaml
 
-from api.schemas.bins import SignatureCheck
+from api.nouns.bins import SignatureCheck
 from sanderling.environment import environ, load
 from storage.records.event import TypedChange
 from tests.docs.blocks import Block, of, the

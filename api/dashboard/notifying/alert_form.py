@@ -23,7 +23,7 @@ from api.dashboard.picker import Group, picker, private_choices
 from api.dashboard.screen import Go, Page, Visit
 from api.fields import alerts as wire
 from api.fields.destinations import HookUrl, NewDestination
-from api.nouns import alerts, destinations
+from api.nouns import alerts, bins, destinations
 from api.nouns.alert_previews import (
     MOST_EVENTS,
     AlertPreview,
@@ -35,7 +35,6 @@ from api.nouns.alert_previews import (
     preview,
 )
 from api.nouns.alerts import check_query, tags_in
-from api.operations import bins
 from api.problems import Refusal
 from storage.records.alert import MOST_TAGS, Alert, Scope
 from storage.records.destination import WEBHOOK, DeliveryMode

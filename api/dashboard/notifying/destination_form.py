@@ -20,9 +20,8 @@ from api.dashboard.forms import Form, Wrong, draft_of
 from api.dashboard.screen import Go, Page, Secret, Visit
 from api.fields import destinations as wire
 from api.fields.alerts import Name
-from api.nouns import alerts, deliveries, destinations
+from api.nouns import alerts, bins, deliveries, destinations
 from api.nouns.deliveries import MessagePreviewRequest
-from api.operations import bins
 from api.problems import Refusal
 from storage.records.alert import Alert
 from storage.records.destination import (

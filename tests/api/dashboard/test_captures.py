@@ -5,7 +5,7 @@ import subprocess
 import pytest
 
 from api.dashboard import bins
-from api.schemas.bins import Checked
+from api.nouns.bins import Checked
 from storage.records.bin import Capture
 from storage.records.identity import Millis
 

@@ -7,7 +7,7 @@ import httpx
 import pytest
 from msgspec import to_builtins
 
-from api.schemas.bins import BinRecord, CaptureRecord
+from api.nouns.bins import BinRecord, CaptureRecord
 from sanderling.client.api import Client
 from sanderling.commands import bins
 from sanderling.exits import CommandFailed, Exit

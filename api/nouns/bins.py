@@ -1,15 +1,18 @@
-"""Webhook bins and their captures, for any face: find, read, and check both signatures as a receiver does.
+"""Webhook bins and their captures: find, read, and check both signatures as a receiver does; their routes.
 
 A capture is judged as of its arrival: its timestamp against that time, its signature against the secrets that were live
 then. An event takes some 100 microseconds of arithmetic, and a digest may hold hundreds, so yield in between.
+Strangers' requests to bins arrive in `bin_endpoint.py`.
 """
 
 from __future__ import annotations
 
+from base64 import b64encode
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import trio
+from msgspec import UNSET, Meta, Struct, UnsetType
 
 from actors.bins import Bins
 from actors.egress.url import parse_url
@@ -19,9 +22,79 @@ from actors.signatures.event import KeySet, check
 from actors.signatures.receipt import HEADERS, Receipt, ReceivedEvent, conclude, read
 from actors.signatures.verdict import Cause, Verdict
 from api.operations.context import OperationContext, known_id
-from api.schemas.bins import Checked, CheckedEvent, CheckedEvents, SignatureCheck
+from api.pagination import next_page, oldest_first, place
+from api.route import Answer, Call, routes_below
+from api.schemas.sources import Cursor, ListQuery, Time
 from storage.records.bin import Bin, Capture, StoredCapture
 from storage.records.destination import Destination
+from storage.records.identity import rfc3339
+
+
+class BinRecord(Struct, frozen=True, kw_only=True):
+    """A bin. Anyone with its `url` can send to it, with any method and any path below it, but not read it."""
+
+    id: str
+    url: str
+    created_at: Time
+    expires_at: Time
+
+
+class Checked(Struct, frozen=True, kw_only=True):
+    """The verdict on a signature: `ok` is null if it was not checked; `why` is always a sentence."""
+
+    ok: bool | None
+    cause: str
+    why: str
+
+
+class CheckedEvent(Checked, frozen=True, kw_only=True):
+    """The verdict on one event of a digest."""
+
+    id: str | None
+
+
+class CheckedEvents(Checked, frozen=True, kw_only=True):
+    """The verdict on all events together: `ok` if each is. `events`: one by one."""
+
+    events: tuple[CheckedEvent, ...]
+
+
+class SignatureCheck(Struct, frozen=True, kw_only=True):
+    """Both signatures, checked on arrival.
+
+    `hmac` is checked with the secrets of this service's destinations that deliver to this bin, `ed25519` with its
+    signing keys.
+    """
+
+    hmac: Checked
+    ed25519: CheckedEvents
+
+
+class CaptureRecord(Struct, frozen=True, kw_only=True):
+    """A request as received, except for the case of its header names.
+
+    `body` if it is UTF-8, else `body_base64`. `size`: bytes received. `truncated`: the stored body is shorter.
+    """
+
+    id: str
+    received_at: Time
+    method: str
+    path: str
+    query: str
+    headers: tuple[tuple[str, str], ...]
+    body: str | UnsetType = UNSET
+    body_base64: str | UnsetType = UNSET
+    size: int
+    truncated: bool
+    signature_check: SignatureCheck
+
+
+class CapturesQuery(Struct, frozen=True, forbid_unknown_fields=True):
+    """A page of captures. It may be shorter if bodies are large."""
+
+    limit: Annotated[int, Meta(ge=1, le=100, description="Most captures of a page", examples=[20])] = 20
+    cursor: Cursor | None = None
+
 
 MOST_SENDERS = 50
 """Destinations whose secrets are tried on one capture."""
@@ -172,3 +245,101 @@ async def _seen(call: OperationContext, bin: Bin, kept: Sequence[StoredCapture])
         found.append(Seen(each.number, each.capture, await check_capture(each.capture, known, keys)))
         await trio.lowlevel.checkpoint()
     return found
+
+
+# --- routes ---------------------------------------------------------------------------------------------------------
+
+
+def record_of(bin: Bin, bins: Bins) -> BinRecord:
+    return BinRecord(
+        id=bin.id, url=bins.address(bin), created_at=rfc3339(bin.created_at), expires_at=rfc3339(bin.expires_at)
+    )
+
+
+def capture_of(capture: Capture, check: SignatureCheck) -> CaptureRecord:
+    """Return a capture's record, in a form that `sanderling verify` also reads."""
+    body: dict[str, str]
+    try:
+        body = {"body": capture.body.decode()}
+    except UnicodeDecodeError:
+        body = {"body_base64": b64encode(capture.body).decode()}
+    return CaptureRecord(
+        id=capture.id,
+        received_at=rfc3339(capture.received_at),
+        method=capture.method,
+        path=capture.path,
+        query=capture.query,
+        headers=capture.headers,
+        size=capture.size,
+        truncated=capture.truncated,
+        signature_check=check,
+        **body,
+    )
+
+
+async def _create(call: Call) -> Answer:
+    bins = bins_of(call)
+    bin = await bins.mint(call.planned)
+    headers = {"Location": f"{call.context.settings.public_url()}/v1/webhook-bins/{bin.id}"}
+    return Answer(record_of(bin, bins), 201, headers=headers)
+
+
+async def _list(call: Call) -> Answer:
+    """Return a page of bins, oldest first."""
+    bins = bins_of(call)
+    page, headers = oldest_first(call, await every(call))
+    return Answer([record_of(bin, bins) for bin in page], headers=headers)
+
+
+async def _describe(call: Call) -> Answer:
+    return Answer(record_of(await named(call, call.path["id"]), bins_of(call)))
+
+
+async def _delete(call: Call) -> Answer:
+    await delete(call, call.path["id"])
+    return Answer(status=204)
+
+
+async def _captures(call: Call) -> Answer:
+    """Return a bin's captures, newest first."""
+    bin, query = await named(call, call.path["id"]), call.query
+    page, more = await captures(call, bin, place(call, int), query.limit)
+    found = [capture_of(seen.capture, seen.check) for seen in page]
+    return Answer(found, headers=next_page(call, page[-1].number if more else None))
+
+
+_route = routes_below("/v1/webhook-bins", "bins")
+_MAYBE = ("not-found",)
+ROUTES = (
+    _route(
+        "POST",
+        "",
+        _create,
+        "Create a bin: an address that stores requests.",
+        {201: BinRecord},
+        refuses=("conflict",),
+        headers=("Location",),
+        repeatable=True,
+    ),
+    _route(
+        "GET",
+        "",
+        _list,
+        "List bins, oldest first.",
+        {200: list[BinRecord]},
+        query=ListQuery,
+        headers=("Link",),
+    ),
+    _route("GET", "/{id}", _describe, "Read one bin.", {200: BinRecord}, refuses=_MAYBE),
+    _route("DELETE", "/{id}", _delete, "Delete one bin and its captures.", {204: None}, refuses=_MAYBE),
+    _route(
+        "GET",
+        "/{id}/captures",
+        _captures,
+        "List the requests to a bin, newest first.",
+        {200: list[CaptureRecord]},
+        query=CapturesQuery,
+        refuses=_MAYBE,
+        headers=("Link",),
+    ),
+)
