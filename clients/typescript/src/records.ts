@@ -419,7 +419,7 @@ export interface DeliveryRow {
   last: LastAttempt | null;
 }
 
-/** A change in reading order; it makes the new text from the old. */
+/** A change in reading order, from which the new text can be rebuilt from the old. */
 export interface Delta {
   ops: Array<Op>;
   stats: DeltaStats;

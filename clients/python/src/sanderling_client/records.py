@@ -420,7 +420,7 @@ class DeliveryRow(Struct, frozen=True, kw_only=True):
 
 
 class Delta(Struct, frozen=True, kw_only=True):
-    """A change in reading order; it makes the new text from the old."""
+    """A change in reading order, from which the new text can be rebuilt from the old."""
 
     ops: list[Op]
     stats: DeltaStats
