@@ -113,8 +113,7 @@ def _body(told: Notification) -> str:
 
 _SHOWN: Final = 200
 _GONE: Final = (
-    "the device is told no more: its browser takes no notifications from here any more. Open Settings there to begin "
-    "anew"
+    "the browser no longer accepts notifications from this service. Open Settings on that device to enable them again"
 )
 _NOT_US: Final = (
     "the push service does not know us by our key: the device was given another one, this machine's clock is "

@@ -18,7 +18,6 @@ KNOWN = frozenset(
         "actors/content/changes/news.py: SEEN",
         "actors/errors.py: Invalid enum value",  # msgspec has no other form of its errors
         "actors/errors.py: Expected `str` matching",
-        "actors/sources/explanation/sentences.py: THERE",  # notes of checks are stored without a kind
         "extras/apply/reading.py: Expected `object`, got `str`",
         "storage/records/source.py: a sitemap, as XML",  # records from before their mark
     }

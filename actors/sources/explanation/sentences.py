@@ -12,7 +12,9 @@ from storage.records.message import Message, joined, message
 from storage.records.trail import Note, Part
 
 THERE = "it was there at the first check"
-"""The rule for text of the baseline; older notes say "look"."""
+"""The rule for text of the baseline."""
+STORED_THERE = (THERE, "it was there at the first look")
+"""The rule as notes of today and of earlier versions have it."""
 MOST_RULES = 3
 """Withholding rules that an explanation names, each with its newest check."""
 SHOWN_LOOKS = 5
@@ -47,7 +49,7 @@ def noted(notes: Sequence[Note], wanted: str) -> Iterator[Reason]:
         if part is None or part.rule in rules:
             continue
         rules.add(part.rule)
-        if part.rule.startswith("it was there at the first "):
+        if part.rule in STORED_THERE:
             says = message("It was there at the first check, on %(at)s.", at=note.at)
             yield Reason("there", says, note.at, text=part.text)
         else:

@@ -151,6 +151,6 @@ def _pairs(text: str) -> set[tuple[str, str]]:
 
 
 def _written() -> str:
-    files = [file for room in ("actors", "api", "storage") for file in sorted((ROOT / room).rglob("*.py"))]
+    files = [file for room in ("actors", "api", "extras", "storage") for file in sorted((ROOT / room).rglob("*.py"))]
     text = "\n".join(file.read_text("utf-8") for file in files)
     return re.sub(r'"\s*\n\s*f?"', "", text)
