@@ -60,8 +60,9 @@ class Load:
 
     async def add_alert(self, storage: Storage, place: int) -> None:
         """Put a new alert with its destinations, in random order, into a place."""
-        alert = self.alerts[place] = self.new_id()
+        alert = self.new_id()
         await storage.alerts.put(an_alert(alert))
+        self.alerts[place] = alert
         theirs = list(range(place, DESTINATIONS, ALERTS))
         self.chance.shuffle(theirs)
         for each in theirs:

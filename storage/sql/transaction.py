@@ -71,10 +71,11 @@ class Transaction:
 
 Job = Callable[[Transaction], T]
 Row = tuple[Literal["alert", "cursor", "destination", "drops", "fact", "publication", "refers", "source"], str]
-"""A row that several nodes may change at the same time: its table and id. `refers`: to a destination, by new rows."""
+"""A row that several nodes may change at the same time: its table and id. `refers`: to a destination, by new rows.
+
+`drops`: the job deletes rows, and with this alert its destinations: they are locked against rows that refer to them.
+"""
 REVISES: Final[Row] = ("fact", "alerts")
-DROPS: Final[Row] = ("drops", "")
-"""Among the rows of a job that deletes some: they are locked against rows that refer to them."""
 
 
 class Writer(Protocol):

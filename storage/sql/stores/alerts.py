@@ -14,7 +14,7 @@ from storage.records.identity import Millis, Seq
 from storage.secrets.connection import Connection
 from storage.secrets.sealing import PRIVATE, SECRETS
 from storage.secrets.vault import Vault
-from storage.sql.transaction import DROPS, REVISES, Lookups, Readers, Row, Transaction, Writer, every_row, first_row
+from storage.sql.transaction import REVISES, Lookups, Readers, Row, Transaction, Writer, every_row, first_row
 
 _decode_alert = msgspec.json.Decoder(Alert).decode
 _decode_destination = msgspec.json.Decoder(Destination).decode
@@ -123,8 +123,7 @@ class Alerts:
                 revise(transaction)
             return row is not None
 
-        theirs: list[Row] = [("destination", each.id) for each in await self.destinations(alert_id)]
-        return await self._writer.submit(job, holds=[("alert", alert_id), *theirs, DROPS, REVISES])
+        return await self._writer.submit(job, holds=[("alert", alert_id), ("drops", alert_id), REVISES])
 
     async def put_destination(self, destination: Destination) -> None:
         """Add or replace a destination."""
@@ -164,7 +163,7 @@ class Alerts:
                 revise(transaction)
             return row is not None
 
-        return await self._writer.submit(job, holds=[("destination", destination_id), DROPS, REVISES])
+        return await self._writer.submit(job, holds=[("destination", destination_id), ("drops", ""), REVISES])
 
 
 def put_destination(transaction: Transaction, destination: Destination) -> None:

@@ -14,7 +14,7 @@ from storage.records.identity import Millis, Seq
 from storage.records.publication import Progress, Publication, Retraction, Subscriber, Subscription
 from storage.secrets.sealing import ADDRESSES, SUBSCRIPTIONS
 from storage.secrets.vault import Vault
-from storage.sql.transaction import DROPS, Lookups, Readers, Transaction, Writer, every_row, first_row
+from storage.sql.transaction import Lookups, Readers, Transaction, Writer, every_row, first_row
 
 _decode = msgspec.json.Decoder(Publication).decode
 _ONE = "SELECT body, sealed FROM publication WHERE id=?"
@@ -87,7 +87,7 @@ class Publications:
             transaction.execute("DELETE FROM publication WHERE id=?", (publication_id,))
             return True
 
-        return await self._writer.submit(job, holds=[("publication", publication_id), DROPS])
+        return await self._writer.submit(job, holds=[("publication", publication_id), ("drops", "")])
 
     async def retract(self, retraction: Retraction) -> None:
         """Stop publishing an event; the first time counts."""

@@ -7,10 +7,8 @@ from types import SimpleNamespace
 from typing import Any
 
 import msgspec
-import trio
-from trio.testing import wait_all_tasks_blocked
 
-from actors.matcher.actor import SAVE_WITHIN, Matcher
+from actors.matcher.actor import Matcher
 from actors.messages.workers import MatcherMessage
 from actors.metrics import Metrics
 from actors.observer import NO_OBSERVER
@@ -126,8 +124,5 @@ class Rig:
         return str(msgspec.json.decode(event.body)["title"])
 
     async def is_settled(self) -> bool:
-        """Return whether the cursor is at the log's end, as late as it may be saved behind events without a match."""
-        await trio.sleep(SAVE_WITHIN)
-        await wait_all_tasks_blocked()
         page = await self.storage.log.read(START, 500, EVERYTHING)
         return cursor(self.disk, MATCHED) == (page.events[-1].seq if page.events else None)

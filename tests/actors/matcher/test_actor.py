@@ -8,6 +8,7 @@ import pytest
 import trio
 from trio.testing import MockClock, wait_all_tasks_blocked
 
+from actors.matcher import actor
 from actors.matcher.actor import MOST_ROWS
 from actors.messages.workers import AlertsChanged
 from actors.notices import draft
@@ -44,7 +45,10 @@ async def test_a_committed_event_reaches_the_outbox_of_every_alert_it_satisfies(
         assert rig.nudged[-2:] == ["a-hook", "b-hook"]
 
 
-async def test_the_cursor_passes_events_without_a_match_within_a_second_and_in_one_commit() -> None:
+async def test_the_cursor_passes_events_without_a_match_within_a_second_and_in_one_commit(
+    autojump_clock: MockClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(actor, "SAVE_WITHIN", 1.0)
     rig = Rig()
     await rig.prepare(an_alert("a", "price"))
     async with running(rig):
@@ -52,6 +56,7 @@ async def test_the_cursor_passes_events_without_a_match_within_a_second_and_in_o
             await rig.commit(f"plan {number}")
             await trio.sleep(0.1)
         assert rig.points == []
+        await trio.sleep(1.0)
         assert await rig.is_settled()
         assert rig.points.count("matcher/after advance") == 1
 

@@ -28,6 +28,7 @@ class _Unshielded:
     """Trio as an unshielded act sees it."""
 
     TooSlowError, current_time, lowlevel = trio.TooSlowError, trio.current_time, trio.lowlevel
+    fail_after = trio.fail_after
 
     @staticmethod
     def CancelScope(*, shield: bool, deadline: float) -> trio.CancelScope:  # noqa: N802  # Trio's name

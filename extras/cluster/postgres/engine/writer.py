@@ -25,7 +25,7 @@ from storage.records.identity import START
 from storage.records.member import shard_of
 from storage.records.source import Source
 from storage.secrets.vault import Vault
-from storage.sql.transaction import DROPS, Row, Transaction
+from storage.sql.transaction import Row, Transaction
 from storage.sql.writing import Ticket, WritingThread
 
 AGAIN = 3
@@ -43,6 +43,7 @@ _PUT_MARKS = b"""INSERT INTO story_mark(mark, seq) SELECT * FROM unnest(%b::int8
 # Who writes these holds the log's lock: their order need not match another transaction's.
 _PUT_HOT = b"""UPDATE source_hot SET body=new.body, version=new.version
     FROM unnest(%b::bytea[], %b::int8[], %b::int8[]) AS new(body, version, key) WHERE source_hot.key=new.key"""
+_OF_ALERTS = "SELECT id FROM destination WHERE alert=ANY(?)"
 _LOCK = "SELECT 1 FROM {0} WHERE id=ANY(?) ORDER BY id"
 _LOCKS = {table: _LOCK.format(table) for table in ("alert", "destination", "publication")} | {
     "fact": "SELECT 1 FROM fact WHERE name=ANY(?) ORDER BY name",
@@ -78,12 +79,16 @@ class PostgresTransaction(Transaction):
         ids: defaultdict[str, set[str]] = defaultdict(set)
         for kind, id in rows:
             ids[kind].add(id)
-        how = "FOR UPDATE" if ids.pop(DROPS[0], None) else "FOR NO KEY UPDATE"
-        of_destinations = how if "destination" in ids else "FOR KEY SHARE"
-        if refers := ids.pop("refers", None):
-            ids["destination"] |= refers
+        drops = ids.pop("drops", None)
+        how = "FOR UPDATE" if drops else "FOR NO KEY UPDATE"
+        of_destinations = how if drops or "destination" in ids else "FOR KEY SHARE"
+        ids["destination"] |= ids.pop("refers", set())
         for table in sorted(ids):
-            self.execute(f"{_LOCKS[table]} {of_destinations if table == 'destination' else how}", (sorted(ids[table]),))
+            strength = of_destinations if table == "destination" else how
+            if ids[table]:
+                self.execute(f"{_LOCKS[table]} {strength}", (sorted(ids[table]),))
+            if table == "alert" and drops:  # no other node adds one to an alert that is locked
+                ids["destination"] |= {id for (id,) in self.execute(_OF_ALERTS, (sorted(drops),)).fetchall()}
 
     def place(self, source: Source) -> None:
         write = "UPDATE source SET shard=? WHERE key=(SELECT key FROM source_key WHERE id=?)"
