@@ -40,13 +40,13 @@ class AppContext:
     signer: signs with the key that is active. shifts: when the service ran by one steady clock.
     jwks: the published signing keys as a JWK Set (RFC 7517), encoded.
     look_keys: where the keys that sign looks are published, for an authority at a time; None: looks are not signed.
-    readiness: what must hold for /readyz, by name: an empty string is well, else a sentence gives the reason.
+    readiness: what must hold for /readyz, by name: an empty string, or a sentence about the fault.
     overdue: how many sources' due looks had not happened at the watchman's last round.
     lag: how far the matcher is behind the log.
     alert_changes: how often alerts have changed. mailboxes: of the actors of extras, by name.
     callbacks: the way out to the hub's subscribers.
-    kinds: the kinds of destinations, by id. inviter: asks people whether they want to be told.
-    figures: read off the running service, in addition to the World's metrics.
+    kinds: the kinds of destinations, by id. inviter: asks people for consent to notifications.
+    figures: those of the running service that the World's metrics don't count.
     overseer: the tree as rows, and the acts on its parts.
     templates: what can be instantiated.
     importer: the mailbox of who adds whole lists of sources.
@@ -57,7 +57,7 @@ class AppContext:
     draining: whether the service is stopping (new work is refused with 503).
     private_since: since when a source is for its owner only, until somebody includes it by name; None: it is public.
     source_changes: how often sources were added, edited or deleted.
-    open_streams: the streams that are open at this node, whatever the listener.
+    open_streams: all open streams of this node.
     """
 
     world: World

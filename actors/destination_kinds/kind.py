@@ -86,7 +86,7 @@ class Inviter(Protocol):
 
 
 class Service(NamedTuple):
-    """The running service, for a kind with a key of its own."""
+    """The running service, for a kind that keeps a key."""
 
     world: World
     storage: Storage

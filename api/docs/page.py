@@ -1,6 +1,6 @@
 """The reference and the problem pages, as HTML from `templates/`, which escape every value.
 
-Text outside of attributes (`|text`) keeps its quotes, because examples have many.
+Text outside of attributes (`|text`) keeps its quotes: examples have many.
 """
 
 from __future__ import annotations

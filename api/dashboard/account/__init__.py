@@ -1,4 +1,4 @@
 """The account of the dashboard's user: passwords, signing in, settings, API keys.
 
-May import whatever `api.dashboard` may. Start with `entry.py`.
+May import the same as `api.dashboard`. Start with `entry.py`.
 """

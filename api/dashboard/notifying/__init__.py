@@ -1,5 +1,5 @@
 """Alerts, destinations and deliveries: their lists, forms and buttons.
 
-May import whatever `api.dashboard` may, and from `actors.delivery` only the arithmetic of times (`deliveries.py`).
+May import the same as `api.dashboard`, and from `actors.delivery` only the arithmetic of times (`deliveries.py`).
 Start with `alerts.py`, then `destinations.py`.
 """

@@ -1,4 +1,4 @@
 """Sources: the list, adding, one source in full, its settings, and the choice of its watched part.
 
-May import whatever `api.dashboard` may. Start with `listing.py`.
+May import the same as `api.dashboard`. Start with `listing.py`.
 """
