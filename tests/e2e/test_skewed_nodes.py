@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import signal
 import sys
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, suppress
 from datetime import timedelta
 from itertools import pairwise
 from pathlib import Path
@@ -19,7 +19,7 @@ from tests.e2e.origin import Origin
 from tests.e2e.service import Service, a_service, add
 from tests.e2e.test_postgres import a_key, variables
 from tests.support.postgres import durable
-from tests.support.waiting import until
+from tests.support.waiting import HANG, until
 
 pytestmark = pytest.mark.real
 
@@ -62,6 +62,16 @@ class WatchedOrigin(Origin):
         return max(after - before for before, after in pairwise([*self.times, trio.current_time()]))
 
 
+async def added(client: Client, origin: WatchedOrigin) -> object:
+    """Add a source; a busy machine may refuse it for a moment, as its worker is killed at the deadline."""
+    settings = {} if origin.lively else {"schedule": "1h"}
+    with trio.fail_after(HANG):
+        while True:
+            with suppress(CommandFailed):
+                return (await add(client, f"http://{origin.place}/feed", **settings))["id"]
+            await trio.sleep(1.0)
+
+
 async def check(client: Client, source: object, origin: WatchedOrigin) -> None:
     """Ask until a check is accepted, and wait until it happens."""
     while True:
@@ -96,8 +106,7 @@ async def test_nodes_whose_clocks_differ_leave_no_source_silent_and_make_every_c
         for number, origin in enumerate(origins):
             await nursery.start(origin.serve)
             nursery.start_soon(origin.publish)
-            settings = {} if origin.lively else {"schedule": "1h"}
-            sources[origin] = (await add(clients[number % 3], f"http://{origin.place}/feed", **settings))["id"]
+            sources[origin] = await added(clients[number % 3], origin)
 
         async def check_all(through: list[Client]) -> None:
             for client in through:

@@ -41,7 +41,7 @@ class Paragraph:
     def __init__(self, text: str, linked: int, is_heading: bool = False) -> None:
         self.text, self.chars_count_in_links, self.is_heading = text, linked, is_heading
         self.heading = is_heading
-        # The class of a short block, of which jusText reads no stop words.
+        # The class of a short block: jusText ignores its stop words.
         self.cf_class: Class = "bad" if linked or "©" in text or "&copy" in text else "short"
         self.class_type: Class = "bad"
 
