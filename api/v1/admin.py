@@ -15,7 +15,8 @@ from actors.overseer.overseer import Whole
 from actors.overseer.rows import first_line
 from actors.settings import Settings, masked
 from api.feed import Feed, overview_of
-from api.operations import coverage, keys, sources, system
+from api.nouns import keys
+from api.operations import coverage, sources, system
 from api.operations.system import row_of
 from api.route import Answer, Call, Route
 from api.schemas import admin as wire

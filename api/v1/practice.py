@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from actors.messages.views import SourceView
 from actors.practice import What, named
-from api.operations import practice as acts
+from api.nouns import practice as acts
 from api.route import PUBLIC, Answer, Call, Route
 from api.schemas.sources import SourceRecord
 from api.v1.sources import record_of

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from api.operations import keys as operations
+from api.nouns import keys as operations
 from api.route import Answer, Call, Route
 from api.schemas import secrets as wire
 

@@ -1,12 +1,12 @@
-"""Tags with their counts and defaults; the operations are in `api.operations.tag_defaults`."""
+"""Tags with their counts and defaults; the operations are in `api.nouns.tag_defaults`."""
 
 from __future__ import annotations
 
 from actors.messages.requests import TagSettings
 from api.etags import expected, expected_by_put, shown, tag_of
 from api.fields.declaring import mirrored
-from api.operations import tag_defaults as acts
-from api.operations.tag_defaults import Tag
+from api.nouns import tag_defaults as acts
+from api.nouns.tag_defaults import Tag
 from api.pagination import next_page, place
 from api.problems import Refusal
 from api.route import Answer, Call, routes_below

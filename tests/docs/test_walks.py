@@ -26,7 +26,7 @@ OF_TAGS = {
 """Files that name a source's field again, because a tag may set it for all its sources."""
 SOME_NOUNS = {
     "api/dashboard/table.py",  # the nouns with screens
-    "api/operations/practice.py",  # adds a source, an alert and a bin to try
+    "api/nouns/practice.py",  # adds a source, an alert and a bin to try
 }
 """Files that import several nouns, but need no change for a new one."""
 

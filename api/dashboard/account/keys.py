@@ -13,7 +13,7 @@ from actors.language.speaking import say
 from api.dashboard.account.entry import check_again
 from api.dashboard.forms import Confirm, Form, Wrong
 from api.dashboard.screen import Go, Page, Reply, Screen, Secret, Visit, post
-from api.operations import keys as acts
+from api.nouns import keys as acts
 from storage.records.key import ApiKey
 
 _Limit = Annotated[int, Meta(ge=1, le=MOST)]

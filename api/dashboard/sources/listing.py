@@ -24,7 +24,8 @@ from api.dashboard.screen import Go, Page, Screen, Undo, Visit, post
 from api.dashboard.sessions import own_path
 from api.dashboard.sources import display, options
 from api.dashboard.sources.display import MINUTES, RESTING, strip
-from api.operations import sources, tag_defaults
+from api.nouns import tag_defaults
+from api.operations import sources
 from api.operations.batches import Failed
 from api.operations.context import OperationContext
 from storage.records import trail

@@ -17,7 +17,7 @@ from actors.messages import requests as ask
 from api.dashboard.forms import Form, Wrong
 from api.dashboard.screen import Go, Page, Screen, Visit, post
 from api.dashboard.sources.display import labels
-from api.operations import tag_defaults as acts
+from api.nouns import tag_defaults as acts
 from api.refusal_words import plainly
 from storage.records.identity import interval_text
 from storage.records.revision import revision_of

@@ -3,7 +3,7 @@ from __future__ import annotations
 import httpx
 import pytest
 
-from api.operations.keys import WRONG
+from api.nouns.keys import WRONG
 from tests.api.house import House
 
 HEADERS = "Cookie: id=42"
