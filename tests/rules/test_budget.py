@@ -8,20 +8,20 @@ from tests.rules.source_files import modules, name_of
 BUDGET = {
     "supervision": (2_523, 19),
     "storage": (10_565, 69),
-    "actors": (50_276, 301),
-    "api": (23_666, 139),
+    "actors": (50_278, 301),
+    "api": (23_668, 139),
     "sanderling": (12_041, 75),
     "extras/agents": (1_084, 7),
     "extras/apply": (3_227, 21),
     "extras/browser": (3_630, 14),
-    "extras/cluster": (4_281, 30),
+    "extras/cluster": (4_286, 30),
     "extras/install": (1_227, 6),
     "extras/migrate": (4_781, 25),
     "extras/office": (621, 6),
     "extras/publish": (2_326, 15),
     "extras/receiver": (1_662, 11),
     "extras/tracing": (1_077, 9),
-    "extras/webpush": (555, 4),
+    "extras/webpush": (554, 4),
 }
 """room or extra: lines and modules at most."""
 SLACK = 100
