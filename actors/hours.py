@@ -108,7 +108,7 @@ def read_hours(text: str) -> QuietHours:
     start = time(int(found[1]), int(found[2] or 0))
     end = time(int(found[3]) % 24, int(found[4] or 0))
     if start == end and found[3] != "24":
-        raise ValueError("the hours begin when they end")
+        raise ValueError("the hours begin and end at the same time")
     zone = words[1] if len(words) == 2 else "UTC"
     try:
         ZoneInfo(zone)

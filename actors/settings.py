@@ -291,7 +291,7 @@ class Settings:
             if not (port.isascii() and port.isdigit() and 0 < int(port) < 65536):
                 raise ValueError(f"browser_ports: {port!r} is no port")
         if self.browser_proxy_address and not self.browser_proxy_listen:
-            raise ValueError("browser_proxy_address is set and browser_proxy_listen is not: where is it to listen?")
+            raise ValueError("browser_proxy_address is set and browser_proxy_listen is not: set its listening address")
         if self.browser_gate()[0] in _LOOPBACK and not self.browser_proxy_address:
             raise ValueError(
                 "browser_proxy_listen is every address: set browser_proxy_address to the one for the browser"

@@ -47,7 +47,7 @@ def expected_by_put(call: Call) -> Expected:
     if known is None:
         return expected(call)
     if ANY not in known:
-        raise invalid("header.If-None-Match", "can only be * here: nothing is to be there yet", ", ".join(known))
+        raise invalid("header.If-None-Match", "can only be * here, because nothing exists yet", ", ".join(known))
     return NOTHING
 
 

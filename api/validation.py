@@ -186,7 +186,7 @@ def _strict_json(raw: bytes) -> Any:
     if not raw.strip():
         raise invalid("body", "a JSON body is required")
     if raw.startswith(BOM_UTF8):
-        raise invalid("body", "begins with a byte order mark (U+FEFF), which JSON has none of (RFC 8259, 8.1)")
+        raise invalid("body", "begins with a byte order mark (U+FEFF), which JSON forbids (RFC 8259, 8.1)")
     try:
         tree = json.loads(
             raw.decode(),

@@ -30,7 +30,7 @@ STEP = 256 << 10
 
 
 PATIENCE = 3_600.0
-"""Seconds for which a clock that jumped ahead must run steadily to be trusted: time for a person to correct it."""
+"""Seconds that a clock must run steadily after a jump ahead to be trusted: time for a person to correct it."""
 JUMP = Millis(3_600_000)
 """Milliseconds that the clock may be ahead of the elapsed time."""
 IDLE = Millis(86_400_000)
@@ -91,7 +91,7 @@ class Keep:
     def __post_init__(self) -> None:
         """Raises ValueError if a limit would keep nothing."""
         if any(bound is not None and bound < 1 for bound in (self.age, self.events, self.weight)):
-            raise ValueError(f"nothing would be kept by {self}")
+            raise ValueError(f"{self} would keep nothing")
 
 
 class FreeSpace(NamedTuple):

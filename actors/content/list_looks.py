@@ -109,7 +109,7 @@ def _look_at_sitemap(asked: ListRequest) -> ListLook:
     # An index file that is gone has no body: it counts as read.
     found = read_sitemap(asked.body) if asked.body or not asked.file else Sitemap(is_index=False, addresses=())
     if asked.file and found.is_index:
-        raise ContentError("This file of an index is an index itself: no file of it is read.")
+        raise ContentError("This file of an index is itself an index, which is not supported.")
     change = compare_map(memory, found, asked.file)
     kind: Kind = "news" if change.new or change.bulk else "unchanged" if memory is not None else "baseline"
     noun = "files" if found.is_index else "addresses"
@@ -141,7 +141,7 @@ def read_item(asked: PageRequest) -> ItemPage:
     """Read an item's own page for its text. Raises ContentError if it has none."""
     opened = open_page(asked.body, asked.content_type, None, ())
     if format_of(opened.root) == FILE:
-        raise ContentError("It is a file that is no text.")
+        raise ContentError("It is not a text file.")
     blocks = blocks_in(opened)
     reading = reading_of(opened.root, blocks, "", narrowed=False)
     text = event_text(blocks, reading.blocks, None, whole=opened.root.tag == ROOT)

@@ -157,7 +157,7 @@ def look_page(asked: PageRequest) -> PageLook:
     """
     opened = open_page(asked.body, asked.content_type, asked.selector, asked.ignore, asked.was)
     if asked.memory and not asked.was and format_of(opened.root) == FILE:
-        raise ContentError("The page has become a file that is no text.")
+        raise ContentError("The page has become a file without text.")
     if asked.was and not is_same(format_of(opened.root), asked.was):
         raise ContentError("The page has become a document of another kind.")
     memory = decode_memory(asked.memory) if asked.memory else None

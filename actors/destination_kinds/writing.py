@@ -67,4 +67,4 @@ async def _call(jail: Jail, task: str, limits: TextLimits, values: Mapping[str, 
     except WorkerTooSlow:
         raise TemplateFailed(f"it was not done within {WITHIN * 1000:g} ms") from None
     except WorkerDied:
-        raise TemplateFailed("the worker that fills it in ended; it may take too much memory") from None
+        raise TemplateFailed("its worker process ended; the template may take too much memory") from None

@@ -202,7 +202,7 @@ def _checked(url: Url, answer: h11.Response, heard: Heard | None, world: World) 
     if is_redirect(status) and "location" in headers:
         raise Elsewhere(redirect(url, headers["location"]), (url.text,))
     if status == HTTPStatus.NO_CONTENT:
-        raise LookFailed(Blame.REMOTE_PERMANENT, "answered 204: the server asks not to be asked again", status=status)
+        raise LookFailed(Blame.REMOTE_PERMANENT, "answered 204: the server asks for no more requests", status=status)
     if status != HTTPStatus.OK:
         raise failure(status, retry_after(headers.get("retry-after"), sent_at(headers, wall)))
     content_type, coding = headers.get("content-type", ""), headers.get("content-encoding", "identity")
@@ -212,6 +212,6 @@ def _checked(url: Url, answer: h11.Response, heard: Heard | None, world: World) 
         raise LookFailed(Blame.REMOTE_PERMANENT, says, status=status)
     if coding.strip().lower() not in {"", "identity"}:
         raise LookFailed(
-            Blame.CONTENT, f"the stream is compressed ({coding[:40]}), which was not asked for", status=status
+            Blame.CONTENT, f"the stream is compressed ({coding[:40]}), which was not requested", status=status
         )
     return content_type

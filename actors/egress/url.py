@@ -33,9 +33,9 @@ def read_host(text: str) -> str:
     if text.startswith("["):
         return _read_ipv6(text)
     if "%" in text:
-        raise UrlRefused("url-host", f"{text[:60]!r}: no percent sign belongs in a host")
+        raise UrlRefused("url-host", f"{text[:60]!r}: a host has no percent sign")
     if any(dot in text for dot in _OTHER_DOTS):
-        raise UrlRefused("url-host", f"{text[:60]!r} has a dot that is not the ASCII one")
+        raise UrlRefused("url-host", f"{text[:60]!r} has a dot that is not ASCII")
     name = _to_ascii(text)
     name = name.removesuffix(".")  # the root's dot: another spelling of the same name
     if not name:
@@ -54,7 +54,7 @@ def _read_ipv4(text: str) -> str:
     except AddressValueError:
         address = ""
     if address != text:
-        raise UrlRefused("url-host-spelling", f"{text[:60]!r}: an IPv4 address is written as in 192.0.2.1")
+        raise UrlRefused("url-host-spelling", f"{text[:60]!r}: write an IPv4 address such as 192.0.2.1")
     return text
 
 
@@ -160,7 +160,7 @@ def parse_url(text: str, *, schemes: Sequence[str] = ("http", "https", "ws", "ws
     _check_characters(text)
     scheme, authority, path, query, fragment = _split(text)
     if scheme is None or authority is None:
-        raise UrlRefused("url-relative", "a URL must be complete, as in https://example.com/feed")
+        raise UrlRefused("url-relative", "a URL must be complete, such as https://example.com/feed")
     return _build(scheme.lower(), authority, path, query, schemes, route=_route(scheme.lower(), fragment))
 
 
@@ -204,7 +204,7 @@ def _split(text: str) -> tuple[str | None, str | None, str, str | None, str | No
     scheme, authority, path, query, fragment = found.groups()
     if scheme is not None and not _SCHEME.fullmatch(scheme):
         raise UrlRefused(
-            "url-scheme", f"{scheme[:20]!r} is no scheme: a URL is complete, as in https://example.com/feed"
+            "url-scheme", f"{scheme[:20]!r} is not a scheme: write a complete URL, such as https://example.com/feed"
         )
     return scheme, authority, path, query, fragment
 
@@ -235,7 +235,7 @@ def _read_authority(scheme: str, authority: str) -> tuple[str, int]:
     if authority.startswith("["):
         bracket = authority.find("]") + 1
         if bracket == 0 or authority[bracket : bracket + 1] not in ("", ":"):
-            raise UrlRefused("url-host", "an IPv6 address is written in brackets, then at most a port follows")
+            raise UrlRefused("url-host", "write an IPv6 address in brackets, with an optional port")
         host, port = authority[:bracket], authority[bracket + 1 :]
     else:
         host, _, port = authority.partition(":")

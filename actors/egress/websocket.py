@@ -126,7 +126,7 @@ def unreadable(reason: str) -> SessionOver:
 
 def unlawful(reason: str) -> SessionOver:
     """Return the end of a session whose server breaks the protocol, or abuses it."""
-    return SessionOver(Blame.REMOTE_TRANSIENT, f"the server breaks the protocol: {reason}", answered=True)
+    return SessionOver(Blame.REMOTE_TRANSIENT, f"the server violates the protocol: {reason}", answered=True)
 
 
 MESSAGE_LIMIT: Final = 1 << 20
@@ -379,7 +379,7 @@ class Frames:
                 raise connection.end or broken("the connection ended without a close") from None
             asked = self._unanswered()
             if asked is not None and trio.current_time() >= asked + SIGN_WITHIN:
-                raise broken(f"the link is dead: no pong within {SIGN_WITHIN:g} s")
+                raise broken(f"the connection is dead: no pong within {SIGN_WITHIN:g} s")
 
     def _unanswered(self) -> float | None:
         """Return when the last ping was sent, unless a frame has come since."""
@@ -509,7 +509,7 @@ async def _shake(
         if "subprotocol" in str(error):
             says = f"{in_words(error)}: the server chose one that was not offered; name it in `subprotocols`"
             raise LookFailed(Blame.REMOTE_PERMANENT, says) from None
-        raise LookFailed(Blame.REMOTE_TRANSIENT, f"the server breaks the protocol: {in_words(error)}") from None
+        raise LookFailed(Blame.REMOTE_TRANSIENT, f"the server violates the protocol: {in_words(error)}") from None
 
 
 def _tell(answer: AcceptConnection | RejectConnection, heard: Heard | None, world: World) -> None:

@@ -284,7 +284,7 @@ def _compiled(source: str, escape: Callable[[str], str]) -> Template:
             return ""
         if isinstance(value, (str, int, float)):
             return escape(str(value))
-        raise ContentError("a value that has parts can't be written: name one of its parts")
+        raise ContentError("a value with parts can't be written: name one of its parts")
 
     environment = _Environment(undefined=ChainableUndefined, finalize=lambda value: said(_bounded(value)), cache_size=0)
     environment.globals.clear()
@@ -366,7 +366,7 @@ def _check(tree: nodes.Template) -> None:
             raise ContentError(f"{line}{_WORDS.get(type(node), 'this is')} not a part of message templates")
         for name in _named(node):
             if name not in _ATTRIBUTES:
-                raise ContentError(f"line {node.lineno}: there is no value called {name}")
+                raise ContentError(f"line {node.lineno}: there is no value named {name}")
         if isinstance(node, nodes.Const) and isinstance(node.value, float) and not isfinite(node.value):
             raise ContentError(f"line {node.lineno}: {_ENDLESS}")
     for written in tree.find_all((nodes.TemplateData, nodes.Const)):
@@ -374,10 +374,10 @@ def _check(tree: nodes.Template) -> None:
         if isinstance(text, str) and text.endswith("@") and not _ends_with(tree, written):
             raise ContentError(f"line {written.lineno}: an @ right before a value would let a page mention people")
     if any(name.name == "self" for name in tree.find_all(nodes.Name)):  # which Jinja declares itself
-        raise ContentError("there is no value called self")
+        raise ContentError("there is no value named self")
     unknown = sorted(meta.find_undeclared_variables(tree) - NAMES)
     if unknown:
-        raise ContentError(f"there is no value called {unknown[0]}; there are: {', '.join(sorted(NAMES))}")
+        raise ContentError(f"there is no value named {unknown[0]}; there are: {', '.join(sorted(NAMES))}")
 
 
 def _named(node: nodes.Node) -> Sequence[str]:

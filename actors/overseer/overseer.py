@@ -240,7 +240,7 @@ class Overseer:
             return child
         if self._find(path) is None:
             raise NotFound(f"There is no {path} in the tree.")
-        raise Conflict(f"{path} is paused: it has nothing that runs.")
+        raise Conflict(f"{path} is paused: it has no running task.")
 
     def _part(self, child: Child) -> Row:
         path = child.path.partition("/")[2]

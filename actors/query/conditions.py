@@ -186,7 +186,7 @@ def _of_days(made: Condition) -> Condition:
 
 def _named(made: Condition) -> Condition:
     if made.sign not in {":", "="}:
-        raise ConditionError(f"{made.subject} is named, not compared: write {made.subject}:{made.typed or '...'}")
+        raise ConditionError(f"{made.subject} can't be compared: write {made.subject}:{made.typed or '...'}")
     if made.names_place:
         return replace(made, text=made.typed)
     text = re.sub(r"[\s-]+", "_", made.typed.lower())
@@ -205,13 +205,11 @@ def _of_amount(made: Condition) -> Condition:
         raise ConditionError(f"{made.subject} is compared with a number, as in {example}")
     whole, mark, decimals = found["number"].replace(",", ".").partition(".")
     if mark and len(decimals) == 3 and "," in found["number"]:
-        raise ConditionError(
-            f"{found['number']} can be read in two ways: write {whole}{decimals} or {whole}.{decimals}"
-        )
+        raise ConditionError(f"{found['number']} is ambiguous: write {whole}{decimals} or {whole}.{decimals}")
     if moves and (made.sign in {":", "="} or made.sign[0] == "<"):
-        raise ConditionError(f"say how much it moved at least, as in {example}")
+        raise ConditionError(f"name the smallest movement, as in {example}")
     if moves and found["sign"]:
-        raise ConditionError(f"{made.aspect} is counted from 0 up, as in {example}")
+        raise ConditionError(f"{made.aspect} must be 0 or more, as in {example}")
     number = int(whole + decimals)
     made = replace(made, number=-number if found["sign"] else number, scale=len(decimals))
     unit = found["before"] or found["after"] or ""
@@ -219,14 +217,14 @@ def _of_amount(made: Condition) -> Condition:
         raise ConditionError("one currency is enough, before or after the number")
     if unit == "%":
         if made.subject == "price" and not moves:
-            raise ConditionError("a price is no share: write price.drop>=10% or percent>=10")
+            raise ConditionError("a price has no percentage: write price.drop>=10% or percent>=10")
         return replace(made, is_share=moves)
     if unit and made.subject == "percent":
-        raise ConditionError("percent has no other unit, as in percent>=10")
+        raise ConditionError("percent takes no other unit, as in percent>=10")
     if unit and made.subject == "price":
         code = _CURRENCIES.get(unit, unit.upper())
         if len(code) != _OF_CODE:
-            raise ConditionError(f"{unit} is no currency: write its code, as in price<300EUR")
+            raise ConditionError(f"{unit} is not a currency: write its code, as in price<300EUR")
         return replace(made, unit=code)
     return replace(made, unit=unit)
 

@@ -139,7 +139,7 @@ def _item(text: str, at: int, speech: Language) -> Node:
         _add_steps(shape, speech, steps, needs)
     if not steps:
         hint = _HINTS.get(stem[:1], "there is no letter, digit or emoji in it")
-        raise QueryError(f"{text[:40]!r} has nothing to look for: {hint}", at)
+        raise QueryError(f"{text[:40]!r} has no searchable word: {hint}", at)
     if star:
         steps[-1] = tuple((*path[:-1], _prefix(path[-1], stem, at)) for path in steps[-1])
     row: Node = Phrase(tuple(steps))
@@ -217,7 +217,7 @@ class _Reader:
             case "close":
                 raise QueryError("there is no word before this )", token.at)
             case _:
-                raise QueryError("the query ends where a word should follow", token.at)
+                raise QueryError("the query ends before the expected word", token.at)
 
     def _excluded(self, at: int, depth: int) -> Node:
         if self.token.kind not in ("item", "open"):
@@ -228,7 +228,7 @@ class _Reader:
         if depth >= MOST_NESTING:
             raise QueryError(f"parentheses nest at most {MOST_NESTING} deep", at)
         if self.token.kind == "close":
-            raise QueryError("there is nothing between these parentheses", at)
+            raise QueryError("these parentheses are empty", at)
         inside = self.choice(depth + 1)
         if self.token.kind != "close":
             raise QueryError("this ( is not closed", at)

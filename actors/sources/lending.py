@@ -44,7 +44,7 @@ def _read(text: str) -> str:
     if url.target != "/" or "/" in rest:
         raise UrlRefused("url-host", f"{text[:60]!r} is no host: a host has no path")
     if below and "." not in url.host:
-        raise UrlRefused("url-host", f"{text[:60]!r} would be every host of a top level")
+        raise UrlRefused("url-host", f"{text[:60]!r} would match every host of a top-level domain")
     return below + url.authority
 
 

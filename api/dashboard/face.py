@@ -182,7 +182,7 @@ def _view(app: Dashboard, screen: Screen) -> Callable[..., Any]:
             return _response(app, visit, await screen.run(visit))
         by_link = screen.access == "link"
         if not by_link and is_foreign(request.headers, app.api.base_url):
-            raise Refusal("forbidden", say("This change was asked for by another site's page. Nothing was done."))
+            raise Refusal("forbidden", say("Another site's page sent this change, so it was not made."))
         given = fields_of(await _body(screen), request.headers.get("Content-Type", ""))
         if not by_link:
             _check_token(given)

@@ -90,7 +90,7 @@ def _check_channel(call: OperationContext, channel: object) -> None:
 
 def _check_anomaly(enabled: object) -> None:
     if enabled is True:
-        raise Unprocessable("anomalies can't be watched for yet", "body.anomaly_enabled", value=True)
+        raise Unprocessable("anomalies can't be watched yet", "body.anomaly_enabled", value=True)
 
 
 def _changed(old: Alert, changes: Mapping[str, Any], now: Millis, by: str, *, seen: bool) -> Alert:
@@ -124,7 +124,7 @@ async def _add(call: OperationContext, new: wire.NewAlert, planned: str | None) 
     _check_anomaly(new.anomaly_enabled)
     sources = await named_in(call, new)
     if len(await alerts.all()) >= MOST_ALERTS:
-        raise Conflict(f"there are {MOST_ALERTS} alerts, and there is no room for more: delete one first")
+        raise Conflict(f"there are {MOST_ALERTS} alerts, the most possible: delete one first")
     name = new.name or new.filter_query.strip()[:_NAME] or "Everything"
     alert = Alert(
         id=planned or call.context.world.new_id(),

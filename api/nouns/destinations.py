@@ -95,7 +95,7 @@ def _quiet(hours: wire.QuietHours | None) -> QuietHours | None:
         return None
     _check_zone(hours.timezone, "body.quiet_hours.timezone")
     if hours.start == hours.end:
-        raise Unprocessable("quiet hours that begin as they end have no length", "body.quiet_hours.to", hours.end)
+        raise Unprocessable("quiet hours begin and end at the same time", "body.quiet_hours.to", hours.end)
     return QuietHours(hours.start, hours.end, hours.timezone, tuple(day for day in WEEKDAYS if day in hours.weekdays))
 
 

@@ -69,7 +69,7 @@ async def compare(call: OperationContext, supposed: wire.SecretsRequest) -> tupl
         if not same:
             verdict = call.limiter.take(_PACED, WRONG, trio.current_time())
             if not verdict.admitted:
-                raise TooSoon("Too many values were other than those that are kept here.", verdict.retry_after)
+                raise TooSoon("Too many values differed from the stored ones.", verdict.retry_after)
         found.append(same)
     return tuple(found)
 

@@ -85,7 +85,7 @@ async def put(call: OperationContext, text: str, settings: TagSettings, expected
     """Replace the defaults of a tag. Raises Unprocessable, Stale, Conflict."""
     tag = tag_in(text)
     if settings.says_nothing:
-        raise Unprocessable("nothing is set: to take the defaults of a tag away, delete them", "body")
+        raise Unprocessable("no default is set: delete the defaults to remove them", "body")
     if settings.schedule is not None:
         sources.check_schedule(settings.schedule, "body.schedule")
     there = await _there(call)

@@ -73,7 +73,7 @@ async def carried(call: OperationContext, name: str) -> Carried:
     of_alerts = await call.streams.channels.get(name)
     if of_alerts is None:
         known = ", ".join((*CHANNELS, *(template.id for template in call.context.templates.catalogue)))
-        raise NotFound(f"There is no channel of this name; there are {known}, and those of alerts.")
+        raise NotFound(f"There is no channel of this name. The channels are {known}, and those of alerts.")
     return Carried(of_alerts=of_alerts)
 
 

@@ -117,9 +117,9 @@ def _sides(earlier: _Known, later: _Known) -> tuple[Sequence[Paragraph], Sequenc
         return earlier.texts, later.texts, False
     for side in (earlier, later):
         if not side.lines:
-            raise Conflict("Of one of these versions only the main text is kept, and of the other another part.")
+            raise Conflict("These versions can't be compared: one has only its main text, the other only another part.")
         if side.version.kept == "part":
-            raise Conflict("Of one of these versions only a part is kept, as its text is too long for an event.")
+            raise Conflict("These versions can't be compared: one was too long to be stored whole.")
     return *aligned(earlier.lines, later.lines), True
 
 
@@ -191,7 +191,7 @@ async def picture(call: OperationContext, id: str, side: Side) -> Picture:
     wanted = kept.before if side == "before" else kept.after
     found = None if wanted is None else await call.context.storage.pictures.get(event.source, wanted.seq)
     if found is None:
-        raise NotFound("There is no such picture, or it is no longer kept.")
+        raise NotFound("There is no such screenshot, or it has been deleted.")
     return found
 
 
@@ -206,7 +206,7 @@ async def newest_picture(call: OperationContext, id: str) -> Picture:
     kept = await newest(call, source)
     found = None if kept is None else await call.context.storage.pictures.get(source.id, Seq(kept.seq))
     if found is None:
-        raise NotFound("There is no such picture, or it is no longer kept.")
+        raise NotFound("There is no such screenshot, or it has been deleted.")
     return found
 
 

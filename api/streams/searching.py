@@ -64,7 +64,7 @@ class Texts:
     def asking(self) -> Iterator[None]:
         """Count a searching answer within the block. Raises Overloaded."""
         if self._asking >= MOST_ASKING:
-            raise Overloaded(f"{MOST_ASKING} searches in text are under way; there is no room for more", 5)
+            raise Overloaded(f"{MOST_ASKING} text searches are running, the most at once: retry later", 5)
         self._asking += 1
         try:
             yield

@@ -169,10 +169,10 @@ async def probe(command: Sequence[str], environment: Mapping[str, str]) -> tuple
         with trio.fail_after(UP_WITHIN):
             word = json.loads(await control.recv(_READ) or b"{}")
         if "probe" not in word:
-            raise NotUp("the holder of the browser says nothing")
+            raise NotUp("the browser's holder process is silent")
         return str(word["probe"]["namespace"]), str(word["probe"]["sandbox"])
     except (trio.TooSlowError, ValueError) as error:
-        raise NotUp(f"the holder of the browser does not answer: {error}") from None
+        raise NotUp(f"the browser's holder process does not answer: {error}") from None
     finally:
         control.close()
         with trio.CancelScope(deadline=trio.current_time() + GONE_WITHIN, shield=True):

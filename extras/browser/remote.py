@@ -93,13 +93,13 @@ def read_remote(setting: str) -> RemoteAddress:
         parts = urlsplit(setting)
         host, port = parts.hostname or "", parts.port
     except ValueError:
-        raise ValueError("it is no address: write http://host:port") from None
+        raise ValueError("it is not an address: write http://host:port") from None
     if not _HOST.fullmatch(host) or port == 0:
-        raise ValueError("its host or port is none: write http://host:port")
+        raise ValueError("its host or port is invalid: write http://host:port")
     if parts.username is not None or parts.password is not None:
-        raise ValueError("write no user and no password into it; a token goes behind a ?")
+        raise ValueError("leave out user and password; a token goes after a ?")
     if parts.fragment or not _REST.fullmatch(parts.path + parts.query):
-        raise ValueError("its path must be plain ASCII, and nothing may follow a #")
+        raise ValueError("its path must be plain ASCII, without a #")
     tls, asks = parts.scheme in ("wss", "https"), parts.scheme in ("http", "https")
     if not asks and parts.path in ("", "/") and not parts.query:
         raise ValueError(f"a ws address needs the browser's path; http://{host}:{port or 80} asks for it")
@@ -181,7 +181,7 @@ class RemoteBrowser:
         except OSError as error:
             raise NotUp(f"{self._address.shown}: {error.strerror or error}") from None
         except (*_BROKEN, ProtocolError, h11.ProtocolError):
-            raise NotUp(f"{self._address.shown} speaks no HTTP, or hung up") from None
+            raise NotUp(f"{self._address.shown} does not speak HTTP, or closed the connection") from None
         return RemoteLine(stream, connection, GateDoors(self._gate, self._reached_at, self._entropy), self._most)
 
     async def _open_gate(self, nursery: trio.Nursery, proxy: ForwardProxy) -> None:
@@ -227,7 +227,7 @@ class RemoteBrowser:
         except (ValueError, LookupError, TypeError, RecursionError):
             target = ""
         if not target:
-            raise NotUp(f"{address.shown} does not say which WebSocket is the browser's: is it Chromium's address?")
+            raise NotUp(f"{address.shown} does not name the browser's WebSocket: is it Chromium's address?")
         return target
 
     async def _got(self, host: str, target: str) -> tuple[int, bytes]:

@@ -123,11 +123,11 @@ class PublicationEndpoint(Endpoint):
     async def _event(self, publication: Publication, base: str, id: str) -> Reply:
         event = await self._api.context.storage.log.get(id)
         if event is None or not await self._newest.shows(publication, event):
-            raise NotFound("This event is not published here, or no longer.")
+            raise NotFound("This event is not published here.")
         try:
             body = pages.one(publication.title, event, base, await self._api.context.jwks())
         except (msgspec.MsgspecError, UnicodeDecodeError):
-            raise NotFound("This event cannot be shown: another version of the service has written it.") from None
+            raise NotFound("This event cannot be shown: another version of the service wrote it.") from None
         return Reply(200, HTML, body, (("cache-control", "private, no-cache"),))
 
     def refused(self, request: Arrived, refusal: Refusal) -> Reply:

@@ -67,11 +67,11 @@ class HubEndpoint(Endpoint):
         topic = fields.get("hub.topic", "")
         found = re.fullmatch(rf"{re.escape(self._api.base_url + PATH)}([\w-]+)\.([a-z]+)", topic)
         if found is None or found[2] not in FORMATS:
-            raise _wrong("hub.topic must be the address of a feed of this service, as its link rel=self says it")
+            raise _wrong("hub.topic must be the address of a feed of this service, as in its link rel=self")
         hashed = hash_of(found[1])
         published = await self._api.context.storage.publications.by_hash(hashed)
         if published is None:
-            raise _wrong("There is no feed at hub.topic: the address is wrong, or was taken back")
+            raise _wrong("There is no feed at hub.topic: the address is wrong or withdrawn")
         secret = fields.get("hub.secret") or None
         if secret is not None and len(secret.encode()) > LONGEST_SECRET:
             raise _wrong(f"hub.secret has at most {LONGEST_SECRET} bytes")

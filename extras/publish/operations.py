@@ -58,7 +58,7 @@ async def add(call: OperationContext, new: wire.NewPublication, planned: str | N
         return there
     named = await named_in(call, new)
     if len(await store.all()) >= MOST_PUBLICATIONS:
-        raise Conflict(f"there are {MOST_PUBLICATIONS} publications, and there is no room for more: delete one first")
+        raise Conflict(f"there are {MOST_PUBLICATIONS} publications, the most possible: delete one first")
     token = _token(call)
     made = Publication(
         id=planned or call.context.world.new_id(),

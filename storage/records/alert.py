@@ -16,7 +16,7 @@ Matching = Literal["change", "added", "removed", "page"]
 """The texts of a page's event that a query reads: the whole change, one side of it, or the whole page."""
 MOST_ALERTS = 10_000
 KEPT_DAYS = 31
-"""Days for which an alert's daily match counts are kept."""
+"""Days that an alert's daily match counts are kept."""
 MOST_SOURCES = 1000
 MOST_TAGS = 50
 """Most sources and most tags that one alert may name."""
@@ -51,7 +51,7 @@ class Scope(NamedTuple):
         return source in self.sources or source in self.private
 
     def has_left(self, source: Source, hot: SourceRuntime, since: Millis) -> bool:
-        """Return whether a source has been left out since a moment: it became private, and nobody has named it."""
+        """Return whether a source has been left out since a moment: it became private, and the alert does not name it."""
         gone = (hot.private_since or 0) > since and not self.names(source.id)
         return gone and self.has(source.id, source.tags)
 

@@ -21,9 +21,9 @@ from storage.records.tally import HOUR, Day, Hour
 MOST_SHIFTS: Final = 1_000
 """Most shifts kept. After that the oldest is dropped, and the record begins with the next one."""
 UNSEEN: Final = 120_000
-"""Milliseconds for which a change of the clock may go unnoticed: twice the interval between clock checks."""
+"""Longest time in milliseconds that a clock change may go unnoticed: twice the interval between clock checks."""
 UNSTORED: Final = 3_900_000
-"""Milliseconds before a crash for which checks may be unsaved: two half-hour sweeps and their duration."""
+"""Milliseconds before a crash whose checks may be unsaved: two half-hour sweeps and their duration."""
 DEAD: Final = 300_000
 """Milliseconds of silence after which a node has certainly stopped checking."""
 After = Literal["nothing", "stop", "crash", "restore", "clock", "retention"]
@@ -163,7 +163,7 @@ def _twice(shifts: Sequence[Shift]) -> Iterator[Span]:
 
 
 def _runs(shifts: Sequence[Shift]) -> Iterator[Part]:
-    """Yield the periods in which a clock ran undisturbed, across shifts and the time between them."""
+    """Yield the periods of an undisturbed clock, across shifts and the time between them."""
     start = shifts[0].began
     for before, after in pairwise(shifts):
         if after.after == "clock" or after.began < before.reach:
@@ -213,7 +213,7 @@ class Coverage(NamedTuple):
     """A receipt for a period. looks: number of checks by verdict. bodies: bodies that differed from the one before.
 
     first, last: times of successful checks on record. gap: None if the whole period is unknown. resting: milliseconds
-    for which the service was stopped.
+    that the service was stopped.
     """
 
     start: Millis

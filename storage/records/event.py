@@ -96,7 +96,7 @@ LARGEST = 2**53 - 1
 
 
 class Value(Struct, frozen=True, omit_defaults=True):
-    """A value as it stands (`text`), and what it is; a piece of plain text has no type.
+    """A value as written (`text`), and its type; plain text has none.
 
     money, number and percent have `number` and `scale` (decimal places); `unit` is the currency (ISO 4217), "%", or a
     unit of measure ("GB"), absent where none is known. date: `value` is YYYY-MM-DD, YYYY-MM or MM-DD; time: HH:MM;
@@ -127,7 +127,7 @@ class Value(Struct, frozen=True, omit_defaults=True):
 class TypedChange(Struct, frozen=True, omit_defaults=True):
     """One thing that changed. `before` or `after` is absent where it came, or went.
 
-    label: what the value is of ("Team · Seats"), in the page's own words. path: where it stands in a document that has
+    label: the value's name ("Team · Seats") in the page's own words. path: where it stands in a document that has
     paths. lowest_since, highest_since: of a price, from when on it was never lower, or higher, as far as is known
     (RFC 3339).
     """
@@ -180,7 +180,7 @@ Span = tuple[int, int]
 
 
 class Context(Struct, frozen=True, omit_defaults=True):
-    """Where a block stands: below which heading, in which row and column of a table. What is not known is absent."""
+    """Where a block stands: its heading, and its row and column in a table. Unknown parts are absent."""
 
     heading: str = ""
     row: str = ""
@@ -211,7 +211,7 @@ class Contexts(Struct, frozen=True):
 
 
 class Diff(Struct, frozen=True):
-    """What a reader wants to see of a page's change. `context` is absent where nothing is known of any text."""
+    """A page's change for readers. `context` is absent where nothing is known of any text."""
 
     added: tuple[str, ...]
     removed: tuple[str, ...]
@@ -244,7 +244,7 @@ class DeltaStats(Struct, frozen=True):
 
 
 class Delta(Struct, frozen=True):
-    """A change in reading order, from which the new text can be rebuilt from the old."""
+    """A change in reading order; it rebuilds the new text from the old."""
 
     ops: tuple[Op, ...]
     stats: DeltaStats
@@ -257,7 +257,7 @@ HEARTBEAT: Final = "heartbeat"
 
 
 class Heartbeat(Struct, frozen=True):
-    """What a heartbeat says: that the service did its work at that moment, and had the log up to there.
+    """The fields of a heartbeat: that the service did its work at that moment, and had the log up to there.
 
     number: of the heartbeats in this log, from 1. due_at: when it was due by the service's clock. before: the id of the
     heartbeat before it. head: of the newest event before it, of whatever kind. looks: that ended since `looks_since`,

@@ -70,7 +70,7 @@ def day_of(at: Millis) -> int:
 
 
 def millis_of(seq: Seq) -> Millis:
-    """Return the millisecond in which a position was minted."""
+    """Return the millisecond of a position."""
     return Millis(seq >> COUNTER_BITS)
 
 

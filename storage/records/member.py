@@ -17,11 +17,11 @@ from msgspec import Struct
 from storage.records.identity import START, Millis, Seq
 
 LEASE: Final = 5.0
-"""Seconds for which one beat keeps a member inside."""
+"""Seconds that one beat keeps a member inside."""
 BREAK: Final = LEASE / 2
 """A member with a longer pause between two beats, in seconds, counts as newly back."""
 KEPT: Final = 600.0
-"""Seconds for which a departed member stays in the view, so that others see how it left."""
+"""Seconds that a departed member stays in the view, so that others see how it left."""
 ALL, WEB = "all", "web"
 """Roles: a node that does everything, and one that only answers requests and streams."""
 LEFT: Final = float("-inf")

@@ -51,8 +51,8 @@ def in_english(name: str, value: Value) -> str:
 def message(template: str, /, **values: Value) -> Message:
     """Return a message. The template is a literal: the tests gather these for the catalogues.
 
-    >>> str(message("%(count)s looks failed: %(reason)s", count=3, reason=message("no answer")))
-    '3 looks failed: no answer'
+    >>> str(message("%(count)s checks failed: %(reason)s", count=3, reason=message("no answer")))
+    '3 checks failed: no answer'
     """
     return Message(template, values)
 

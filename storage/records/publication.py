@@ -16,10 +16,10 @@ MOST_PUBLICATIONS = 1_000
 
 
 class Publication(Struct, frozen=True):
-    """What is published under a title: events that meet all that is named here, of several values of one any.
+    """The events published under a title: events that meet all that is named here, of several values of one any.
 
     channel: as in a stream. alert_ids: what any of these alerts matches. token: the unguessable part of the address;
-    None when it came here without it: then only who has the address knows it. token_hash: SHA-256 of the token, by
+    None when it came here without it: then only its readers know the address. token_hash: SHA-256 of the token, by
     which a reader is let in.
     """
 
@@ -41,11 +41,11 @@ class Publication(Struct, frozen=True):
 
     @property
     def scope(self) -> Scope:
-        """The part of the library that it is over, of which its alerts or its channel may carry less."""
+        """The sources that it covers; its alerts or channel may narrow them."""
         return Scope(self.source_ids, self.tags, self.private_source_ids)
 
     def has_left(self, source: Source, hot: SourceRuntime, alerts: Iterable[Alert]) -> bool:
-        """Return whether a source has become private, and so left this, since somebody last set something."""
+        """Return whether a source has become private, and so left this, since a person last edited this."""
         of = [one.scope for one in alerts if one.id in self.alert_ids or one.channel == (self.channel or "")]
         shown = any(scope.has(source.id, source.tags) for scope in of or [self.scope])
         return shown and self.scope.has_left(source, hot, self.updated_at)

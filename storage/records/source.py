@@ -36,9 +36,9 @@ MOST_TAGGED = 1000
 
 
 class TagDefaults(Struct, frozen=True):
-    """The fields mean what they do in `Source`; None or () says nothing of a setting.
+    """The fields are those of `Source`; None or () sets nothing.
 
-    destinations: ids of those of which a new alert over the tag gets a copy each.
+    destinations: ids; a new alert over the tag gets a copy of each.
     """
 
     tag: str
@@ -80,16 +80,16 @@ def tag_of(text: str) -> str:
 
 
 RESTS = Millis(600_000)
-"""Milliseconds for which a deleted source can be restored."""
+"""Milliseconds that a deleted source can be restored."""
 
 
 class Detection(Struct, frozen=True, gc=False):
-    """What the service found a URL to be; `evidence` is a sentence that a person can check.
+    """The detected type of a URL; `evidence` is a sentence that a person can verify.
 
     forced: the user asked for a type that the body by itself is not; `type` stays that of the body.
     format: "html", the form of a text without elements of HTML, or the kind of feed; "" in records from before it.
     pending: the URL has yet to answer; the rest is a guess. sitemap: also an index; None in records from before it.
-    asks_password: the body has a field for one. A source with headers of its own is signed out when its body gets one.
+    asks_password: the body has a field for one. A source with its own headers is signed out when its body gets one.
     """
 
     type: SourceType
@@ -110,7 +110,7 @@ class Detection(Struct, frozen=True, gc=False):
 
 
 class Source(Struct, frozen=True, gc=False):
-    """What the user asked for. `url` is normalised and unique; `watch_url` is what is really fetched (a found feed)."""
+    """The user's settings. `url` is normalised and unique; `watch_url` is the fetched URL (a found feed)."""
 
     id: SourceId
     url: str
@@ -142,7 +142,7 @@ class Source(Struct, frozen=True, gc=False):
     noise: tuple[str, ...] = ()
     """Keys of blocks that the user marked as churn, newest last; at most `MOST_NOISE`."""
     bar: float | None = None
-    """The threshold from which a page's difference is reported; None: the default."""
+    """The least score of a reported page difference; None: the default."""
     practice: int | None = None
     """How often the practice document that it watches was changed; None: an ordinary source."""
     title: str = ""
@@ -162,7 +162,7 @@ class Source(Struct, frozen=True, gc=False):
     screenshots: bool = False
     """Whether each change of a rendered page is stored with a screenshot."""
     follow: Follow = "none"
-    """Whether each new list item or feed entry is reported with the text of its own page."""
+    """Whether each new list item or feed entry is reported with its page's text."""
     updated_by: str = ""
     """The last editor: a key's name, the dashboard, this machine; "" for the service itself."""
     managed: Managed | None = None
@@ -229,7 +229,7 @@ def called(title: str, found_title: str, address: str = "") -> str:
 
 
 class Validators(Struct, frozen=True, gc=False):
-    """What makes the next request conditional, the hash of the body they belong to, and the URL that gave them.
+    """Validators for the next conditional request, the hash of their body, and their URL.
 
     lies: they stayed when the body changed, so none are sent any more.
     """
@@ -295,7 +295,7 @@ class SourceRuntime(Struct, frozen=True, gc=False):
 
 
 def key_of(address: str) -> str:
-    """Return an address without the differences between twins: http or https, www, a slash at the end."""
+    """Return an address without the parts that its twins differ in: http or https, www, a slash at the end."""
     return address.partition("://")[2].removeprefix("www.").rstrip("/")
 
 

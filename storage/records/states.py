@@ -27,10 +27,10 @@ RANK: dict[Flag, int] = {"ok": 0, "degraded": 1, "rotten": 2}
 
 
 class Telling(Struct, frozen=True):
-    """What has been told of the present trouble, and when last.
+    """The notices about the present trouble, and the time of the last.
 
-    failing: the longest `notice_after`, in seconds, whose alerts know that the source fails; None: nobody does.
-    quiet: it was told that the source has gone quiet.
+    failing: the longest `notice_after`, in seconds, whose alerts got `source_failing`; None: no alert did.
+    quiet: `source_quiet` was sent.
     """
 
     at: Millis
@@ -41,8 +41,8 @@ class Telling(Struct, frozen=True):
 class Health(Struct, frozen=True):
     """A score from 0 to 1 with the sentence that explains it.
 
-    `down_since` is the first of the present run of failures. `told` None: nothing is told that is not over. `remark` is
-    what is said of the page at no cost, as a part of the reason. `said`: the reason with its values, if it has any.
+    `down_since` is the first of the present run of failures. `told` None: no notice is open. `remark`: a note on the
+    page that does not lower the score, part of the reason. `said`: the reason with its values, if it has any.
     """
 
     score: float = 1.0

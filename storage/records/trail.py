@@ -122,7 +122,7 @@ class Part(Struct, frozen=True, array_like=True):
 
 
 class Note(Struct, frozen=True, array_like=True):
-    """One check, in words and numbers.
+    """One check: a sentence and numbers.
 
     since: the check it was compared with. bar: the threshold. counts: numbers by name (new, held, edited, ...; for a
     stretch: frames, told, filtered, duplicates). until: the end of a stretch.

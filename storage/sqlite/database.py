@@ -242,7 +242,7 @@ def _lock_for_upgrade(folder: Path, version: int) -> FolderLock:
         lock.acquire()
     except Locked:
         if version:
-            raise Locked("the service that runs there is older than this program: restart it, and ask again") from None
+            raise Locked("the running service is older than this program: restart it, then retry") from None
         raise
     return lock
 

@@ -209,7 +209,7 @@ async def test_every_other_method_is_405_with_allow(house: House, share: float) 
                 assert set(answer.headers["allow"].split(", ")) == allowed, (method, path)
 
 
-async def test_what_is_not_there_is_a_404_problem(house: House, subtests: pytest.Subtests) -> None:
+async def test_an_unknown_path_is_a_404_problem(house: House, subtests: pytest.Subtests) -> None:
     nothing = ("/v1/nothing", "/static/x", "/%00", "/v1/sources/x/y", "/v1%2Fsources")
     async with await house.client() as client:
         for path in ("/v1", "/v1/", "/v1/sources/", *nothing):

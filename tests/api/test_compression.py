@@ -38,7 +38,7 @@ def test_a_short_body_stays_as_it_is() -> None:
 
 
 @pytest.mark.parametrize("path", ["/openapi.json", "/docs", "/docs/style.css", asset("dashboard.js").url])
-async def test_what_everybody_gets_alike_is_compressed_on_the_wire(house: House, path: str) -> None:
+async def test_public_answers_are_compressed(house: House, path: str) -> None:
     async with house.stranger() as reader:
         plain = await reader.get(path, headers={"Accept-Encoding": "identity", "Origin": "https://app.example"})
         packed = await reader.get(path, headers={"Accept-Encoding": "gzip", "Origin": "https://app.example"})
@@ -48,7 +48,7 @@ async def test_what_everybody_gets_alike_is_compressed_on_the_wire(house: House,
     assert "Accept-Encoding" in plain.headers["vary"] and "Accept-Encoding" in packed.headers["vary"]
 
 
-async def test_where_a_secret_may_stand_beside_a_strangers_text_nothing_is(house: House) -> None:
+async def test_answers_with_secrets_are_not_compressed(house: House) -> None:
     async with await house.client() as client:
         for path in ("/v1/sources", "/v1/keys", "/v1/events", "/v1/destination-kinds"):
             answer = await client.get(path, headers={"Accept-Encoding": "gzip"})

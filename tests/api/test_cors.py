@@ -47,7 +47,7 @@ async def test_a_named_origin_may_ask_first_and_needs_no_key_for_it(open_house: 
         assert answer.headers["vary"] == "Origin"
 
 
-async def test_what_is_asked_for_is_not_reflected(open_house: House) -> None:
+async def test_the_requested_origin_is_not_reflected(open_house: House) -> None:
     answer = await ask_first(open_house, "/v1/sources/x", APP, "BREW")
     assert answer.headers["access-control-allow-methods"] == "DELETE, GET, HEAD, PATCH"
     assert (await ask_first(open_house, "/v1/nothing", APP)).status_code == 404

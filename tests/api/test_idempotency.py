@@ -115,7 +115,7 @@ async def test_a_key_means_something_under_its_api_key_only(house: House, client
 
 
 @pytest.mark.parametrize("name", ["", "a b", "x" * 256, "ö".encode().decode("latin-1"), "a\tb"])
-async def test_what_can_be_no_key_is_400(house: House, client: httpx.AsyncClient, name: str) -> None:
+async def test_an_invalid_idempotency_key_is_400(house: House, client: httpx.AsyncClient, name: str) -> None:
     answer = await client.post("/v1/alerts", json=PRICE, headers=[("Idempotency-Key", name.encode("latin-1"))])
     assert (answer.status_code, answer.json()["errors"][0]["location"]) == (400, "header.Idempotency-Key")
     assert await everything(client) == []
@@ -208,7 +208,7 @@ async def test_an_end_that_nobody_knows_is_taken_up_again(
         assert answer.status_code == 201 and await everything(other) == [answer.json()["id"]]
 
 
-async def test_what_is_kept_tells_nobody_anything(house: House, client: httpx.AsyncClient) -> None:
+async def test_the_stored_answer_reveals_nothing(house: House, client: httpx.AsyncClient) -> None:
     secret = (await post(client, f"/v1/alerts/{(await made(client))['id']}/destinations", HOOK, "my-key")).json()[
         "secret"
     ]
@@ -226,7 +226,7 @@ async def test_a_full_disk_is_503_and_nothing_is_made(house: House, client: http
     assert (await post(client, "/v1/alerts", PRICE)).status_code == 201
 
 
-async def test_what_makes_nothing_does_not_look_at_the_key(house: House, client: httpx.AsyncClient) -> None:
+async def test_reading_requests_ignore_the_idempotency_key(house: House, client: httpx.AsyncClient) -> None:
     alert = (await made(client))["id"]
     for name in ("a", "b"):
         answer = await client.patch(f"/v1/alerts/{alert}", json={"name": name}, headers=under("one key"))

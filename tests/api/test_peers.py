@@ -52,7 +52,7 @@ def test_x24_without_trusted_proxies_nothing_is_read() -> None:
 
 
 @given(st.text(), st.text())
-def test_whatever_a_client_writes_left_of_the_proxy_changes_nothing(left: str, more: str) -> None:
+def test_client_entries_left_of_the_proxy_change_nothing(left: str, more: str) -> None:
     """A proxy appends the address it saw to the right of the header that it received."""
     clean = "".join(character for character in left + "," + more if character.isprintable())
     assert caller("10.0.0.1", Headers([(XFF, f"{clean}, 1.1.1.1")]), LAN) == "1.1.1.1"

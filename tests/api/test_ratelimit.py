@@ -24,7 +24,7 @@ def test_never_more_than_the_burst_and_what_has_flowed_in(rate: float, burst: in
 
 
 @given(rates, bursts, st.floats(0, 1))
-def test_who_waits_as_told_is_admitted(rate: float, burst: int, tokens: float) -> None:
+def test_a_client_that_waits_as_asked_is_admitted(rate: float, burst: int, tokens: float) -> None:
     limit = Limit(rate, burst)
     bucket, verdict = take(Bucket(tokens * 0.99, 0.0), limit, 0.0)
     assert not verdict.admitted and verdict.retry_after >= 1
@@ -32,7 +32,7 @@ def test_who_waits_as_told_is_admitted(rate: float, burst: int, tokens: float) -
 
 
 @given(rates, bursts)
-def test_who_goes_at_the_pace_of_the_policy_is_never_refused(rate: float, burst: int) -> None:
+def test_a_client_at_the_pace_of_the_policy_is_never_refused(rate: float, burst: int) -> None:
     limit, bucket, now = Limit(rate, burst), Bucket(1.0, 0.0), 0.0
     for _ in range(50):
         bucket, verdict = take(bucket, limit, now)

@@ -69,7 +69,7 @@ def test_s8_table_form_and_help_say_which_scope_wants_which_beside_it() -> None:
     assert [scope for scope in SAID if scope not in said] == []
 
 
-async def test_who_may_write_and_not_read_is_answered_with_id_and_revision_only(house: House) -> None:
+async def test_a_write_only_key_gets_id_and_revision_only(house: House) -> None:
     """Security finding 9: `PATCH {}` showed the whole record to a key without the reading scope."""
     async with await house.client(*SAID) as owner:
         source = (await owner.post("/v1/sources", json={"url": "https://example.com/feed", "title": "Mine"})).json()

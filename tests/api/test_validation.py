@@ -118,7 +118,7 @@ def test_every_pattern_has_its_form_in_words_beside_it() -> None:
         (NewDestination, '{"url": "u", "quiet_hours": {"from": "8", "to": "9"}}', "body.quiet_hours.from", "HH:MM"),
     ],
 )
-def test_what_has_not_the_form_is_told_it_in_words(kind: type[Struct], body: str, location: str, says: str) -> None:
+def test_an_invalid_form_gets_a_sentence(kind: type[Struct], body: str, location: str, says: str) -> None:
     with pytest.raises(Refusal) as caught:
         read_body(body.encode(), "application/json", (kind,))
     (error,) = caught.value.errors
@@ -266,7 +266,7 @@ async def test_a_body_that_is_cut_off_adds_nothing(house: House) -> None:
 
 
 @given(st.binary(max_size=60))
-def test_whatever_the_bytes_the_body_is_read_or_refused(raw: bytes) -> None:
+def test_any_body_is_read_or_refused(raw: bytes) -> None:
     try:
         read_body(raw, "application/json", (Outer,))
     except Refusal as refusal:
@@ -274,7 +274,7 @@ def test_whatever_the_bytes_the_body_is_read_or_refused(raw: bytes) -> None:
 
 
 @given(st.binary(max_size=60))
-def test_whatever_the_bytes_the_query_is_read_or_refused(raw: bytes) -> None:
+def test_any_query_is_read_or_refused(raw: bytes) -> None:
     try:
         read_query(raw, Params)
     except Refusal as refusal:

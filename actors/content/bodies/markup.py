@@ -88,7 +88,7 @@ def parse(text: str) -> Element:
     except (etree.LxmlError, ValueError, AssertionError):
         root = None
     if root is None:
-        raise ContentError("There is no HTML element in the body.")
+        raise ContentError("The body has no HTML element.")
     _begin_body(root)
     return root
 

@@ -34,11 +34,11 @@ def read_outline(body: bytes, most: int = MOST_LINES) -> Outline:
         # listparser fails on damaged lists: it closes elements that were never opened.
         raise ContentError(f"The list of feeds cannot be parsed ({type(error).__name__}).") from error
     if not found["version"]:
-        raise ContentError("It is no list of feeds: there is no <opml> element in it.")
+        raise ContentError("This is not a list of feeds: it has no <opml> element.")
     feeds, lists = found["feeds"], found["lists"]
     if not feeds:
         names = f"; it names {len(lists)} other lists, which are not followed" if lists else ""
-        raise ContentError(f"It is a list of feeds, and there is no feed in it{names}.")
+        raise ContentError(f"This list of feeds contains no feed{names}.")
     return Outline(
         title=_one_line(str(found["meta"].get("title", "")), _LONGEST_TITLE),
         feeds=tuple(_line(feed) for feed in feeds[:most]),

@@ -43,13 +43,13 @@ def read_pdf(body: bytes) -> Document:
     try:
         return _read(PdfReader(io.BytesIO(body), strict=False))
     except (FileNotDecryptedError, DependencyError):
-        raise ContentError("This PDF is locked with a password, or with a cipher that is not read here.") from None
+        raise ContentError("This PDF is encrypted with a password or an unsupported cipher.") from None
     except ContentError:
         raise
     except (MemoryError, KeyboardInterrupt):
         raise
     except Exception:  # a damaged file can trigger any bug of the library
-        raise ContentError("This is a PDF document that is damaged: it can't be read.") from None
+        raise ContentError("This PDF is damaged and can't be read.") from None
 
 
 def _read(reader: PdfReader) -> Document:

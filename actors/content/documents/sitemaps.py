@@ -57,7 +57,7 @@ def read_sitemap(body: bytes) -> Sitemap:
     """
     found = _BEGINS.search(_head(body))
     if found is None:
-        raise ContentError("This is no sitemap: it has no <urlset> and no <sitemapindex>.")
+        raise ContentError("This is not a sitemap: it has no <urlset> and no <sitemapindex>.")
     addresses: list[Address] = []
     for address in _addresses(body):
         if len(addresses) >= MOST_ADDRESSES:
@@ -126,7 +126,7 @@ def _unpacked(body: bytes) -> Iterator[bytes]:
                 try:
                     part, rest = unpacker.decompress(part, _STEP), unpacker.unconsumed_tail
                 except zlib.error:
-                    raise ContentError("The sitemap is packed, and can't be unpacked.") from None
+                    raise ContentError("The compressed sitemap can't be unpacked.") from None
             size += len(part)
             if size > MOST_UNPACKED:
                 raise ContentError(f"The sitemap has more than {MOST_UNPACKED >> 20} MiB.")

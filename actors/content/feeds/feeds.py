@@ -91,7 +91,7 @@ def _read_xml(decoded: DecodedText, url: str, root: re.Match[str]) -> FeedReadin
     # Atom resolves a relative link against its document (RFC 4287, 2), RSS against its channel's page.
     base = url if atom else home or url
     if not version and not parsed.entries and not parsed.feed.get("title"):
-        raise ContentError("The document begins like a feed, but nothing in it can be read as one.")
+        raise ContentError("The document begins like a feed, but is not one.")
     found = newest(parsed.entries, _published)
     cut = not _is_closed(clean, root[1].lower())
     return FeedReading(

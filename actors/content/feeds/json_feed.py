@@ -56,13 +56,13 @@ def _document(text: str) -> Mapping[str, Any]:
     try:
         document = json.loads(text, strict=False)
     except RecursionError:
-        raise ContentError("The body is JSON that is nested too deeply.") from None
+        raise ContentError("The JSON is nested too deeply.") from None
     except json.JSONDecodeError as error:
         if (salvaged := _salvaged(text)) is not None:
             return salvaged
-        raise ContentError(f"The body begins like JSON and is not: {error.msg} in line {error.lineno}.") from None
+        raise ContentError(f"The body begins like JSON, but is invalid: {error.msg} in line {error.lineno}.") from None
     except ValueError:
-        raise ContentError("The body is JSON with a number that is too long.") from None
+        raise ContentError("A number in the JSON is too long.") from None
     return document if isinstance(document, dict) else {}
 
 

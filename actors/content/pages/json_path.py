@@ -306,7 +306,7 @@ class _Reader:
     def _string(self) -> str:
         found = self.match(_STRING)
         if found is None:
-            raise self.wrong("this text in quotes does not end, or has a sign in it that must be escaped")
+            raise self.wrong("this quoted text has no end, or a character that must be escaped")
         inside = found[1:-1]
         if found[0] == "'":
             inside = inside.replace("\\'", "'").replace('"', '\\"')
@@ -314,7 +314,7 @@ class _Reader:
             text = str(json.loads(f'"{inside}"'))
             text.encode()
         except ValueError:
-            raise self.wrong("this text in quotes has an escape that JSON does not know") from None
+            raise self.wrong("this quoted text has an invalid JSON escape") from None
         return text
 
     # --- filters ---------------------------------------------------------------------------------------------------
@@ -427,7 +427,7 @@ class _Reader:
                 raise self.wrong(_ONE)
             return lambda query, node: _length(value(query, node))
         if nodes is None:
-            raise self.wrong(f"{name} wants a path that begins with '@' or '$'")
+            raise self.wrong(f"{name} needs a path that begins with '@' or '$'")
         if name == "value":
             return value
         return lambda query, node: len(nodes(query, node))

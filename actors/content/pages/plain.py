@@ -89,7 +89,7 @@ def read_file(body: bytes) -> Plain | None:
         return None
     blocks = read_blocks(found.root, judge_furniture=False)
     if not blocks.texts:
-        raise ContentError(f"This is {found.says}: there is no text in it.")
+        raise ContentError(f"This is {found.says}: it contains no text.")
     labels = found.labels[: len(blocks.texts)] if blocks.partial else found.labels
     if any(labels) and len(labels) == len(blocks.texts):
         blocks = replace(blocks, places=tuple(Place(label) for label in labels))

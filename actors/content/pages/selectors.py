@@ -404,7 +404,7 @@ def _path_of_css(one: Selector) -> str:
         case FunctionalPseudoElement(name="attr") as function if function.argument_types() == ["IDENT"]:
             return f"{path}/@{function.arguments[0].value}"
         case _:
-            raise ValueError("of pseudo-elements there are ::text and ::attr(name)")
+            raise ValueError("the supported pseudo-elements are ::text and ::attr(name)")
 
 
 def _fits(_context: object, value: Any, pattern: Any, flags: Any = "") -> bool:

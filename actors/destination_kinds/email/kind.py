@@ -197,7 +197,7 @@ def email_kind(mail: Mail, speech: Speech = NO_OTHER) -> DestinationKind:
 def _needed(mail: Mail) -> MailServer:
     """Return the server. Raises LookFailed if the setting has been removed since."""
     if mail.server is None:
-        raise LookFailed(Blame.LOCAL, "no mail server is set any more: see mail_server in docs/mail.md")
+        raise LookFailed(Blame.LOCAL, "no mail server is set: see mail_server in docs/mail.md")
     return mail.server
 
 
@@ -227,7 +227,7 @@ async def _handed_over(
         finally:
             await trio.aclose_forcefully(session.stream)
         return answer_of(reply, round((trio.current_time() - start) * 1000))
-    raise LookFailed(Blame.REMOTE_TRANSIENT, f"the mail server was not done after {WITHIN:g} s")
+    raise LookFailed(Blame.REMOTE_TRANSIENT, f"the mail server did not finish within {WITHIN:g} s")
 
 
 def _name(public: str) -> str:

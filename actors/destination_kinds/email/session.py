@@ -206,10 +206,10 @@ class Session:
         await self._ask("hello", lambda: self._protocol.send_greeting(name))
         if security == "starttls":
             if "STARTTLS" not in self._protocol.extensions:
-                raise LookFailed(Blame.LOCAL, "the mail server offers no STARTTLS: nothing is sent in the clear")
+                raise LookFailed(Blame.LOCAL, "the mail server offers no STARTTLS; nothing is sent unencrypted")
             await self._ask("tls", self._protocol.start_tls)
             if self._buffer:  # sent before TLS, it would count as sent inside (CVE-2011-0411)
-                raise LookFailed(Blame.REMOTE_TRANSIENT, "the mail server spoke between STARTTLS and TLS")
+                raise LookFailed(Blame.REMOTE_TRANSIENT, "the mail server sent data between STARTTLS and TLS")
             self.stream = await self._secure(self.stream)
             await self._ask("hello", lambda: self._protocol.send_greeting(name))
 
@@ -254,7 +254,7 @@ class Session:
             line = await self._line()
             size += len(line)
             if len(line) < 3 or not line[:3].isdigit() or line[3:4] not in (b"", b" ", b"-") or size > LONGEST_REPLY:
-                raise LookFailed(Blame.REMOTE_TRANSIENT, "what answers there is no mail server")
+                raise LookFailed(Blame.REMOTE_TRANSIENT, "the server there is not a mail server")
             lines.append(line[4:])
             if line[3:4] != b"-":
                 return int(line[:3]), lines
@@ -262,7 +262,7 @@ class Session:
     async def _line(self) -> bytes:
         while (end := self._buffer.find(b"\n")) < 0:
             if len(self._buffer) > LONGEST_LINE:
-                raise LookFailed(Blame.REMOTE_TRANSIENT, "what answers there is no mail server")
+                raise LookFailed(Blame.REMOTE_TRANSIENT, "the server there is not a mail server")
             piece = await self.stream.receive_some(4096)
             if not piece:
                 raise LookFailed(Blame.REMOTE_TRANSIENT, "the mail server closed the connection")

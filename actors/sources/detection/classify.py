@@ -198,7 +198,7 @@ async def found_out(
     access = access_to(url, wanted.headers)
     if url.scheme in SOCKETS or wanted.type == "push":
         if access.body is not None:
-            raise Unprocessable("headers: nothing is posted to a stream", "body.headers")
+            raise Unprocessable("headers: a stream takes no POST", "body.headers")
         return await _greeted(ports, url, wanted, claim, renewal)
     look = Look(claim, wanted.recent, wanted.headers, access, renewal)
     try:

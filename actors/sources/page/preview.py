@@ -63,7 +63,7 @@ async def check_selectors(ports: Ports, part: Narrowing) -> None:
 async def check_css(ports: Ports, selector: str, where: str) -> None:
     """Raise Unprocessable unless a selector is CSS, for browsers."""
     if selector_kind(selector) != "css":
-        raise Unprocessable(f"{selector!r} is no CSS: a browser waits for a CSS selector", where, selector)
+        raise Unprocessable(f"{selector!r} is not CSS: wait_for takes a CSS selector", where, selector)
     try:
         await check_selectors(ports, Narrowing(selector))
     except Unprocessable as error:

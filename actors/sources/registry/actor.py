@@ -94,7 +94,7 @@ class Lane:
         """Admit one more request, about a host if it needs one. Raises Busy."""
         waits = bool(host) and self._hosts[host] >= OF_A_HOST
         if self.under_way >= self._bound and not waits:
-            raise Busy(f"{self._bound} {self._name} are under way, which is the most at once: ask again later", AGAIN)
+            raise Busy(f"{self._bound} {self._name} are running, the most at once: retry later", AGAIN)
         if waits and self._hosts[host] >= OF_A_HOST + self._bound:
             raise Busy(f"{self._hosts[host]} {self._name} wait for {host}: ask again later", AGAIN)
         self._hosts[host] += 1

@@ -42,7 +42,7 @@ class Inheriting:
             check_hours(asked.hours)
             await check_selectors(self._ports, Narrowing(asked.selector, asked.ignore))
             if len(await store.all()) >= MOST_TAGGED and await store.get(wish.tag) is None:
-                raise Conflict(f"{MOST_TAGGED} tags have defaults, which is the most: take those of another one away")
+                raise Conflict(f"{MOST_TAGGED} tags have defaults, the most possible: delete those of another tag")
         now = self._ports.world.now()
         made = await store.edit(wish.tag, lambda old: changed(old, wish, now))
         await self.read()

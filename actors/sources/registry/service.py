@@ -358,7 +358,7 @@ class SourceService:
         storage = self._ports.storage
         resting = await storage.sources.get(source, deleted=True)
         if resting is None or not _rests(resting.source, self._ports.world.now()):
-            raise NotFound(f"there is no deleted source {source} that can be had back")
+            raise NotFound(f"there is no deleted source {source} to restore")
         async with self.locks.hold(resting.source.url):
             self._check_room()
             back, version = replace(resting.source, deleted_at=None), drawn(self._ports.world)

@@ -45,7 +45,7 @@ def check_password(password: str, again: str) -> None:
     if len(password) < SHORTEST:
         raise Wrong(
             password=say(
-                "At least %(count)s characters. A sentence of four words or more is strong, and easily kept.",
+                "At least %(count)s characters. A sentence of four words or more is strong and easy to remember.",
                 count=SHORTEST,
             )
         )

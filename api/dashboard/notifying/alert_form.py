@@ -423,7 +423,7 @@ async def change(visit: Visit) -> Go:
 async def _check_address(visit: Visit, url: str | None) -> None:
     """Raise Wrong for an invalid address, before anything is created."""
     if url is None:
-        raise Wrong(url=say("Where to? Write the address, or choose another way."))
+        raise Wrong(url=say("Enter the address, or choose another way."))
     await destinations.admitted(visit, destinations.kind_of(visit, WEBHOOK), url)
 
 

@@ -259,7 +259,7 @@ async def _line(visit: Visit, hook: Destination) -> Attempt:
         found = await visit.context.storage.outbox.attempts(hook.id, 1, kind, number + 1)
         if found and found[0].number == number:
             return found[0]
-    raise NotFound(say("There is no such attempt; the newest 1,000 are kept, and 10,000 of those given up."))
+    raise NotFound(say("There is no such attempt. The service keeps the newest 1,000, and 10,000 given up."))
 
 
 async def _body(visit: Visit, event_id: str) -> dict[str, Any] | None:

@@ -315,7 +315,7 @@ async def delete(visit: Visit) -> Go:
 async def again(visit: Visit) -> Go:
     form: Replay = visit.form
     if not form.ids and not form.since:
-        raise Wrong(say("Choose deliveries, or say from when on."))
+        raise Wrong(say("Choose deliveries, or a start time."))
     wanted = ReplayRequest(ids=form.ids)
     if not form.ids:
         until = position(form.until, visit.zone, "until") if form.until else None

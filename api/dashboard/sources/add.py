@@ -267,7 +267,7 @@ async def add_chosen(visit: Visit) -> Page | Go:
     """Add the ticked URLs, and report the results."""
     form: Chosen = visit.form
     if not form.pick:
-        raise Wrong(say("Nothing is ticked, so nothing was added."))
+        raise Wrong(say("Nothing was selected, so nothing was added."))
     picks = _picks(form.pick)
     tags = checked("tags", words_in(form.tags), Tags)
     new = tuple(NewSource(pick.url, tags=tags, verify="later" if pick.later else "now") for pick in picks)
@@ -355,7 +355,7 @@ async def _read_list(visit: Visit, body: bytes) -> Outline:
     except TaskRefused as error:
         raise Wrong(file=translated(error.reason)) from None
     except (WorkerTooSlow, WorkerDied):
-        raise Wrong(file=say("Reading it took too long or too much memory, and was stopped.")) from None
+        raise Wrong(file=say("It took too long or too much memory to read.")) from None
     return msgspec.msgpack.decode(answer, type=Outline)
 
 

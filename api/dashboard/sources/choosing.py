@@ -298,7 +298,7 @@ def _asked(picked: Picked, wanted: Wanted) -> str:
     """Return the query for the chosen value. Raises Wrong if the page no longer has it."""
     choice = picked.page.choice
     if choice is None or wanted.value >= len(choice.block.values):
-        raise Wrong(say("The page has changed, and this block is not there any more. Choose again."))
+        raise Wrong(say("The page has changed, and this block is gone. Choose again."))
     return query_of(choice.block.values[wanted.value], wanted)
 
 

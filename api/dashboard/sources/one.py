@@ -204,7 +204,7 @@ async def show_text(visit: Visit) -> Page:
     view = await sources.view(visit, visit.path["id"])
     told = await sources.told_page(visit, view.source.id)
     if told is None:
-        raise NotFound(say("There is no text of this source: it is no page, or has not been read yet."))
+        raise NotFound(say("This source has no text: it is not a page, or has not been read yet."))
     where = Filter(sources=(view.source.id,), kinds=(Kind.HTML, Kind.PRACTICE))
     last = (await visit.context.storage.log.read_back(END, 1, where)).events
     event = _told.decode(last[0].body) if last else None

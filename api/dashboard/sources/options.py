@@ -234,7 +234,7 @@ async def save_defaults(visit: Visit) -> Go:
     given = settings_in(form) | {"destinations": form.destinations}
     settings = ask.TagSettings(**{name: given[name] for name in ask.TagSettings.__struct_fields__ if name != "managed"})
     if settings.says_nothing:
-        raise Wrong(say("Nothing is set. To take the defaults away, use the button below."))
+        raise Wrong(say("No default is set. To remove the defaults, use the button below."))
     before = (await acts.asked(visit, form.tag)).defaults
     if (revision_of(before) if before is not None else "") != form.revision:
         raise Stale

@@ -90,12 +90,12 @@ def _read(url: str) -> Address:
     authority, _, path = before.partition("/")
     login, _, places = authority.rpartition("@")
     if "@" in login or "@" in path:  # libpq splits at the first @, other parsers at the last: two different servers
-        raise BadAddress("it has an @ too many; write %40 for an @ and %2F for a / in a user name or password")
+        raise BadAddress("it has one @ too many; write %40 for an @ and %2F for a / in a user name or password")
     user, _, password = login.partition(":")
     parameters = _parameters(query)
     for name, given in (("host", places), ("user", user), ("password", password)):
         if given and name in parameters:
-            raise BadAddress(f"it names the {name} twice; leave out {name}= behind the question mark")
+            raise BadAddress(f"it names the {name} twice; leave out {name}= after the question mark")
     _decoded(password, "the password")
     hosts = _hosts(places, parameters)
     address = Address(
@@ -108,7 +108,7 @@ def _read(url: str) -> Address:
 
 def _check(address: Address, parameters: Mapping[str, str]) -> None:
     if not address.database or "/" in address.database:
-        raise BadAddress(f"it must name one database behind the host, as in {EXAMPLE}")
+        raise BadAddress(f"it must name one database after the host, as in {EXAMPLE}")
     attributes = parameters.get("target_session_attrs", "any")
     if attributes not in _WRITERS and (attributes != "any" or len(address.hosts) > 1):
         raise BadAddress("add target_session_attrs=read-write: of several servers only one can be written to")
@@ -127,7 +127,7 @@ def _parameters(query: str) -> Mapping[str, str]:
         name = _decoded(raw, "a parameter")
         if name not in _PARAMETERS:
             shown = name if name in _ELSEWHERE else "one of those given"  # it may be part of a password
-            raise BadAddress(f"{shown} is no parameter that is taken; these are: {', '.join(sorted(_PARAMETERS))}")
+            raise BadAddress(f"{shown} is not a supported parameter; these are: {', '.join(sorted(_PARAMETERS))}")
         if not equals:
             raise BadAddress(f"{name} has no = and no value")
         if "=" in value:
@@ -146,7 +146,7 @@ def _hosts(places: str, parameters: Mapping[str, str]) -> tuple[Host, ...]:
         raise BadAddress(f"it names more than {MAX_HOSTS} hosts")
     if "port" in parameters:
         if any(port is not None for _, port in given):
-            raise BadAddress("it names the port twice; leave out port= behind the question mark")
+            raise BadAddress("it names the port twice; leave out port= after the question mark")
         ports = parameters["port"].split(",")
         if len(ports) not in (1, len(given)):
             raise BadAddress("port= must have one port, or one for each host")
@@ -157,7 +157,7 @@ def _hosts(places: str, parameters: Mapping[str, str]) -> tuple[Host, ...]:
 def _host(place: str) -> tuple[str, str | None]:
     parts = _HOST.fullmatch(place)
     if parts is None:
-        raise BadAddress("a host and its port cannot be read; an IPv6 address stands in brackets: [2001:db8::1]:5432")
+        raise BadAddress("a host and its port cannot be read; write an IPv6 address in brackets: [2001:db8::1]:5432")
     host = parts["host"]
     if host.startswith("["):
         try:
@@ -169,7 +169,7 @@ def _host(place: str) -> tuple[str, str | None]:
 
 def _checked(name: str, port: str | None) -> Host:
     if not name:  # libpq would read the variable PGHOST
-        raise BadAddress("it must name the host; host=/var/run/postgresql behind the question mark is Debian's socket")
+        raise BadAddress("it must name the host; host=/var/run/postgresql after the question mark is Debian's socket")
     if "," in name:  # was %2C: libpq splits hosts after decoding, so the second would be a hidden one
         raise BadAddress("a host has a comma in its name")
     if not (name.startswith("/") or ":" in name or _NAME.fullmatch(name)):

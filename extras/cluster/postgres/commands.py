@@ -27,7 +27,7 @@ from storage.sql.stores.keys import CommandKeys, all_signing, insert_signing
 from storage.sql.transaction import Job, Row
 
 T = TypeVar("T")
-OTHER = "the master key that was named does not open the secrets of this database"
+OTHER = "the given master key does not open the secrets of this database"
 
 
 class PostgresKeys(CommandKeys):

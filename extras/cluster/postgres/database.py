@@ -213,7 +213,7 @@ def _open(
             if there is None:
                 mark(connection, vault)
             elif not opens_mark(vault, there):
-                raise NoKey("the master key that was named does not open the secrets of this database")
+                raise NoKey("the given master key does not open the secrets of this database")
             examine_boxes(connection, vault)
             epoch, chance = _begin_life(connection, shares=shares)
             connection.commit()

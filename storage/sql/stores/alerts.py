@@ -204,7 +204,7 @@ def _wishes(destination: Destination) -> tuple[object, ...]:
 
 
 def pay(transaction: Transaction, debtor: str, pays: Callable[[str | None], bool]) -> bool:
-    """Clear a destination's `owes` if `pays` accepts it; return whether it did."""
+    """Clear a destination's owed notice if it equals `pays`; return whether it did."""
     row = transaction.execute(_DESTINATIONS + " WHERE id=?", (debtor,)).fetchone()
     if row is None or not pays(_destination(row, transaction.vault).owes):
         return False

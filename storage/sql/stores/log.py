@@ -307,7 +307,7 @@ class _States:
         return key
 
     def put(self, key: int, state: SourceState) -> None:
-        """Admit a state without regard to the stored one."""
+        """Admit a state, regardless of the stored one."""
         self._rows[state.source] = (key, state)
         if state.base is not None:
             self._bases[key] = state.base

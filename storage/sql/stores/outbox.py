@@ -151,7 +151,7 @@ class Outbox:
         met: Sequence[Met] = (),
         revision: int | None = None,
     ) -> None:
-        """Move a cursor and write its effects in one transaction: outbox rows, and the matches of alerts.
+        """Move a cursor and write its effects in one transaction: outbox rows, and matches of alerts.
 
         Stories are kept for at least two weeks from their first event; the first matched event of each counts.
 

@@ -35,7 +35,7 @@ SOME = 25
 SIFTED = 100
 """Rows of one fetch if most may be filtered out."""
 FEW = 16
-"""Most sources for which index entries are merged; with more, the log is walked."""
+"""Most sources whose index entries are merged; with more, the log is walked."""
 LAST = Seq((1 << 63) - 1)
 
 Row = tuple[Seq, int, int, int, bytes]

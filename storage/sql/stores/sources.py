@@ -198,7 +198,7 @@ def by_url(transaction: Transaction, url: str) -> Source | None:
 
 
 def write_state(transaction: Transaction, state: SourceState) -> None:
-    """Overwrite a source's state; skip an unknown source."""
+    """Write a source's state, regardless of the stored one; skip an unknown source."""
     transaction.execute(_WRITE_HOT, (encode_hot(state.hot), state.version, state.source))
     write_jars(transaction, ((state.source, state.hot.cookies),))
     if state.base is not None:
@@ -258,7 +258,7 @@ def _row(source: Source, vault: Vault) -> tuple[bytes, bytes | None]:
     settings would become the source's own.
     """
     if type(source) is not Source:
-        raise TypeError(f"a {type(source).__name__} is not what is stored of a source")
+        raise TypeError(f"a {type(source).__name__} is not a stored record of a source")
     if source.secret is None:
         return msgspec.json.encode(source.without_secret), None
     sealed = vault.seal(HELLOS.kind, source.id, source.secret.encode())
@@ -341,7 +341,7 @@ class TagsDefaults:
         """Set, replace or remove a tag's defaults in one transaction; return the new ones."""
 
         def job(transaction: Transaction) -> TagDefaults | None:
-            transaction.execute(_REVISE)  # first: any other change of one waits for it
+            transaction.execute(_REVISE)  # first: other writers of one wait for it
             row = transaction.execute(_DEFAULTS, (tag,)).fetchone()
             changed = change(None if row is None else _decode_defaults(row[0]))
             if changed is None:

@@ -218,7 +218,7 @@ def private(db: Database, _: Vault | None) -> None:
 
 
 _PUBLICATIONS = (
-    # token_hash: admits readers. sealed: the token itself, for those who may see the address.
+    # token_hash: admits readers. sealed: the token itself, to show the address.
     """CREATE TABLE publication(
         id TEXT PRIMARY KEY, token_hash TEXT NOT NULL UNIQUE, created_at INTEGER NOT NULL, body BLOB NOT NULL,
         sealed BLOB

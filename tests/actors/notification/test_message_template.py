@@ -97,8 +97,8 @@ def test_there_are_twenty_one_names() -> None:
 @pytest.mark.parametrize(
     ("template", "says"),
     [
-        ("{{ tilte }}", "there is no value called tilte; there are: added, "),
-        ("a\n\n{{ title.__class__ }}", "line 3: there is no value called __class__"),
+        ("{{ tilte }}", "there is no value named tilte; there are: added, "),
+        ("a\n\n{{ title.__class__ }}", "line 3: there is no value named __class__"),
         ("{{ title['__class__'] }}", "it makes no text"),
         ("{{ title | attr('__class__') }}", "No filter named 'attr'"),
         ("{{ title.upper() }}", "line 1: calls are not a part of message templates"),
@@ -131,7 +131,7 @@ def test_there_are_twenty_one_names() -> None:
         ("{% for a in tags recursive %}{{ loop(a) }}{% endfor %}", "calls are not"),
         ("{% autoescape false %}{{ title }}{% endautoescape %}", "autoescape is not"),
         ("{{ title is filter }}", "No test named 'filter'"),
-        ("{{ self }}", "there is no value called self"),
+        ("{{ self }}", "there is no value named self"),
         (
             "{{ 'x' | replace('x', 'y' | replace('y', '0123456789' | join('" + "z" * 5000 + "'))) }}",
             "it makes more than 4,000 characters",
@@ -150,9 +150,9 @@ NESTING = "{% set a = [title] %}" + "{% set a = [a, a] %}" * 40
 @pytest.mark.parametrize(
     ("template", "says"),
     [
-        ("{{ [title] | map(attribute='format') | join }}", "there is no value called format"),
-        ("{{ events | map(attribute='title.__class__') | join }}", "there is no value called __class__"),
-        ("{{ events | sort(attribute=tags[0]) | length }}", "there is no value called an expression"),
+        ("{{ [title] | map(attribute='format') | join }}", "there is no value named format"),
+        ("{{ events | map(attribute='title.__class__') | join }}", "there is no value named __class__"),
+        ("{{ events | sort(attribute=tags[0]) | length }}", "there is no value named an expression"),
         ("{{ '1e999' | float | int }}", "a number is too large"),
         ("{{ 1e999 }}", "a number is too large"),
         ("{{ 1e308 + 1e308 }}", "a number is too large"),
@@ -191,7 +191,7 @@ def test_a_value_that_is_not_there_writes_nothing() -> None:
 def test_a_line_with_a_tag_alone_is_no_line_and_a_tag_beside_text_leaves_the_line_as_it_is() -> None:
     template = "one\n  {% if count %}\n{# a note #}\ntwo{% if host %}!{% endif %}\n{% endif %}\nthree"
     assert made(template) == "one\ntwo!\nthree"
-    assert "line 4: there is no value called oops" in refused("{% if count %}\n\n{% endif %}\n{{ title.oops }}")
+    assert "line 4: there is no value named oops" in refused("{% if count %}\n\n{% endif %}\n{{ title.oops }}")
 
 
 MARKED = (

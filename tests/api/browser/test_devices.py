@@ -94,7 +94,7 @@ def test_a_message_that_cannot_be_read_is_shown_all_the_same(new_tab: NewTab) ->
     assert title == "Sanderling"
 
 
-def test_where_a_device_cannot_be_told_it_says_why(new_tab: NewTab, service: Service) -> None:
+def test_a_device_without_notifications_shows_the_reason(new_tab: NewTab, service: Service) -> None:
     service.ask("POST", "/v1/alerts", {"filter_query": "", "name": "Anything"})
     for script, says in (
         ("Object.defineProperty(window, 'isSecureContext', {get: () => false})", "did not come by HTTPS"),
@@ -107,7 +107,7 @@ def test_where_a_device_cannot_be_told_it_says_why(new_tab: NewTab, service: Ser
         assert tab.page.get_by_role("button", name="Notify this device").is_disabled()
 
 
-def test_what_the_browser_refuses_is_said_and_can_be_tried_again(new_tab: NewTab, service: Service) -> None:
+def test_a_refusal_of_the_browser_is_shown_and_can_be_retried(new_tab: NewTab, service: Service) -> None:
     alert = service.ask("POST", "/v1/alerts", {"filter_query": "", "name": "Refused"})
     tab = new_tab(permissions=["notifications"])
     tab.context.add_init_script("PushManager.prototype.subscribe = async () => { throw new Error('no network'); }")

@@ -62,7 +62,7 @@ def test_after_a_form_that_is_refused_the_focus_is_at_what_is_wrong(tab: Tab) ->
     assert tab.page.locator("#f-name").input_value() == "Newsroom"
 
 
-def test_what_comes_slides_in_and_waits_while_paused(new_tab: NewTab, service: Service, origin: Origin) -> None:
+def test_new_events_slide_in_and_wait_while_paused(new_tab: NewTab, service: Service, origin: Origin) -> None:
     tab = new_tab(permissions=["clipboard-read", "clipboard-write"])
     source = service.add(origin.feed("/live", "Live", [Entry("first")]), tags=["live"])["id"]
 

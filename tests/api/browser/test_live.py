@@ -83,7 +83,7 @@ def test_what_comes_after_all_was_marked_as_read_is_marked_as_new_at_once_and_af
         tab.open("/stream")
 
 
-def test_what_comes_live_looks_as_it_does_after_a_reload(new_tab: NewTab, service: Service, origin: Origin) -> None:
+def test_a_live_event_equals_the_reloaded_one(new_tab: NewTab, service: Service, origin: Origin) -> None:
     publish(service, origin, "ebb tide")
     tab = new_tab().open("/stream")
     tab.sees("Live")

@@ -53,6 +53,6 @@ def test_the_steps_that_are_left_end_when_it_is_given_up(failed: int) -> None:
     assert clock.end - AT == 1000 * sum(WAITS[failed:])
 
 
-def test_what_has_arrived_or_is_given_up_has_no_clock() -> None:
+def test_a_finished_delivery_has_no_clock() -> None:
     assert clock_of(an_attempt("e", "sent")) is None
     assert clock_of(an_attempt("e", "given_up")) is None

@@ -89,7 +89,7 @@ async def test_before_anything_there_are_two_things_to_do(browser: Browser) -> N
     assert browser.form("/sources/look").fields["urls"] == ""
 
 
-async def test_who_watches_nothing_finds_them_on_today(browser: Browser, house: House) -> None:
+async def test_first_steps_are_on_today_without_sources(browser: Browser, house: House) -> None:
     await browser.get("/")
     browser.form("/sources/look")
     browser.form(f"{PATH}/change")

@@ -125,7 +125,7 @@ async def test_a_message_is_shown_before_it_is_kept_and_while_it_is_written(hous
     assert browser.page.xpath("//textarea[@name='options.message']")[0].text.strip() == typed["options.message"]
     fields = {"kind": "slack", "options.message": "*{{ title }}* {{ oops }}"}
     await browser.submit("/destinations/new", fields | {"url": "https://other.test/services/k3y0f"})
-    assert "There is no value called oops" in wrong_at(browser, "options.message")
+    assert "There is no value named oops" in wrong_at(browser, "options.message")
     there = await added(
         browser, kind="slack", url="https://other.test/services/k3y0f", **{"options.message": "*Now:* {{ title }}"}
     )

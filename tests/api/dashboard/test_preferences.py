@@ -18,7 +18,7 @@ WISHES = {"language": "sv", "theme": "dark", "density": "compact", "zone": "Asia
         ({"language": "tlh", "theme": "pink", "density": "9", "zone": "../etc/passwd"}, NONE),
     ],
 )
-def test_what_is_no_choice_is_left_to_the_browser(cookies: dict[str, str], kept: Preferences) -> None:
+def test_an_invalid_preference_is_left_to_the_browser(cookies: dict[str, str], kept: Preferences) -> None:
     assert preferences_of(cookies) == kept
 
 

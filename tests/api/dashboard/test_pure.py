@@ -69,7 +69,7 @@ def test_what_was_typed_comes_back_and_what_stands_is_shown_before() -> None:
 @pytest.mark.parametrize(
     "name", ["", "../../etc/passwd", "Europe/Nowhere", "x" * 99, "/etc/localtime", "Europe", "\x00"]
 )
-def test_what_is_no_zone_is_utc(name: str) -> None:
+def test_an_invalid_zone_is_utc(name: str) -> None:
     assert zone_of(name) is ZULU
 
 

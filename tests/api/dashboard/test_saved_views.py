@@ -54,7 +54,7 @@ async def test_the_stream_has_views_of_its_own(house: House, browser: Browser) -
     assert shown(browser) == []
 
 
-async def test_what_is_no_filter_is_not_saved_and_there_is_a_bound(
+async def test_an_invalid_filter_is_not_saved_and_views_are_bounded(
     house: House, browser: Browser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await browser.get("/stream")

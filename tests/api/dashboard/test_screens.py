@@ -254,7 +254,7 @@ async def test_the_stream_filters_pages_and_tells_what_is_wrong_with_a_filter(ho
     assert (await browser.get("/stream?nonsense=1")).status_code == 400
 
 
-async def test_what_a_live_list_asks_for_is_there(house: House, browser: Browser, autojump_clock: object) -> None:
+async def test_a_live_list_gets_its_parts(house: House, browser: Browser, autojump_clock: object) -> None:
     (old, new) = ids(await publish(house, ["Rope 1", "Rope 2"]))
     other = await signed_in(house)
     follow = browser.client.stream("GET", "/live?keyword=rope", headers={"Last-Event-ID": old})

@@ -35,7 +35,7 @@ async def test_a_source_shows_its_newest_picture(house: House, browser: Browser)
     assert {name: answer.headers[name] for name in LOCKED} == LOCKED
 
 
-async def test_what_has_no_picture_shows_none(house: House, browser: Browser) -> None:
+async def test_an_event_without_a_screenshot_shows_none(house: House, browser: Browser) -> None:
     await house.publish("a")
     (event,) = (await house.storage.log.read(START, 1, Filter())).events
     await browser.get(f"/events/{id_in(event)}")

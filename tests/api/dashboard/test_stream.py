@@ -97,7 +97,7 @@ async def test_the_page_does_without_names_while_the_registry_is_silent(
     assert titles(browser) == ["Rope"] and not browser.page.xpath("//datalist/option")
 
 
-async def test_what_came_after_all_was_marked_as_read_is_new(house: House, browser: Browser) -> None:
+async def test_events_after_marking_all_as_read_are_new(house: House, browser: Browser) -> None:
     await publish(house, ["Rope 1", "Rope 2"])
     await browser.get("/stream?keyword=rope")
     assert not marked(browser) and "since you marked" not in browser.text

@@ -40,7 +40,7 @@ async def test_one_url_twice_is_added_by_the_first_that_names_it(house: House, c
     assert answer.json()["results"][0]["source"]["tags"] == ["t:0"]
 
 
-async def test_what_goes_wrong_with_one_is_told_at_its_place_and_spoils_no_other(
+async def test_a_failure_in_a_batch_is_at_its_place_and_spoils_no_other(
     house: House, client: httpx.AsyncClient
 ) -> None:
     house.registry.refusals |= {
@@ -85,7 +85,7 @@ async def test_what_goes_wrong_with_one_is_told_at_its_place_and_spoils_no_other
         ({}, "body.sources"),
     ],
 )
-async def test_what_is_no_batch_is_400_at_its_place_and_adds_nothing(
+async def test_an_invalid_batch_is_400_at_its_place_and_adds_nothing(
     house: House, client: httpx.AsyncClient, sources: Any, location: str
 ) -> None:
     answer = await client.post("/v1/sources", json={"sources": sources})

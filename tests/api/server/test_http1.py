@@ -178,7 +178,7 @@ def test_chunks_are_read_wherever_they_are_cut(chunks: list[bytes], data: st.Dat
 
 
 @given(st.binary(max_size=80))
-def test_whatever_the_bytes_a_head_is_read_or_refused(raw: bytes) -> None:
+def test_any_head_is_read_or_refused(raw: bytes) -> None:
     connection = StrictConnection(h11.SERVER)
     connection.receive_data(b"GET / HTTP/1.1\r\n" + raw + b"\r\n\r\n")
     try:
@@ -191,7 +191,7 @@ def test_whatever_the_bytes_a_head_is_read_or_refused(raw: bytes) -> None:
 
 
 @pytest.mark.real
-async def test_who_is_still_sending_gets_to_read_why_it_was_refused() -> None:
+async def test_a_sending_client_can_read_its_refusal() -> None:
     """Closing a socket with unread data resets it, and the answer is lost."""
     house = make_house(request_limit=1024)
     (listener,) = await trio.open_tcp_listeners(0, host="127.0.0.1")

@@ -47,7 +47,7 @@ async def test_a_connection_serves_one_request_after_another(house: House) -> No
         (b"GET /" + b"y" * 10_000, b"414"),
     ],
 )
-async def test_what_cannot_be_parsed_is_answered_with_a_problem_too(house: House, raw: bytes, status: bytes) -> None:
+async def test_an_unparsable_request_gets_a_problem(house: House, raw: bytes, status: bytes) -> None:
     answer = await read_all(await house.raw(raw))
     assert answer.startswith(b"HTTP/1.1 " + status)
     assert b"application/problem+json" in answer and b"x-request-id" in answer.lower()

@@ -22,7 +22,7 @@ async def a_pair(patience: float = math.inf) -> tuple[Wire, socket.socket]:
     return Wire(trio.SocketStream(trio.socket.from_stdlib_socket(near)), patience=patience), far
 
 
-async def test_what_a_socket_takes_at_once_goes_without_trio_and_the_rest_after_it() -> None:
+async def test_a_socket_sends_directly_and_the_rest_through_trio() -> None:
     wire, far = await a_pair()
     data = bytes(range(256)) * 40_000
     rest = wire.send_nowait(data)
@@ -41,7 +41,7 @@ async def test_what_a_socket_takes_at_once_goes_without_trio_and_the_rest_after_
     far.close()
 
 
-async def test_who_takes_nothing_until_the_deadline_is_cut() -> None:
+async def test_a_client_that_reads_nothing_is_cut_at_the_deadline() -> None:
     wire, far = await a_pair(patience=0.2)
     with pytest.raises(trio.BrokenResourceError):
         await wire.send_all(b"x" * 10_000_000)

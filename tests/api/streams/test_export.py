@@ -128,7 +128,7 @@ async def test_the_end_is_fixed_at_the_start(house: House) -> None:
     assert [msgspec.json.decode(line)["id"] for line in lines] == ids(events) and client.ended
 
 
-async def test_what_retention_has_taken_before_is_said(house: House, client: httpx.AsyncClient) -> None:
+async def test_a_clamped_export_is_reported(house: House, client: httpx.AsyncClient) -> None:
     events = await house.publish(*"abc")
     await house.storage.log.retain(events[2].seq, 10, house.storage.lease)
     answer = await client.get(f"/v1/events/export?from={ids(events)[0]}")
@@ -281,7 +281,7 @@ async def test_a_head_request_writes_no_file(house: House, client: httpx.AsyncCl
     assert (await client.get("/v1/events?limit=1")).status_code == 200
 
 
-async def test_what_is_exported_can_be_followed_live_without_a_gap(house: House, client: httpx.AsyncClient) -> None:
+async def test_a_stream_continues_an_export_without_a_gap(house: House, client: httpx.AsyncClient) -> None:
     await house.publish("a")
     end = (await client.get("/v1/events/export")).headers["sanderling-export-end"]
     later = await house.publish("b", "c")

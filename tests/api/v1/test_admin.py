@@ -123,7 +123,7 @@ async def test_destinations_stand_in_rows_who_fails_first_then_who_has_most_wait
     assert [row["id"] for row in page["rows"]] == [hooks[1]]
 
 
-async def test_what_sources_hold_is_told_of_one_and_of_the_heaviest(house: House, client: httpx.AsyncClient) -> None:
+async def test_sizes_of_one_source_and_of_the_largest(house: House, client: httpx.AsyncClient) -> None:
     path = watch(house, 1)
     light = await house.publish("a")
     heavy = await house.publish(*["b" * 500] * 3, source=2)
@@ -148,7 +148,7 @@ async def test_a_part_is_told_in_full(house: House, client: httpx.AsyncClient) -
 
 
 @pytest.mark.parametrize("path", ["log", "sources/019db0a4-5c00-7000-8000-00000000ffff", "sources/nothing"])
-async def test_what_is_not_in_the_tree_is_404(client: httpx.AsyncClient, path: str) -> None:
+async def test_an_unknown_path_of_the_tree_is_404(client: httpx.AsyncClient, path: str) -> None:
     assert (await client.get(f"/v1/admin/tree/{path}")).status_code == 404
     assert (await client.post(f"/v1/admin/tree/{path}/restart")).status_code == 404
 

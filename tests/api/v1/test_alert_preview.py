@@ -112,7 +112,7 @@ async def test_the_volume_is_told_by_the_time_that_was_looked_at(house: House, a
         ({"colour": 1}, 400, "body.colour", "unknown field"),
     ],
 )
-async def test_what_cannot_be_tried_is_refused_as_when_an_alert_is_made(
+async def test_an_invalid_query_is_refused_as_in_a_new_alert(
     client: httpx.AsyncClient, change: dict[str, Any], status: int, where: str, says: str
 ) -> None:
     answer = await client.post(PREVIEW, json={"filter_query": "x", **change})

@@ -181,9 +181,7 @@ async def test_a_query_that_cannot_be_read_is_400_with_its_position(
         ({"anomaly_enabled": True}, "body.anomaly_enabled"),
     ],
 )
-async def test_what_is_well_formed_but_means_nothing_is_422(
-    client: httpx.AsyncClient, change: dict[str, Any], where: str
-) -> None:
+async def test_well_formed_nonsense_is_422(client: httpx.AsyncClient, change: dict[str, Any], where: str) -> None:
     good = await made(client)
     for answer in (
         await client.post("/v1/alerts", json={**PRICES, **change}),

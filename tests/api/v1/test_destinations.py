@@ -98,9 +98,7 @@ async def test_a_change_touches_what_it_names(house: House, client: httpx.AsyncC
     assert house.matcher.changes == 3
 
 
-async def test_what_was_switched_off_or_disabled_for_its_failures_comes_back_by_enabling_it(
-    house: House, client: httpx.AsyncClient
-) -> None:
+async def test_enabling_restores_a_paused_or_disabled_destination(house: House, client: httpx.AsyncClient) -> None:
     path = f"/v1/destinations/{(await hooked(client))['id']}"
     answer = (await client.patch(path, json={"enabled": False})).json()
     assert (answer["enabled"], answer["state"]) == (False, "disabled")

@@ -104,7 +104,7 @@ async def test_from_earliest_begins_with_what_is_kept(house: House, client: http
     assert (titles([page]), page["retention_clamped"]) == (["c"], False)
 
 
-async def test_what_retention_has_cut_off_is_said(house: House, client: httpx.AsyncClient) -> None:
+async def test_a_clamped_period_is_reported(house: House, client: httpx.AsyncClient) -> None:
     events = await house.publish(*"abc")
     await house.storage.log.retain(events[2].seq, 10, house.storage.lease)
     (page,) = await pages(client, f"from={ids(events)[0]}")

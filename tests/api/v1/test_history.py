@@ -135,7 +135,7 @@ def test_pages_put_together_are_the_filtered_log_whatever_is_appended_or_pruned_
         past.AT_ONCE, past.ROUNDS = before
 
 
-async def test_what_is_pruned_while_a_page_is_read_is_410_and_no_gap(house: House) -> None:
+async def test_pruning_during_a_read_is_410_and_no_gap(house: House) -> None:
     shared = Shared(house, [])
     await shared.append(9)
     target = next_target((await history(a_call(house, "/v1/events?limit=2", EventsQuery))).headers)

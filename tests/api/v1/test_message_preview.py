@@ -61,7 +61,7 @@ async def test_a_template_that_fails_on_what_is_there_says_so_and_shows_the_usua
 @pytest.mark.parametrize(
     ("change", "status", "where", "says"),
     [
-        ({"message": "a\n{{ tilte }}"}, 422, "body.message", "no value called tilte"),
+        ({"message": "a\n{{ tilte }}"}, 422, "body.message", "no value named tilte"),
         ({"message": "\n\n{{ title.x }}"}, 422, "body.message", "line 3"),
         ({"message_title": "{% if %}"}, 422, "body.message_title", "line 1"),
         ({"message": "x" * 9000}, 400, "body.message", "4096"),

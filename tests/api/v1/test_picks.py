@@ -63,7 +63,7 @@ async def test_a_url_is_shown_with_its_blocks_and_every_wish_is_passed_on(
     assert answer["fetched_at"] == "2026-05-28T20:26:40.000Z"
 
 
-async def test_what_is_pressed_is_tried_on_the_versions_that_are_kept(house: House, client: httpx.AsyncClient) -> None:
+async def test_a_pressed_block_is_tried_on_stored_versions(house: House, client: httpx.AsyncClient) -> None:
     await told(house)
     held = PickReach("this", "#adult", 1, PickHeld(2, 1, 1, NOW))
     house.registry.picked = Picked(NOW, replace(PAGE, choice=PickChoice(BLOCK, (held,), "this", KEPT)))
@@ -91,7 +91,7 @@ async def test_nothing_is_tried_where_no_version_is_known_or_nothing_is_pressed(
     assert house.registry.seen[-1].wish.past is None
 
 
-async def test_what_is_left_out_of_a_choice_is_as_it_is_in_the_source(house: House, client: httpx.AsyncClient) -> None:
+async def test_omitted_fields_of_a_choice_have_the_sources_values(house: House, client: httpx.AsyncClient) -> None:
     new = {"url": "https://a.test/", "selector": "main", "ignore": [".ad"]}
     made = (await client.post("/v1/sources", json=new)).json()
     for body, selector, ignore in (
@@ -117,12 +117,12 @@ async def test_what_is_left_out_of_a_choice_is_as_it_is_in_the_source(house: Hou
         {"type": "html"},
     ],
 )
-async def test_what_is_no_wish_is_400(client: httpx.AsyncClient, body: dict[str, Any]) -> None:
+async def test_an_invalid_wish_is_400(client: httpx.AsyncClient, body: dict[str, Any]) -> None:
     made = (await client.post("/v1/sources", json={"url": "https://a.test/"})).json()
     assert (await client.post(f"/v1/sources/{made['id']}/blocks", json=body)).status_code == 400
 
 
-async def test_what_can_not_be_shown_is_refused(house: House, client: httpx.AsyncClient) -> None:
+async def test_a_page_without_blocks_is_refused(house: House, client: httpx.AsyncClient) -> None:
     assert (await client.post(f"/v1/sources/{a_source_id(9)}/blocks", json={})).status_code == 404
     house.registry.refusals["https://b.test/"] = TooSoon("later", 7)
     answer = await client.post("/v1/sources/blocks", json={"url": "https://b.test/"})

@@ -24,7 +24,7 @@ async def test_practice_begins_changes_and_ends(client: httpx.AsyncClient) -> No
     assert (await client.get("/v1/practice")).json() == []
 
 
-async def test_who_ends_it_may_also_delete_what_was_wired_to_it(house: House) -> None:
+async def test_ending_practice_needs_the_scopes_of_everything_it_deletes(house: House) -> None:
     async with await house.client("sources:write") as client:
         assert (await client.post("/v1/practice")).status_code == 200
         assert (await client.delete("/v1/practice")).status_code == 403
@@ -84,7 +84,7 @@ async def test_an_alert_hears_of_practice_only_when_it_names_the_source(
         assert answer.json()["matches_found"] == found, answer.text
 
 
-def test_what_a_source_is_for_is_no_part_of_the_wire() -> None:
+def test_the_purpose_of_a_source_is_not_on_the_wire() -> None:
     from actors.messages.requests import NewSource, SourcePatch
 
     for shape in (NewSource, SourcePatch):

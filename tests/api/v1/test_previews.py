@@ -95,7 +95,7 @@ async def test_a_preview_takes_what_is_left_out_from_the_source_and_null_as_the_
 @pytest.mark.parametrize(
     "body", [{"selector": ""}, {"selector": "x" * 1001}, {"ignore": ["x"] * 51}, {"ignore": None}, {"type": "html"}]
 )
-async def test_what_is_too_long_too_many_or_unknown_is_400(client: httpx.AsyncClient, body: dict[str, object]) -> None:
+async def test_too_long_too_many_or_unknown_values_are_400(client: httpx.AsyncClient, body: dict[str, object]) -> None:
     made = (await client.post("/v1/sources", json={"url": "https://a.test/"})).json()
     assert (await client.post(f"/v1/sources/{made['id']}/preview", json=body)).status_code == 400
 

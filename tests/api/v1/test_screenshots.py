@@ -50,14 +50,14 @@ async def test_x26_each_side_of_a_change_is_sent_as_the_picture_that_it_is(
         assert {name: answer.headers[name] for name in LOCKED} == LOCKED
 
 
-async def test_what_is_not_kept_is_404_and_another_side_400(house: House, client: httpx.AsyncClient) -> None:
+async def test_a_missing_screenshot_is_404_and_an_unknown_side_400(house: House, client: httpx.AsyncClient) -> None:
     id = id_in(await pictured(house, first=False))
     assert (await client.get(f"/v1/events/{id}/screenshot?side=before")).status_code == 404
     assert (await client.get(f"/v1/events/{id}/screenshot?side=above")).status_code == 400
     assert (await client.get("/v1/events/01a00000-0000-7000-8000-000000000000/screenshot")).status_code == 404
 
 
-async def test_nobody_without_a_key_or_a_session_sees_one(house: House) -> None:
+async def test_a_screenshot_needs_a_key_or_a_session(house: House) -> None:
     id = id_in(await pictured(house))
     stranger = house.stranger()
     assert (await stranger.get(f"/v1/events/{id}/screenshot")).status_code == 401

@@ -37,7 +37,7 @@ async def test_secrets_of_sources_and_destinations_are_compared_and_none_is_told
     assert await same(client, *((of, id, name, f"{value}x") for of, id, name, value in right)) == [False] * 4
 
 
-async def test_what_is_not_there_is_never_the_same(client: httpx.AsyncClient) -> None:
+async def test_a_missing_secret_never_compares_equal(client: httpx.AsyncClient) -> None:
     source = (await client.post("/v1/sources", json={"url": "https://a.test/"})).json()["id"]
     asked = [("source", source, "headers", ""), ("source", source, "url", "https://a.test/")]
     asked += [("destination", source, "secret", "x")]
@@ -58,7 +58,7 @@ async def test_x20_trying_many_values_is_slowed_down_and_the_right_one_is_not(cl
 
 
 @pytest.mark.parametrize("scopes", [("sources:write",), ("alerts:write",), ("sources:read", "alerts:read")])
-async def test_who_could_not_set_a_secret_can_not_compare_one(house: House, scopes: tuple[str, ...]) -> None:
+async def test_comparing_a_secret_needs_the_scope_to_set_it(house: House, scopes: tuple[str, ...]) -> None:
     async with await house.client(*scopes) as client:
         asked = {"of": "source", "id": "x", "name": "headers", "value": "x"}
         assert (await client.post("/v1/secrets/compare", json={"secrets": [asked]})).status_code == 403

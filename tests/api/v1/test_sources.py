@@ -41,7 +41,7 @@ async def test_a_source_is_created_once(house: House, client: httpx.AsyncClient)
     assert (await client.get(first.headers["location"])).json() == first.json()
 
 
-async def test_what_is_asked_for_reaches_the_registry(house: House, client: httpx.AsyncClient) -> None:
+async def test_the_request_reaches_the_registry(house: House, client: httpx.AsyncClient) -> None:
     asked = {
         "url": "https://a.test/",
         "type": "html",
@@ -113,7 +113,7 @@ async def test_a_schedule_out_of_bounds_is_refused(client: httpx.AsyncClient, sc
         (Unanswered("gone"), 503, "unavailable", "5"),
     ],
 )
-async def test_what_the_registry_refuses_is_a_problem(
+async def test_a_refusal_of_the_registry_is_a_problem(
     house: House, client: httpx.AsyncClient, error: Exception, status: int, slug: str, retry: str | None
 ) -> None:
     real, house.registry.refusals["https://a.test/"] = house.registry._handle, error
@@ -262,7 +262,7 @@ async def test_the_look_trail_is_newest_first_and_folds_what_went_alike(
     assert missing.status_code == 404
 
 
-async def test_what_a_push_source_says_first_is_kept_and_never_shown(house: House, client: httpx.AsyncClient) -> None:
+async def test_the_hello_of_a_push_source_is_stored_and_never_shown(house: House, client: httpx.AsyncClient) -> None:
     asked = {"url": "wss://a.test/live", "type": "push", "subprotocols": ["b.v2", "b"], "hello": "token s3cret"}
     made = await client.post("/v1/sources", json=asked)
     assert (made.json()["subprotocols"], made.json()["has_hello"]) == (["b.v2", "b"], True)
@@ -315,9 +315,7 @@ async def test_the_status_of_a_push_source_counts_its_frames(house: House, clien
     assert (await client.get(f"/v1/sources/{feed.id}/status")).json()["push"] is None
 
 
-async def test_what_cannot_be_reached_now_is_added_when_it_is_to_be_verified_later(
-    house: House, client: httpx.AsyncClient
-) -> None:
+async def test_verify_later_adds_an_unreachable_url(house: House, client: httpx.AsyncClient) -> None:
     for name in "ab":
         error = Unprocessable("it can't be watched now", "body.url")
         error.may_pass = True

@@ -111,7 +111,7 @@ async def test_a_change_from_another_revision_is_refused(client: httpx.AsyncClie
     assert (await client.delete(PATH, headers={"If-Match": tag})).status_code == 412
 
 
-async def test_what_is_to_be_new_is_refused_where_something_is_set(client: httpx.AsyncClient) -> None:
+async def test_if_none_match_refuses_an_existing_record(client: httpx.AsyncClient) -> None:
     new = {"If-None-Match": "*"}
     assert (await client.put(PATH, json={"bar": 0.4}, headers=new)).status_code == 200
     assert (await client.put(PATH, json={"bar": 0.5}, headers=new)).status_code == 412
@@ -134,7 +134,7 @@ async def test_the_mark_of_files_stays_until_it_is_taken_away_and_is_no_setting(
 @pytest.mark.parametrize(
     ("path", "body", "status", "says"),
     [
-        (PATH, {}, 422, "nothing is set"),
+        (PATH, {}, 422, "no default is set"),
         (PATH, {"schedule": "1s"}, 422, "body.schedule: an interval is from 1m to 7d"),
         (PATH, {"schedule": "soon"}, 400, "body.schedule"),
         (PATH, {"bar": 2}, 400, "body.bar"),

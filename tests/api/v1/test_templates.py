@@ -139,9 +139,7 @@ async def test_without_alerts_none_are_made(house: House, client: httpx.AsyncCli
     assert (await client.get("/v1/alerts")).json() == [] and house.matcher.changes == 0
 
 
-async def test_what_fails_is_reported_with_its_reason_and_the_answer_is_200_all_the_same(
-    house: House, client: httpx.AsyncClient
-) -> None:
+async def test_failures_are_reported_with_their_reason_in_a_200(house: House, client: httpx.AsyncClient) -> None:
     base = "https://acme.example"
     house.registry.refusals = {
         f"{base}/pricing": Unprocessable("it can't be watched now: HTTP 404"),
@@ -233,7 +231,7 @@ async def test_a_preview_knows_the_alerts_that_are_there(client: httpx.AsyncClie
         ({"params": {"domain": ["acme.example"]}, "version": 2}, "body.version"),
     ],
 )
-async def test_what_does_not_fill_in_the_template_is_400_at_its_place(
+async def test_an_invalid_parameter_is_400_at_its_place(
     house: House, client: httpx.AsyncClient, path: str, body: dict[str, Any], location: str
 ) -> None:
     answer = await client.post(path, json=body)

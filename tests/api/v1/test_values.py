@@ -94,7 +94,7 @@ def stands(house: House, *texts: str, more: int = 0, began: int = NOW, cut: int 
     house.registry.told[a_source_id()] = page._replace(standing=StandingValues(STANDING, more, began))
 
 
-async def test_what_never_changed_is_there_since_the_first_look(house: House, client: httpx.AsyncClient) -> None:
+async def test_an_unchanged_value_is_listed_since_the_first_check(house: House, client: httpx.AsyncClient) -> None:
     await told(house)
     stands(house, more=7, began=NOW + 5)
     found = await values(client)
@@ -143,9 +143,7 @@ async def test_a_series_goes_on_to_what_stands_there_now(house: House, client: h
     assert [point["value"] for point in team["points"]] == ["10", "15", "20.00"], "and says it once"
 
 
-async def test_what_went_and_came_back_with_another_price_is_one_series(
-    house: House, client: httpx.AsyncClient
-) -> None:
+async def test_a_removed_and_returned_price_is_one_series(house: House, client: httpx.AsyncClient) -> None:
     went = TypedChange("removed", "Team · Price", before=money("25", "EUR"))
     came = TypedChange("added", "Team · Price", after=money("20", "EUR"))
     other = TypedChange("added", "Bike", after=money("9", "EUR"))
@@ -157,7 +155,7 @@ async def test_what_went_and_came_back_with_another_price_is_one_series(
     assert found == wanted, "what came, and stands nowhere now, is no thing"
 
 
-async def test_what_the_page_has_no_more_says_until_when_it_stood(house: House, client: httpx.AsyncClient) -> None:
+async def test_a_removed_value_has_its_end(house: House, client: httpx.AsyncClient) -> None:
     went = TypedChange("removed", "Bike · Price", before=money("12", "EUR"))
     bike, boat = price("10", "12", "Bike · Price"), price("90", "80", "Boat · Price")
     await told(house, (bike, boat), (price("15", "20"), went), (price("20", "20.00"),))

@@ -102,10 +102,10 @@ async def test_where_the_chain_is_cut_only_the_main_text_is_compared_and_that_is
     assert partial["partial"]
     assert [step["op"] for step in partial["steps"]] == ["replace", "insert"]
     refused = await asked(client, f"{HERE}/compare?from={second}&to=now", 409)
-    assert "only the main text is kept" in refused["detail"]
+    assert "only its main text" in refused["detail"]
 
 
-async def test_what_an_event_does_not_carry_whole_is_not_guessed(house: House, client: httpx.AsyncClient) -> None:
+async def test_a_cut_difference_is_not_guessed(house: House, client: httpx.AsyncClient) -> None:
     first, second = await told(house, more=3, cut=True)
     found = (await asked(client, f"{HERE}/versions"))["versions"]
     assert {one["kept"] for one in found} == {"part"}

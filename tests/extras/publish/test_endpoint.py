@@ -190,9 +190,7 @@ async def test_an_event_that_is_not_published_here_is_not_found_by_its_id(
             assert answer.status_code == 404 and "secret" not in answer.text, id
 
 
-async def test_what_was_called_noise_is_a_tombstone_and_comes_back_when_it_was_real(
-    house: House, client: httpx.AsyncClient
-) -> None:
+async def test_noise_is_a_tombstone_and_real_restores_it(house: House, client: httpx.AsyncClient) -> None:
     record = await published(client)
     house.registry.views[a_source_id(1)] = SourceView(a_source(type="html"), SourceRuntime())
     (event,) = await house.publish(a_page_draft())
@@ -262,7 +260,7 @@ def counted(reads: list[str], name: str, method: Any) -> Any:
     return call
 
 
-async def test_what_retention_took_goes_from_the_newest_page_within_the_hour(
+async def test_deleted_events_leave_the_newest_page_within_an_hour(
     house: House, client: httpx.AsyncClient, autojump_clock: object
 ) -> None:
     record = await published(client)

@@ -183,7 +183,9 @@ async def test_json_feed_is_told_whole_and_without_a_secret_nothing_is_signed(
     assert b"before" in told.body and b"after" in told.body and "X-Hub-Signature" not in told.headers
 
 
-async def test_nobody_is_told_who_does_not_confirm(hub: tuple[House, Callbacks], client: httpx.AsyncClient) -> None:
+async def test_an_unconfirmed_subscription_gets_nothing(
+    hub: tuple[House, Callbacks], client: httpx.AsyncClient
+) -> None:
     house, callbacks = hub
     record = await published(client)
     callbacks.echo = False
@@ -223,7 +225,7 @@ async def test_a_subscription_ends_by_a_wish_that_is_confirmed_by_410_and_with_i
     assert len(callbacks.told) == 2
 
 
-async def test_who_fails_is_tried_again_with_all_that_came_since_and_holds_up_nobody(
+async def test_a_failing_subscriber_is_retried_with_all_events_and_delays_no_other(
     hub: tuple[House, Callbacks], client: httpx.AsyncClient
 ) -> None:
     house, callbacks = hub
@@ -439,7 +441,9 @@ async def test_300_callbacks_that_hang_delay_the_first_event_of_another_by_less_
         await trio.sleep(20)
 
 
-async def test_who_answers_is_no_longer_new(hub: tuple[House, Callbacks], client: httpx.AsyncClient) -> None:
+async def test_an_answering_subscriber_is_no_longer_new(
+    hub: tuple[House, Callbacks], client: httpx.AsyncClient
+) -> None:
     house, callbacks = hub
     record = await published(client)
     await subscribed(house, record["feeds"]["atom"], callback="https://proven.test/")

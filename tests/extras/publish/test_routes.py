@@ -89,7 +89,7 @@ async def test_a_list_goes_on_behind_a_cursor(client: httpx.AsyncClient) -> None
         ({"title": "x", "private": True}, 400, "private"),
     ],
 )
-async def test_what_makes_no_sense_is_refused_in_words(
+async def test_a_contradiction_is_refused_with_a_sentence(
     client: httpx.AsyncClient, asked: dict[str, Any], status: int, words: str
 ) -> None:
     answer = await client.post(PATH, json=asked)
@@ -114,7 +114,7 @@ async def test_a_repeated_call_publishes_once(client: httpx.AsyncClient) -> None
     assert answers[0].json() == answers[1].json() and len((await client.get(PATH)).json()) == 1
 
 
-async def test_who_publishes_may_read_what_is_published(house: House) -> None:
+async def test_publishing_needs_the_scope_that_reads_the_events(house: House) -> None:
     async with await house.client(*SCOPES) as whole:
         record = (await whole.post(PATH, json={"title": "x"})).json()
     path = f"{PATH}/{record['id']}"

@@ -20,7 +20,7 @@ async def test_the_busiest_of_its_keys_says_when_a_thing_is_next() -> None:
     assert await all_of(turns) == ["a0", "x0", "a1", "x1", "a2", "x2"]
 
 
-async def test_who_comes_late_waits_for_one_round() -> None:
+async def test_a_late_request_waits_for_one_round() -> None:
     turns = Turns[str](100)
     for number in range(9):
         turns.put_nowait(f"a{number}", ("a",))

@@ -19,7 +19,7 @@ APPENDS, FENCE, STEPS = 1, 2, 3
 """The program's advisory locks: the second key of each; the first is LOCKS."""
 LOCKS = 0x53414E44
 LOCK_TIMEOUT = 2.0
-"""Seconds for which a step waits for a table: all its readers wait behind the step."""
+"""Seconds that a step waits for a table: all its readers wait behind the step."""
 _TRIES = 30
 _THERE = "SELECT to_regclass('schema') IS NOT NULL"
 
@@ -72,9 +72,9 @@ def check_version(connection: PostgresConnection, known: int) -> None:
     """Refuse tables of another schema version. Raises NewerSchema, Corrupt, Unavailable."""
     version = _version(connection, known)
     if not version:
-        raise Unavailable("there is no Sanderling in this database yet: its first start makes one")
+        raise Unavailable("this database has no Sanderling schema yet: the first start creates it")
     if version < known:
-        raise Unavailable("the database is of an older program: start this one on it once, which brings it up to date")
+        raise Unavailable("the database is older than this program: start the service on it once to upgrade it")
 
 
 def _version(connection: PostgresConnection, known: int) -> int:

@@ -49,7 +49,7 @@ def test_folders_and_categories_are_tags_and_each_address_comes_once() -> None:
         (b"<rss><channel><item/></channel></rss>", "no list of feeds"),
         (b"\x00\xff\xfe", "no list of feeds"),
         (b"<outline><rdf:RDF >", "cannot be parsed"),
-        (opml(""), "there is no feed in it"),
+        (opml(""), "contains no feed"),
         (opml('<outline type="link" url="https://c.test/x" text="c"/>'), "names 1 other lists"),
     ],
 )

@@ -69,7 +69,7 @@ def test_a_path_in_json_is_read_as_other_programs_and_our_own_events_write_it(
         ("//td[string-join(., '')]", r"it has no function string-join\(\)"),
         ("//td[matches(., '(')]", "is not a regular expression"),
         ("$.items[?(@.name =~ /(/)]", "is not a regular expression"),
-        ("p::before", "there are ::text and ::attr"),
+        ("p::before", "are ::text and ::attr"),
         ("xpath:" + "(" * 5000 + "//a" + ")" * 5000, "is not an XPath"),
         (":not(" * 3000 + "a" + ")" * 3000, "is not a CSS selector"),
     ],

@@ -223,7 +223,7 @@ async def test_204_means_stop(autojump_clock: object) -> None:
         asked = len(streamer.times)
         await trio.sleep(20 * 3600)
         assert len(streamer.times) == asked
-        assert "not to be asked again" in str(service.registry.table.describe(source).hot.last_error)
+        assert "for no more requests" in str(service.registry.table.describe(source).hot.last_error)
 
 
 async def test_another_content_type_fails_with_a_sentence(autojump_clock: object) -> None:

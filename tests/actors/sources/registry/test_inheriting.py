@@ -120,7 +120,7 @@ async def test_the_storage_refuses_a_source_with_what_it_inherits(autojump_clock
         origin.bodies["/page"] = page(TEXT.format(1))
         source = (await service.add(URL, tags=(TAG,))).view.source
         inherits = effective(source, {TAG: TagDefaults(TAG, Millis(NOW), bar=0.4)})
-        with pytest.raises(TypeError, match="EffectiveSource is not what is stored"):
+        with pytest.raises(TypeError, match="EffectiveSource is not a stored record"):
             await service.storage.sources.update(inherits, service.storage.lease, before=None)
 
 
@@ -240,7 +240,7 @@ async def test_bad_defaults_are_refused_as_on_a_source_and_leave_all_as_it_was(
             with pytest.raises(Unprocessable) as refused:
                 await put(service, **settings)
             assert refused.value.location == where
-        with pytest.raises(Conflict, match="1 tags have defaults, which is the most"):
+        with pytest.raises(Conflict, match="1 tags have defaults, the most possible"):
             await put(service, "label:other", bar=0.4)
         await put(service, bar=0.5)
         assert [(one.tag, one.bar) for one in await service.storage.tag_defaults.all()] == [(TAG, 0.5)]

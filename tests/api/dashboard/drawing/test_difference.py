@@ -71,7 +71,7 @@ def test_the_words_that_an_event_marks_are_marked() -> None:
 
 
 @given(texts, st.lists(st.tuples(st.integers(-2, 9), st.integers(-2, 9)), max_size=4))
-def test_whatever_spans_an_event_has_its_text_is_shown_whole(text: str, spans: list[tuple[int, int]]) -> None:
+def test_any_spans_show_the_whole_text(text: str, spans: list[tuple[int, int]]) -> None:
     pair = Change(text, text, spans=Spans(tuple(spans), tuple(spans)))
     for line in lines_of(Changed(Diff((), (), (pair,)))):
         assert "".join(piece.text for piece in line.pieces) == text

@@ -172,7 +172,7 @@ async def test_a_first_destination_is_made_with_it(house: House, browser: Browse
     assert [bin.token in each.url for each in await house.storage.alerts.destinations()] == [False, True]
 
 
-async def test_what_can_be_no_destination_is_refused_before_anything_is_made(house: House, browser: Browser) -> None:
+async def test_an_invalid_destination_is_refused_before_anything_is_created(house: House, browser: Browser) -> None:
     for url, words in (("http://plain.test/in", "https"), ("https://nowhere.test/", "no such name")):
         await browser.get("/alerts/new")
         await browser.submit("/alerts/new", {"filter_query": "price", "deliver": "url", "url": url})

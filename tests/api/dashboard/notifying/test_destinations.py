@@ -210,7 +210,7 @@ async def test_a_range_is_replayed_piece_by_piece(house: House, browser: Browser
     await browser.get(ONE)
     assert browser.page.xpath("//span[@class='figure']/text()")[0] == "3"
     for fields, words in (
-        ({}, "say from when"),
+        ({}, "or a start time"),
         ({"since": "soon"}, "Enter a time or"),
         ({"ids": "x"}, "no such event"),
     ):

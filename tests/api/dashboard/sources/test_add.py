@@ -158,7 +158,7 @@ async def test_nothing_ticked_or_a_forged_tick_adds_nothing(house: House, browse
     house.registry.preview = of_a_feed()
     await pasted(browser, "a.test/1\na.test/2")
     await browser.submit("/sources/chosen", {"pick": []})
-    assert browser.answer.status_code == 422 and "Nothing is ticked" in browser.text
+    assert browser.answer.status_code == 422 and "Nothing was selected" in browser.text
     kept = browser.page.xpath("//textarea[@name='urls']")[0].value.split()
     assert kept == ["https://a.test/1", "https://a.test/2"]
     await browser.post("/sources/chosen", {"pick": ['{"url": 3}']})
@@ -166,7 +166,7 @@ async def test_nothing_ticked_or_a_forged_tick_adds_nothing(house: House, browse
     assert not asked(house, AddSource)
 
 
-async def test_what_is_watched_already_is_said_and_leads_there(house: House, browser: Browser) -> None:
+async def test_a_watched_url_links_to_its_source(house: House, browser: Browser) -> None:
     house.registry.preview = of_a_feed()
     source = put(house, 1, url=URL)
     await browser.get("/sources/add")
@@ -174,7 +174,7 @@ async def test_what_is_watched_already_is_said_and_leads_there(house: House, bro
     assert browser.path == f"/sources/{source}" and "watched already" in browser.text
 
 
-async def test_what_a_url_calls_itself_stays_text(house: House, browser: Browser) -> None:
+async def test_a_urls_own_title_stays_text(house: House, browser: Browser) -> None:
     hostile = "<script>alert(1)</script>\"'><img src=x onerror=alert(1)>{{7919*7927}}"
     house.registry.preview = of_a_feed(hostile, title=hostile)
     for urls in ("a.test/1", "a.test/1\na.test/2"):
@@ -192,7 +192,7 @@ def unreached() -> Unprocessable:
     return error
 
 
-async def test_what_cannot_be_reached_now_may_be_kept_until_it_answers(house: House, browser: Browser) -> None:
+async def test_an_unreachable_url_can_be_added_for_later(house: House, browser: Browser) -> None:
     house.registry.refusals["https://a.test/"] = unreached()
     await browser.get("/sources/add")
     await browser.submit("/sources/look", {"urls": "https://a.test/"})

@@ -32,12 +32,12 @@ async def test_an_event_leads_to_its_version_and_the_one_before(house: House, br
     assert browser.page.xpath("//div[@class='diff']/del//del/text()") == ["5"]
 
 
-async def test_what_is_partial_or_cannot_be_compared_is_said(house: House, browser: Browser) -> None:
+async def test_a_partial_or_impossible_comparison_is_reported(house: House, browser: Browser) -> None:
     first, second = await told(house, now=("Another part",))
     await browser.get(f"{HERE}?from={first}&to={second}")
     assert "Partial: one of these versions has only the main text" in browser.text
     await browser.get(f"{HERE}?from={second}&to=now")
-    assert "only the main text is kept, and of the other another part" in browser.text
+    assert "one has only its main text, the other only another part" in browser.text
     assert not browser.page.xpath("//div[@class='diff']")
 
 

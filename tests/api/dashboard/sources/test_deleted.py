@@ -81,7 +81,7 @@ async def test_the_deleted_ones_are_listed_and_had_back_also_after_a_restart(hou
     assert "no source is ticked" in browser.text
 
 
-def test_what_can_be_taken_back_is_bounded() -> None:
+def test_undo_is_bounded() -> None:
     undos, change = Undos(), Undo("resume", ("a",))
     first = undos.keep("me", change, NOW)
     keys = [undos.keep("me", change, NOW) for _ in range(MOST_UNDOS)]

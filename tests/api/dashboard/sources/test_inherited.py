@@ -65,7 +65,7 @@ async def test_what_is_wrong_is_said_beside_its_field_and_what_was_typed_stays(h
     await browser.post(PATH, FILLED | {"ignore": "x" * 1001})
     assert browser.page.xpath("//small[@id='e-ignore']")
     await browser.post(PATH, {"tag": "prices", "revision": ""})
-    assert "Nothing is set." in browser.text
+    assert "No default is set." in browser.text
     assert not await house.storage.tag_defaults.all()
 
 

@@ -70,10 +70,10 @@ async def test_a_pasted_list_is_read_alike_and_folders_may_be_left(house: House,
     [
         (b"<html><p>no list</p></html>", "no list of feeds"),
         (b"", "Choose a file, or paste"),
-        (opml(""), "there is no feed in it"),
+        (opml(""), "contains no feed"),
     ],
 )
-async def test_what_is_no_list_is_refused_beside_the_field(browser: Browser, body: bytes, words: str) -> None:
+async def test_an_invalid_list_is_refused_at_its_field(browser: Browser, body: bytes, words: str) -> None:
     await upload(browser, body)
     assert browser.answer.status_code == 422
     assert words in browser.page.xpath("//small[@id='e-file']/text()")[0]
@@ -135,7 +135,7 @@ async def test_the_library_is_taken_along_as_a_file(house: House, browser: Brows
     assert (found[1].get("text"), found[1].get("category")) == ("<Tides> & more", "sea")
 
 
-async def test_what_a_list_says_stays_text(browser: Browser) -> None:
+async def test_the_text_of_a_list_stays_text(browser: Browser) -> None:
     hostile = "&lt;script&gt;alert(1)&lt;/script&gt;&quot;&gt;{{7919*7927}}"
     await upload(browser, opml(f'<outline text="{hostile}">{feed("javascript:alert(1)", text=hostile)}</outline>'))
     assert "<script>alert(1)</script>" in browser.text and "62773913" not in browser.text

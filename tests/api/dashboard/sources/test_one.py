@@ -246,7 +246,7 @@ async def test_a_check_that_politeness_forbids_is_said_on_the_page(
         (Verdict.THROTTLED, "throttled", True),
     ],
 )
-def test_what_a_look_came_to_in_words(verdict: Verdict, says: str, bad: bool) -> None:
+def test_the_result_of_a_check_as_a_sentence(verdict: Verdict, says: str, bad: bool) -> None:
     hot = SourceRuntime(trail=trail.noted(b"", look(NOW, verdict, 200)), last_error="timeout")
     words, is_bad = came_of_it(SourceView(a_source(), hot))
     assert says in words and is_bad is bad
@@ -517,7 +517,7 @@ async def test_a_rendered_page_says_what_a_look_costs_and_a_missing_browser_is_s
         assert words in browser.text
 
 
-async def test_what_the_page_says_now_is_a_table_of_values(house: House, browser: Browser) -> None:
+async def test_current_values_are_a_table(house: House, browser: Browser) -> None:
     id = put(house, hot=HOT, type="html", created_at=NOW)
     standing = [StandingValue(Value(f"{n} EUR", "money", n, 0, "EUR"), 0, f"Plan {n}") for n in range(220)]
     sold_out = StandingValue(Value("Sold out <b>", "availability", value="out_of_stock"), 0, "Team · Stock")

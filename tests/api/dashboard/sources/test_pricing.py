@@ -48,7 +48,7 @@ def test_a_value_becomes_a_query_that_can_be_read(found: PickedValue, wanted: Wa
 
 
 @pytest.mark.parametrize("amount", ["", "abc", "1e9", "-3", "10 OR x", '5" OR "'])
-def test_what_is_no_amount_is_refused(amount: str) -> None:
+def test_an_invalid_amount_is_refused(amount: str) -> None:
     with pytest.raises(Wrong):
         query_of(PRICE, Wanted(0, "below", amount))
 

@@ -42,7 +42,7 @@ async def test_it_says_when_it_was_told_and_that_it_went_back(house: House, brow
     assert browser.page.xpath(f"//a[@href='/sources/{id}/text']")
 
 
-async def test_what_is_no_page_or_was_never_read_has_no_text(house: House, browser: Browser) -> None:
+async def test_a_source_without_a_read_page_has_no_text(house: House, browser: Browser) -> None:
     id = put(house)
     assert (await browser.get(f"/sources/{id}/text")).status_code == 404
     assert (await browser.get(f"/sources/{'0' * 8}/text")).status_code == 404
