@@ -69,8 +69,9 @@ class Load:
             await self.add(storage, each)
 
     async def add(self, storage: Storage, place: int) -> None:
-        name = self.destinations[place] = self.new_id()
+        name = self.new_id()
         await storage.alerts.put_destination(a_destination(name, self.alerts[place % ALERTS]))
+        self.destinations[place] = name  # only now: an id is known once it is stored
 
     def new_id(self) -> str:
         """Return an id that nothing else has or will have, in random order."""

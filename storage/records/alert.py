@@ -51,7 +51,7 @@ class Scope(NamedTuple):
         return source in self.sources or source in self.private
 
     def has_left(self, source: Source, hot: SourceRuntime, since: Millis) -> bool:
-        """Return whether a source has been left out since a moment: it became private, and the alert does not name it."""
+        """Return whether a source was left out since a moment: it became private, and the alert does not name it."""
         gone = (hot.private_since or 0) > since and not self.names(source.id)
         return gone and self.has(source.id, source.tags)
 

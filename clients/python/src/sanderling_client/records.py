@@ -303,7 +303,7 @@ class ContentExcerpt(Struct, frozen=True, kw_only=True):
 
 
 class Context(Struct, frozen=True, kw_only=True):
-    """Where a block stands: below which heading, in which row and column of a table. What is not known is absent."""
+    """Where a block stands: its heading, and its row and column in a table. Unknown parts are absent."""
 
     heading: str | None = None
     """The nearest heading above."""
@@ -420,7 +420,7 @@ class DeliveryRow(Struct, frozen=True, kw_only=True):
 
 
 class Delta(Struct, frozen=True, kw_only=True):
-    """A change in reading order, from which the new text can be rebuilt from the old."""
+    """A change in reading order; it rebuilds the new text from the old."""
 
     ops: list[Op]
     stats: DeltaStats
@@ -635,7 +635,7 @@ class Detected(Struct, frozen=True, kw_only=True):
 
 
 class Diff(Struct, frozen=True, kw_only=True):
-    """What a reader wants to see of a page's change. `context` is absent where nothing is known of any text."""
+    """A page's change for readers. `context` is absent where nothing is known of any text."""
 
     added: list[str]
     """New texts."""
@@ -872,8 +872,8 @@ class HealthSeen(Struct, frozen=True, kw_only=True):
 
 
 class Heartbeat(Struct, frozen=True, kw_only=True):
-    """What a heartbeat says: that the service did its work at that moment, and had the log up to there. number: of
-    the heartbeats in this log, from 1. due_at: when it was due by the service's clock. before: the id of the
+    """The fields of a heartbeat: that the service did its work at that moment, and had the log up to there. number:
+    of the heartbeats in this log, from 1. due_at: when it was due by the service's clock. before: the id of the
     heartbeat before it. head: of the newest event before it, of whatever kind. looks: that ended since
     `looks_since`, when the process that writes this wrote the one before, or began. watched, failing, paused:
     sources.
@@ -2378,8 +2378,8 @@ class TreeRow(Struct, frozen=True, kw_only=True):
 
 
 class TypedChange(Struct, frozen=True, kw_only=True):
-    """One thing that changed. `before` or `after` is absent where it came, or went. label: what the value is of
-    ("Team · Seats"), in the page's own words. path: where it stands in a document that has paths. lowest_since,
+    """One thing that changed. `before` or `after` is absent where it came, or went. label: the value's name ("Team
+    · Seats") in the page's own words. path: where it stands in a document that has paths. lowest_since,
     highest_since: of a price, from when on it was never lower, or higher, as far as is known (RFC 3339).
     """
 
@@ -2437,10 +2437,10 @@ class UrlBlocksRequest(Struct, frozen=True, kw_only=True):
 
 
 class Value(Struct, frozen=True, kw_only=True):
-    """A value as it stands (`text`), and what it is; a piece of plain text has no type. money, number and percent
-    have `number` and `scale` (decimal places); `unit` is the currency (ISO 4217), "%", or a unit of measure
-    ("GB"), absent where none is known. date: `value` is YYYY-MM-DD, YYYY-MM or MM-DD; time: HH:MM; version: its
-    numbers with dots; availability: one of `AVAILABILITIES`.
+    """A value as written (`text`), and its type; plain text has none. money, number and percent have `number` and
+    `scale` (decimal places); `unit` is the currency (ISO 4217), "%", or a unit of measure ("GB"), absent where
+    none is known. date: `value` is YYYY-MM-DD, YYYY-MM or MM-DD; time: HH:MM; version: its numbers with dots;
+    availability: one of `AVAILABILITIES`.
     """
 
     text: str
