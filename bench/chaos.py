@@ -1,4 +1,4 @@
-"""Three nodes on one PostgreSQL, hurt again and again under load, and then an audit of what they promised together.
+"""Three nodes on one PostgreSQL, hurt again and again under load, and then an audit of their promises.
 
 `python -m bench.chaos --seconds 600` runs three services and a cluster on loopback, with feeds that publish constantly,
 a reader that moves between nodes, receivers of deliveries, and a user who edits at any node. Faults: a node is killed

@@ -1,4 +1,4 @@
-"""What a new field costs, measured: a copy of the product gets one, and every face of an alert has it."""
+"""The cost of a new field, measured: a copy of the product gets one, and every face of an alert has it."""
 
 from __future__ import annotations
 

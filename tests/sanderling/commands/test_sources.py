@@ -157,7 +157,7 @@ def test_the_list_takes_a_state_and_a_tag(capsys: pytest.CaptureFixture[str]) ->
 
 
 def checked(*statuses: dict[str, Any], refusals: int = 0, after: str = "3") -> tuple[Client, list[str]]:
-    """Return a service with these statuses in turn, which refuses a number of checks; and what it was asked."""
+    """Return a service with these statuses in turn, which refuses a number of checks, and the list of its requests."""
     asked: list[str] = []
     left = list(statuses)
 

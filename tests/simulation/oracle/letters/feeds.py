@@ -56,7 +56,7 @@ def _leased(facts: Facts, kept: KeptReader, at: float) -> bool:
 
 
 def pages(facts: Facts) -> Iterator[str]:
-    """Who reads all pages of a publication finds every event that was there before, and none twice."""
+    """A reader of all pages of a publication finds each earlier event once."""
     letters = facts.letters
     if letters is None:
         return
