@@ -106,8 +106,8 @@ def test_detection_never_raises(body: bytes) -> None:
 @pytest.mark.parametrize(
     ("body", "words"),
     [
-        (b"%PDF-1.7 ...", "a PDF document"),
-        (b"\n %PDF-1.4 ...", "a PDF document"),
+        (b"%PDF-1.7 ...", "This PDF is damaged"),
+        (b"\n %PDF-1.4 ...", "This PDF is damaged"),
         (b"\xef\xbb\xbf \n", "The body is empty"),
         (b"<title>Log in</title><body><h1>Log in</h1><form><input type=password></form>", "login wall"),
     ],

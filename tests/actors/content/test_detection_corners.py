@@ -114,7 +114,7 @@ def test_a_page_that_speaks_of_feeds_is_a_page(page: str, served: str) -> None:
 
 NEITHER: dict[str, tuple[bytes, str]] = {
     "storage error": (b'<?xml version="1.0"?><Error><Code>AccessDenied</Code></Error>', "an error message"),
-    "pdf": (b"%PDF-1.7", "a PDF document"),
+    "pdf": (b"%PDF-1.7", "This PDF is damaged"),
     "zip": (b"PK\x03\x04", "a ZIP archive"),
     "damaged gzip": (b"\x1f\x8b\x08nonsense", "gzip data"),
     "nothing": (b"", "is empty"),

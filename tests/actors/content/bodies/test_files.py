@@ -69,7 +69,7 @@ def test_one_byte_is_a_change_at_once_and_the_same_bytes_are_none() -> None:
 @pytest.mark.parametrize(("was", "memory"), [("html", None), ("", b"kept")])
 def test_a_page_that_gives_way_to_a_file_has_failed(was: str, memory: bytes | None) -> None:
     page = looks(b"<html><body><p>" + b"words of a page " * 30)[0].memory
-    with pytest.raises(ContentError, match=r"not a page|another kind|a file that is no text"):
+    with pytest.raises(ContentError, match=r"not a page|another kind|a file without text"):
         look_page(PageRequest(png(1, 1), "image/png", URL, memory=memory and page, was=was))
 
 

@@ -44,10 +44,10 @@ def test_folders_and_categories_are_tags_and_each_address_comes_once() -> None:
 @pytest.mark.parametrize(
     ("body", "words"),
     [
-        (b"", "no list of feeds"),
-        (b"https://a.test/feeds.opml", "no list of feeds"),
-        (b"<rss><channel><item/></channel></rss>", "no list of feeds"),
-        (b"\x00\xff\xfe", "no list of feeds"),
+        (b"", "not a list of feeds"),
+        (b"https://a.test/feeds.opml", "not a list of feeds"),
+        (b"<rss><channel><item/></channel></rss>", "not a list of feeds"),
+        (b"\x00\xff\xfe", "not a list of feeds"),
         (b"<outline><rdf:RDF >", "cannot be parsed"),
         (opml(""), "contains no feed"),
         (opml('<outline type="link" url="https://c.test/x" text="c"/>'), "names 1 other lists"),

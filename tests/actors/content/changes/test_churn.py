@@ -156,7 +156,7 @@ def test_a_face_that_was_told_with_other_news_goes_back_in_silence() -> None:
     with_news = (NEWS, *PROSE, faces[1])
     *_, told, back = looks(None, *drawn, with_news, (NEWS, *PROSE, faces[0]))
     assert (told.kind, back.kind) == ("changed", "churn")
-    assert "takes turns" in back.reason
+    assert "alternates" in back.reason
 
 
 def test_what_is_taken_away_is_told_though_a_face_turns_at_the_same_look() -> None:

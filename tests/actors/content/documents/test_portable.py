@@ -142,15 +142,15 @@ def encrypted(password: str, algorithm: str = "RC4-128") -> bytes:
 AES = b"<< /Filter /Standard /V 5 /R 6 /Length 256 /O (" + b"o" * 48 + b") /U (" + b"u" * 48 + b") /P -4 >>"
 CYCLE = {2: b"<< /Type /Pages /Kids [2 0 R 4 0 R] /Count 9 >>"}
 BAD = {
-    "locked": (encrypted("password"), "locked with a password"),
+    "locked": (encrypted("password"), "encrypted with a password"),
     "locked by another cipher": (
         pdf([["x"]])
         .replace(b"/Root 1 0 R", b"/Root 1 0 R /Encrypt 9 0 R")
         .replace(b"xref", b"9 0 obj " + AES + b" endobj xref"),
         "locked|damaged",
     ),
-    "no text": (pdf([[]]), "there is no text in it"),
-    "no page": (pdf([]), "there is no text in it"),
+    "no text": (pdf([[]]), "it contains no text"),
+    "no page": (pdf([]), "it contains no text"),
     "the mark alone": (b"%PDF-1.7", "damaged"),
     "cut short": (pdf([["x" * 50]])[:200], "damaged|no text"),
     "rubbish": (b"%PDF-1.7\n" + random.Random(4).randbytes(5_000), "damaged"),

@@ -161,7 +161,7 @@ def reading(body: bytes) -> object:
         (b"<html><body>no</body></html>", "No feed"),
         (b'{"a": ' * 100_000, "nested too deeply"),
         (b'{"version": "jsonfeed", "items": [' + b"1" * 100_000 + b"]}", "too long"),
-        (b'{"items": [', "not"),
+        (b'{"items": [', "invalid"),
         (b'{"items": []}', "not a JSON Feed"),
     ],
 )

@@ -82,7 +82,7 @@ def test_the_root_is_a_place_too() -> None:
         ("$.", "expected a name or '*' at character 3"),
         ("$[", "expected a name in quotes, a number, '*' or '?' at character 3"),
         ("$[0", "expected ',' at character 4"),
-        ("$['a]", "does not end"),
+        ("$['a]", "has no end"),
         ("$['\\q']", "an invalid JSON escape"),
         ('$["\\ud800"]', "an invalid JSON escape"),
         ("$[9007199254740992]", "this number is too large"),
