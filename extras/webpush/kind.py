@@ -116,8 +116,8 @@ _GONE: Final = (
     "the browser no longer accepts notifications from this service. Open Settings on that device to enable them again"
 )
 _NOT_US: Final = (
-    "the push service does not know us by our key: the device was given another one, this machine's clock is "
-    "wrong, or it wants to know whom to reach (the setting contact)"
+    "the push service does not accept our key: the device has another one, this machine's clock is wrong, or it needs "
+    "an address (the setting contact)"
 )
 _MEANINGS: Final[dict[int, tuple[Verdict | None, str]]] = {
     400: ("again", _NOT_US),

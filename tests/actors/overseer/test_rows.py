@@ -77,7 +77,7 @@ def test_a_filter_is_words_and_qualifiers(text: str, admitted: bool) -> None:
     ("state", "text"),
     [
         ("resting", "rest"),
-        ("throttled", "asked"),
+        ("throttled", "throttled"),
         ("throttled", "thr"),
         ("backoff", "backing"),
         ("held", "on"),

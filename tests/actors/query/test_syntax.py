@@ -44,7 +44,7 @@ def test_a_query_is_understood_as_written(text: str, understood: str) -> None:
         ("pricing OR", 10, "ends before the expected word"),
         ("OR pricing", 0, "OR needs a word before and after"),
         ("a OR OR b", 5, "OR needs a word"),
-        ("a AND", 5, "ends where"),
+        ("a AND", 5, "ends before the expected word"),
         ("a (b c", 2, "( is not closed"),
         ("a) b", 1, "closes nothing"),
         ("a () b", 2, "these parentheses are empty"),

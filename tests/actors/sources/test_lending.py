@@ -208,7 +208,7 @@ async def test_a_preview_of_a_borrower_goes_on_with_the_lenders_session_and_an_o
         ({"headers_for": (SITE,)}, "it has no headers to send for others"),
         ({"headers": "POST\nX: 1\n\nbody", "headers_for": (SITE,)}, "a posted body is not sent"),
         ({"headers": HEADERS, "headers_for": ("*",)}, "headers_for: "),
-        ({"headers": HEADERS, "headers_for": ("*.com",)}, "every host of a top level"),
+        ({"headers": HEADERS, "headers_for": ("*.com",)}, "every host of a top-level domain"),
         ({"headers": HEADERS, "headers_for": ("a.example/x",)}, "a host has no path"),
         ({"headers": HEADERS, "headers_for": ("user@a.example",)}, "headers_for: "),
         ({"headers": HEADERS, "headers_for": ("http://a.example",)}, "headers_for: "),

@@ -68,7 +68,7 @@ async def test_a_pages_event_says_what_weighed_and_with_what_it_was_compared(
     (event,) = await commit(house, a_page_draft(), notes=(first, told))
     answer = await why(client, event)
     assert answer["says"] == (
-        "The change scored 0.80; from 0.50 up it is told. Most of the score: “It costs 29” came (0.60). "
+        "The change scored 0.80; the threshold is 0.50. Most of the score: “It costs 29” came (0.60). "
         "1 other difference did not count. "
         "It was compared with the page of the first check, on 28 May 2026 20:26 UTC."
     )

@@ -53,7 +53,7 @@ def test_one_elsewhere_is_taken_by_its_address_and_nothing_is_looked_for_here() 
     for address in ("http://10.0.0.7:9222", "wss://a.example/devtools/browser/1?token=b"):
         assert named_browser(address) == (address, "")
     path, absent = named_browser("http://me:s3cret@10.0.0.7:9222/?token=s3cret")
-    assert path == "" and "no user and no password" in absent and "s3cret" not in absent
+    assert path == "" and "leave out user and password" in absent and "s3cret" not in absent
 
 
 def test_a_browser_is_held_by_the_program_itself(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -311,7 +311,7 @@ def test_settings_that_were_changed_meanwhile_are_not_written_over(tmp_path: Pat
     settings = tmp_path / str(SYSTEM.settings).lstrip("/")
     settings.parent.mkdir(parents=True)
     settings.write_text("B=2\n")
-    with pytest.raises(CommandFailed, match="changed meanwhile"):
+    with pytest.raises(CommandFailed, match="it has changed"):
         Hand(tmp_path, {}).do((Amend(SYSTEM.settings, "A=1\n", "A=1\nC=3\n", "write C=3 into"),))
     assert settings.read_text() == "B=2\n"
 

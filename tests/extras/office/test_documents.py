@@ -198,7 +198,7 @@ DEEP = "<w:sdt><w:sdtContent>" * 5_000
 ENTITIES = '<!DOCTYPE x [<!ENTITY a "ha"><!ENTITY b "&a;&a;&a;&a;"><!ENTITY f SYSTEM "file:///etc/passwd">]>'
 BAD = {
     "cut short": (docx("x")[:-40], "is damaged"),
-    "no body": (docx(), "there is no text in it"),
+    "no body": (docx(), "it contains no text"),
     "an ill-formed part": (archive({**docx_parts("x"), "word/document2.xml": "<w:document><w:body"}), "is damaged"),
     "too deep": (docx(DEEP), "is damaged"),
     "locked": (locked(docx("x")), "locked with a password"),

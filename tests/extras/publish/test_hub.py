@@ -342,7 +342,7 @@ async def test_another_address_or_the_end_of_a_publication_ends_what_was_subscri
     assert not callbacks.told and not await stored(house)
     async with house.stranger() as reader:
         answer = await reader.post("/hub", data=wish(record["feeds"]["atom"]))
-        assert answer.status_code == 400 and "taken back" in answer.text
+        assert answer.status_code == 400 and "withdrawn" in answer.text
 
 
 @pytest.mark.parametrize("shared", ["domain", "address", "client"])

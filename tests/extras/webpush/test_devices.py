@@ -62,7 +62,7 @@ async def test_a_test_that_fails_is_told_and_the_device_stays(autojump_clock: ob
             town.answers = [Answer(403, b"no such sender")]
             await browser.get(f"/settings?alert={alert['id']}")
             await browser.submit(SUBSCRIBED, {"url": ENDPOINT, "label": "Phone", **town.device.options})
-            assert "The test notification failed: the push service does not know us by our key" in browser.text
+            assert "The test notification failed: the push service does not accept our key" in browser.text
             (hook,) = await town.storage.alerts.destinations()
             assert browser.path == f"/destinations/{hook.id}" and hook.enabled
 

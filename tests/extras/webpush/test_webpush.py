@@ -90,7 +90,7 @@ async def test_a_device_that_is_gone_is_left_alone_and_the_reason_is_a_sentence(
             assert 1 <= len(town.pushed) == sent <= 2
             where = f"/v1/destinations/{made['id']}"
             line = (await client.get(f"{where}/deliveries")).json()[-1]
-            assert line["result"] == "given_up" and "its browser takes no notifications from here" in line["error"]
+            assert line["result"] == "given_up" and "no longer accepts notifications" in line["error"]
             assert (await client.get(where)).json()["state"] == "disabled"
             again = {"url": ENDPOINT, "options": town.device.options, "enabled": True}
             town.answers = [Answer(201)]
@@ -226,11 +226,11 @@ def test_who_is_to_be_reached_is_said_as_push_services_want_it(settings: Setting
     ("status", "verdict", "says"),
     [
         (201, None, ""),
-        (400, "again", "does not know us by our key"),
-        (401, "again", "does not know us by our key"),
-        (403, "again", "does not know us by our key"),
-        (404, "revoked", "takes no notifications from here"),
-        (410, "revoked", "takes no notifications from here"),
+        (400, "again", "does not accept our key"),
+        (401, "again", "does not accept our key"),
+        (403, "again", "does not accept our key"),
+        (404, "revoked", "no longer accepts notifications"),
+        (410, "revoked", "no longer accepts notifications"),
         (413, "refused", "no message of this size"),
         (429, "slow", "asks for fewer"),
         (500, None, "HTTP 500 oops"),

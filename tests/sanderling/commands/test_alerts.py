@@ -55,7 +55,7 @@ def test_a_page_tells_what_is_asked_and_where_it_goes(capsys: pytest.CaptureFixt
     told = capsys.readouterr().out
     assert ALERT["name"] in told and ALERT["filter_query"] in told
     assert "https://" in told.partition("sends to")[2]
-    assert "of pages  what came and what went" in told
+    assert "of pages  added and removed texts" in told
     run(alerts.show, client([]), ID, "--json")
     assert json.loads(capsys.readouterr().out)["destinations"][0]["alert_id"] == ID
 

@@ -29,7 +29,7 @@ def test_a_receipt_is_told_in_lines_and_nothing_that_a_page_wrote_reaches_the_te
     assert found[1:] == [
         "  from 21 May 2026 20:00 to 28 May 2026 20:26",
         "  672 checks succeeded.",
-        "  looks: 670 unchanged, 2 news; bodies that differed from the one before: 3",
+        "  checks: 670 unchanged, 2 changed; changed bodies: 3",
         "  longest gap: 16 min, from 22 May 2026 10:00 to 22 May 2026 10:16",
         "  unknown from 23 May 2026 10:00 to 23 May 2026 10:31: the service ended without a word",
     ]

@@ -40,7 +40,7 @@ def test_a_template_is_shown_with_what_it_takes_attaches_and_suggests(capsys: py
     assert "domain: 1 to 10 domains, such as example.com" in shown
     assert "html  https://{domain}/pricing" in shown and "feed  https://{domain}/blog" in shown
     assert "Leadership changes (en): " in shown
-    assert "    of pages: what came and what went" in shown
+    assert "    of pages: added and removed texts" in shown
 
 
 def test_an_unknown_template_is_an_error_of_use(capsys: pytest.CaptureFixture[str]) -> None:

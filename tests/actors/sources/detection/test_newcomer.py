@@ -138,7 +138,7 @@ async def test_what_turns_out_to_be_unwatchable_fails_with_that_reason(autojump_
         await trio.sleep(3600)
         view = await view_of(service, source.id)
         assert view.source.detection.pending
-        assert view.hot.health.reason.startswith("It has yet to answer: it can't be watched: This is a PDF document")
+        assert view.hot.health.reason.startswith("It has yet to answer: it can't be watched: This PDF is damaged")
         origin.bodies["/news"] = page(*TEXTS)
         await trio.sleep(24 * 3600)
         assert not (await view_of(service, source.id)).source.detection.pending

@@ -99,7 +99,7 @@ def test_a_feed_that_has_become_a_login_page_is_rotten_when_it_is_confirmed_for_
     assert failing(23.5, blame, failures=2).flag == "ok"
     assert failing(6, Blame.CONTENT, failures=3).flag == "ok"
     health = failing(25, blame, failures=30)
-    assert health.score <= 0.2 and health.flag == "rotten" and "will not mend" in health.reason
+    assert health.score <= 0.2 and health.flag == "rotten" and "needs a person" in health.reason
 
 
 @given(st.integers(1, 300), st.integers(60, 2700), st.sampled_from(["ok", "degraded", "rotten"]))

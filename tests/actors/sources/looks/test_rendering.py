@@ -302,7 +302,7 @@ async def test_what_no_browser_can_show_is_refused(autojump_clock: object) -> No
     async with watching(browser=a_browser()) as (service, origin):
         origin.bodies |= {"/app": BEFORE, "/feed": rss("a")}
         for url, wish, says in (
-            (URL, {"wait_for": "$.price"}, "is no CSS"),
+            (URL, {"wait_for": "$.price"}, "is not CSS"),
             (URL, {"wait_for": "div["}, "div"),
             (URL, {"render": "always", "headers": "POST\nX-A: b\n\nq=1"}, "POST can't be rendered"),
             (f"https://{SITE}/feed", {"type": "feed", "render": "always"}, "only a page is rendered"),
@@ -449,7 +449,7 @@ async def test_a_preview_proposes_to_render_an_empty_page_and_offers_what_fills_
             [f"https://{SITE}/api/items"],
         )
         assert says.says.startswith("This page is empty without JavaScript (<div id=root> is empty")
-        assert "about 100 times a plain one" in says.says
+        assert "as much as 100 plain ones" in says.says
         assert found.preview.page is not None
         assert found.preview.page.watched > 1
         await service.registry_box.ask(lambda reply: DetectUrl(asked, reply))
@@ -498,4 +498,4 @@ async def test_what_a_look_costs_is_said_with_the_reason_for_the_next(autojump_c
             source = (await service.add(url)).view.source.id
             await trio.sleep(3600)
             found = await service.registry_box.ask(partial(ExamineSource, source))
-            assert ("each look costs 100 plain ones" in str(found.next_look)) is costs
+            assert ("each check costs as much as 100 plain ones" in str(found.next_look)) is costs

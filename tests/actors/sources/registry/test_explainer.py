@@ -143,7 +143,7 @@ async def test_an_entry_of_a_feed_is_found_in_its_events_its_notes_and_its_docum
         assert (await best(service, source, "text of beta"))[0] == "absent"
         await trio.sleep(61)
         kind, says = await best(service, source, "text of beta", look=True)
-        assert kind == "there" and "“Beta”" in says and "has been seen before" in says
+        assert kind == "there" and "“Beta”" in says and "an earlier check saw it" in says
         origin.bodies["/feed"] = rss("Gamma", "Alpha|another text", "Beta")
         await trio.sleep(61)
         assert (await best(service, source, "gamma", look=True))[0] == "due"
@@ -191,7 +191,7 @@ async def test_without_a_text_the_last_looks_are_told(autojump_clock: object) ->
         await trio.sleep(3600)
         found = await ask(service, source)
         assert [reason.kind for reason in found.reasons] == ["look", "look"]
-        assert ", told: " in str(found.reasons[0].says) and " UTC: First look" in str(found.reasons[1].says)
+        assert ", reported: " in str(found.reasons[0].says) and " UTC: First check" in str(found.reasons[1].says)
         with pytest.raises(NotFound):
             await ask(service, a_source_id(9))
 

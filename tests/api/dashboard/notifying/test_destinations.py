@@ -108,7 +108,7 @@ async def test_what_is_refused_stands_beside_its_field_and_nothing_is_lost(house
         ({"url": "http://plain.test/"}, "url", "https"),
         ({"url": ""}, "url", "needed"),
         ({"url": "https://a.test/", "digest_timezone": "Mars/Olympus"}, "digest_timezone", "Not a time zone"),
-        ({"url": "https://a.test/", "quiet": "yes", "quiet_to": "22:00"}, "quiet_hours", "no length"),
+        ({"url": "https://a.test/", "quiet": "yes", "quiet_to": "22:00"}, "quiet_hours", "at the same time"),
         ({"url": "https://a.test/", "quiet": "yes", "quiet_to": "soon"}, "quiet_to", "form that is asked for"),
     )
     for fields, field, words in cases:

@@ -184,7 +184,7 @@ async def test_a_block_that_is_gone_is_told_and_the_blocks_are_shown_anew(house:
     id = await opened(house, browser)
     house.registry.picked = Picked(NOW, replace(PAGE, gone=True))
     await browser.submit(f"/sources/{id}/pick", {"pick.only": "9-00000009"})
-    assert "this block is not there any more" in browser.text and "14.50 €" in browser.text
+    assert "this block is gone" in browser.text and "14.50 €" in browser.text
 
 
 async def test_a_page_that_can_not_be_fetched_says_why_and_leads_on(house: House, browser: Browser) -> None:

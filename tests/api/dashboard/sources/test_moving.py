@@ -68,7 +68,7 @@ async def test_a_pasted_list_is_read_alike_and_folders_may_be_left(house: House,
 @pytest.mark.parametrize(
     ("body", "words"),
     [
-        (b"<html><p>no list</p></html>", "no list of feeds"),
+        (b"<html><p>no list</p></html>", "not a list of feeds"),
         (b"", "Choose a file, or paste"),
         (opml(""), "contains no feed"),
     ],

@@ -178,7 +178,7 @@ async def test_each_look_has_its_note(house: House, browser: Browser) -> None:
     put(house, hot=HOT)
     await told(house, a_draft("News"), notes=(Note(Millis(NOW + 300), "told", "Of 3 entries: 1 new."),))
     await browser.get(here())
-    (row,) = [row for row in browser.page.xpath("//tr") if "news" in row.text_content()]
+    (row,) = [row for row in browser.page.xpath("//tr") if "changed" in row.text_content()]
     assert "Of 3 entries: 1 new." in row.text_content()
 
 

@@ -92,7 +92,7 @@ async def test_a_value_that_is_gone_is_told(house: House, browser: Browser) -> N
     await browser.submit(f"/sources/{id}/pick", {"pick.price": "1-00000001"})
     house.registry.picked = Picked(NOW, replace(PAGE, gone=True))
     await browser.submit(f"/sources/{id}/pick/price", {"price.amount": "12"})
-    assert "not there any more" in browser.text
+    assert "this block is gone" in browser.text
 
 
 async def test_at_adding_the_page_is_watched_and_the_alert_is_over_it(house: House, browser: Browser) -> None:

@@ -98,7 +98,7 @@ async def test_where_the_other_cannot_be_told_it_is_refused_unless_somebody_vouc
     with _held(standby, {}) as copy:
         await Follower(objects, copy).step()
     objects.away = "the disk is unplugged"
-    with pytest.raises(CommandFailed, match=r"can't be told to stop: the disk is unplugged.*--unreachable"):
+    with pytest.raises(CommandFailed, match=r"could not be stopped: the disk is unplugged.*--unreachable"):
         await taken(objects, standby)
     done = await taken(objects, standby, unreachable=True)
     assert (done.number, fact(standby / DATABASE, "replica_number")) == (2, 2)
