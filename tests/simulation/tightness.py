@@ -12,7 +12,7 @@ from contextlib import ExitStack, contextmanager
 from typing import Any
 from unittest.mock import patch
 
-from actors import pruner, system
+from actors import parts, pruner
 from actors.matcher import actor as matching
 from api.streams import reader
 from extras.publish import newest
@@ -50,7 +50,7 @@ def tightness() -> Iterator[None]:
     """Make everything small for the length of the block."""
     with ExitStack() as stack:
         for room, name, value in (
-            (system, "Mailbox", _small),
+            (parts, "Mailbox", _small),
             (pruner, "Keep", _little),
             (pruner, "ROUND", 60.0),
             (matching, "PAGE", _PAGE),

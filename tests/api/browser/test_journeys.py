@@ -41,7 +41,7 @@ def test_a_page_is_added_tried_out_edited_checked_paused_and_deleted(tab: Tab, o
     origin.page(f"/ferry/{script}", "The Sandwick ferry", [one.replace("18.00", "21.70") for one in TICKETS])
     wait_until(lambda: tab.open(source).press("Check now").page.get_by_text("there is a change").count())
     assert re.search(r"− removed: Single, adult: 18.00.*\+ added: Single, adult: 21.70", tab.text)
-    tab.fill(text="Bicycles").press("Find out").sees("told on")
+    tab.fill(text="Bicycles").press("Find out").sees("reported on")
 
     tab.follow("Edit").fill(ignore="main p:nth-child(2)", tags="prices").press("Try these selectors")
     tab.sees("takes out 1.")
