@@ -20,6 +20,7 @@ from actors.sources.ports import Ports
 from actors.sources.ranking import REMEMBERED, Ranking
 from bench.sources import a_source, some_ports
 from bench.topic import Figure, Row, Topic, size
+from storage.ownership import Ownership
 from storage.records.identity import SourceId
 from storage.records.source import WatchedSource
 from storage.records.states import Health
@@ -89,7 +90,7 @@ class _Stored:
 async def _measure() -> dict[str, float]:
     ports = some_ports()
     stored = _Stored(ports)
-    object.__setattr__(ports, "storage", SimpleNamespace(sources=stored))
+    object.__setattr__(ports, "storage", SimpleNamespace(sources=stored, ownership=Ownership()))
     supervisor = DynamicSupervisor("sources", chance=random.Random(1))
     async with trio.open_nursery() as nursery:
         nursery.start_soon(supervisor.run)
