@@ -296,7 +296,9 @@ class SourceService:
             changed.hot = state.hot
             kept.heard(parted(cookies)[0], stored=True)
         elif not live.unsaved and (stored := await storage.sources.get(after.id)) is not None:
-            changed.hot = stored.hot  # a harvest under way at the stop may have been committed
+            # A harvest under way at the stop may have been committed; else memory may have checks that storage lacks.
+            changed.unsaved = stored.hot.looks < live.hot.looks
+            changed.hot = live.hot if changed.unsaved else stored.hot
         changed.version = version
         return changed
 

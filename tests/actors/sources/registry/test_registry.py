@@ -629,3 +629,16 @@ async def test_tags_are_counted_and_those_below_one_are_found(autojump_clock: ob
         await delete(service, first)
         counted = await service.registry_box.ask(CountTags)
         assert counted["label:news/*"] == 1 and "topic:*" not in counted
+
+
+async def test_an_edit_beside_a_commit_under_way_keeps_checks_that_storage_lacks(autojump_clock: object) -> None:
+    async with watching() as (service, origin):
+        origin.bodies["/feed"] = rss("a")
+        source = (await service.add(URL)).view.source.id
+        await trio.sleep(1000)
+        live = service.registry.table.get(source)
+        live.hot = replace(live.hot, looks=live.hot.looks + 1, last_look_at=service.world.now())
+        live.unsaved = False  # as while a harvest waits for its commit
+        edited = await edit(service, source, title="Ebb")
+        assert edited.hot.last_look_at == live.hot.last_look_at
+        assert service.registry.table.get(source).unsaved
