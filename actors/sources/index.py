@@ -235,9 +235,7 @@ class SourceIndex:
         return self._view(live, place)
 
     def earliest(self, live: LiveSource) -> Millis:
-        """Return when a user may next request a check: courtesy, a breaker, the server's wish. A host in a network
-        that the operator opened is the user's own, and needs no courtesy.
-        """
+        """Return when a user may next request a check: courtesy (not to an own host), a breaker, the server's wish."""
         now = self._ports.world.now()
         hot = progress.settle(live.hot, now, limits_of(live.effective, self._ports.settings))
         # A time in the future is from a clock that was ahead, so it is ignored.

@@ -296,8 +296,7 @@ class SourceService:
             changed.hot = state.hot
             kept.heard(parted(cookies)[0], stored=True)
         elif not live.unsaved and (stored := await storage.sources.get(after.id)) is not None:
-            # A harvest under way at the stop may have been committed; else memory may have checks that storage lacks.
-            changed.unsaved = stored.hot.looks < live.hot.looks
+            changed.unsaved = stored.hot.looks < live.hot.looks  # else a harvest under way may have been committed
             changed.hot = live.hot if changed.unsaved else stored.hot
         changed.version = version
         return changed

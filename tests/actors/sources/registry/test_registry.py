@@ -26,7 +26,7 @@ from actors.selection import SourceSelection
 from actors.settings import Settings
 from actors.sources import index as table
 from actors.sources.index import SourceIndex
-from actors.sources.ports import LiveSource
+from actors.sources.ports import LiveSource, drawn
 from actors.sources.registry.actor import REPRICE, Registry
 from actors.sources.schedule.budgets import Price
 from storage.errors import DiskFull
@@ -642,3 +642,19 @@ async def test_an_edit_beside_a_commit_under_way_keeps_checks_that_storage_lacks
         edited = await edit(service, source, title="Ebb")
         assert edited.hot.last_look_at == live.hot.last_look_at
         assert service.registry.table.get(source).unsaved
+
+
+async def test_a_commit_refused_by_another_version_takes_back_no_check_that_storage_lacks(
+    autojump_clock: object,
+) -> None:
+    async with watching() as (service, origin):
+        origin.bodies["/feed"] = rss("a")
+        source = (await service.add(URL)).view.source.id
+        await trio.sleep(1000)
+        live, storage = service.registry.table.get(source), service.storage
+        live.hot = replace(live.hot, looks=live.hot.looks + 100)
+        await storage.sources.update(live.source, storage.lease, drawn(service.world), before=None)
+        origin.bodies["/feed"] = rss("b", "a")
+        await trio.sleep(1000)
+        assert service.registry.table.get(source).hot.looks > 100
+        assert [event["title"] for event in await service.events()] == ["b"]
