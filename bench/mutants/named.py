@@ -53,7 +53,7 @@ PLANTED: Sequence[Planted] = (
         "the lazy state of the cadence is never saved",
         "source",
         "actors/sources/polling/actor.py",
-        "self._live.hot, self._live.unsaved = hot, not urgent",
+        "self._live.hot, self._live.unsaved = hot, True",
         "self._live.hot, self._live.unsaved = hot, False",
     ),
     Planted(

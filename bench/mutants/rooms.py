@@ -38,8 +38,8 @@ ROOMS: Mapping[str, Sequence[str]] = {
         "storage/sqlite/engine/connection.py",
         "storage/append.py",
     ),
-    "hub": ("api/hub",),
-    "feeds-out": ("api/published", "actors/feed_documents"),
+    "hub": ("extras/publish/hub.py", "extras/publish/hub_endpoint.py", "extras/publish/turns.py"),
+    "feeds-out": ("extras/publish",),
     "replica": (
         "extras/cluster/replica",
         "storage/objects.py",
@@ -55,10 +55,10 @@ ROOMS: Mapping[str, Sequence[str]] = {
         "actors/sources/registry/tallies.py",
     ),
     "cookies": ("actors/egress/cookies.py", "actors/sources/kept_cookies.py", "actors/sources/lending.py"),
-    "browser": ("actors/browser/pool.py", "actors/browser/held.py", "actors/browser/holder.py"),
+    "browser": ("extras/browser/pool.py", "extras/browser/held.py", "extras/browser/holder.py"),
     "apply": ("extras/apply",),
     "members": ("extras/cluster/members",),
-    "webpush": ("actors/destination_kinds/webpush",),
+    "webpush": ("extras/webpush",),
 }
 """Files, or whole folders, by room. A file in several rooms is drawn more often."""
 ASIDE: Sequence[str] = ("supervision/examples",)
@@ -92,11 +92,11 @@ FALLBACK: Mapping[str, Sequence[str]] = {
     "supervision": ("tests/supervision",),
     "storage": ("tests/storage/contract", "tests/storage"),
     "hosts": ("tests/actors/egress/test_hosts.py", "tests/actors/egress/test_reopening.py"),
-    "hub": ("tests/api/hub", "tests/test_bursts.py"),
-    "feeds-out": ("tests/api/published", "tests/actors/feed_documents", "tests/test_bursts.py"),
+    "hub": ("tests/extras/publish", "tests/test_bursts.py"),
+    "feeds-out": ("tests/extras/publish", "tests/test_bursts.py"),
     "replica": (
         "tests/extras/cluster/replica",
-        "tests/storage/test_objects.py",
+        "tests/extras/cluster/replica",
         "tests/storage/sqlite/engine/test_shipping.py",
     ),
     "heartbeat": ("tests/actors/heartbeat",),
@@ -115,10 +115,10 @@ FALLBACK: Mapping[str, Sequence[str]] = {
         "tests/actors/sources/test_lending.py",
         "tests/actors/sources/looks/test_renewal.py",
     ),
-    "browser": ("tests/actors/browser",),
+    "browser": ("tests/extras/browser",),
     "apply": ("tests/extras/apply",),
     "members": ("tests/extras/cluster/members",),
-    "webpush": ("tests/actors/destination_kinds/webpush",),
+    "webpush": ("tests/extras/webpush",),
 }
 """Tests for lines that run only at import, so that no test runs them; with `--only`, all tests of its rooms."""
 WORLDS: Mapping[str, tuple[str, int]] = {
