@@ -130,16 +130,14 @@ def judge(
         return Verdict("held", memory or PageMemory(), None, None, 0.0, f"Not the page: {reading.trouble}.", soon=True)
     face = swaps.face_of(reading, address)
     if memory is None or not memory.keys:
-        now = content_of(reading)
-        aside = _aside(reading)
+        now, aside = content_of(reading), _aside(reading)
         first = replace(pack(now, aside), face=face, told=when.number, began=when.at)
         return Verdict("baseline", first, None, None, 0.0, f"First check: {len(now.keys)} blocks.")
     if not when.number:
         when = replace(when, number=memory.looks + 1)
         memory = replace(memory, looks=when.number)
     before = replace(settled_of(memory), json=reading.json)
-    now = content_of(reading, frozenset(before.keys))
-    aside = _aside(reading)
+    now, aside = content_of(reading, frozenset(before.keys)), _aside(reading)
     difference = apart(before, now)
     if memory.reads < READS:
         memory = with_more_read(memory, now, difference.spans)

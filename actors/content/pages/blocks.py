@@ -128,8 +128,7 @@ def walk(root: markup.Element, *, judge_furniture: bool = True, notes: Notes = N
     trait_of, skips = (traits_of, markup.MOST_SKIPS) if judge_furniture else (plain_traits, 0)
     held, said, trait, deepest, links, in_links = "", "", 0, 0, 0, 0
     shown, ids = markup.around_heading(root), cache(lambda: markup.opened(root))  # most pages need no search
-    steps = etree.iterwalk(root, events=("start", "end"))
-    for event, element in steps:
+    for event, element in (steps := etree.iterwalk(root, events=("start", "end"))):
         if event == "end":
             kind, outer = pop()
             if kind >= _BREAK:
