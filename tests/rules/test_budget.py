@@ -8,7 +8,7 @@ from tests.rules.source_files import modules, name_of
 BUDGET = {
     "supervision": (2_523, 19),
     "storage": (10_565, 69),
-    "actors": (50_274, 301),
+    "actors": (50_280, 301),
     "api": (23_668, 139),
     "sanderling": (12_041, 75),
     "extras/agents": (1_084, 7),

@@ -218,6 +218,11 @@ def hurried(hot: SourceRuntime, now: Millis, limits: Limits, draw: float) -> Sou
     return hot if hot.next_look_at is None or hot.next_look_at <= due else replace(hot, next_look_at=due)
 
 
+def later(known: SourceRuntime, stored: SourceRuntime) -> SourceRuntime:
+    """Return the state with more checks: storage may lack checks without news, memory a commit without an answer."""
+    return known if known.looks > stored.looks else stored
+
+
 def urgent(before: SourceRuntime, after: SourceRuntime) -> bool:
     """Return whether a change must be in the next commit: breaker, flag, a run's begin or end, a new hold."""
     fails, failed = after.health.down_since is not None, before.health.down_since is not None

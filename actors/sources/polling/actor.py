@@ -420,8 +420,8 @@ class PolledSource:
 
     async def _recover(self) -> None:
         live, stored = self._live, await self._ports.storage.sources.get(self._live.source.id)
-        if stored is not None and stored.version != live.version:  # memory may be newer, by checks without news
-            live.hot, live.version = max(stored.hot, live.hot, key=lambda hot: hot.looks), stored.version
+        if stored is not None and stored.version != live.version:
+            live.hot, live.version = progress.later(live.hot, stored.hot), stored.version
         live.hot, live.unsaved = replace(live.hot, next_look_at=self._soon()), True
         self._hops.ask_soon()
 

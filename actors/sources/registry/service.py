@@ -31,6 +31,7 @@ from actors.sealed_places import check_named, of_source
 from actors.sources.detection import newcomer
 from actors.sources.detection.classify import Classification, ClassifyRequest, classify, named, refused
 from actors.sources.index import SourceIndex, renewed, stored_anew
+from actors.sources.looks import progress
 from actors.sources.looks.fetch import host_of
 from actors.sources.looks.pictures import picture_to_keep
 from actors.sources.looks.reading import in_jail
@@ -296,8 +297,8 @@ class SourceService:
             changed.hot = state.hot
             kept.heard(parted(cookies)[0], stored=True)
         elif not live.unsaved and (stored := await storage.sources.get(after.id)) is not None:
-            changed.unsaved = stored.hot.looks < live.hot.looks  # else a harvest under way may have been committed
-            changed.hot = live.hot if changed.unsaved else stored.hot
+            changed.hot = progress.later(live.hot, stored.hot)
+            changed.unsaved = changed.hot is live.hot
         changed.version = version
         return changed
 

@@ -19,7 +19,7 @@ from actors.sources.registry.tallies import TallySweep
 from storage.append import Answer, Lease, Mint, Stamp, events_of
 from storage.errors import DiskFull
 from storage.records.identity import Millis, Seq
-from storage.records.source import Harvest, SourceRuntime, SourceState
+from storage.records.source import Harvest, SourceState
 from storage.sql.stores.log import EventLog
 from storage.sql.transaction import Transaction
 
@@ -124,13 +124,6 @@ def failed_sweeps_count_as_stored() -> AbstractContextManager[Any]:
     return patch.object(TallySweep, "_heard", wrong)
 
 
-def urgent_states_count_as_stored() -> AbstractContextManager[Any]:
-    """A state that must be in the next commit counts as stored, even if that commit fails."""
-    right = PolledSource._keep
-
-    def wrong(self: PolledSource, hot: SourceRuntime) -> None:
-        urgent = progress.urgent(self._live.hot, hot)
-        right(self, hot)
-        self._live.unsaved = not urgent
-
-    return patch.object(PolledSource, "_keep", wrong)
+def failed_commits_take_back_checks() -> AbstractContextManager[Any]:
+    """After a failed commit, or at an edit beside one, the source takes the stored state, even if it is older."""
+    return patch.object(progress, "later", lambda known, stored: stored)
