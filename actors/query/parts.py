@@ -21,6 +21,7 @@ from msgspec import Struct
 from actors.query.analysis import Analysed, Place
 from actors.query.conditions import NO_FACTS, Condition, Fact, Facts
 from actors.query.nodes import All, Any, Node, Not, Phrase, Prefix, Query, Word
+from storage.records.tiers import WITH_DIFF
 
 
 class _Block(NamedTuple):
@@ -208,7 +209,7 @@ class Texts:
 
 
 def _diff(told: EventView) -> Difference | None:
-    return told.diff if told.source_type == "html" else None
+    return told.diff if told.source_type in WITH_DIFF else None
 
 
 def _rest(told: EventView, match: Match) -> Iterator[Part]:

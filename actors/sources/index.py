@@ -483,7 +483,7 @@ class SourceIndex:
         watched = now - 1000 * (self._ports.settings.sweep + UNWATCHED)
         for live in part:
             if (live.hot.next_look_at or 0) <= now:
-                wait = wait_of(late, live.hot.interval, chance.random(), page=live.source.type == "html")
+                wait = wait_of(late, live.hot.interval, chance.random(), page=live.source.tier.has_diff)
                 live.doubted = (live.hot.next_look_at or 0) < watched
                 live.hot = replace(live.hot, next_look_at=Millis(now + round(wait * 1000)))
 

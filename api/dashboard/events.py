@@ -164,7 +164,7 @@ async def show(visit: Visit) -> Page:
             "in_text": in_the_text(event.content, changed_in(event)) if query.show == "text" else None,
             "typed": typed_lines(event),
             "cut": event.content_truncated is True,
-            "versioned": watched is not None and event.delta is not UNSET and watched.source.type == "html",
+            "versioned": watched is not None and event.delta is not UNSET and watched.source.tier.has_diff,
             "alerts": alerts,
             "pictures": await versions.of_event(visit, event.id),
             "earlier": "" if earlier is None else _decode(earlier.body).id,

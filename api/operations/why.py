@@ -18,7 +18,7 @@ from storage.records.alert import Alert
 from storage.records.event import RESET, Event, Filter, Stored
 from storage.records.identity import Millis, SourceId, millis_of, parse_rfc3339, rfc3339, seq_at, seq_of
 from storage.records.message import Message, joined, message
-from storage.records.tiers import Kind
+from storage.records.tiers import WITH_DIFF, WITH_ENTRIES, Kind
 from storage.records.trail import Note, Part
 from storage.sql.stores.sources import Sources
 
@@ -62,9 +62,9 @@ def note_of(one: Note) -> wire.LookNote:
 def kind_of(event: Event) -> ReasonKind:
     if isinstance(event.alert_type, str):
         return "notice"
-    if event.source_type == "html":
+    if event.source_type in WITH_DIFF:
         return "new_item" if "change:new" in event.tags and event.delta is UNSET else "page"
-    if event.source_type == "push":
+    if event.source_type not in WITH_ENTRIES:
         return "frame"
     return "edited_entry" if "change:updated" in event.tags else "new_entry"
 

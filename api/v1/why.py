@@ -24,6 +24,7 @@ from storage.records import trail
 from storage.records.event import Event, SourceSize
 from storage.records.identity import Millis, SourceId, parse_rfc3339, rfc3339
 from storage.records.publication import Retraction
+from storage.records.tiers import WITH_DIFF, WITH_ENTRIES
 from storage.records.trail import Note, Row
 
 
@@ -178,7 +179,7 @@ async def feedback(call: Call) -> Answer:
     stored = await events.named(call, call.path["id"])
     event = _event.decode(stored.body)
     verdict: wire_why.FeedbackVerdict = call.body.verdict
-    if event.source_type != "html" or event.alert_type is not UNSET:
+    if event.source_type not in WITH_DIFF or event.alert_type is not UNSET:
         raise Unprocessable(_no_page(event), "path.id", event.id)
     texts = _texts(event)
     learned = await sources.teach(call, SourceId(stored.source), texts, noise=verdict == "noise")
@@ -223,7 +224,7 @@ def _no_page(event: Event) -> str:
     if event.alert_type is not UNSET:
         return "This is a notice of the service itself; an alert chooses which of them it wants (`notices`)."
     what = "Feed entries are reported because they are new"
-    if event.source_type != "feed":
+    if event.source_type not in WITH_ENTRIES:
         what = "Frames are reported by query"
     return f"{what}, so there is nothing to learn. Exclude them in an alert's query (`-word`)."
 

@@ -20,6 +20,7 @@ import msgspec
 from msgspec import Struct
 
 from storage.records.identity import SERVICE, Millis, SourceId, parse_rfc3339
+from storage.records.tiers import POLLED
 
 _PERSON: Final = b"sanderling trace"
 _RANDOM: Final = 7
@@ -141,7 +142,7 @@ def _told(body: _Body) -> Told | None:
     if body.destination_id:
         events = (_told(event) for event in body.events)
         return Told(body.id, trace_of_event(body.id), True, tuple(event for event in events if event is not None))
-    if body.source_type == "push" or body.source_id == SERVICE:
+    if body.source_type not in POLLED or body.source_id == SERVICE:
         return Told(body.id, trace_of_event(body.id))
     return Told(body.id, trace_of_look(SourceId(body.source_id), parse_rfc3339(body.fetched_at)))
 

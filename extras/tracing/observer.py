@@ -24,6 +24,7 @@ from storage.errors import StorageError
 from storage.records.destination import Delivery, Destination
 from storage.records.event import Draft, Stored
 from storage.records.identity import SourceId
+from storage.records.tiers import POLLED
 from supervision import ChildSpec
 
 
@@ -151,7 +152,7 @@ def commit_of(record: Record, events: Sequence[Told], times: Times, group: int) 
 
 def _root(record: Record, draft: Draft, trace: bytes, times: Times) -> Span:
     """Return the first span of an event without a check, from its arrival."""
-    name = "notice" if draft.alert_type is not None else "frame" if draft.source_type == "push" else "first look"
+    name = "notice" if draft.alert_type is not None else "first look" if draft.source_type in POLLED else "frame"
     attributes = {"sanderling.source.id": record.harvest.source, "sanderling.source.type": draft.source_type}
     start = min(draft.fetched_at * 1_000_000, times.end)
     return Span(trace, root_of(trace), b"", name, INTERNAL, start, times.end, attributes)

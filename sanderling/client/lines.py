@@ -13,7 +13,7 @@ from unicodedata import combining, east_asian_width
 
 from storage.records.secrecy import plain
 from storage.records.states import ALERTS, SOURCES, Mood, State
-from storage.records.tiers import TIERS, Colour
+from storage.records.tiers import POLLED, TIERS, Colour
 
 _TIER_CODES: Mapping[Colour, str] = {"green": "32", "cyan": "36", "magenta": "35"}
 COLOURS: dict[str, str] = {name: _TIER_CODES[tier.colour] for name, tier in TIERS.items()}
@@ -266,7 +266,7 @@ def why_lines(
             yield f"    “{plain(reason['text'][:120])}”"
     yield f"  {plain(local(answer['state'], zone))}"
     told = any(one["kind"] == "told" for one in answer["reasons"])
-    if asked and not (looked or told or answer["type"] == "push"):
+    if asked and not (looked or told or answer["type"] not in POLLED):
         yield "  (--look also checks it now, if politeness allows)"
 
 

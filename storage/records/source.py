@@ -206,7 +206,7 @@ class Source(Struct, frozen=True, gc=False):
     @property
     def is_web_page(self) -> bool:
         """Whether it is an HTML page, not a feed, JSON or a file. Assumed so until the first response."""
-        return self.type == "html" and self.detection.format in ("", "html")
+        return self.tier.has_diff and self.detection.format in ("", "html")
 
     @property
     def name(self) -> str:
@@ -301,7 +301,7 @@ def key_of(address: str) -> str:
 
 def feed_keys(source: Source) -> Sequence[str]:
     """Return the keys of the addresses that are known to lead to a feed."""
-    if source.type != "feed":
+    if not source.tier.has_entries:
         return ()
     to_page = source.detection.feed_url is not None
     return (key_of(source.watch_url), *(() if to_page else (key_of(source.detection.final_url),)))
@@ -309,7 +309,7 @@ def feed_keys(source: Source) -> Sequence[str]:
 
 def reads_plainly(source: Source) -> bool:
     """Return whether a source reads its feed as anybody may: headers may open another one at the same address."""
-    return source.type == "feed" and source.headers is None and not source.headers_for and source.practice is None
+    return source.tier.has_entries and source.headers is None and not source.headers_for and source.practice is None
 
 
 def same_feed(one: Source, other: Source) -> bool:

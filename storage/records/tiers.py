@@ -53,13 +53,16 @@ class Tier(NamedTuple):
     """The properties of a tier.
 
     kinds: of its events in the log, the ordinary one first. schemes: of its URLs. polled: it is checked repeatedly;
-    otherwise it has an open connection. settings: those a user may set in addition to every source's. noun, plural: its
+    otherwise it has an open connection. has_diff: an event is the difference of two versions. has_entries: a body lists
+    entries, which become an event each. settings: those a user may set in addition to every source's. noun, plural: its
     names for people. outline: its `type` in OPML. colour: of its lines in a terminal.
     """
 
     kinds: tuple[int, ...]
     schemes: tuple[str, ...]
     polled: bool
+    has_diff: bool
+    has_entries: bool
     settings: frozenset[Setting]
     noun: str
     plural: str
@@ -91,12 +94,16 @@ _PAGE: Final = frozenset[Setting](
 _FEED: Final = frozenset[Setting]({"schedule", "hours", "headers", "headers_for", "follow", "follow_hosts", "own_only"})
 _PUSH: Final = frozenset[Setting]({"filter", "subprotocols", "hello", "replies", "headers", "headers_for"})
 TIERS: Final[dict[SourceType, Tier]] = {
-    "push": Tier((Kind.PUSH,), (*SOCKETS, *_WEB), False, _PUSH, "WebSocket", "WebSockets", "push", "magenta"),
-    "feed": Tier((Kind.FEED, Kind.HELD), _WEB, True, _FEED, "feed", "Feeds", "rss", "green"),
-    "html": Tier((Kind.HTML,), _WEB, True, _PAGE, "page", "Pages", "page", "cyan"),
+    "push": Tier(
+        (Kind.PUSH,), (*SOCKETS, *_WEB), False, False, False, _PUSH, "WebSocket", "WebSockets", "push", "magenta"
+    ),
+    "feed": Tier((Kind.FEED, Kind.HELD), _WEB, True, False, True, _FEED, "feed", "Feeds", "rss", "green"),
+    "html": Tier((Kind.HTML,), _WEB, True, True, False, _PAGE, "page", "Pages", "page", "cyan"),
 }
 assert TIERS.keys() == set(get_args(SourceType))
 POLLED: Final = frozenset(name for name, tier in TIERS.items() if tier.polled)
+WITH_DIFF: Final = frozenset(name for name, tier in TIERS.items() if tier.has_diff)
+WITH_ENTRIES: Final = frozenset(name for name, tier in TIERS.items() if tier.has_entries)
 ORDINARY: Final = tuple(tier.kinds[0] for tier in TIERS.values())
 """The log's kinds of ordinary source events, without held ones."""
 WATCHED: Final = tuple(kind for tier in TIERS.values() for kind in tier.kinds)

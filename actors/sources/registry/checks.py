@@ -19,7 +19,7 @@ from actors.sources.page.preview import check_css
 from actors.sources.ports import Ports
 from actors.sources.push.connection import is_rule
 from storage.records.source import PARTS, Source
-from storage.records.tiers import SOCKETS
+from storage.records.tiers import SOCKETS, WITH_DIFF
 
 _OF_SOCKETS = ("subprotocols", "hello", "replies")
 _OF_LOOKS = ("hours", "follow", "follow_hosts")
@@ -36,7 +36,7 @@ def check_only_its_own(polled: bool, asked: NewSource | Source) -> None:
 
 async def check_rendering(ports: Ports, asked: NewSource | DetectRequest | Source) -> None:
     """Raise Unprocessable if a browser can't show it: a feed, a frame, a POST, a selector that is not CSS."""
-    is_page = asked.type in (None, "html") and parse_url(asked.url).scheme not in SOCKETS
+    is_page = asked.type in (None, *WITH_DIFF) and parse_url(asked.url).scheme not in SOCKETS
     is_page = is_page and (not isinstance(asked, Source) or asked.is_web_page)
     if not is_page and asked.render == "always":
         raise Unprocessable("body.render: only a page is rendered", "body.render")

@@ -30,7 +30,7 @@ from storage.records import trail
 from storage.records.event import NEW, Event, Filter
 from storage.records.identity import Millis, SourceId, millis_of, seq_at
 from storage.records.message import message
-from storage.records.tiers import ORDINARY, Kind
+from storage.records.tiers import ORDINARY, WITH_DIFF, Kind
 
 PATIENCE = 8.0
 """Seconds for a check that a user waits for; a host's queue may be longer."""
@@ -73,7 +73,7 @@ class Explainer:
         live = self._table.get(source)
         stored = await self._ports.storage.sources.get(source)
         base = trail.opened(stored.base).tier if stored is not None and stored.base else b""
-        is_page = live.source.type == "html" and live.source.follow == "none"
+        is_page = live.source.tier.has_diff and live.source.follow == "none"
         told = told_page(base) if base and is_page else None
         if told is None or not values:
             return told
@@ -144,7 +144,7 @@ class Explainer:
 
 def _tells(event: Event, wanted: str) -> bool:
     """Return whether an event reports a text: for a page, in its difference; for an item or a frame, anywhere."""
-    if event.source_type != "html" or (event.diff is UNSET and NEW in event.tags):
+    if event.source_type not in WITH_DIFF or (event.diff is UNSET and NEW in event.tags):
         return holds(event.title, wanted) or wanted in folded(event.content)
     if event.diff is UNSET:
         return False

@@ -30,7 +30,7 @@ from actors.sources.registry.checks import blaming_tags, check_filter, check_hea
 from actors.sources.tiers import BEHAVIOURS
 from storage.records.identity import Millis, SourceId
 from storage.records.source import Source
-from storage.records.tiers import SOCKETS
+from storage.records.tiers import SOCKETS, WITH_DIFF, WITH_ENTRIES
 
 
 class Opening(NamedTuple):
@@ -91,7 +91,7 @@ class Previewer:
         wish = replace(request, selector=watched.selector, ignore=watched.ignore)
         with blaming_tags(watched):
             shown = await BEHAVIOURS[found.type].preview(self._ports, found, wish)
-        if found.type == "html":
+        if found.type in WITH_DIFF:
             shown = replace(shown, part=part_shown(watched))
         known = await self._ports.storage.sources.by_url(parse_url(request.url).text)
         return Previewed(found.detection, shown, None if known is None else known.id)
@@ -195,9 +195,9 @@ class Chooser:
         # Picking means the page, not its feed. The current choice may no longer match.
         asked = replace(message.request, type=message.request.type or "html", selector=None, ignore=())
         found = await self._previewer.classified(asked, reads=message.reads)
-        if found.fetched is None or found.type != "html":
+        if found.fetched is None or found.type not in WITH_DIFF:
             raise Unprocessable("this is not watched as a page: it has no parts to choose from", "body.url")
-        if found.detection.type == "feed":
+        if found.detection.type in WITH_ENTRIES:
             raise Unprocessable(_FEED, "body.url")
         would_be = self._previewer.as_watched(found, replace(asked, selector=wish.selector, ignore=wish.ignore))
         return await self._picked(found.at, found.fetched, would_be, wish)

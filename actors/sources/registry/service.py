@@ -69,7 +69,7 @@ from storage.records.source import (
     parted,
 )
 from storage.records.states import BreakerState
-from storage.records.tiers import POLLED, SOCKETS
+from storage.records.tiers import POLLED, SOCKETS, WITH_DIFF
 from supervision import MailboxFull
 
 
@@ -97,7 +97,7 @@ class SourceService:
         url = parse_url(new.url)
         part = Narrowing(new.selector, new.ignore)
         check_filter(new.filter)
-        check_only_its_own(new.type != "push" and url.scheme not in SOCKETS, new)
+        check_only_its_own(new.type in (None, *POLLED) and url.scheme not in SOCKETS, new)
         check_headers(new.headers, socket=url.scheme in SOCKETS)
         check_replies(new.replies)
         check_hours(new.hours)
@@ -158,7 +158,7 @@ class SourceService:
         """Return a new source; its evidence notes a selector, its own or a tag's, that matches nothing now."""
         source, effective = live.source, live.effective
         part = Narrowing(effective.selector, effective.ignore)
-        if not part or found.fetched is None or found.type != "html":
+        if not part or found.fetched is None or found.type not in WITH_DIFF:
             return source
         with blaming_tags(effective):
             page = await preview_page(self._ports, found.fetched, part)
@@ -483,6 +483,6 @@ def _edited(source: Source, given: Mapping[str, Any], now: Millis, by: str) -> S
 def _part(source: Source) -> tuple[object, ...]:
     """Return the settings that decide which page is seen, and which part: signed-out or rendered pages may differ."""
     shown = (source.render, source.wait_for) if source.is_web_page else None
-    follows = source.type == "html" and source.follow
+    follows = source.tier.has_diff and source.follow
     asks = source.tier.polled and source.headers is None
     return source.type, source.selector, source.ignore, asks, follows, shown

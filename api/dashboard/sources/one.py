@@ -389,7 +389,7 @@ async def save(visit: Visit) -> Go:
     view = await sources.view(visit, visit.path["id"])
     await sources.change(visit, view.source.id, patch_of(view.source, form), frozenset((form.revision,)))
     says = say("Saved.")
-    if view.source.type == "html" and (form.selector, ignore_of(form)) != (view.source.selector, view.source.ignore):
+    if view.source.tier.has_diff and (form.selector, ignore_of(form)) != (view.source.selector, view.source.ignore):
         says = say("Saved. The next check stores the new part as the baseline and reports nothing.")
     return Go(f"/sources/{view.source.id}", says)
 

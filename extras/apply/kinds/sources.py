@@ -20,6 +20,7 @@ from extras.apply.kinds.kind import Ids, Kind, Names, There, Values
 from extras.apply.references import Reference
 from storage.records.identity import Managed, interval_text, seconds_of
 from storage.records.source import OWN_NAMESPACES, tag_of
+from storage.records.tiers import WITH_DIFF
 
 SOURCES = "sources"
 
@@ -112,7 +113,7 @@ def _body(values: Values, secrets: Mapping[str, str | None], _ids: Ids) -> dict[
 def _trimmed(record: Any, values: Values) -> frozenset[str]:
     """Return the fields that the service chose and would choose again."""
     chosen = set() if record.detection.forced else {"type"}
-    return frozenset(chosen | ({"render"} if record.type != "html" or values["render"] == "auto" else set()))
+    return frozenset(chosen | ({"render"} if record.type not in WITH_DIFF or values["render"] == "auto" else set()))
 
 
 KIND = Kind(

@@ -186,7 +186,7 @@ def all_watched(connection: Connection, vault: Vault) -> Sequence[WatchedSource]
 
 def _twin(transaction: Transaction, source: Source, known: int | None) -> Source | None:
     """Return the source of the same feed that another node has added since this one knew all."""
-    if known is None or not transaction.SHARED or source.type != "feed":
+    if known is None or not transaction.SHARED or not source.tier.has_entries:
         return None
     others = (_decode(body) for (body,) in transaction.execute(_CHANGED + _THERE, (known,)).fetchall())
     return next((other for other in others if same_feed(source, other)), None)
