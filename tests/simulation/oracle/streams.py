@@ -14,6 +14,9 @@ AT_ONCE = 60.0
 CUT_WITHIN = 5.0
 """Virtual seconds until the service's last bytes reach a client, plus the interval of key checks."""
 
+UNREAD = ("freeze", "stuck", "cut", "outage")
+"""Troubles of a node that may keep it from reading the keys."""
+
 
 def wants(facts: Facts, name: str, logged: Logged) -> bool:
     """Return whether an event passes a client's filters."""
@@ -63,10 +66,23 @@ def revoked(facts: Facts) -> Iterator[str]:
             over = gone[connection.key]
             if connection.at > over + CUT_WITHIN:
                 yield f"{name} has opened a stream {connection.at - over:.0f} s after its key was deleted"
-            elif min(connection.until, facts.ends) > (due := over + facts.program.key_check + CUT_WITHIN):
+            elif min(connection.until, facts.ends) > (due := _due(facts, over)):
                 if _partitioned(facts, due, connection.until):
                     continue  # its end cannot reach the client
                 yield f"{name} has a stream that goes on although its key was deleted at {over:.0f} s"
+
+
+def _due(facts: Facts, over: float) -> float:
+    """Return when the streams of a key deleted at a moment must have ended.
+
+    A check of the keys that cannot read the storage is made again in the next round, and in no later one.
+    """
+    program = facts.program
+    due = over + program.key_check + CUT_WITHIN
+    troubles = [trouble for trouble in program.troubles if trouble.kind in UNREAD]
+    troubles += [fault for fault in program.faults if (fault.kind, fault.where) == ("disk errors", SERVICE)]
+    unread = any(trouble.at < due and trouble.ends > over for trouble in troubles)
+    return due + program.key_check if unread else due
 
 
 def _partitioned(facts: Facts, due: float, until: float) -> bool:
