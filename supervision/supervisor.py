@@ -252,10 +252,11 @@ class Supervisor:
         for child in reversed(self._children[self._from + 1 :]):
             if not await self._has_ended(child):
                 return
-        if self._renewing is not None:
-            if not await self._has_ended(self._renewing):
+        if (renewing := self._renewing) is not None:
+            if not await self._has_ended(renewing):
                 return
-            self._renewing = None
+            if self._renewing is renewing:  # else another one was asked for at the moment of its end
+                self._renewing = None
         await trio.sleep_until(max(self._not_before, trio.current_time()))
         while self._from < len(self._children):
             # A wait that had ended when the job was cancelled returns normally, so check for the cancellation.
