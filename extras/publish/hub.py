@@ -248,14 +248,15 @@ class Hub:
     async def _know(self, subscriber: Subscriber, client: str = "") -> None:
         """Add or update a subscriber. Raises StorageError."""
         subscription = subscriber.subscription
-        topic = self._topics.get(subscription.publication)
-        if topic is None or topic.publication.token_hash != subscription.token_hash:
+        topic, hashed = self._topics.get(subscription.publication), subscription.token_hash
+        if topic is None or topic.publication.token_hash != hashed:
             publication = await self._publications.get(subscription.publication)
-            if publication is None or publication.token is None or publication.token_hash != subscription.token_hash:
+            if publication is None or publication.token is None or publication.token_hash != hashed:
                 return  # deleted in the meantime, with its rows
-            if topic is not None:
+            topic = self._topics.get(publication.id)  # it may have come in the meantime, with another subscriber
+            if topic is not None and topic.publication.token_hash != hashed:
                 self._forget(topic)
-            topic = self._topics[publication.id] = _Topic(publication)
+            topic = self._topics.setdefault(publication.id, _Topic(publication))
         if (reader := topic.readers.get(subscription.id)) is not None:
             reader.subscription = subscription
             return

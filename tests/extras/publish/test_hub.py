@@ -23,7 +23,7 @@ from extras.publish import hub as actor
 from extras.publish.hub import Hub
 from extras.publish.hub_endpoint import LONGEST_LEASE, MOST_BYTES, USUAL_LEASE
 from extras.publish.turns import Intent, mailbox_of
-from storage.records.publication import Subscriber, hash_of
+from storage.records.publication import Publication, Subscriber, hash_of
 from tests.api.house import FakeChild, House, make_house, running
 from tests.extras.publish.test_endpoint import published, tagged
 from tests.support.build import a_draft
@@ -262,6 +262,28 @@ async def test_after_a_restart_each_is_told_what_it_has_missed_and_nothing_twice
     async with a_hub(again) as (_, callbacks):
         await trio.sleep(2)
         assert [each.titles for each in callbacks.told] == [["while it was down"]]
+
+
+async def test_two_first_subscribers_at_once_are_both_told(
+    hub: tuple[House, Callbacks], client: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither found the publication in memory; both read it from storage, and the later one put out the earlier."""
+    house, callbacks = hub
+    record = await published(client)
+    plain = house.storage.publications.get
+
+    async def slowly(publication: str) -> Publication | None:
+        await trio.sleep(0.1)
+        return await plain(publication)
+
+    monkeypatch.setattr(house.storage.publications, "get", slowly)
+    readers = ["https://one.test/in", "https://two.test/in"]
+    for reader in readers:
+        await wished(house, record, reader, reader)
+    await trio.sleep(1)
+    await house.publish("news")
+    await trio.sleep(5)
+    assert sorted((each.url, *each.titles) for each in callbacks.told) == [(reader, "news") for reader in readers]
 
 
 @pytest.mark.parametrize("ending", ["atom", "json"])
