@@ -243,20 +243,20 @@ class Orders:
     async def get(self, asked: Asked) -> Sequence[str]:
         """Return the paths of all rows that a filter admits, sorted."""
         async with self._making:
-            kept = self._kept.get(asked)
-            if kept is None or kept.until <= trio.current_time():
-                began = trio.current_time()
+            orders, began = self._kept, trio.current_time()  # what is made before `forget` is not kept after it
+            order = orders.get(asked)
+            if order is None or order.until <= began:
                 paths = await self._made(asked)
                 now = trio.current_time()
-                kept = self._kept[asked] = Order(paths, now + max(AT_LEAST, REST * (now - began)))
-            self._kept.move_to_end(asked)
-            while len(self._kept) > MOST:
-                self._kept.popitem(last=False)
-            return kept.paths
+                order = orders[asked] = Order(paths, now + max(AT_LEAST, REST * (now - began)))
+            orders.move_to_end(asked)
+            while len(orders) > MOST:
+                orders.popitem(last=False)
+            return order.paths
 
     def forget(self) -> None:
         """Recompute every order on its next use: an action's effect should show."""
-        self._kept.clear()
+        self._kept = OrderedDict()
 
     async def _made(self, asked: Asked) -> Sequence[str]:
         passes, ranks = wanted(asked.filter), _Ranks(asked)

@@ -54,6 +54,18 @@ async def test_an_order_is_shared_for_a_while_and_then_made_anew(autojump_clock:
     assert tree.walks == 3
 
 
+async def test_an_action_while_an_order_is_made_shows_in_the_next(autojump_clock: object) -> None:
+    tree = Tree(*TREE)
+    orders = Orders(tree.slices)
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(orders.get, Asked())
+        while not tree.walks:
+            await trio.lowlevel.checkpoint()
+        orders.forget()
+    await orders.get(Asked())
+    assert tree.walks == 2
+
+
 async def test_only_a_few_orders_are_kept(autojump_clock: object) -> None:
     orders = Orders(Tree(*TREE).slices)
     for number in range(MOST * 3):
