@@ -98,7 +98,8 @@ class DestinationActor:
         self._in_flight = 0
         self._finished = False
         self._pausing = trio.CancelScope()
-        self._parked = self._dry = False
+        self._parked: StorageError | None = None
+        self._dry = False
         self._quiet: Millis | None = None
         self._stale, self._clamp_at = True, 0.0
         self._gathering = Gathering(self._world, self._storage, self._chance)
@@ -137,17 +138,19 @@ class DestinationActor:
         self._hush()
         runs_dry = not self._dry and (len(self._queue) < MOST_IN_FLIGHT or not self._width())
         if runs_dry or self._parked or self._stale:
+            parked = self._parked
             try:
                 await self._write()
                 await self._refill()
-                self._parked = False
+                if self._parked is parked:  # else an outcome could not be stored in the meantime
+                    self._parked = None
             except STANDSTILL as error:
                 self._park(error)
         return bool(self._queue) and self._width() > 0 and not self._parked
 
     async def _refill(self) -> None:
+        self._stale = False  # an edit during the read makes it stale again
         await self._read()
-        self._stale = False
         await self._book.mend()
         self._hush()
         await self._clamp()
@@ -166,16 +169,16 @@ class DestinationActor:
         tick = trio.current_time()
         if self._record is None or tick < self._clamp_at:
             return
-        now = self._world.now()
-
-        wish = 0.0 if self._set_back else LONGEST_RETRY_AFTER
+        now, wish = self._world.now(), 0.0 if self._set_back else LONGEST_RETRY_AFTER
+        self._clamp_at = tick
 
         def longest(attempts: int) -> Millis:
             due = latest(attempts, now, wish)
             return self._quiet_at(due) or due
 
         rows = await self._storage.outbox.clamp(self._id, now, longest, self._storage.lease)
-        self._clamp_at, self._set_back = tick + LONGEST_SLEEP, False
+        if self._clamp_at == tick:  # else the clock has been set in the meantime
+            self._clamp_at, self._set_back = tick + LONGEST_SLEEP, False
         if rows:
             self._world.log("delivery.clamped", destination_id=self._id, rows=rows)
 
@@ -189,9 +192,9 @@ class DestinationActor:
 
     def _park(self, error: StorageError) -> None:
         """Send nothing while storage is unavailable: outcomes could not be stored, and deliveries would repeat."""
-        if not self._parked:
+        if self._parked is None:
             self._world.log("delivery.parked", destination_id=self._id, error=str(error))
-        self._parked = True
+        self._parked = error
 
     @property
     def record(self) -> Destination | None:

@@ -159,18 +159,23 @@ class NoticePublisher:
                 self.owes(destination.id)
         while True:
             self._woken = trio.Event()
-            for id in list(self._debtors):
+            debtors, self._debtors = self._debtors, {}
+            for id in debtors:
+                owes = True
                 with suppress(*STANDSTILL):  # it still owes: retry later
-                    await self._cry(id)
+                    owes = await self._cry(id)
+                if owes:
+                    self._debtors[id] = None
             with trio.move_on_after(AGAIN if self._debtors else float("inf")):
                 await self._woken.wait()
 
-    async def _cry(self, id: str) -> None:
+    async def _cry(self, id: str) -> bool:
+        """Send the notice that a destination owes; return whether it owed one."""
         debtor = await self._storage.alerts.destination(id)
         if debtor is None or debtor.owes is None:
-            self._debtors.pop(id, None)
-            return
+            return False
         lines = await self._storage.outbox.attempts(id, 1)
         told = of_destination(debtor, lines[0] if lines else None, self._base_url, self._world.now())
         with suppress(MailboxFull):
             self._record(Record(Harvest(SERVICE, (told,), None, debtor=id), Reply()))
+        return True

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any, Literal
 
@@ -10,7 +11,9 @@ import pytest
 import trio
 from trio.testing import MockClock
 
+from storage.append import Lease
 from storage.errors import Unavailable
+from storage.records.destination import Destination, Outcome
 from tests.actors.delivery.rig import Rig, answers
 from tests.actors.delivery.test_digests import TO_THE_HOUR, titles
 
@@ -157,3 +160,32 @@ async def test_what_a_wrong_clock_has_named_is_looked_for_once_an_hour(
         assert len(clamped) == 1
         await trio.sleep(3600)
     assert len(clamped) == 2
+
+
+async def test_an_outcome_that_can_not_be_stored_during_a_reading_is_stored_soon(autojump_clock: MockClock) -> None:
+    rig = Rig()
+    await rig.prepare("hook")
+    rig.receivers["hook.example"] = answers(500, 200, takes=0.5)
+    read, settle, refused = rig.storage.alerts.destination, rig.storage.outbox.settle, 0
+
+    async def slowly(destination_id: str) -> Destination | None:
+        await trio.sleep(1)
+        return await read(destination_id)
+
+    async def refuse_once(outcomes: Sequence[Outcome], lease: Lease) -> None:
+        nonlocal refused
+        refused += 1
+        if refused == 1:
+            raise Unavailable("SQLite: disk I/O error")
+        await settle(outcomes, lease)
+
+    rig.storage.alerts.destination = slowly  # type: ignore[method-assign]
+    rig.storage.outbox.settle = refuse_once  # type: ignore[method-assign]
+    async with rig.running():
+        await trio.sleep(3)
+        await rig.match("hook", "news", nudge=False)
+        rig.registry.stepped()  # the reading for the claim takes from 3 to 4 s, the next one from 4 to 5 s
+        await trio.sleep(1.2)
+        rig.registry.stepped()
+        await trio.sleep(30)
+    assert len(rig.arrivals) == 2

@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 import trio
+from msgspec.structs import replace
 from trio.testing import MockClock
 
-from actors.delivery.status import AGAIN
+from actors.delivery.status import AGAIN, NoticePublisher
 from storage.records.destination import Destination
 from storage.records.event import Stored
 from tests.actors.delivery.rig import Rig, answers
@@ -123,3 +124,28 @@ async def test_d6_a_destination_that_is_well_again_before_its_notice_is_in_the_l
         rig.recorder_full = False
         await trio.sleep(HOUR)
         assert rig.records == []
+
+
+async def test_a_notice_that_comes_up_during_a_reading_is_told(autojump_clock: MockClock) -> None:
+    rig = Rig()
+    await rig.prepare("hook")
+    publisher = NoticePublisher(rig.world, rig.storage, rig.records.append, "https://sanderling.test")
+    plain, news = rig.storage.alerts.destination, 1
+
+    async def disabled_meanwhile(destination_id: str) -> Destination | None:
+        nonlocal news
+        found = await plain(destination_id)
+        if news:
+            news = 0
+            await rig.storage.alerts.edit_destination("hook", lambda it: replace(it, owes="destination_disabled"))
+            publisher.owes("hook")
+        return found
+
+    rig.storage.alerts.destination = disabled_meanwhile  # type: ignore[method-assign]
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(publisher.run)
+        await trio.sleep(1)
+        publisher.owes("hook")
+        await trio.sleep(AGAIN - 2)
+        nursery.cancel_scope.cancel()
+    assert said(await rig.commit_records()) == ["destination_disabled"]

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 import trio
 
 from actors.delivery.actor import LONGEST_SLEEP
 from actors.delivery.schedule import BREATHER, WAITS, latest
+from actors.egress.failures import PostResult
 from storage.records.destination import Match
 from storage.records.identity import Millis
-from tests.actors.delivery.rig import Rig, answers
+from tests.actors.delivery.rig import Arrival, Rig, answers
 
 DAY = 86_400_000
 
@@ -83,6 +86,34 @@ async def test_r12_after_a_step_that_was_noticed_it_comes_at_once(autojump_clock
         await trio.sleep(2)
         assert len(rig.arrivals) == 2
         assert "delivery.clamped" in rig.logged
+
+
+async def test_r12_a_step_while_waits_are_capped_is_heard(autojump_clock: object) -> None:
+    """The end of a slow request noticed the step during the write, and the end of the write forgot it."""
+    rig = Stepping()
+    await rig.prepare("hook")
+    plain, answered = rig.storage.outbox.clamp, answers(500, 200)
+
+    async def answer(arrival: Arrival) -> PostResult:
+        await trio.sleep(3 if b"slow" in arrival.body else 0)
+        return await answered(arrival)
+
+    async def put_right_meanwhile(*given: Any) -> int:
+        rows = await plain(*given)
+        if rig.ahead and len(rig.arrivals) == 2:
+            rig.ahead = 0
+            await trio.sleep(3)
+        return rows
+
+    rig.receivers["hook.example"] = answer
+    rig.storage.outbox.clamp = put_right_meanwhile  # type: ignore[method-assign]
+    async with rig.running():
+        rig.ahead = 365 * DAY
+        await rig.match("hook", "a", "slow")
+        await trio.sleep(1)
+        rig.registry.stepped()
+        await trio.sleep(20)
+        assert len(rig.arrivals) == 3
 
 
 async def test_r12_a_start_after_the_clock_was_put_right_delivers_what_waits(autojump_clock: object) -> None:

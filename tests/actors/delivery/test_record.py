@@ -9,6 +9,7 @@ import msgspec
 import trio
 from trio.testing import MockClock
 
+from actors.delivery.actor import MOST_IN_FLIGHT
 from actors.delivery.status import Standing
 from actors.egress.failures import PostResult
 from storage.records.destination import Destination
@@ -129,3 +130,25 @@ async def test_news_that_comes_while_the_news_before_it_is_being_stored_is_store
             await actor._settle()
         stored = await rig.storage.alerts.destination("hook")
         assert stored is not None and (stored.state, stored.owes) == ("disabled", "destination_disabled")
+
+
+async def test_an_edit_during_a_reading_of_the_record_is_read_soon(autojump_clock: MockClock) -> None:
+    rig = Rig()
+    await rig.prepare("hook")
+    await rig.match("hook", *(f"event {number}" for number in range(30)), nudge=False)
+    plain, edits = rig.storage.alerts.destination, 1
+
+    async def edited_meanwhile(destination_id: str) -> Destination | None:
+        nonlocal edits
+        found = await plain(destination_id)
+        if edits:
+            edits = 0
+            moved = msgspec.structs.replace(a_destination("hook"), url="https://moved.example/in")
+            await rig.storage.alerts.put_destination(moved)
+            await rig.registry.refresh()
+        return found
+
+    rig.storage.alerts.destination = edited_meanwhile  # type: ignore[method-assign]
+    async with rig.running():
+        await trio.sleep(5)
+    assert len(rig.ids("hook.example")) <= MOST_IN_FLIGHT and len(rig.ids()) == 30
