@@ -53,7 +53,7 @@ def whole(chain: str) -> str:
 
 
 def state_in(chain: str) -> str:
-    """Return the last two names of a chain, as in `live.hot`, whatever holds the owner."""
+    """Return the last two names of a chain, such as `live.hot` of `self._live.hot`."""
     owner, _, name = whole(chain).rpartition(".")
     return f"{owner.rpartition('.')[2].lstrip('_')}.{name}"
 
@@ -92,7 +92,7 @@ def is_empty(value: ast.expr) -> bool:
 
 @dataclass
 class Known:
-    """What is known at a place of a function.
+    """The state of a function at one of its lines.
 
     names: the chain that a local name stands for. bound: the states in a local name; stale: those of an await ago.
     held: states that a name was bound to, and sent: those in an awaited call. old: those of both that were not read
