@@ -187,7 +187,7 @@ async def test_a_change_of_an_alert_is_in_force_when_it_is_answered(
             assert town.arrived == []
 
 
-async def test_d6_a_destination_in_trouble_is_an_event_signed_and_delivered_to_who_asks_and_never_to_itself(
+async def test_d6_a_failing_destination_is_a_signed_event_for_alerts_that_ask_and_never_for_itself(
     autojump_clock: object,
 ) -> None:
     about_it = ["destination_failing", "destination_disabled"]

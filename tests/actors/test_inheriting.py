@@ -20,7 +20,7 @@ def of(tag: str, **settings: Any) -> dict[str, TagDefaults]:
     return {tag: TagDefaults(tag, NOW, **settings)}
 
 
-def test_what_a_source_has_itself_wins_and_what_it_lacks_comes_from_its_tag() -> None:
+def test_a_sources_own_value_wins_and_its_tag_fills_the_rest() -> None:
     found = effective(a_page("label:a", schedule=60), of("label:a", schedule=900, bar=0.4, hours="weekdays 08-18 UTC"))
     assert (found.schedule, found.bar, found.hours) == (60, 0.4, "weekdays 08-18 UTC")
     assert origins_of(found) == {"bar": ("label:a",), "hours": ("label:a",)}
@@ -60,14 +60,14 @@ def test_of_a_setting_that_follows_no_tag_a_source_has_its_own_value_or_none(nam
     assert getattr(effective(own, of("label:a", **says | {"ignore": ("footer",)})), name) == says[name]
 
 
-def test_what_is_left_out_adds_up_each_once() -> None:
+def test_ignored_parts_add_up_without_duplicates() -> None:
     by_tag = of("label:a", ignore=("nav", ".ad")) | of("label:b", ignore=(".ad", "footer"))
     found = effective(a_page("label:a", "label:b", ignore=("nav",)), by_tag)
     assert found.ignore == ("nav", ".ad", "footer")
     assert origins_of(found) == {"ignore": ("label:a", "label:b")}
 
 
-def test_what_a_source_of_its_kind_cannot_have_is_passed_over() -> None:
+def test_settings_that_a_source_cannot_have_are_skipped() -> None:
     by_tag = of("label:a", schedule=900, bar=0.4, selector="main", ignore=("nav",))
     feed = effective(a_source(1, type="feed", tags=("label:a",)), by_tag)
     assert (feed.schedule, feed.bar, feed.selector, feed.ignore) == (900, None, None, ())

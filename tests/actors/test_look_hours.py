@@ -29,7 +29,7 @@ def at(text: str, zone: str = STOCKHOLM) -> Millis:
         ("monday,wednesday  9-12  Asia/Tokyo", QuietHours("09:00", "12:00", "Asia/Tokyo", ("mon", "wed"))),
     ],
 )
-def test_what_people_write_is_understood(text: str, hours: QuietHours) -> None:
+def test_common_spellings_are_understood(text: str, hours: QuietHours) -> None:
     assert read_hours(text) == hours
 
 
@@ -51,7 +51,7 @@ def test_what_people_write_is_understood(text: str, hours: QuietHours) -> None:
         ("08-18 " + "x" * 190, "is no time zone"),
     ],
 )
-def test_what_nobody_understands_is_refused_in_words(text: str, says: str) -> None:
+def test_invalid_input_is_refused_with_a_sentence(text: str, says: str) -> None:
     with pytest.raises(ValueError, match=says):
         read_hours(text)
 

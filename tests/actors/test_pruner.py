@@ -101,7 +101,7 @@ async def test_events_go_until_the_storage_weighs_what_the_setting_says(
     assert await storage.log.count() == 2
 
 
-async def test_r9_what_nobody_has_matched_stays_and_that_is_said(autojump_clock: object) -> None:
+async def test_r9_unmatched_events_are_kept_and_that_is_reported(autojump_clock: object) -> None:
     clock, disk = Clock(), Disk()
     storage = await a_log(clock, range(10), disk)
     set_cursor(disk, MATCHED, (await storage.log.read(START, 3, EVERYTHING)).events[-1].seq)
@@ -286,7 +286,7 @@ async def test_kept_answers_go_in_parts_so_that_no_write_is_held_up_for_long(aut
     assert parts == [200, 200, 50]
 
 
-async def test_a_session_that_nobody_has_used_for_a_week_goes(autojump_clock: object) -> None:
+async def test_a_session_unused_for_a_week_is_deleted(autojump_clock: object) -> None:
     clock = Clock()
     storage = await a_log(clock, [], Disk())
     pruner, _ = a_pruner(storage, clock)

@@ -64,7 +64,7 @@ def torn(connection: sqlite3.Connection) -> None:
     raise TORN
 
 
-async def test_r10_damage_that_a_reader_meets_is_said_in_readyz_the_log_and_one_notice(autojump_clock: object) -> None:
+async def test_r10_damage_met_by_a_reader_is_reported_in_readyz_the_log_and_one_notice(autojump_clock: object) -> None:
     async with trio.open_nursery() as nursery:
         house = await a_house(nursery)
         assert house.system.readiness()["storage"] == ""
@@ -80,7 +80,7 @@ async def test_r10_damage_that_a_reader_meets_is_said_in_readyz_the_log_and_one_
         house.system.stop()
 
 
-async def test_r10_damage_that_a_writer_meets_is_said_as_well(autojump_clock: object) -> None:
+async def test_r10_damage_met_by_a_writer_is_reported_too(autojump_clock: object) -> None:
     def job(transaction: Any) -> None:
         raise TORN
 
@@ -92,7 +92,7 @@ async def test_r10_damage_that_a_writer_meets_is_said_as_well(autojump_clock: ob
         house.system.stop()
 
 
-async def test_r10_a_damaged_page_under_the_loops_own_connection_is_said_as_well(autojump_clock: object) -> None:
+async def test_r10_damage_met_by_the_loops_own_connection_is_reported_too(autojump_clock: object) -> None:
     async with trio.open_nursery() as nursery:
         house = await a_house(nursery)
         error = sqlite3.DatabaseError("malformed")
@@ -110,7 +110,7 @@ async def test_r10_a_damaged_page_under_the_loops_own_connection_is_said_as_well
 
 
 @pytest.mark.parametrize("method", ["count", "bounds", "room", "retain", "read", "save_states"])
-async def test_r10_whoever_meets_damage_in_the_background_restarts_nothing(method: str, autojump_clock: object) -> None:
+async def test_r10_damage_met_in_the_background_restarts_nothing(method: str, autojump_clock: object) -> None:
     async with trio.open_nursery() as nursery:
         house = await a_house(nursery)
         setattr(house.storage.log, method, raise_torn)

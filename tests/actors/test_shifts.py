@@ -107,7 +107,7 @@ async def test_a_stop_whose_last_sweep_was_not_stored_is_no_orderly_one(
     assert spans(record) == [(0, 300, "crash")]
 
 
-async def test_a_clock_that_is_set_is_seen_within_a_minute_and_when_somebody_asks(
+async def test_a_clock_step_is_noticed_within_a_minute_and_on_request(
     autojump_clock: object, nursery: trio.Nursery
 ) -> None:
     machine = Machine(nursery)
@@ -170,7 +170,7 @@ async def test_a_clock_that_is_set_all_the_time_fills_no_memory(autojump_clock: 
     assert len((await shifts.record())[0].unknown) >= 119
 
 
-async def test_what_other_nodes_have_stored_is_known_up_to_then(autojump_clock: object, nursery: trio.Nursery) -> None:
+async def test_checks_stored_by_other_nodes_are_known_up_to_then(autojump_clock: object, nursery: trio.Nursery) -> None:
     machine = Machine(nursery)
     storage = InLoopStorage(machine.disk, machine.disk.start("test"))
     other = await storage.coverage.begin("other", machine.now())

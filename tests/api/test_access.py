@@ -256,7 +256,7 @@ async def test_x5_no_parameter_reaches_a_header_with_a_line_end(house: House, su
                 assert not [fields for event, fields in house.logs if event == "http.fault"]
 
 
-async def test_a_bug_is_a_500_that_tells_nothing_and_is_logged(house: House) -> None:
+async def test_a_bug_is_a_500_without_details_and_is_logged(house: House) -> None:
     async def broken(message: object) -> None:
         raise RuntimeError("the secret reason")
 

@@ -81,7 +81,7 @@ def test_proxies_and_this_machine_are_not_counted(address: str) -> None:
     assert repr(guests) == "<AddressLimit of 0 addresses, most of nobody: 0>"
 
 
-def test_ipv6_is_counted_by_what_one_customer_has() -> None:
+def test_ipv6_addresses_are_counted_per_customer_prefix() -> None:
     guests = AddressLimit(2, ())
     assert [guests.enter(f"2001:db8:1:2::{n}") for n in range(1, 4)] == ["2001:db8:1:2::"] * 2 + [None]
     assert guests.enter("2001:db8:1:3::1") == "2001:db8:1:3::"
@@ -90,7 +90,7 @@ def test_ipv6_is_counted_by_what_one_customer_has() -> None:
     assert repr(guests) == "<AddressLimit of 2 addresses, most of 2001:db8:1:2::: 2>"
 
 
-async def test_who_comes_by_a_unix_socket_or_has_gone_has_no_address() -> None:
+async def test_a_unix_socket_or_closed_connection_has_no_address() -> None:
     class Gone:
         def getpeername(self) -> None:
             raise OSError

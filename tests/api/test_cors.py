@@ -56,7 +56,7 @@ async def test_the_requested_origin_is_not_reflected(open_house: House) -> None:
 @pytest.mark.parametrize(
     "origin", [OTHER, "null", "*", APP + ".evil.test", "https://APP.example", "http://app.example", APP + ":8443", ""]
 )
-async def test_any_other_origin_is_told_nothing_and_its_browser_keeps_the_answer_from_it(
+async def test_another_origin_gets_no_cors_headers_so_its_browser_hides_the_answer(
     open_house: House, origin: str
 ) -> None:
     answer = await ask_first(open_house, "/v1/sources", origin)
@@ -86,7 +86,7 @@ async def test_answers_problems_and_streams_can_be_read_and_no_cookie_counts(ope
         assert stream.headers["access-control-allow-origin"] == APP
 
 
-async def test_without_the_setting_nothing_is_said_at_all(house: House) -> None:
+async def test_without_the_setting_no_cors_header_is_sent(house: House) -> None:
     answer = await ask_first(house, "/v1/sources", APP)
     assert (answer.status_code, said(answer), "vary" in answer.headers) == (405, {}, False)
 

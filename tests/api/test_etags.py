@@ -29,7 +29,7 @@ async def a_thing(house: House, client: httpx.AsyncClient, noun: str) -> str:
 
 
 @pytest.mark.parametrize("noun", NOUNS)
-async def test_a_reader_who_has_the_revision_gets_304_until_somebody_sets_something(
+async def test_a_get_with_the_current_revision_is_304_until_an_edit(
     house: House, client: httpx.AsyncClient, noun: str
 ) -> None:
     path = await a_thing(house, client, noun)
@@ -68,9 +68,7 @@ async def test_figures_do_not_move_the_tag(house: House, client: httpx.AsyncClie
 
 
 @pytest.mark.parametrize("noun", NOUNS)
-async def test_of_two_editors_who_read_the_same_the_second_is_told(
-    house: House, client: httpx.AsyncClient, noun: str
-) -> None:
+async def test_the_second_editor_of_one_revision_gets_412(house: House, client: httpx.AsyncClient, noun: str) -> None:
     path = await a_thing(house, client, noun)
     tag = (await client.get(path)).headers["etag"]
     first = await client.patch(path, json={"enabled": False}, headers={"If-Match": tag})
@@ -105,7 +103,7 @@ async def test_a_weak_tag_never_allows_a_change(house: House, client: httpx.Asyn
 
 @pytest.mark.parametrize("header", ["If-Match", "If-None-Match"])
 @pytest.mark.parametrize("value", ["", "5b0e", '"a" "b"', '"a",', "w/'a'", '"a", *', '"', "**"])
-async def test_what_is_no_list_of_tags_is_400(house: House, client: httpx.AsyncClient, header: str, value: str) -> None:
+async def test_an_invalid_list_of_tags_is_400(house: House, client: httpx.AsyncClient, header: str, value: str) -> None:
     path = await a_thing(house, client, "alerts")
     ask = (
         client.get(path, headers={header: value})
@@ -141,7 +139,7 @@ async def test_other_changes_of_a_thing_ask_for_the_revision_too(house: House, c
 
 
 @pytest.mark.parametrize("noun", NOUNS)
-async def test_what_was_made_comes_with_its_tag(house: House, client: httpx.AsyncClient, noun: str) -> None:
+async def test_a_created_record_comes_with_its_etag(house: House, client: httpx.AsyncClient, noun: str) -> None:
     if noun == "sources":
         answer = await client.post("/v1/sources", json={"url": "https://a.test/"})
         path = f"/v1/sources/{answer.json()['id']}"

@@ -65,6 +65,6 @@ async def test_s13_where_clients_see_https_every_answer_keeps_browsers_to_it(aut
             assert answer.headers["Strict-Transport-Security"] == "max-age=31536000", path
 
 
-async def test_s13_over_http_and_on_localhost_nothing_is_said_of_it(client: httpx.AsyncClient) -> None:
+async def test_s13_over_http_and_on_localhost_no_hsts_header_is_sent(client: httpx.AsyncClient) -> None:
     assert "Strict-Transport-Security" not in (await client.get("/healthz")).headers
     assert only_https("https://localhost:8443") == only_https("http://watch.test") == {}

@@ -130,7 +130,7 @@ def twin(house: House, client: httpx.AsyncClient) -> httpx.AsyncClient:
     return house.stranger(Authorization=client.headers["Authorization"])
 
 
-async def test_while_the_first_call_runs_a_repeat_is_told_to_wait(
+async def test_a_repeat_gets_409_with_retry_after_while_the_first_call_runs(
     house: House, client: httpx.AsyncClient, nursery: trio.Nursery
 ) -> None:
     house.matcher.gate = trio.Event()
@@ -197,7 +197,7 @@ async def test_a_crash_between_the_effect_and_its_answer_makes_no_second_thing(
     assert (await post(client, path, body)).content == again.content
 
 
-async def test_an_end_that_nobody_knows_is_taken_up_again(
+async def test_a_call_with_an_unknown_end_is_repeated(
     house: House, client: httpx.AsyncClient, autojump_clock: object
 ) -> None:
     house.matcher.silent = True

@@ -123,7 +123,7 @@ def test_every_route_that_may_write_is_walked_or_named() -> None:
     assert bodies == set(BODIES), "a new route needs a body here, or a word on why it writes nothing"
 
 
-async def test_a_batch_tells_it_of_each(house: House, client: httpx.AsyncClient) -> None:
+async def test_a_batch_reports_the_error_of_each_item(house: House, client: httpx.AsyncClient) -> None:
     def refuse(message: Any) -> Any:
         return message.reply.fail(DiskFull("no room"))
 

@@ -63,7 +63,7 @@ def test_a_cursor_that_was_altered_cut_or_made_longer_is_refused(position: int, 
         ("/v1/alerts?tag=a&source=b", False),
     ],
 )
-def test_a_cursor_goes_on_with_its_own_request_only(target: str, goes_on: bool) -> None:
+def test_a_cursor_continues_only_its_own_request(target: str, goes_on: bool) -> None:
     cursor = encode_cursor([1, "x"], "/v1/events?tag=a&source=b")
     if goes_on:
         assert decode_cursor(cursor, tuple[int, str], target) == (1, "x")
@@ -72,7 +72,7 @@ def test_a_cursor_goes_on_with_its_own_request_only(target: str, goes_on: bool) 
             decode_cursor(cursor, tuple[int, str], target)
 
 
-async def test_lists_page_by_links_and_what_comes_or_goes_meanwhile_moves_nothing(
+async def test_lists_page_by_links_and_concurrent_changes_shift_nothing(
     house: House, client: httpx.AsyncClient
 ) -> None:
     names = [(await made(client, name=f"alert {number}"))["id"] for number in range(5)]

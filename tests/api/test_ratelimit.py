@@ -13,7 +13,7 @@ bursts = st.integers(1, 1000)
 
 
 @given(rates, bursts, st.lists(st.floats(0, 100), max_size=60))
-def test_never_more_than_the_burst_and_what_has_flowed_in(rate: float, burst: int, waits: list[float]) -> None:
+def test_requests_never_exceed_the_burst_plus_the_refill(rate: float, burst: int, waits: list[float]) -> None:
     bucket, now, admitted = Bucket(float(burst), 0.0), 0.0, 0
     for wait in waits:
         now += wait
@@ -40,7 +40,7 @@ def test_a_client_at_the_pace_of_the_policy_is_never_refused(rate: float, burst:
         now += verdict.window / verdict.limit + 1e-6
 
 
-def test_time_that_stands_still_or_runs_back_gives_nothing() -> None:
+def test_a_frozen_or_backward_clock_adds_no_tokens() -> None:
     bucket, _ = take(Bucket(1.0, 10.0), Limit(1.0, 5), 10.0)
     assert not take(bucket, Limit(1.0, 5), 3.0)[1].admitted
 
@@ -103,7 +103,7 @@ async def test_x24_only_a_trusted_proxy_says_whose_request_it_is(
     assert (left[1] < left[0]) is same
 
 
-async def test_x24_no_header_changes_what_links_say() -> None:
+async def test_x24_no_header_changes_the_links() -> None:
     forged = {
         "Host": "evil.test",
         "X-Forwarded-Host": "evil.test",
@@ -117,7 +117,7 @@ async def test_x24_no_header_changes_what_links_say() -> None:
     assert "evil" not in answer.text + described.text and "gopher" not in described.text
 
 
-async def test_probes_take_nothing_of_what_strangers_have_and_are_never_429(house: House) -> None:
+async def test_probes_do_not_use_the_strangers_budget_and_never_get_429(house: House) -> None:
     async with house.stranger() as stranger:
         statuses = {(await stranger.get("/v1/sources")).status_code for _ in range(150)}
         assert 429 in statuses

@@ -125,7 +125,7 @@ async def has_the_head_of_its_get(client: httpx.AsyncClient, route: Route) -> No
     assert (head.status_code, shown[0]) == (get.status_code, shown[1])
 
 
-async def test_slashes_are_not_merged_and_what_is_nobodys_is_a_problem_document(house: House) -> None:
+async def test_slashes_are_not_merged_and_an_unknown_path_is_a_problem_document(house: House) -> None:
     key = await house.key()
     encoded = ("/v1%2Fsources", "/v1%2fadmin/tree/log", "/v1/admin/tree%2Flog")
     for path in ("//v1/sources", "//", "//v1//sources", "/v1//sources", *encoded):

@@ -66,7 +66,7 @@ async def test_s3_forty_unread_pages_of_one_key_take_16_mib_and_the_others_are_5
     assert counted == {("2xx",): len(good) + 1, ("5xx",): len(answers) - len(good)}
 
 
-async def test_s3_who_reads_nothing_keeps_nobody_else_from_pages_and_from_the_services_health(
+async def test_s3_a_client_that_reads_nothing_blocks_no_page_and_no_health_check_of_others(
     unread: House, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(unsent, "OF_ONE", 4 * MIB)
@@ -78,7 +78,7 @@ async def test_s3_who_reads_nothing_keeps_nobody_else_from_pages_and_from_the_se
     assert [(await read(stream))[9:12] for stream in silent].count(b"200") == 4
 
 
-async def test_s3_what_changes_something_is_refused_before_it_and_never_after_it(
+async def test_s3_a_change_is_refused_before_it_is_made_and_never_after(
     unread: House, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(unsent, "OF_ONE", unsent.BESIDE)
@@ -111,7 +111,7 @@ def test_s3_bytes_are_bounded_for_each_key_for_each_address_for_strangers_and_in
     assert count.total <= ALL
 
 
-def test_s3_who_has_read_everything_is_forgotten() -> None:
+def test_s3_a_client_that_has_read_everything_is_forgotten() -> None:
     count = Unsent()
     count.take(ONE, MIB)
     count.owe(OTHER, MIB)

@@ -281,7 +281,7 @@ def test_any_query_is_read_or_refused(raw: bytes) -> None:
         assert refusal.status == 400 and json.encode(refusal.document("http://x"))
 
 
-def test_which_of_two_bodies_is_meant_is_told_by_its_fields() -> None:
+def test_the_fields_decide_which_of_two_bodies_is_meant() -> None:
     assert read_body(b'{"things": []}', "application/json", (Outer, Many)) == Many(())
     assert read_body(b'{"name": "a"}', "application/json", (Outer, Many)) == Outer("a")
 
@@ -317,7 +317,9 @@ class Closed(Struct, forbid_unknown_fields=True):
         (b'{"some": ["feed", "rss"]}', "body.some[1]", "feed, html"),
     ],
 )
-def test_a_value_that_is_none_of_a_closed_set_is_told_which_are(body: bytes, location: str, choices: str) -> None:
+def test_a_value_outside_a_closed_set_is_refused_with_the_allowed_values(
+    body: bytes, location: str, choices: str
+) -> None:
     with pytest.raises(Refusal) as caught:
         read_body(body, "application/json", (Closed,))
     (error,) = caught.value.errors

@@ -20,7 +20,7 @@ async def test_the_keys_are_public_and_cacheable(house: House) -> None:
     assert answer.headers["cache-control"] == "public, max-age=300"
 
 
-async def test_healthz_says_when_the_writer_stands_still(house: House, autojump_clock: object) -> None:
+async def test_healthz_fails_when_the_writer_makes_no_progress(house: House, autojump_clock: object) -> None:
     moved = trio.current_time()
     house.storage.writer_moved_at = lambda: moved  # type: ignore[method-assign]
     async with house.stranger() as client:

@@ -75,12 +75,12 @@ async def nobody_tries(path: Path) -> str:
     return done.stdout.decode().strip()
 
 
-def test_the_services_own_account_and_root_are_owners_and_nobody_else() -> None:
+def test_only_the_services_account_and_root_are_owners() -> None:
     assert is_owner(os.geteuid()) and is_owner(0)
     assert not is_owner(NOBODY)
 
 
-async def test_x25_who_is_no_owner_is_closed_on_told_in_the_log_and_hinders_nobody(tmp_path: Path) -> None:
+async def test_x25_a_foreign_account_is_disconnected_and_logged_and_blocks_no_other(tmp_path: Path) -> None:
     log, owners = Log(), set[int]()
     (opened,) = await open_admin_socket(tmp_path, log)
     guarded = OwnerListener(opened._inner, owners.__contains__, opened._tell)
@@ -116,7 +116,7 @@ async def test_the_account_at_the_other_end_is_the_systems_word(tmp_path: Path) 
         assert account_of(stream.socket) in ((os.geteuid(),) if hasattr(socket, "SO_PEERCRED") else (None,))
 
 
-async def test_x25_a_link_in_its_place_goes_and_what_it_led_to_stays(tmp_path: Path) -> None:
+async def test_x25_a_link_in_place_of_the_socket_is_removed_and_its_target_stays(tmp_path: Path) -> None:
     kept, path = tmp_path / "kept", tmp_path / ADMIN_SOCKET
     kept.write_text("mine")
     path.symlink_to(kept)
@@ -139,7 +139,7 @@ async def test_a_socket_that_a_dead_process_left_is_taken_over(tmp_path: Path) -
 
 
 @pytest.mark.parametrize("stranger", ["link", "file", "account"])
-def test_x25_the_command_asks_nothing_of_what_is_not_its_services_socket(
+def test_x25_a_command_refuses_a_socket_that_is_not_its_services(
     stranger: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / ADMIN_SOCKET

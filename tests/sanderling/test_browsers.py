@@ -26,7 +26,7 @@ def test_a_path_names_another(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("setting", "says"), [("off", "is off"), ("chromium", "no program"), ("/nowhere", "no program")]
 )
-def test_what_is_no_browser_is_said(setting: str, says: str) -> None:
+def test_a_program_that_is_not_a_browser_is_reported(setting: str, says: str) -> None:
     path, absent = find_browser(setting)
     assert path == "" and says in absent
 

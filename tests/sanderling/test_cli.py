@@ -126,7 +126,7 @@ def test_a_failure_inside_a_nursery_is_told_as_itself(
 
 @pytest.mark.parametrize(("error", "code"), [(errno.EPIPE, Exit.WELL), (errno.ENOSPC, Exit.TRY_AGAIN)])
 @pytest.mark.real
-def test_output_that_nobody_takes_ends_in_no_traceback(error: int, code: Exit) -> None:
+def test_a_closed_output_causes_no_traceback(error: int, code: Exit) -> None:
     reader, writer = os.pipe()
     os.close(reader)
     if error == errno.ENOSPC:

@@ -59,7 +59,7 @@ def test_a_flag_beats_a_variable_beats_the_file(tmp_path: Path, folder: dict[str
     ]
 
 
-def test_every_setting_can_be_said_in_all_three_ways(tmp_path: Path, subtests: pytest.Subtests) -> None:
+def test_every_setting_works_as_option_variable_and_file_entry(tmp_path: Path, subtests: pytest.Subtests) -> None:
     for name in [item.name for item in fields(Settings)]:
         with subtests.test(name):
             value = getattr(Settings(), name)
@@ -87,7 +87,7 @@ def test_an_unknown_key_of_the_file_is_refused_with_the_nearest_name(tmp_path: P
 
 
 @pytest.mark.parametrize("place", ["file", "variable"])
-def test_a_setting_of_an_earlier_version_keeps_no_service_from_starting_and_is_said(
+def test_an_obsolete_setting_gives_a_warning_and_does_not_stop_the_start(
     tmp_path: Path, folder: dict[str, str], place: str
 ) -> None:
     if place == "file":

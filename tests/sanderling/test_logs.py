@@ -113,7 +113,7 @@ async def test_a_line_names_the_actor_in_whose_task_it_was_written_unless_it_is_
     assert kept == written
 
 
-def test_x18_what_is_kept_is_as_safe_as_what_is_written_and_only_that() -> None:
+def test_x18_kept_log_lines_are_as_safe_as_written_ones() -> None:
     kept: list[Mapping[str, Any]] = []
     log = make_log(io.StringIO(), lambda: 0.0, level="info", words=True, colour=True, keep=kept.append)
     log("shown", title="a\x1b[31m\nb svc_" + "k" * 43)

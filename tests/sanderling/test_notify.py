@@ -99,11 +99,13 @@ def test_the_status_names_what_is_wrong_on_one_line() -> None:
         ({}, None),
     ],
 )
-def test_a_watchdog_is_ours_when_it_names_us_or_nobody(variables: dict[str, str], seconds: float | None) -> None:
+def test_the_watchdog_applies_if_it_names_this_process_or_none(
+    variables: dict[str, str], seconds: float | None
+) -> None:
     assert watchdog_seconds(variables, 7) == seconds
 
 
-def test_without_a_manager_nothing_is_told() -> None:
+def test_without_a_service_manager_nothing_is_sent() -> None:
     assert manager_of({}, 7) is None
     assert manager_of({"NOTIFY_SOCKET": "vsock:2:1"}, 7) is None
 

@@ -148,7 +148,7 @@ async def test_a_host_name_that_is_none_is_a_bad_setting() -> None:
         ),
     ],
 )
-def test_what_is_wrong_with_the_data_folder_is_said_once_with_the_way_out(error: Exception, says: str) -> None:
+def test_a_bad_data_folder_is_reported_once_with_a_remedy(error: Exception, says: str) -> None:
     with pytest.raises(CommandFailed, match=says), told_plainly(Path("data")):
         raise error
 

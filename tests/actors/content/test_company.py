@@ -97,7 +97,7 @@ def test_one_sentence_about_cookies_is_a_banner_and_a_page_about_them_is_read() 
     assert looks(None, about, (*about, COOKIES))[-1].kind == "changed"
 
 
-def test_what_goes_from_a_place_that_shows_something_else_each_time_is_no_news() -> None:
+def test_a_removal_from_a_rotating_place_is_not_reported() -> None:
     drawn = ("Buy sea shells by the pound", "Win two nights in a lighthouse", "Ask for our new catalogue of nets")
     pages = [(*JOBS[:3], f"<div>{one}</div>", *JOBS[3:]) for one in drawn]
     memory, number = None, 0

@@ -88,7 +88,7 @@ def test_links_are_seen_from_the_base_element() -> None:
         (b'{"version": "https:\\/\\/jsonfeed.org\\/version\\/1", "title": "<b>T</b>", "items": [', "JSON"),
     ],
 )
-def test_what_cannot_be_watched_is_refused_with_a_sentence(body: bytes, word: str) -> None:
+def test_an_unwatchable_file_is_refused_with_a_sentence(body: bytes, word: str) -> None:
     finding = detect(body, "text/html", URL)
     assert finding.type is None
     assert finding.refusal is not None
@@ -112,7 +112,7 @@ def test_detection_never_raises(body: bytes) -> None:
         (b"<title>Log in</title><body><h1>Log in</h1><form><input type=password></form>", "login wall"),
     ],
 )
-def test_what_cannot_be_watched_is_refused_by_its_name(body: bytes, words: str) -> None:
+def test_an_unwatchable_file_is_refused_by_its_name(body: bytes, words: str) -> None:
     finding = detect(body, "text/html", URL)
     assert finding.type is None
     assert finding.refusal is not None

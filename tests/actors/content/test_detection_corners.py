@@ -152,7 +152,7 @@ def test_a_file_that_is_no_text_is_watched_by_its_bytes_and_the_evidence_says_so
 
 
 @pytest.mark.parametrize("name", NEITHER)
-def test_what_is_neither_is_refused_with_what_it_is_and_what_to_do(name: str) -> None:
+def test_another_format_is_refused_with_its_name_and_a_remedy(name: str) -> None:
     body, words = NEITHER[name]
     finding = detect(body, "text/html", URL)
     assert finding.type is None

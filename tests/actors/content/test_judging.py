@@ -69,7 +69,7 @@ def test_the_mark_up_around_the_same_text_is_no_news(blocks: list[str]) -> None:
 
 
 @given(pages, pages)
-def test_what_is_back_as_it_was_untold_is_silent_and_what_was_told_is_news(one: list[str], other: list[str]) -> None:
+def test_a_return_is_reported_only_if_the_first_change_was(one: list[str], other: list[str]) -> None:
     first = judged(None, one)
     second = judged(first.memory, other)
     back = judged(second.memory, one)

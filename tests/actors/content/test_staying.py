@@ -72,7 +72,7 @@ def test_entries_come_and_go_one_by_one_and_each_is_told() -> None:
     assert page.kinds(*(items(*names) for names in lists)) == ["changed"] * 3
 
 
-def test_what_is_small_adds_up_until_it_is_told() -> None:
+def test_small_changes_add_up_until_they_are_reported() -> None:
     page = Watched()
     kinds = [page.look(*extra).kind for extra in (("Note",), ("Note", "Map"), ("Note", "Map", "Fax")) * 2]
     assert kinds[0] == "churn"

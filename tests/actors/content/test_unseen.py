@@ -84,7 +84,7 @@ def test_an_in_page_link_after_the_first_words_is_read() -> None:
         "hidden", 'style="display: none"', 'style="position:absolute;left:-9999px"',
     ],
 )  # fmt: skip
-def test_what_is_hidden_is_not_read(hidden: str) -> None:
+def test_hidden_text_is_not_read(hidden: str) -> None:
     assert "Nobody sees this" not in seen(f"<div {hidden}><p>Nobody sees this</p></div>")
 
 
@@ -94,7 +94,7 @@ def test_what_is_hidden_is_not_read(hidden: str) -> None:
      'class="hidden sm:table-cell"',
      'class="not-hidden"', 'class="skip"', "inert", "aria-hidden=false"],
 )  # fmt: skip
-def test_what_shows_on_a_wide_screen_is_read(shown: str) -> None:
+def test_text_visible_on_a_wide_screen_is_read(shown: str) -> None:
     assert "Readers see this" in seen(f"<div {shown}><p>Readers see this</p></div>")
 
 

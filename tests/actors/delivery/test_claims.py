@@ -57,7 +57,7 @@ async def test_an_outcome_that_is_not_written_in_time_is_written_by_the_next_try
     assert work.settled == [outcome]
 
 
-async def test_a_claim_that_nobody_answers_in_time_is_released_before_the_next(autojump_clock: MockClock) -> None:
+async def test_an_unanswered_claim_is_released_before_the_next(autojump_clock: MockClock) -> None:
     work = Slow(COMMIT_DEADLINE + 1)
     book = a_book(work)
     with pytest.raises(Unavailable, match="no claim"):

@@ -139,7 +139,7 @@ async def test_a_quick_answer_makes_up_for_a_slow_one(autojump_clock: MockClock)
             await trio.sleep(takes)
 
 
-async def test_lanes_that_nobody_is_in_are_forgotten(autojump_clock: MockClock) -> None:
+async def test_empty_lanes_are_forgotten(autojump_clock: MockClock) -> None:
     room, under_way = ConcurrencyLimiter(AddressCache().of), 0
 
     async def one(number: int) -> None:

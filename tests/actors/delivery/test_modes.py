@@ -99,7 +99,7 @@ async def test_d10_what_was_claimed_when_a_destination_was_disabled_goes_in_the_
     assert [event["title"] for body in digests for event in body["events"]] == names
 
 
-async def test_what_was_claimed_goes_to_the_url_of_when_a_destination_is_enabled_again(
+async def test_claimed_deliveries_go_to_the_url_at_the_time_of_resuming(
     autojump_clock: MockClock,
 ) -> None:
     rig = Rig()
@@ -168,7 +168,7 @@ async def test_d13_an_attempt_says_what_the_receiver_said(autojump_clock: MockCl
     assert line.error is not None and len(line.error) < 300 and line.next_at is not None
 
 
-async def test_a_receiver_that_has_moved_is_said_with_its_new_address(autojump_clock: MockClock) -> None:
+async def test_a_redirecting_receiver_is_reported_with_its_new_address(autojump_clock: MockClock) -> None:
     rig = Rig()
     await rig.prepare("hook")
 

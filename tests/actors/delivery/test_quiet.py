@@ -126,7 +126,7 @@ async def test_instant_deliveries_wait_for_the_end_of_quiet_hours_and_keep_their
     assert all(130 * 60 - 60 <= arrival.at < 131 * 60 for arrival in rig.arrivals[2:])
 
 
-async def test_what_is_queued_or_to_be_tried_again_waits_too(autojump_clock: MockClock) -> None:
+async def test_queued_deliveries_and_retries_wait_too(autojump_clock: MockClock) -> None:
     rig = Rig()
     await rig.prepare("hook", quiet_hours=around(2, 60))
 

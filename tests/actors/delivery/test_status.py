@@ -55,7 +55,7 @@ def test_d5_gone_disables_at_once() -> None:
     assert (standing.state, told) == ("disabled", [DISABLED])
 
 
-def test_what_fails_on_this_machine_counts_against_nobody() -> None:
+def test_a_local_failure_counts_against_no_destination() -> None:
     assert lived((OURS, n * HOUR) for n in range(500)) == (Standing(), [])
 
 
@@ -80,13 +80,13 @@ def test_d6_a_failing_destination_is_told_of_after_its_alerts_time_and_half_way(
     assert told == [hour * HOUR for hour in hours]
 
 
-def test_what_is_overdue_twice_is_told_once() -> None:
+def test_a_destination_overdue_twice_is_reported_once() -> None:
     standing, news = reminded(Standing("failing", Millis(0), 5), Millis(70 * HOUR), 3600)
     assert (standing.told, news) == (2, FAILING)
     assert reminded(standing, Millis(80 * HOUR), 3600) == (standing, None)
 
 
-def test_a_failing_destination_goes_on_failing_over_a_restart_and_what_was_told_stays_told() -> None:
+def test_a_failing_destination_stays_failing_after_a_restart_and_is_not_reported_again() -> None:
     standing, _ = lived((BAD, n * HOUR) for n in range(70))
     record = with_standing(a_destination(), standing, FAILING, START)
     assert record.owes == FAILING

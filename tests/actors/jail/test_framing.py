@@ -41,7 +41,7 @@ def test_an_answer_carries_the_memory_in_use() -> None:
 
 
 @pytest.mark.parametrize("wire", [b"\xff\xff\xff\xff\x04", b"\x00\x00\x00\x01\x63", b"\x00\x00\x00\x00\x04"])
-def test_what_is_no_frame_is_refused(wire: bytes) -> None:
+def test_an_invalid_frame_is_refused(wire: bytes) -> None:
     with pytest.raises(BadFrame):
         list(Frames().feed(wire))
 

@@ -87,7 +87,7 @@ async def test_s5_nothing_is_imported_after_the_start() -> None:
 
 @needs_kernel
 @pytest.mark.parametrize("missing", ["landlock", "seccomp"])
-def test_s5_each_wall_stands_without_the_other(missing: str, secret: Path) -> None:
+def test_s5_each_jail_works_without_the_other(missing: str, secret: Path) -> None:
     """In a container that refuses one wall, the other still works."""
     without = "forbid_everything" if missing == "landlock" else "filter_calls"
     program = (

@@ -99,7 +99,7 @@ async def test_r11_a_worker_that_waits_for_its_turn_is_given_the_time_that_it_ha
         assert jail.statistics().killed == 0
 
 
-async def test_r11_a_worker_that_stands_still_is_ended_by_the_clock(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_r11_a_stalled_worker_is_killed_by_the_clock(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pool, "wall_limit", lambda seconds: 3 * seconds)
     async with a_jail() as jail:
         with pytest.raises(WorkerTooSlow, match=r"nap: not done after 0\.6 s by the clock"):
@@ -123,7 +123,7 @@ async def test_the_call_after_a_kill_does_not_wait_for_a_start() -> None:
         assert (jail._parents, jail.statistics().started) == (1, 2)
 
 
-async def test_a_crash_tells_how_and_harms_nobody_else() -> None:
+async def test_a_crash_is_described_and_affects_no_other_call() -> None:
     async with a_jail() as jail:
         with pytest.raises(WorkerDied, match="SIGSEGV"):
             await jail.call("crash", b"")
@@ -206,7 +206,7 @@ async def test_workers_are_made_as_they_are_needed_and_of_one_parent() -> None:
         assert (jail.statistics().alive, jail.statistics().parents) == (3, 1)
 
 
-async def test_when_nobody_calls_nothing_is_kept_and_the_next_call_is_answered() -> None:
+async def test_an_idle_pool_keeps_nothing_and_answers_the_next_call() -> None:
     async with a_jail(idle=0.3) as jail:
         parents = [int(await jail.call("ppid", b""))]
         await until(lambda: jail.statistics().alive == 0 and is_gone(parents[0]))

@@ -138,7 +138,7 @@ def test_there_are_twenty_one_names() -> None:
         ),
     ],
 )
-def test_what_is_not_of_the_language_is_refused_in_words(template: str, says: str) -> None:
+def test_unsupported_syntax_is_refused_with_a_sentence(template: str, says: str) -> None:
     assert says in refused(template)
 
 
@@ -167,7 +167,7 @@ NESTING = "{% set a = [title] %}" + "{% set a = [a, a] %}" * 40
         (LONG + "{{ a | replace('x', a) | replace('x', a) | replace('x', a) }}", "a value becomes too long"),
     ],
 )
-def test_what_grows_without_bound_or_reaches_into_python_is_refused_in_words(template: str, says: str) -> None:
+def test_unbounded_growth_and_python_access_are_refused_with_a_sentence(template: str, says: str) -> None:
     assert says in refused(template)
 
 
@@ -229,7 +229,7 @@ def shown_and_inert(name: DialectName, text: str, template: str) -> None:
 
 @pytest.mark.parametrize("name", ["markdown", "slack"])
 @pytest.mark.parametrize("template", ["{{ title }}{{ summary }}", "{{ title[:3] }}{{ summary[:8] }}"])
-def test_a_mention_in_two_values_calls_nobody(name: DialectName, template: str) -> None:
+def test_a_mention_split_over_two_values_has_no_effect(name: DialectName, template: str) -> None:
     for title, summary, called in (("a @", "everyone", "@everyone"), ("a <", "@123>", "<@"), ("a &", "lt;", "&lt;")):
         told = notification_of("0190", an_event(title=title, summary=summary))
         written = made(template, told, TextLimits(text=4000, dialect=name))
@@ -305,7 +305,7 @@ def test_whatever_a_page_says_a_text_is_short_enough_and_holds_no_markup_of_it(
         assert all(set(element.attrib) <= {"href"} for element in found.iter())
 
 
-def test_what_is_too_long_is_made_of_shorter_values() -> None:
+def test_a_long_message_is_rebuilt_from_shorter_values() -> None:
     told = notification_of("0190", an_event(content="word " * 50_000, summary="S " * 2000))
     text = made("A: {{ content }} / {{ summary }}", told, TextLimits(dialect="plain", text=1000))
     assert 300 < len(text) <= 1000 and "…" in text and text.startswith("A: word word")
@@ -344,7 +344,7 @@ def test_a_template_is_tried_on_an_event_a_notice_and_a_digest() -> None:
         ("{{ title|truncate(1e999) }}", None),
     ],
 )
-def test_what_a_literal_says_in_escapes_is_inert_or_refused_in_words(template: str, made: str | None) -> None:
+def test_escapes_in_literals_are_inert_or_refused_with_a_sentence(template: str, made: str | None) -> None:
     limits = TextLimits(text=1000)
     if made is None:
         with pytest.raises(ContentError, match="can't be filled in"):

@@ -22,9 +22,7 @@ SWEDISH = speech_of("en").voice("sv")
     ("code", "default", "title"),
     [("sv", "en", "3 händelser"), ("", "sv", "3 händelser"), ("", "en", "3 events"), ("tlh", "sv", "3 händelser")],
 )
-def test_who_chose_none_that_is_there_is_told_in_the_language_of_the_service(
-    code: str, default: str, title: str
-) -> None:
+def test_without_an_available_choice_the_services_language_is_used(code: str, default: str, title: str) -> None:
     told = notification_of("x", a_digest(3), speech_of(default).voice(code))
     assert told.title.startswith(title)
 
@@ -33,7 +31,7 @@ def test_without_a_language_all_is_english() -> None:
     assert Speech().voice("sv").words == Voice().words and Speech().voice("").say("Test delivery") == "Test delivery"
 
 
-def test_a_digest_is_said_in_the_language_of_who_reads_it() -> None:
+def test_a_digest_is_written_in_the_recipients_language() -> None:
     told = notification_of("x", a_digest(2, 1_200), SWEDISH)
     assert told.title == "1\u00a0200 händelser från news.test"
     text = text_of(told, "plain", 4_000)
@@ -47,7 +45,7 @@ def test_lines_that_are_left_out_are_counted_in_it() -> None:
     assert "Line 1" in text_of(told, "plain", 10_000)
 
 
-def test_a_notice_is_said_and_what_a_page_wrote_is_not() -> None:
+def test_notices_are_translated_and_page_text_is_not() -> None:
     title, content = "A source is failing: A source is failing: x", "Its silence is normal for it."
     said = notification_of("x", an_event(title=title, content=content, alert_type="source_failing"), SWEDISH)
     assert said.title == "En källa misslyckas: A source is failing: x"

@@ -167,7 +167,7 @@ def test_a_condition_that_cannot_be_read_says_what_to_write(query: str, says: st
 @pytest.mark.parametrize(
     "query", ["Price: 20", "date:today", "version:beta", '"price<300"', "price", "pricey<3", "kind"]
 )
-def test_what_only_looks_like_a_condition_is_words_as_before(query: str) -> None:
+def test_text_that_only_resembles_a_condition_is_words(query: str) -> None:
     assert "Condition" not in repr(parse(query, "en").root)
 
 

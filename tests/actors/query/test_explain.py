@@ -49,7 +49,7 @@ def marked(found: Explanation, title: str, content: str) -> list[str]:
         ("ab", "simple", "a-b", ["ab"], ["a-b"]),
     ],
 )
-def test_what_was_found_is_marked_where_it_stands(
+def test_matches_are_marked_in_place(
     query: str, language: str, content: str, terms: list[str], places: list[str]
 ) -> None:
     found = why(query, content=content, language=language)
@@ -75,7 +75,7 @@ def test_excerpts_are_around_the_first_marks_and_begin_at_a_word() -> None:
         assert each.marks[0][0] - each.start <= AROUND and len(each.text) <= LONGEST_EXCERPT
 
 
-def test_what_matches_without_a_word_shows_the_beginning() -> None:
+def test_a_match_without_words_shows_the_beginning() -> None:
     for query in ("", "-gone"):
         found = why(query, "A title", "x" * 1000)
         assert (found.matched, found.title) == ((), ())

@@ -87,7 +87,7 @@ def test_a_phrase_does_not_run_from_one_block_into_another_nor_from_one_side_int
     assert modes(told, '"president one"') == ["change", "added"]
 
 
-def test_a_side_on_which_nothing_stands_is_met_by_no_query() -> None:
+def test_an_empty_side_matches_no_query() -> None:
     told = a_change(added=("price",))
     assert modes(told, "") == ["change", "added", "page"]
     assert not met(told, "-winter", "removed")

@@ -179,7 +179,7 @@ async def test_a_full_disk_is_told_to_the_senders_and_the_recorder_lives_on(auto
         assert bench.recorder.says() == "" and bench.logged == ["recorder.disk_full", "recorder.goes_on"]
 
 
-async def test_a_full_disk_of_which_nobody_has_heard_again_is_not_told_for_ever(autojump_clock: object) -> None:
+async def test_a_full_disk_is_not_reported_forever(autojump_clock: object) -> None:
     disk = Disk()
     async with running(disk=disk) as bench:
         disk.full = True
@@ -189,7 +189,7 @@ async def test_a_full_disk_of_which_nobody_has_heard_again_is_not_told_for_ever(
         assert bench.recorder.says() == ""
 
 
-async def test_r8_storage_that_does_not_answer_parks_the_recorder_and_is_said_at_once(autojump_clock: object) -> None:
+async def test_r8_hanging_storage_parks_the_recorder_and_is_reported_at_once(autojump_clock: object) -> None:
     disk = Disk()
     async with running(disk=disk) as bench:
         disk.silent = "before"
@@ -202,7 +202,7 @@ async def test_r8_storage_that_does_not_answer_parks_the_recorder_and_is_said_at
         assert bench.recorder.says() == "" and bench.logged == ["recorder.parked", "recorder.goes_on"]
 
 
-async def test_a_parked_recorder_is_said_within_three_seconds_and_no_longer_than_storage_is_away(
+async def test_a_parked_recorder_is_reported_within_three_seconds_until_storage_is_back(
     autojump_clock: object,
 ) -> None:
     disk, busy = Disk(), [0.0]

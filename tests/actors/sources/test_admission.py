@@ -72,7 +72,7 @@ def test_the_sources_own_filter_counts_beside_the_alerts() -> None:
     assert admission.wanted(a_source(1, type="push", filter='"not closed')).nothing
 
 
-async def test_nobody_judges_before_the_first_reading_and_nobody_waits_for_the_later_ones(
+async def test_the_first_reading_is_awaited_and_later_ones_are_not(
     autojump_clock: object,
 ) -> None:
     alerts = Alerts("tide")

@@ -242,7 +242,7 @@ def test_no_order_of_looks_and_commits_writes_an_old_session_over_a_newer_one() 
 
 
 @pytest.mark.parametrize("row", ["", "b"])
-def test_a_crash_costs_what_nobody_has_heard_is_stored_and_nothing_else(row: str) -> None:
+def test_a_crash_loses_only_unacknowledged_checks(row: str) -> None:
     for order in some_orders(3, 3, 3, 1):
         site, node = Site(), Node({"row": "a", "jar": ""})
         play(order, a_look(site, node), commits(node, 3), an_edit(node, row), a_crash(node))
@@ -252,7 +252,7 @@ def test_a_crash_costs_what_nobody_has_heard_is_stored_and_nothing_else(row: str
 
 
 @pytest.mark.parametrize("row", ["", "b"])
-def test_two_nodes_that_look_at_once_keep_the_session_of_who_was_let_in(row: str) -> None:
+def test_two_nodes_that_check_at_once_keep_the_session_that_works(row: str) -> None:
     for order in some_orders(3, 3, 3, 1):
         site, disk = Site(), {"row": "a", "jar": ""}
         owner, other = Node(disk), Node(disk)
@@ -273,7 +273,7 @@ def test_what_is_lost_where_an_edit_copies_the_cookies_or_storage_takes_any_is_f
     assert looks_and_an_edit("b", borrowed=True)
 
 
-async def test_what_only_a_preview_has_renewed_is_had_by_who_adds_it_within_a_quarter_of_an_hour(
+async def test_cookies_renewed_by_a_preview_apply_if_it_is_added_within_15_minutes(
     autojump_clock: trio.testing.MockClock,
 ) -> None:
     tried = TriedCookies()
@@ -290,7 +290,7 @@ async def test_what_only_a_preview_has_renewed_is_had_by_who_adds_it_within_a_qu
     assert repr(tried) == f"<TriedCookies {MOST_TRIED}>" and tried.of("4").kept == "" != tried.of("68").kept
 
 
-async def test_what_finds_no_room_on_its_way_to_the_disk_is_left_to_the_sweep() -> None:
+async def test_a_write_without_room_is_left_to_the_sweep() -> None:
     box: Mailbox[RecorderMessage] = Mailbox("recorder", 1)
     kept = KeptCookies(SOURCE)
     kept.put('[["session","1"]]')

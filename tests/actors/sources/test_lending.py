@@ -119,7 +119,7 @@ async def test_a_source_is_classified_without_headers_for_who_may_not_read_and_c
         assert site.cookies("/plans")[-1] == "session=s3cret"
 
 
-async def test_who_begins_or_ends_to_be_signed_in_by_another_begins_anew_and_nothing_is_told(
+async def test_starting_or_ending_shared_headers_starts_a_new_baseline(
     autojump_clock: object,
 ) -> None:
     async with watching() as (run, _):
@@ -214,7 +214,9 @@ async def test_a_preview_of_a_borrower_goes_on_with_the_lenders_session_and_an_o
         ({"headers": HEADERS, "headers_for": ("http://a.example",)}, "headers_for: "),
     ],
 )
-async def test_what_can_not_be_lent_is_refused(wish: dict[str, object], says: str, autojump_clock: object) -> None:
+async def test_headers_that_cannot_be_shared_are_refused(
+    wish: dict[str, object], says: str, autojump_clock: object
+) -> None:
     async with watching() as (run, _):
         Site(run)
         with pytest.raises(Unprocessable, match=says):
@@ -253,7 +255,7 @@ def a_lender(number: int, url: str, *places: str) -> LiveSource:
     return LiveSource(a_source(number, url=url, headers="X: 1", headers_for=places), SourceRuntime())
 
 
-def test_of_several_lenders_the_one_who_means_a_page_most_exactly_is_taken() -> None:
+def test_of_several_sharing_sources_the_most_specific_is_used() -> None:
     lenders = Lenders()
     for number, url, places in (
         (1, "https://one.example/", ("*.example.com",)),

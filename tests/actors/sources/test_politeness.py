@@ -81,7 +81,7 @@ async def test_what_a_user_asks_for_does_not_wait_behind_a_crowded_hosts_queue(a
         assert len(origin.asked) <= 1 + trio.current_time()
 
 
-async def test_who_asks_for_a_look_while_one_is_under_way_is_answered_by_it(autojump_clock: object) -> None:
+async def test_a_request_during_a_check_gets_the_result_of_that_check(autojump_clock: object) -> None:
     async with watching(disk=crowd(1)) as (service, origin):
         (source,) = service.disk.sources()
         slow = web(lambda asked: Answer(200, rss("a"), after=10), origin.asked)

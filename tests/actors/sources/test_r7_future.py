@@ -9,7 +9,7 @@ from tests.actors.sources.harness import rss, watching
 from tests.actors.sources.registry.test_registry import URL
 
 
-async def test_r7_a_look_from_the_future_refuses_nobody_who_asks_now(autojump_clock: object) -> None:
+async def test_r7_a_check_from_the_future_does_not_block_a_manual_check(autojump_clock: object) -> None:
     async with watching() as (service, origin):
         origin.bodies["/feed"] = rss("a")
         source = (await service.add(URL)).view.source.id

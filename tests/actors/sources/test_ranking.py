@@ -59,7 +59,7 @@ def test_it_is_always_the_sorted_order(steps: list[tuple[SourceId, Health | None
     st.dictionaries(names, healths, min_size=1),
     st.integers(1, 5),
 )
-def test_who_pages_while_scores_change_sees_each_source_that_stays_once_and_in_the_order_at_the_beginning(
+def test_paging_while_scores_change_lists_each_remaining_source_once_in_the_first_order(
     changes: list[list[tuple[SourceId, Health | None]]], start: dict[SourceId, Health], limit: int
 ) -> None:
     ranking = Ranking()

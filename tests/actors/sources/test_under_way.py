@@ -113,9 +113,7 @@ async def test_r3_each_frame_is_told_once_when_a_push_source_changes_behind_a_sl
 
 
 @pytest.mark.parametrize("change", [tag, restart])
-async def test_frames_that_nobody_had_taken_from_the_connection_at_a_stop_are_told(
-    autojump_clock: object, change: Change
-) -> None:
+async def test_unread_frames_are_reported_at_a_stop(autojump_clock: object, change: Change) -> None:
     async with watching() as (service, _):
         pusher = Pusher()
         pusher.join(service)

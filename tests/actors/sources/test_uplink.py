@@ -164,7 +164,7 @@ async def test_b3_one_dead_host_with_many_sources_is_not_our_line(autojump_clock
         assert logged(service, "egress.down") == 0
 
 
-async def test_what_a_user_adds_during_an_outage_is_not_refused_for_good(autojump_clock: object) -> None:
+async def test_a_source_added_during_an_outage_is_not_refused_permanently(autojump_clock: object) -> None:
     async with watching() as (service, _):
         silent_resolver(service.network)
         with pytest.raises(Overloaded, match="our own network"):

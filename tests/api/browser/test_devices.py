@@ -68,7 +68,9 @@ def shown_by_worker(tab: Tab, payload: str) -> Any:
     return shown[:1]
 
 
-def test_a_device_is_told_shows_it_and_is_told_no_more(new_tab: NewTab, service: Service, origin: Origin) -> None:
+def test_a_device_gets_a_notification_shows_it_and_gets_no_more_once_removed(
+    new_tab: NewTab, service: Service, origin: Origin
+) -> None:
     alert = service.ask("POST", "/v1/alerts", {"filter_query": "", "name": "Fares of the ferry"})
     device = Device()
     origin.says["/send/1"] = Answer("", 201)

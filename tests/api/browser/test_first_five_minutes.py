@@ -60,7 +60,7 @@ def test_the_first_five_minutes(new_tab: NewTab, service: Service, origin: Origi
     tab.sees("Signatures on arrival")
 
 
-def test_a_tail_in_the_terminal_shows_what_the_browser_does(new_tab: NewTab, service: Service) -> None:
+def test_a_tail_in_the_terminal_shows_the_same_events_as_the_browser(new_tab: NewTab, service: Service) -> None:
     tab = new_tab().open("/first-steps")
     tab.press("Add to the feed").page.locator("#noticed").wait_for()
     command = [

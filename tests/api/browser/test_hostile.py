@@ -85,7 +85,7 @@ def check(tab: Tab) -> None:
     assert json.loads(found) == [False, [], []], tab.path
 
 
-def test_x12_no_page_runs_or_loads_what_came_from_the_web(tab: Tab, ids: dict[str, str]) -> None:
+def test_x12_no_page_runs_or_loads_web_content(tab: Tab, ids: dict[str, str]) -> None:
     pages = [
         "/",
         "/sources",
@@ -133,7 +133,7 @@ def test_x12_two_hundred_events_are_text_in_the_lists_and_on_their_pages(tab: Ta
         check(tab)
 
 
-def test_x12_what_slides_in_by_itself_is_text(tab: Tab, service: Service, origin: Origin, ids: dict[str, str]) -> None:
+def test_x12_live_updates_are_inserted_as_text(tab: Tab, service: Service, origin: Origin, ids: dict[str, str]) -> None:
     tab.open("/stream").sees("Live")
     hostile = "<img src=x onerror=zq()><script>zq()</script> has come"
     late = Entry(escape(hostile), link="javascript:zq()")
@@ -144,7 +144,7 @@ def test_x12_what_slides_in_by_itself_is_text(tab: Tab, service: Service, origin
     check(tab)
 
 
-def test_x12_what_was_fetched_is_never_served_as_a_page(tab: Tab, service: Service, ids: dict[str, str]) -> None:
+def test_x12_fetched_content_is_never_served_as_a_page(tab: Tab, service: Service, ids: dict[str, str]) -> None:
     cookies = "; ".join(f"{one['name']}={one['value']}" for one in tab.context.cookies())
     path = f"/webhook-bins/{ids['bin']}/captures/1/body"
     answer = service.api.get(path, headers={"Cookie": cookies})

@@ -140,7 +140,7 @@ def test_a_bin_takes_a_delivery_of_an_alert(tab: Tab, service: Service, script: 
     tab.follow("Bin").unfold("Delete this bin").fill(confirm="delete").press("Delete this bin").sees("Webhook bins")
 
 
-def test_a_template_tells_why_its_sources_did_not_attach(tab: Tab, script: bool) -> None:
+def test_a_template_shows_why_sources_did_not_attach(tab: Tab, script: bool) -> None:
     tab.open("/templates").page.locator("main h2 a", has_text="ompetitor").click()
     tab.page.locator("main textarea").first.fill("rival.invalid")
     tab.press("Preview").sees("4 new sources")

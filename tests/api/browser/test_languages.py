@@ -61,7 +61,7 @@ def test_from_the_link_to_the_first_event_on_a_phone(new_tab: NewTab, service: S
     tab.press("Sign out").sees("You have signed out.")
 
 
-def test_a_page_stands_in_while_the_service_cannot_be_reached(new_tab: NewTab) -> None:
+def test_an_offline_page_appears_while_the_service_is_unreachable(new_tab: NewTab) -> None:
     tab = new_tab().open("/settings")
     tab.run("navigator.serviceWorker.ready.then((worker) => worker.active.state)")
     wait_until(lambda: tab.run("caches.match('/offline').then(Boolean)"))
@@ -73,7 +73,7 @@ def test_a_page_stands_in_while_the_service_cannot_be_reached(new_tab: NewTab) -
     tab.problems.clear()  # the console reports the missing network
 
 
-def test_notifications_are_asked_for_in_settings_and_shown_while_nobody_looks(
+def test_notifications_are_enabled_in_settings_and_shown_in_a_background_tab(
     new_tab: NewTab, service: Service, origin: Origin
 ) -> None:
     tab = new_tab(permissions=["notifications"]).open("/settings")

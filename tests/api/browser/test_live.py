@@ -35,7 +35,7 @@ def publish(service: Service, origin: Origin, *titles: str) -> None:
         service.add(url)
 
 
-def test_eight_tabs_share_one_stream_and_all_see_what_comes(
+def test_eight_tabs_share_one_stream_and_all_show_new_events(
     tabs: Sequence[Tab], service: Service, origin: Origin
 ) -> None:
     publish(service, origin, "low water")
@@ -67,7 +67,7 @@ def test_a_tab_that_comes_back_to_the_list_misses_nothing(
     wait_until(lambda: service.streams() == 0)
 
 
-def test_what_comes_after_all_was_marked_as_read_is_marked_as_new_at_once_and_after_a_reload(
+def test_events_after_marking_all_as_read_show_as_new_at_once_and_after_a_reload(
     new_tab: NewTab, service: Service, origin: Origin
 ) -> None:
     publish(service, origin, "neap tide")

@@ -100,7 +100,7 @@ def test_a_page_is_painted_before_its_module_is_there(tab: Tab, world: World) ->
     tab.page.wait_for_load_state("load")
 
 
-def test_an_event_is_printed_without_what_only_a_screen_needs(tab: Tab, world: World) -> None:
+def test_printing_an_event_leaves_out_screen_controls(tab: Tab, world: World) -> None:
     tab.open(world.pages["event, changed"]).page.emulate_media(media="print", color_scheme="dark")
     assert tab.page.locator(".side, .skip, button").evaluate_all("all => all.every(e => !e.checkVisibility())")
     assert tab.sees("Verified").is_visible() and tab.page.locator(".diff").is_visible()
@@ -127,7 +127,7 @@ def test_dates_that_are_proofs_stay_in_their_place_in_zones_with_long_names(new_
 SEEN = ("today", "source, changed", "alert, edited", "event, changed", "system")
 
 
-def test_pictures_for_who_wants_to_look(new_tab: NewTab, world: World) -> None:
+def test_pictures_of_the_main_pages_are_taken(new_tab: NewTab, world: World) -> None:
     PICTURES.mkdir(parents=True, exist_ok=True)
     for scheme in ("light", "dark"):
         for width, height, name in ((1280, 800, "desktop"), (360, 740, "phone")):
@@ -167,7 +167,7 @@ def picture(tab: Tab, *, whole: bool) -> bytes:
         raise AssertionError(f"the browser had no frame in {TRIES} tries")
 
 
-def test_what_is_published_stands_in_the_middle_and_is_as_wide_as_is_read_well(tab: Tab, world: World) -> None:
+def test_a_publication_is_centred_in_a_readable_width(tab: Tab, world: World) -> None:
     """The grid put it into the navigation's column, which strangers do not have."""
     for name in ("published", "published, event"):
         tab.open(world.pages[name])

@@ -72,7 +72,7 @@ def test_every_program_of_the_guide_is_run() -> None:
     assert len(generators) == 2 and len(PROGRAMS) == len(fences) - 2, "each has its name"
 
 
-async def test_the_snippets_for_the_shell_show_what_the_guide_says(tmp_path: Path) -> None:
+async def test_the_shell_snippets_print_the_documented_output(tmp_path: Path) -> None:
     """Run them in one shell, in page order."""
     async with a_place(tmp_path / "data") as place:
         feeds = iter(range(10))
@@ -100,7 +100,7 @@ FOLLOWERS = {"follow.py": sys.executable, "follow.mjs": "node"}
 
 
 @pytest.mark.parametrize("name", FOLLOWERS)
-async def test_a_follower_tells_each_event_once_through_cuts_and_its_own_restart(tmp_path: Path, name: str) -> None:
+async def test_a_follower_yields_each_event_once_through_disconnects_and_a_restart(tmp_path: Path, name: str) -> None:
     runtime = shutil.which(FOLLOWERS[name])
     if runtime is None:
         pytest.skip(f"{FOLLOWERS[name]} is not installed here")
@@ -128,7 +128,7 @@ async def test_a_follower_tells_each_event_once_through_cuts_and_its_own_restart
     assert len(seen) == len(set(seen)) == 5 and set(seen) > set(titles)
 
 
-async def test_the_page_shows_what_is_new_as_text(tmp_path: Path) -> None:
+async def test_the_page_shows_new_events_as_text(tmp_path: Path) -> None:
     node = shutil.which("node")
     if node is None:
         pytest.skip("node is not installed here")

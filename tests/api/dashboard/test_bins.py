@@ -143,7 +143,7 @@ async def test_without_an_alert_the_bin_says_where_to_make_one(browser: Browser)
     assert browser.page.xpath("//a[@href='/alerts/new']")
 
 
-async def test_a_choice_that_is_missing_is_told_beside_the_field(browser: Browser, house: House) -> None:
+async def test_a_missing_choice_is_reported_beside_the_field(browser: Browser, house: House) -> None:
     bin = await minted(browser)
     await an_alert(house)
     await browser.get(f"/webhook-bins/{bin.id}")

@@ -78,9 +78,7 @@ async def test_without_alerts_none_are_previewed(browser: Browser) -> None:
         ("localhost\n10.0.0.1", "value 2 "),
     ],
 )
-async def test_what_is_wrong_is_told_beside_its_field_and_nothing_typed_is_lost(
-    browser: Browser, typed: str, says: str
-) -> None:
+async def test_errors_appear_beside_their_fields_and_the_input_is_kept(browser: Browser, typed: str, says: str) -> None:
     await previewed(browser, first=typed)
     assert browser.answer.status_code == 422
     assert says in browser.page.xpath("//*[@id='e-first']")[0].text_content()

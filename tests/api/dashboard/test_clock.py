@@ -40,7 +40,7 @@ NIGHT = QuietHours("19:00", "22:30", "UTC")
         (replace(HOOK, enabled=False), None, Next(None, "nothing is sent")),
     ],
 )
-def test_what_comes_next_has_a_time_and_a_reason(hook: Destination, waiting: Waiting | None, expected: Next) -> None:
+def test_the_next_step_has_a_time_and_a_reason(hook: Destination, waiting: Waiting | None, expected: Next) -> None:
     assert next_of(hook, waiting, AT) == expected
 
 

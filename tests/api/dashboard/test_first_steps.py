@@ -116,7 +116,7 @@ async def test_a_forged_event_is_never_called_verified(browser: Browser, keys: l
     assert "not verified" in browser.text and "✓ verified" not in browser.text
 
 
-async def test_an_event_that_does_not_come_is_said_and_not_waited_for_longer(
+async def test_a_practice_event_that_does_not_come_is_reported_after_a_limited_wait(
     browser: Browser, autojump_clock: object
 ) -> None:
     await browser.get(PATH)
@@ -126,7 +126,7 @@ async def test_an_event_that_does_not_come_is_said_and_not_waited_for_longer(
     assert "Its event has not come yet: reload this page in a moment." in browser.text
 
 
-async def test_a_press_too_many_changes_nothing_and_shows_what_the_first_one_changed(
+async def test_a_second_press_changes_nothing_and_shows_the_first_result(
     browser: Browser, house: House, autojump_clock: object
 ) -> None:
     await browser.get(PATH)

@@ -121,7 +121,7 @@ async def test_x12_names_of_keys_and_of_browsers_stay_text(house: House, browser
         stays_text(browser.page, shapes[one])
 
 
-async def test_x12_what_was_typed_comes_back_as_text(browser: Browser) -> None:
+async def test_x12_form_input_is_shown_as_text(browser: Browser) -> None:
     await browser.get("/keys/new")
     await browser.submit("/keys/new", {"name": "harmless", "rate": "much"})
     harmless = shape(browser.page) | WRONG

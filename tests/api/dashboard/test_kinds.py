@@ -19,7 +19,7 @@ async def added(browser: Browser, **fields: str) -> str:
     return browser.path
 
 
-async def test_kinds_are_offered_by_who_is_told(house: House, browser: Browser) -> None:
+async def test_kinds_are_grouped_by_recipient(house: House, browser: Browser) -> None:
     await a_hook(house)
     await browser.get(NEW)
     links = {link.text: link.get("href") for link in browser.page.xpath("//nav[@class='kinds']//a")}
@@ -27,7 +27,7 @@ async def test_kinds_are_offered_by_who_is_told(house: House, browser: Browser) 
     assert links["Slack"] == f"/destinations/new?kind=slack&alert={ALERT}"
 
 
-async def test_a_phone_is_told_by_what_its_form_asks_for(house: House, browser: Browser) -> None:
+async def test_a_phone_service_works_with_the_fields_of_its_form(house: House, browser: Browser) -> None:
     await a_hook(house)
     await browser.get(f"{NEW}&kind=ntfy")
     assert "subscribe to a topic" in browser.text and not browser.page.xpath("//*[@id='f-format']")
@@ -70,7 +70,7 @@ async def test_a_sealed_value_stays_changes_and_goes(house: House, browser: Brow
     assert await edited(taken="token", **{"options.priority": ""}) == {"topic": "fares"}
 
 
-async def test_an_address_that_lets_somebody_in_is_shown_by_its_host(house: House, browser: Browser) -> None:
+async def test_a_secret_address_is_shown_only_by_its_host(house: House, browser: Browser) -> None:
     await a_hook(house)
     there = await added(browser, kind="slack", url="https://other.test/services/k3y0fSlack")
     assert "https://other.test/…" in browser.text and "k3y0f" not in browser.answer.text
@@ -84,7 +84,7 @@ async def test_an_address_that_lets_somebody_in_is_shown_by_its_host(house: Hous
     assert "k3y0f" not in browser.answer.text
 
 
-async def test_one_that_came_without_its_values_says_what_is_wanting(house: House, browser: Browser) -> None:
+async def test_a_destination_without_its_values_names_the_missing_ones(house: House, browser: Browser) -> None:
     await a_hook(house)
     there = await added(browser, kind="slack", url="https://other.test/services/k3y0fSlack")
     id = there.rpartition("/")[2]

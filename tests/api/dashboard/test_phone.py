@@ -20,7 +20,7 @@ async def test_the_bar_has_four_places_and_more_has_the_others_and_the_way_out(b
     assert "You have signed out." in browser.text
 
 
-async def test_what_stands_in_without_an_answer_needs_no_session_and_nothing_but_its_own_files(
+async def test_the_offline_page_needs_no_session_and_only_its_own_files(
     stranger: Browser,
 ) -> None:
     await stranger.get("/offline")

@@ -35,7 +35,7 @@ def test_a_form_is_read_with_its_types_and_defaults() -> None:
     assert form == Sample(name="abc", count=3, on=True, tags=("a", "b"), secret=" x ")
 
 
-def test_all_errors_of_a_form_are_told_in_words() -> None:
+def test_all_errors_of_a_form_are_sentences() -> None:
     with pytest.raises(Wrong) as caught:
         read_form({"name": ["x"], "count": ["many"]}, Sample)
     assert caught.value.errors == {"name": "At least 2 characters.", "count": "A number is needed."}
@@ -58,7 +58,7 @@ def test_a_file_comes_as_bytes_and_an_empty_file_field_as_none() -> None:
     assert read_form(fields_of(multipart(""), media), Sample).file == b""
 
 
-def test_what_was_typed_comes_back_and_what_stands_is_shown_before() -> None:
+def test_a_form_shows_the_input_or_else_the_stored_value() -> None:
     blank, typed = Draft(), Draft({"name": ["x"], "tags": ["a"]}, {"name": "no"})
     assert (blank.value("name", "old"), blank.value("count", 3), blank.value("none", None)) == ("old", "3", "")
     assert (typed.value("name", "old"), typed.value("count", 3)) == ("x", "")
@@ -73,7 +73,7 @@ def test_an_invalid_zone_is_utc(name: str) -> None:
     assert zone_of(name) is ZULU
 
 
-def test_a_moment_is_told_by_the_readers_clock_and_exactly_in_utc() -> None:
+def test_a_time_is_shown_in_the_readers_zone_and_exactly_in_utc() -> None:
     stockholm = zone_of("Europe/Stockholm")
     shown = moment_of("2027-01-15T23:30:00.000Z", NOW, stockholm)
     assert shown.words == "16 Jan, 00:30" and shown.exact == "2027-01-15 23:30:00 UTC" and shown.ago == "in 15 h"

@@ -27,7 +27,7 @@ from tests.api.house import House, make_house, running
 from tests.support.build import NOW, a_source, a_source_id
 
 
-async def test_today_teaches_first_and_then_shows_what_changed(
+async def test_today_shows_first_steps_until_there_are_events(
     house: House, browser: Browser, autojump_clock: object
 ) -> None:
     assert "Nothing has changed yet" in browser.text and "Paste any URL" in browser.text
@@ -70,7 +70,7 @@ async def test_a_list_names_the_source_as_its_user_does_and_else_the_host(house:
     assert (await browser.get("/rows")).status_code == 200 and not browser.page.xpath("//li")
 
 
-async def test_today_says_what_needs_somebody(house: House, browser: Browser) -> None:
+async def test_today_lists_problems_that_need_attention(house: House, browser: Browser) -> None:
     house.readiness = {"recorder": "The recorder has not moved for 60 s."}
     await browser.get("/")
     assert "Needs attention" in browser.text and "The recorder has not moved" in browser.text
@@ -94,7 +94,7 @@ async def test_today_says_that_more_looks_than_the_budget_are_made(house: House,
     assert "40.0 checks per second" in browser.text and "for 4 min." in browser.text
 
 
-async def test_a_source_that_needs_somebody_is_called_by_its_name(
+async def test_a_source_that_needs_attention_is_listed_by_its_name(
     house: House, browser: Browser, autojump_clock: object
 ) -> None:
     source = a_source(1, found_title="Harbour notices", enabled=True)
@@ -106,7 +106,7 @@ async def test_a_source_that_needs_somebody_is_called_by_its_name(
         assert link.text_content() == "Harbour notices"
 
 
-def test_what_needs_somebody_has_its_name_its_reason_and_its_next_try() -> None:
+def test_a_problem_shows_its_name_reason_and_next_try() -> None:
     later = "2027-01-15T08:05:00.000Z"
     row = TreeRow(
         "destinations/d", "https://a.test/in", "destination", "failing", None, None, 0, later, "HTTP 500", later
@@ -117,9 +117,7 @@ def test_what_needs_somebody_has_its_name_its_reason_and_its_next_try() -> None:
     assert need_of(row) == found._replace(name="https://a.test/in")
 
 
-async def test_a_notice_says_what_it_has_to_say_before_the_difference_that_comes_with_it(
-    house: House, browser: Browser
-) -> None:
+async def test_a_notice_shows_its_text_before_its_difference(house: House, browser: Browser) -> None:
     title, says = "A page now leads elsewhere: Ropes", "The page now leads to https://other.test/"
     draft = replace(a_changed_page("The rope is cheaper"), title=title, content=says, alert_type="source_moved")
     (id,) = ids(await publish(house, [draft]))
@@ -173,7 +171,7 @@ async def test_an_event_leads_to_the_ones_before_and_after_it_of_its_source(hous
         assert found == {rel: f"/events/{ids([other])[0]}" for rel, other in ways.items()}
 
 
-async def test_an_event_says_why_it_was_told_and_who_got_it(house: House, browser: Browser) -> None:
+async def test_an_event_shows_why_it_was_reported_and_its_deliveries(house: House, browser: Browser) -> None:
     (event,) = await house.publish("The price of rope")
     (id,) = ids([event])
     await browser.get(f"/events/{id}")
@@ -232,7 +230,7 @@ async def test_an_event_shows_its_change_by_sign_its_alerts_and_its_json(house: 
     assert (await browser.get(f"/events/{a_source_id(9)}")).status_code == 404
 
 
-async def test_the_stream_filters_pages_and_tells_what_is_wrong_with_a_filter(house: House, browser: Browser) -> None:
+async def test_the_stream_filters_pages_and_explains_a_wrong_filter(house: House, browser: Browser) -> None:
     await browser.get("/stream")
     assert "Nothing yet" in browser.text
     await publish(house, [f"Rope {n}" for n in range(30)] + [f"Net {n}" for n in range(30)])
@@ -300,7 +298,7 @@ async def test_a_key_is_shown_once_works_and_ends_with_its_deletion(house: House
     assert plaintext not in repr(house.logs)
 
 
-async def test_everything_wrong_with_a_form_is_told_at_once_and_nothing_is_lost(browser: Browser) -> None:
+async def test_a_form_reports_all_errors_at_once_and_keeps_the_input(browser: Browser) -> None:
     await browser.get("/keys/new")
     await browser.submit("/keys/new", {"name": "", "rate": "lots", "burst": "0", "scopes": ["admin"]})
     assert browser.answer.status_code == 422
@@ -339,13 +337,13 @@ async def test_system_shows_parts_and_settings_with_their_origin(autojump_clock:
 
 
 @pytest.mark.parametrize("path", ["/keys/nothing", "/events/nothing", "/keys/new/x", "/assets/x/style.css", "/assets/"])
-async def test_what_is_not_there_is_a_page_that_leads_back(browser: Browser, path: str) -> None:
+async def test_a_missing_object_is_a_page_with_a_link_back(browser: Browser, path: str) -> None:
     answer = await browser.get(path)
     assert answer.status_code == 404 and browser.page.xpath("//a[@href='/']")
     assert answer.headers["Content-Type"].startswith("text/html")
 
 
-async def test_a_path_that_nobody_has_is_a_page_for_a_person_and_a_problem_for_a_program(stranger: Browser) -> None:
+async def test_an_unknown_path_is_a_page_in_a_browser_and_a_problem_in_the_api(stranger: Browser) -> None:
     for accept, media in (("text/html,*/*;q=0.8", "text/html"), ("*/*", "application/problem+json")):
         for path, kind in (("/deliveries", media), ("/v1/nothing", "application/problem+json")):
             answer = await stranger.client.get(path, headers={"Accept": accept})
@@ -365,7 +363,7 @@ async def test_programs_that_ask_for_an_icon_by_its_name_get_one(stranger: Brows
     assert answer.content[:4] == b"\0\0\1\0" and answer.headers["Cache-Control"] == "public, max-age=86400"
 
 
-async def test_a_fault_of_ours_tells_nothing_and_is_logged(house: House, browser: Browser) -> None:
+async def test_an_internal_error_shows_no_details_and_is_logged(house: House, browser: Browser) -> None:
     async def broken() -> None:
         raise RuntimeError("the secret reason")
 
@@ -403,7 +401,7 @@ async def test_s3_a_strangers_form_without_an_end_is_refused_as_soon_as_it_is_to
         assert (await stream.receive_some(12)).endswith(b"413")
 
 
-async def test_system_shows_the_nodes_their_roles_and_what_a_failover_took(autojump_clock: object) -> None:
+async def test_system_shows_the_nodes_their_roles_and_the_loss_of_a_failover(autojump_clock: object) -> None:
     house = make_house()
     ownership = house.storage.ownership = SharedOwnership("a")
     seen, gone = Seq((NOW - 60_000) << 20), Seq((NOW - 5_000) << 20)

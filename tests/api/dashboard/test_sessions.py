@@ -35,7 +35,7 @@ async def test_x14_signing_in_gives_another_session_than_any_before(house: House
     assert before not in [one for one in browser.client.cookies.jar if one.value == before and one.domain]
 
 
-async def test_x14_a_session_that_somebody_planted_is_not_taken_over(house: House, stranger: Browser) -> None:
+async def test_x14_a_planted_session_is_not_used(house: House, stranger: Browser) -> None:
     set_password(house.storage.disk, Password(f"hash of {PASSWORD}", NOW))
     planted = "x" * 43
     stranger.client.cookies.set("session", planted, domain="sanderling.test", path="/")
@@ -96,7 +96,7 @@ async def test_all_others_are_signed_out_at_once(house: House, browser: Browser)
         assert (await other.get("/", follow=False)).status_code == 303
 
 
-async def test_an_idle_session_ends_and_a_used_one_goes_on_to_its_age(
+async def test_an_idle_session_ends_early_and_a_used_one_at_its_maximum_age(
     house: House, browser: Browser, autojump_clock: object
 ) -> None:
     for _ in range(4):
@@ -106,7 +106,7 @@ async def test_an_idle_session_ends_and_a_used_one_goes_on_to_its_age(
     assert (await browser.get("/", follow=False)).status_code == 303
 
 
-async def test_a_session_nobody_uses_ends(house: House, browser: Browser, autojump_clock: object) -> None:
+async def test_an_unused_session_ends(house: House, browser: Browser, autojump_clock: object) -> None:
     await trio.sleep(IDLE / 1000 + 1)
     assert (await browser.get("/", follow=False)).status_code == 303
 
@@ -170,7 +170,7 @@ async def test_a_link_on_another_site_makes_one_detour_through_a_page_of_ours(st
     "evil",
     ["https://evil.test", "//evil.test", "/\\evil.test", "/%09/evil.test", "javascript:alert(1)", "/x\r\nX: y", "evil"],
 )
-async def test_x13_nobody_is_led_elsewhere_after_signing_in(house: House, stranger: Browser, evil: str) -> None:
+async def test_x13_signing_in_never_redirects_to_another_site(house: House, stranger: Browser, evil: str) -> None:
     set_password(house.storage.disk, Password(f"hash of {PASSWORD}", NOW))
     await stranger.client.get("/sign-in", params={"next": evil})
     await stranger.get("/sign-in")

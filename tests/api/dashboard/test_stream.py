@@ -72,9 +72,7 @@ async def test_a_source_that_is_called_so_is_meant_and_not_those_that_also_have_
     assert asked_of_stream(browser) == [a_source_id(1)]
 
 
-async def test_too_many_or_unknown_sources_are_told_beside_the_name_of_the_field(
-    house: House, browser: Browser
-) -> None:
+async def test_too_many_or_unknown_sources_are_reported_beside_the_field(house: House, browser: Browser) -> None:
     for number in range(51):
         put(house, number + 1)
     await browser.get("/stream?source=test/feed")
@@ -120,7 +118,7 @@ async def test_events_after_marking_all_as_read_are_new(house: House, browser: B
     assert not [form for form in browser.page.forms if form.get("action") == "/stream/read"]
 
 
-async def test_what_is_new_is_each_browsers_own_and_nonsense_counts_for_nothing(house: House, browser: Browser) -> None:
+async def test_each_browser_has_its_own_read_mark_and_an_invalid_one_is_ignored(house: House, browser: Browser) -> None:
     await publish(house, ["Rope"])
     await browser.get("/stream")
     await browser.submit("/stream/read")
@@ -135,7 +133,7 @@ async def test_what_is_new_is_each_browsers_own_and_nonsense_counts_for_nothing(
     assert browser.answer.headers["Location"] == "/"
 
 
-async def test_only_the_new_goes_on_page_by_page(house: House, browser: Browser) -> None:
+async def test_the_filter_for_new_events_continues_across_pages(house: House, browser: Browser) -> None:
     (old,) = ids(await publish(house, ["Rope"]))
     await publish(house, [f"Net {n}" for n in range(60)])
     await browser.get(f"/stream?after={old}")

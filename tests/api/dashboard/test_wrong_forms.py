@@ -126,7 +126,7 @@ async def test_what_was_ticked_and_typed_for_many_sources_stands_again_on_the_pa
     assert browser.page.xpath("//input[@name='back']/@value") == ["/sources?q=site1&size=60"]
 
 
-async def test_a_button_whose_form_is_no_good_says_so_on_a_page_of_its_own(browser: Browser) -> None:
+async def test_a_button_with_an_invalid_form_gets_an_error_page(browser: Browser) -> None:
     answer = await browser.post("/sign-out", {"more": "x"}, follow=False)
     assert answer.status_code == 422 and "The form has no field 'more'" in browser.text
 

@@ -62,7 +62,7 @@ def test_an_example_may_leave_out_what_has_a_default_and_nothing_else() -> None:
         msgspec.convert({name: value for name, value in said.items() if name != "url"}, SourceRecord)
 
 
-def test_each_noun_has_its_words_and_no_name_stands_twice() -> None:
+def test_each_noun_has_its_words_and_no_name_appears_twice() -> None:
     there = {each.name.partition(".")[0] for each in FOLDER.iterdir()}
     assert there == {noun.name for noun in NOUNS} | {"introduction", "types"}
     assert [noun.name for noun in NOUNS if set(page_of(noun.name).operations) - set(operations())] == []

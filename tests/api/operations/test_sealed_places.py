@@ -168,7 +168,9 @@ async def over_dashboard(browser: Browser, change: Mapping[str, Any]) -> str:
 
 
 @pytest.mark.parametrize("kind", [KINDS["webhook"], KINDS["matrix"]], ids=lambda kind: kind.id)
-async def test_who_names_it_again_or_takes_it_away_may_change_the_address(house: House, kind: DestinationKind) -> None:
+async def test_the_address_may_change_if_the_secret_is_sent_again_or_removed(
+    house: House, kind: DestinationKind
+) -> None:
     await stored(house, kind)
     names = [field.name for field in kind.fields if field.private and field.name != "password"]
     async with await house.client() as client:

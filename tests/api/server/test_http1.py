@@ -89,7 +89,7 @@ def asked(house: House) -> list[str]:
 
 
 @pytest.mark.parametrize("vector", SMUGGLING.values(), ids=SMUGGLING.keys())
-async def test_x21_what_can_be_read_two_ways_is_a_problem_and_the_end(house: House, vector: bytes) -> None:
+async def test_x21_an_ambiguous_request_gets_a_problem_and_closes_the_connection(house: House, vector: bytes) -> None:
     """The client gets one 400 and the connection closes: no later bytes become a request."""
     answer = await read_all(await house.raw(vector))
     status = answer[9:12]

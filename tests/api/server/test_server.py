@@ -233,7 +233,9 @@ async def test_a_stop_ends_streams_lets_requests_finish_and_closes_the_door(auto
         assert answers[0].status_code == 201
 
 
-async def test_a_stop_waits_no_longer_than_the_drain_even_for_who_does_not_read(autojump_clock: object) -> None:
+async def test_a_stop_waits_no_longer_than_the_drain_even_for_a_client_that_does_not_read(
+    autojump_clock: object,
+) -> None:
     """Hypercorn shields its sends; ours have a deadline that the stop shortens."""
     house = make_house(lockstep_stream_pair, drain=3, send_timeout=300)
     began = 0.0

@@ -44,7 +44,7 @@ async def asked(listener: MemoryListener, *lines: str) -> tuple[dict[str, str], 
     return {"status": first, **dict(line.split(": ", 1) for line in rest)}, body
 
 
-async def test_r2_who_asks_before_the_tree_is_up_is_told_what_is_being_done_and_when_to_come_again(
+async def test_r2_a_request_before_the_tree_is_up_gets_503_with_progress_and_retry_after(
     nursery: trio.Nursery, autojump_clock: object
 ) -> None:
     listener, here = MemoryListener(), StartupListener("http://here", None)
@@ -70,7 +70,7 @@ async def test_r2_a_browser_gets_a_page_that_asks_again_and_carries_no_markup_of
     assert 'http-equiv="refresh"' in body
 
 
-async def test_r2_silent_and_many_callers_hold_nobody_up_for_long(
+async def test_r2_silent_or_many_callers_delay_no_other_caller_for_long(
     nursery: trio.Nursery, autojump_clock: object
 ) -> None:
     listener, here = MemoryListener(), StartupListener("http://here", None)
@@ -81,7 +81,7 @@ async def test_r2_silent_and_many_callers_hold_nobody_up_for_long(
     assert [await stream.receive_some(1) for stream in silent] == [b""] * len(silent)
 
 
-async def test_r2_a_listener_that_is_given_up_is_free_for_the_front_end_and_who_is_being_answered_is_answered(
+async def test_r2_a_released_listener_is_free_for_the_front_end_and_open_requests_finish(
     nursery: trio.Nursery, autojump_clock: object
 ) -> None:
     listener, here = MemoryListener(), StartupListener("http://here", None)
@@ -116,7 +116,7 @@ class _Certificate:
 
 
 @pytest.mark.parametrize(("agreed", "answered"), [(None, True), ("http/1.1", True), ("h2", False)])
-async def test_r2_over_tls_who_speaks_http_1_is_answered(
+async def test_r2_an_http_1_client_over_tls_gets_an_answer(
     nursery: trio.Nursery, autojump_clock: object, agreed: str | None, answered: bool
 ) -> None:
     listener, here = MemoryListener(), StartupListener("https://here", _Certificate(agreed))

@@ -90,7 +90,7 @@ async def test_a_renewed_certificate_is_for_new_connections_and_drops_none(
             await trio.aclose_forcefully(stream)
 
 
-async def test_a_bad_renewal_is_told_as_an_error_and_the_old_one_serves(
+async def test_a_bad_certificate_renewal_is_logged_and_the_old_one_serves(
     pair: tuple[Path, Path], autojump_clock: object
 ) -> None:
     async with secured(pair) as house:
@@ -104,7 +104,7 @@ async def test_a_bad_renewal_is_told_as_an_error_and_the_old_one_serves(
         await trio.aclose_forcefully(stream)
 
 
-async def test_x21_a_handshake_that_never_comes_is_cut_and_disturbs_nobody(
+async def test_x21_a_missing_handshake_is_disconnected_and_affects_no_other(
     pair: tuple[Path, Path], autojump_clock: object
 ) -> None:
     async with secured(pair) as house:
@@ -121,7 +121,9 @@ async def test_x21_a_handshake_that_never_comes_is_cut_and_disturbs_nobody(
         assert not [fields for event, fields in house.logs if event == "http.fault"]
 
 
-async def test_a_stop_is_not_held_up_by_who_reads_no_last_word(pair: tuple[Path, Path], autojump_clock: object) -> None:
+async def test_a_client_that_does_not_read_its_last_frame_does_not_delay_a_stop(
+    pair: tuple[Path, Path], autojump_clock: object
+) -> None:
     """TLS sends a close alert first; a peer that reads nothing must not delay the stop."""
     house = make_house(lockstep_stream_pair, drain=3, send_timeout=300)
     house.context = replace(house.context, world=replace(house.context.world, certificate=CertificateFiles(*pair)))

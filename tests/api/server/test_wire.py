@@ -72,7 +72,7 @@ async def test_a_stream_over_tcp_arrives_whole_also_at_a_slow_reader() -> None:
         await trio.aclose_forcefully(client.stream)
 
 
-async def test_f5_the_kernel_holds_one_send_for_a_stream_and_not_what_it_likes() -> None:
+async def test_f5_the_kernel_buffers_at_most_one_send_of_a_stream() -> None:
     (listener,) = await trio.open_tcp_listeners(0, host="127.0.0.1")
     far = await trio.open_tcp_stream(*listener.socket.getsockname()[:2])
     wire = Wire(await listener.accept(), patience=0.2)

@@ -89,7 +89,7 @@ async def test_lines_of_ndjson_are_the_logs_own_bytes(house: House, client: http
 @pytest.mark.parametrize(
     ("form", "media"), [("json", "application/json"), ("ndjson", "application/x-ndjson"), ("csv", "text/csv")]
 )
-async def test_the_head_says_what_file_it_is_and_where_to_go_on(
+async def test_the_export_headers_name_the_file_and_the_position_to_continue(
     house: House, client: httpx.AsyncClient, form: str, media: str
 ) -> None:
     events = await house.publish(*"abc")

@@ -134,7 +134,7 @@ async def test_clients_cut_at_random_points_see_every_event_once(house: House, a
         assert [seq_of(event_id) for event_id in seen] == written
 
 
-async def test_storage_rule_8_a_filtered_reader_moves_by_what_it_has_looked_at() -> None:
+async def test_storage_rule_8_a_filtered_reader_advances_past_skipped_events() -> None:
     house = make_house()
     events = await house.publish(*["a"] * 50)
     for ring in (house.storage.tail, Tail(events[-1].seq)):
@@ -152,7 +152,7 @@ async def test_storage_rule_9_one_take_carries_all_that_is_new() -> None:
     assert await reader.take() == b""
 
 
-async def test_a_take_is_bounded_and_the_next_goes_on() -> None:
+async def test_a_read_is_bounded_and_the_next_one_continues() -> None:
     house = make_house()
     events = await house.publish(*[a_draft("big", content="x" * 30_000) for _ in range(9)])
     for ring in (house.storage.tail, Tail(events[-1].seq)):

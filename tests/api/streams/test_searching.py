@@ -121,7 +121,7 @@ async def test_s1_a_worker_finds_what_the_loop_finds(house: House) -> None:
     assert sifted == [[False, True, True] * 2] * 2
 
 
-async def test_s1_a_search_too_many_is_told_to_come_back(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_s1_a_search_beyond_the_limit_gets_retry_after(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(searching, "MOST_ASKING", 0)
     async with await house.client() as client:
         answer = await client.get("/v1/events?keyword=needle")

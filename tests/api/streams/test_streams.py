@@ -84,7 +84,7 @@ async def test_a_stop_says_when_to_come_back_and_not_to_all_the_same(autojump_cl
     assert len(set(waits)) == 4 and all(3000 <= wait < 6000 for wait in waits)
 
 
-async def test_a_reader_overtaken_by_retention_is_told_and_its_cursor_is_410_from_then_on(
+async def test_a_reader_overtaken_by_retention_gets_a_comment_and_then_410(
     autojump_clock: object,
 ) -> None:
     async with running(make_house(lockstep_stream_pair)) as house:
@@ -103,7 +103,9 @@ async def test_a_reader_overtaken_by_retention_is_told_and_its_cursor_is_410_fro
             assert client.status == 410
 
 
-async def test_f5_who_takes_a_byte_a_second_is_cut_after_the_deadline_too(autojump_clock: object) -> None:
+async def test_f5_a_client_that_takes_a_byte_a_second_is_disconnected_at_the_deadline_too(
+    autojump_clock: object,
+) -> None:
     """The deadline is for a whole send of 64 KiB, not for a keepalive."""
     async with running(make_house(lockstep_stream_pair, send_timeout=30)) as house:
         key = await house.key()

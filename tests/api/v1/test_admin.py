@@ -91,7 +91,7 @@ async def test_rows_of_named_parts_come_in_that_order_and_what_is_gone_does_not(
     assert (answer["total"], [row["path"] for row in answer["rows"]]) == (2, [paths[2], paths[0]])
 
 
-async def test_a_source_says_what_its_score_is_made_of_and_why_it_is_looked_at_next_when_it_is(
+async def test_a_source_shows_the_parts_of_its_score_and_the_reason_for_its_next_check(
     house: House, client: httpx.AsyncClient
 ) -> None:
     path = watch(house, 1)
@@ -105,9 +105,7 @@ async def test_a_source_says_what_its_score_is_made_of_and_why_it_is_looked_at_n
     assert source["next_look"].startswith("It has not been checked yet")
 
 
-async def test_destinations_stand_in_rows_who_fails_first_then_who_has_most_waiting(
-    house: House, client: httpx.AsyncClient
-) -> None:
+async def test_destinations_are_listed_by_failures_then_by_backlog(house: House, client: httpx.AsyncClient) -> None:
     hooks = [(await hooked(client))["id"] for _ in range(3)]
     failing = lambda hook: replace(hook, state="failing", failing_since=NOW)  # noqa: E731
     await house.storage.alerts.edit_destination(hooks[2], failing)
@@ -137,7 +135,7 @@ async def test_sizes_of_one_source_and_of_the_largest(house: House, client: http
     assert status.json()["held"] == held[1]
 
 
-async def test_a_part_is_told_in_full(house: House, client: httpx.AsyncClient) -> None:
+async def test_the_details_of_a_part_are_complete(house: House, client: httpx.AsyncClient) -> None:
     path = watch(house, 1, breaker=BreakerState("open", 5, 1, NOW), looks=7, last_status=503)
     for error in ("first", "second"):
         house.context.overseer.journal.changes.add(StateTurn(NOW, path, "running", "backoff", error))
@@ -153,7 +151,7 @@ async def test_an_unknown_path_of_the_tree_is_404(client: httpx.AsyncClient, pat
     assert (await client.post(f"/v1/admin/tree/{path}/restart")).status_code == 404
 
 
-async def test_acts_go_to_the_registry_and_into_the_log_with_who_asked(house: House) -> None:
+async def test_actions_reach_the_registry_and_the_log_names_the_caller(house: House) -> None:
     path = watch(house, 1)
     async with await house.client("admin") as client:
         for act in ("check", "disable", "enable"):
@@ -191,7 +189,7 @@ async def test_the_settings_are_those_that_it_runs_with_and_no_secret(house: Hou
     assert {told[name] for name in hidden} <= {"********"}
 
 
-async def test_open_streams_are_told_with_whose_they_are_and_how_far_and_can_be_closed(
+async def test_open_streams_are_listed_with_owner_and_position_and_can_be_closed(
     house: House, client: httpx.AsyncClient, autojump_clock: object
 ) -> None:
     async with listening(house, "/v1/stream?tag=prices") as one:
@@ -216,7 +214,7 @@ async def test_open_streams_are_told_with_whose_they_are_and_how_far_and_can_be_
     assert (await client.post(f"/v1/admin/streams/{seen['number']}/close")).status_code == 404
 
 
-async def test_a_reader_that_is_behind_stands_first(house: House, client: httpx.AsyncClient) -> None:
+async def test_the_reader_furthest_behind_comes_first(house: House, client: httpx.AsyncClient) -> None:
     (now,) = await house.publish("Rope")
     behind = Seq(now.seq - (5_000 << COUNTER_BITS))
     for name, place in (("a", None), ("b", now.seq), ("c", behind)):
@@ -270,7 +268,7 @@ async def test_the_overview_counts(house: House, client: httpx.AsyncClient) -> N
     assert answer["matching"] == {"behind": 0, "seconds": 0.0, "says": ""}
 
 
-async def test_the_feed_tells_each_second_what_is_new(house: House, autojump_clock: object) -> None:
+async def test_the_feed_sends_news_each_second(house: House, autojump_clock: object) -> None:
     async with listening(house, "/v1/admin/feed", key=await house.key("admin")) as feed:
         assert [name for name, _ in await said(feed, 1)] == ["counts"]
         change = Change("sanderling/log", State.RUNNING, State.BACKOFF, trio.current_time(), 1, Crash("Boom", "bad"))

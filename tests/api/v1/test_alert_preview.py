@@ -65,9 +65,7 @@ async def test_it_looks_at_the_newest_events_of_the_sources_and_never_at_notices
     assert (await previewed(client, "nothing"))["matches_found"] == 0
 
 
-async def test_it_looks_at_what_has_one_of_the_tags_or_is_of_one_of_the_sources(
-    house: House, client: httpx.AsyncClient
-) -> None:
+async def test_an_alert_covers_events_with_one_of_its_tags_or_sources(house: House, client: httpx.AsyncClient) -> None:
     await house.publish(a_draft("price 1", tags=("label:shop",)), "price 2")
     await house.publish(a_draft("price 3", tags=("label:shop", "label:sea")), "price 4", source=2)
     for scope, titles in (
@@ -88,7 +86,7 @@ async def test_an_empty_log_says_nothing_of_the_volume(client: httpx.AsyncClient
     assert "only excludes" in found["warnings"][0]
 
 
-async def test_the_volume_is_told_by_the_time_that_was_looked_at(house: House, autojump_clock: object) -> None:
+async def test_the_volume_is_estimated_from_the_searched_period(house: House, autojump_clock: object) -> None:
     await house.publish(*(["price"] * 600))
     await trio.sleep(86_400)
     async with await house.client() as client:

@@ -89,7 +89,7 @@ async def test_an_alert_may_be_over_tags_that_no_source_has_yet(house: House, cl
     assert (await client.patch(path, json={"tags": []})).json()["tags"] == []
 
 
-async def test_a_change_touches_what_it_names_and_null_takes_the_channel_away(
+async def test_a_patch_changes_only_the_named_fields_and_null_removes_the_channel(
     house: House, client: httpx.AsyncClient
 ) -> None:
     await house.publish("source 1 is known by this")

@@ -246,7 +246,7 @@ async def test_x17_one_address_has_so_many_requests_at_once_and_a_second(house: 
     assert len(await captures(client, bin, limit=100)) == KEPT
 
 
-async def test_a_full_disk_is_503_and_nothing_is_said_to_be_kept(house: House) -> None:
+async def test_a_full_disk_is_503_and_nothing_is_reported_as_stored(house: House) -> None:
     client, bin = await minted(house)
     house.storage.disk.full = True
     async with house.stranger() as stranger:

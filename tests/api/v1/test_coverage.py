@@ -111,7 +111,7 @@ async def test_a_source_that_is_none_is_not_found(house: House, client: httpx.As
     assert (await client.get(f"/v1/sources/{a_source_id()}/coverage")).status_code == 404
 
 
-async def test_a_long_address_stands_there_as_its_hash(house: House, client: httpx.AsyncClient) -> None:
+async def test_a_long_address_is_shown_as_its_hash(house: House, client: httpx.AsyncClient) -> None:
     await watched(house)
     view = house.registry.views[a_source_id()]
     url = "https://shop.example/" + "ä" * 900

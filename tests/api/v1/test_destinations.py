@@ -81,7 +81,7 @@ async def test_a_destination_has_every_field_and_its_secret_is_told_once(
     assert secret not in repr(house.logs)
 
 
-async def test_a_change_touches_what_it_names(house: House, client: httpx.AsyncClient) -> None:
+async def test_a_patch_changes_only_the_named_fields(house: House, client: httpx.AsyncClient) -> None:
     record = await hooked(client)
     change = {
         "url": "https://other.test/in",
@@ -357,7 +357,7 @@ async def test_d11_a_rotation_tells_the_new_secret_once_and_the_old_one_signs_fo
     assert new not in (await client.get(f"/v1/destinations/{record['id']}")).text
 
 
-async def test_one_that_came_from_another_instance_is_enabled_once_it_has_a_secret_that_somebody_knows(
+async def test_an_imported_destination_can_resume_once_it_has_a_known_secret(
     house: House, client: httpx.AsyncClient
 ) -> None:
     record = await hooked(client)

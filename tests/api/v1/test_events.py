@@ -58,7 +58,7 @@ async def test_a_window_begins_at_a_time_or_after_an_event_and_does_not_hold_its
 
 
 @pytest.mark.parametrize("query", ["limit=2", "limit=2&order=desc", "limit=2&tag=t:1", "limit=2&from=earliest"])
-async def test_a_next_cursor_goes_on_as_from_too(house: House, client: httpx.AsyncClient, query: str) -> None:
+async def test_next_cursor_also_works_as_from(house: House, client: httpx.AsyncClient, query: str) -> None:
     await house.publish(*[a_draft(name, tags=("t:1",)) for name in "abcdefg"])
     found, cursor, rest = [], "", query.replace("&from=earliest", "")
     while cursor is not None:
@@ -139,7 +139,7 @@ async def test_in_lists_a_comma_also_separates(house: House, client: httpx.Async
     assert (await client.get("/v1/events?tag=" + ",".join(f"t:{n}" for n in range(51)))).status_code == 400
 
 
-async def test_one_event_is_byte_for_byte_what_was_signed(house: House, client: httpx.AsyncClient) -> None:
+async def test_one_event_has_exactly_the_signed_bytes(house: House, client: httpx.AsyncClient) -> None:
     (event,) = await house.publish("a")
     answer = await client.get(f"/v1/events/{ids([event])[0]}")
     assert answer.content == event.body

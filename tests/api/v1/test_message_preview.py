@@ -35,7 +35,7 @@ async def test_it_shows_the_newest_event_and_a_digest_of_the_newest(house: House
     assert "31 kr" in usual["text"] and "Fares" in usual["title"]
 
 
-async def test_it_shows_what_an_alert_would_tell(house: House, client: httpx.AsyncClient) -> None:
+async def test_a_preview_shows_an_event_that_its_alert_matches(house: House, client: httpx.AsyncClient) -> None:
     await house.publish("price of bread", "weather")
     made = await client.post("/v1/alerts", json={"filter_query": "price"})
     event, digest = await previewed(client, message="{{ title }}", alert_id=made.json()["id"])
@@ -70,7 +70,7 @@ async def test_a_template_that_fails_on_what_is_there_says_so_and_shows_the_usua
         ({"colour": 1}, 400, "body.colour", "unknown field"),
     ],
 )
-async def test_what_is_wrong_is_named(
+async def test_each_error_is_named(
     client: httpx.AsyncClient, change: dict[str, Any], status: int, where: str, says: str
 ) -> None:
     answer = await client.post(PREVIEW, json={"kind": "slack"} | change)

@@ -129,7 +129,7 @@ async def test_a_page_without_blocks_is_refused(house: House, client: httpx.Asyn
     assert (answer.status_code, answer.headers["retry-after"]) == (429, "7")
 
 
-async def test_a_block_that_is_gone_is_told(house: House, client: httpx.AsyncClient) -> None:
+async def test_a_missing_block_is_reported(house: House, client: httpx.AsyncClient) -> None:
     house.registry.picked = Picked(NOW, replace(PAGE, choice=None, gone=True))
     asked = {"url": "https://a.test/", "press": PRESS}
     answer = (await client.post("/v1/sources/blocks", json=asked)).json()

@@ -180,7 +180,7 @@ async def test_d6_a_replay_by_ids_moves_on_what_is_offered_from_match_to_match(
     assert await missed(client, hook) is None
 
 
-async def test_a_long_replay_goes_on_where_its_answer_says(
+async def test_a_long_replay_continues_at_next_since(
     house: House, client: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(deliveries, "MOST_QUEUED", 250)

@@ -242,7 +242,7 @@ async def test_an_unknown_id_is_404(client: httpx.AsyncClient, name: str) -> Non
         assert (await client.request(method, f"/v1/sources/{name}{path}")).status_code == 404
 
 
-async def test_the_look_trail_is_newest_first_and_folds_what_went_alike(
+async def test_the_check_history_is_newest_first_and_merges_equal_results(
     house: House, client: httpx.AsyncClient
 ) -> None:
     trail = b""

@@ -147,7 +147,7 @@ async def test_the_mark_of_files_stays_until_it_is_taken_away_and_is_no_setting(
         (f"/v1/tags/{'x' * 101}", {"bar": 0.4}, 404, "There is no such tag"),
     ],
 )
-async def test_what_is_wrong_is_said_and_stored_nowhere(
+async def test_errors_are_reported_and_nothing_is_stored(
     house: House, client: httpx.AsyncClient, path: str, body: dict[str, Any], status: int, says: str
 ) -> None:
     answer = await client.put(path, json=body)

@@ -146,7 +146,7 @@ async def test_without_its_token_a_publication_says_so_and_gets_another(
         assert (await reader.get(f"/published/token of {NO_ID}")).status_code == 404
 
 
-async def test_of_two_editors_who_read_the_same_the_second_is_told(client: httpx.AsyncClient) -> None:
+async def test_the_second_editor_of_one_revision_gets_412(client: httpx.AsyncClient) -> None:
     made = await client.post(PATH, json={"title": "there"})
     path, tag = f"{PATH}/{made.json()['id']}", made.headers["etag"]
     assert (await client.get(path, headers={"If-None-Match": tag})).status_code == 304

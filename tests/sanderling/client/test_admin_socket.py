@@ -11,7 +11,7 @@ HERE = Settings()
 THERE = replace(HERE, port=9000, allow_networks=("10.0.0.0/8",), data="elsewhere")
 
 
-def test_what_two_have_otherwise_is_named_and_shown() -> None:
+def test_settings_that_differ_are_named_and_shown() -> None:
     assert unlike(HERE, THERE) == ["port", "allow_networks"] and unlike(HERE, HERE) == []
     assert list(beside(HERE, THERE))[1:] == ["  port = 9000", "  allow_networks = 10.0.0.0/8"]
     assert list(beside(HERE, HERE)) == [

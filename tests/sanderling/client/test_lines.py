@@ -35,7 +35,7 @@ def test_without_a_title_the_content_speaks_then_the_url() -> None:
     assert lines(an_event(title=""))[0].endswith("https://news.test/1")
 
 
-def test_below_an_entry_or_a_notice_stands_the_beginning_of_its_text() -> None:
+def test_an_entry_or_notice_is_followed_by_the_start_of_its_text() -> None:
     shown = lines(an_event(content="It reads feeds\n\nfaster."))
     assert [line.strip() for line in shown[1:]] == ["It reads feeds faster."]
     assert len(lines(an_event(content="New  release 1.4.2"))) == 1

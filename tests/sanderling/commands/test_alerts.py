@@ -145,7 +145,7 @@ def test_switching_and_deleting_ask_for_nothing_else() -> None:
     assert asked == [(f"PATCH {PATH}", {"enabled": False}), (f"GET {PATH}", None), (f"DELETE {PATH}", None)]
 
 
-def test_nothing_is_deleted_when_nobody_says_yes(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nothing_is_deleted_without_confirmation(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sanderling.commands.service.on_terminal", lambda stream: False)
     asked: list[tuple[str, Any]] = []
     with pytest.raises(CommandFailed, match="--yes") as caught:

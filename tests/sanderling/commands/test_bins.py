@@ -41,7 +41,7 @@ def test_an_empty_name_names_nothing_though_there_is_only_one_bin() -> None:
     assert asked == []
 
 
-def test_what_a_stranger_sent_reaches_the_terminal_escaped() -> None:
+def test_foreign_text_is_escaped_in_the_terminal() -> None:
     sent = SEEN | {"path": "/\x1b[2J", "headers": [["x", "\x1b]0;"]], "body": "\x1b[31m\n" * 60, "truncated": True}
     told = list(bins.capture_page(sent))
     assert "\x1b" not in "".join(told)

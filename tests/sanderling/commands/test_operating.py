@@ -139,7 +139,7 @@ async def test_x25_what_a_browser_or_a_proxy_passes_on_is_refused(headers: dict[
 
 
 @pytest.mark.real
-async def test_what_an_earlier_life_has_left_is_no_hindrance(tmp_path: Path) -> None:
+async def test_leftovers_of_an_earlier_run_are_no_problem(tmp_path: Path) -> None:
     (tmp_path / ADMIN_SOCKET).write_text("left over")
     house = make_house()
     async with behind_a_socket(tmp_path, house) as tree:
@@ -188,7 +188,7 @@ async def test_status_shows_the_worst_and_exits_by_readiness(
 
 
 @pytest.mark.real
-def test_nobody_there_is_69(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_unreachable_service_is_exit_code_69(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["status", "--data", str(tmp_path)]) == Exit.UNREACHABLE
     assert f"No service runs on the data folder {tmp_path}. Start it: " in capsys.readouterr().err
     assert run(["health", "--data", str(tmp_path)]) == Exit.FAILED
@@ -229,7 +229,7 @@ def test_a_span_is_its_two_largest_units(seconds: float, text: str) -> None:
     assert span(seconds) == text
 
 
-async def test_without_a_socket_the_rest_goes_on(autojump_clock: object) -> None:
+async def test_without_a_socket_the_rest_still_works(autojump_clock: object) -> None:
     house = make_house()
 
     async def refuse() -> Any:

@@ -82,7 +82,9 @@ def test_added_sources_can_be_had_as_json(capsys: pytest.CaptureFixture[str]) ->
     assert (msgspec.json.decode(told.out), told.err) == (record, "")
 
 
-def test_what_is_named_is_changed_and_empty_text_empties_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_named_fields_are_changed_and_an_empty_text_clears_one(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     asked: list[tuple[str, Any]] = []
     empty = tmp_path / "headers"
     empty.write_text("")

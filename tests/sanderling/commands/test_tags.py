@@ -26,7 +26,7 @@ def asked_of(command: click.Command, *line: str, answers: Any = None) -> list[tu
     return asked
 
 
-def test_what_is_named_is_set_and_the_rest_stays() -> None:
+def test_named_options_are_set_and_the_rest_stays() -> None:
     asked = asked_of(tags.put, "prices", "--bar", "0.6", "--hours", "")
     assert asked[-1] == (
         "PUT /v1/tags/prices",
@@ -50,7 +50,7 @@ def test_a_tag_without_defaults_gets_what_is_named_alone() -> None:
         (("ignore", "hours"), ("PUT /v1/tags/prices", {"schedule": "15m", "bar": 0.4})),
     ],
 )
-def test_what_is_named_is_taken_away_and_all_of_it_if_nothing_is(names: Any, last: Any) -> None:
+def test_named_defaults_are_removed_or_all_if_none_is_named(names: Any, last: Any) -> None:
     assert asked_of(tags.unset, "prices", *names)[-1] == last
 
 

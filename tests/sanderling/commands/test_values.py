@@ -59,7 +59,7 @@ def test_where_nothing_has_changed_a_sentence_says_so() -> None:
     assert said == "No price, number, state, version or date has changed since 1 May 2026 00:00."
 
 
-def test_a_state_is_said_in_the_pages_words_and_what_is_gone_until_when_it_stood() -> None:
+def test_a_state_is_shown_in_the_pages_words_and_a_former_one_with_its_end() -> None:
     point = {"number": None, "scale": 0, "value": "in_stock", "text": "Yes\x1b", "at": "2026-05-01T10:00:00Z"}
     ended = {
         **point,
@@ -79,7 +79,7 @@ def test_a_state_is_said_in_the_pages_words_and_what_is_gone_until_when_it_stood
     )
 
 
-def test_what_the_page_says_now_comes_first_prices_before_all() -> None:
+def test_current_values_come_first_and_prices_before_others() -> None:
     since = {"since": "2026-05-01T10:00:00Z", "number": None, "scale": 0}
     state = {**CURRENT, **since, "type": "availability", "text": "Sold\x1bout", "value": "out_of_stock", "unit": ""}
     number = {**CURRENT, **since, "type": "number", "label": "", "unit": "GB"}

@@ -81,7 +81,7 @@ def test_two_versions_are_compared_by_the_ends_of_their_ids() -> None:
     assert dict(asked[-1].url.params) == {"show": "text"} and len(asked) == 3, "the service knows the newest two"
 
 
-def test_what_differs_has_its_place_and_a_sign() -> None:
+def test_each_difference_has_a_place_and_a_sign() -> None:
     comparison = {"from": VERSIONS[2], "to": VERSIONS[0], "partial": True, "truncated": True, "steps": STEPS}
     assert list(history.comparison_lines(comparison, zone=UTC)) == [
         "start (-) → 000000a8 (2 May 2026 10:00)",

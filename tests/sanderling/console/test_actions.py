@@ -40,7 +40,7 @@ def test_an_act_is_done_after_a_yes(key: str, question: str, act: str, told: str
     on_terminal(play)
 
 
-def test_what_is_paused_is_resumed_by_the_same_key() -> None:
+def test_the_same_key_pauses_and_resumes() -> None:
     service = FakeService()
     service.states[f"sources/{source_id(0)}"] = "paused"
 
@@ -55,7 +55,7 @@ def test_what_is_paused_is_resumed_by_the_same_key() -> None:
     on_terminal(play, service=service)
 
 
-def test_who_restarts_a_part_hears_what_else_begins_anew() -> None:
+def test_restarting_a_part_names_the_parts_that_restart_too() -> None:
     async def play(terminal: Terminal) -> None:
         await terminal.wait_for("site0.test")
         await terminal.press("j", "j", "j", "j", "r")
@@ -76,7 +76,7 @@ def test_a_refusal_is_told_in_the_services_words() -> None:
     on_terminal(play, service=service)
 
 
-def test_the_service_is_drained_and_goes_on_again() -> None:
+def test_the_service_is_drained_and_resumed() -> None:
     async def play(terminal: Terminal) -> None:
         await terminal.wait_for("site0.test")
         await terminal.press("D", "y")

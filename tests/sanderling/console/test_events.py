@@ -36,7 +36,7 @@ def test_the_newest_events_from_before_are_there_at_once_with_what_changed() -> 
     on_terminal(play, service=with_a_past())
 
 
-def test_events_are_held_while_somebody_reads_among_them_and_each_can_be_read_in_full() -> None:
+def test_events_pause_while_you_browse_them_and_each_opens_in_full() -> None:
     service = with_a_past()
 
     async def play(terminal: Terminal) -> None:
@@ -62,7 +62,7 @@ def test_an_event_is_told_with_every_change_and_its_place() -> None:
     assert changes and told["id"] in words[3] and told["url"][:40] in words[2]
 
 
-def test_what_came_meanwhile_is_not_told_twice_when_the_past_comes() -> None:
+def test_events_received_meanwhile_are_not_shown_twice_after_the_history_loads() -> None:
     tail = EventTail()
     tail.take(event(2, "b"))
     tail.fill([event(1, "a"), event(2, "b")])

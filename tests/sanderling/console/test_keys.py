@@ -176,7 +176,7 @@ def test_space_freezes_the_picture_and_lets_it_go_on() -> None:
     on_terminal(play, service=service)
 
 
-def test_the_tail_is_held_and_goes_on_with_what_has_come_meanwhile() -> None:
+def test_the_events_pause_and_resume_with_those_that_came_meanwhile() -> None:
     async def play(terminal: Terminal) -> None:
         await terminal.wait_for("site5.test")
         await terminal.tick(("event", event(1, "First")))

@@ -52,7 +52,7 @@ def test_a_screen_below_is_up_to_date_again_when_it_is_returned_to() -> None:
     on_terminal(play, service=service)
 
 
-def test_what_is_not_there_yet_is_waited_for() -> None:
+def test_the_screen_waits_for_missing_data() -> None:
     service = FakeService()
     service.down = True
 
@@ -65,7 +65,7 @@ def test_what_is_not_there_yet_is_waited_for() -> None:
     on_terminal(play, service=service)
 
 
-def test_what_fails_in_the_service_is_told_at_the_top() -> None:
+def test_a_failure_of_the_service_is_shown_at_the_top() -> None:
     service = FakeService()
     service.failing = {"watching": "no check has finished for 10 min"}
 
@@ -111,7 +111,7 @@ def test_of_a_hundred_thousand_rows_only_those_in_view_travel() -> None:
     on_terminal(play, service=service)
 
 
-def test_who_may_not_look_is_told_why() -> None:
+def test_a_key_without_the_scope_gets_a_reason() -> None:
     service = FakeService()
     service.forbidden = "The key svc_1234... lacks the scope admin."
 

@@ -46,7 +46,7 @@ def test_every_change_is_heard_and_enter_hands_on_what_escape_gives_up() -> None
     assert typed("a", "escape")[2] == [None]
 
 
-def test_what_a_filter_and_a_jump_may_become() -> None:
+def test_filters_and_jumps_complete() -> None:
     assert filters("shop state:ba") == ["shop state:backoff"]
     assert filters("kind:") == ["kind:destination", "kind:feed", "kind:html", "kind:part", "kind:push"]
     assert filters("shop") == filters("") == [] and places("al") == ["alerts", "all"]
@@ -89,7 +89,7 @@ def test_an_act_and_its_yes_may_be_typed_ahead() -> None:
     on_terminal(play)
 
 
-def test_what_is_pasted_is_typed_and_no_letter_of_it_is_a_command() -> None:
+def test_pasted_text_is_input_and_never_a_command() -> None:
     async def play(terminal: Terminal) -> None:
         await terminal.wait_for("site0.test")
         terminal.app.post_message(events.Paste("/site12\n"))

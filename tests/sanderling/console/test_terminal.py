@@ -90,7 +90,7 @@ async def test_the_console_outlives_the_service_and_leaves_the_terminal_as_it_wa
 
 
 @pytest.mark.real
-async def test_where_nobody_answers_it_says_so_and_takes_no_screen(tmp_path: Path) -> None:
+async def test_without_a_service_the_console_fails_and_takes_no_screen(tmp_path: Path) -> None:
     async with a_console(tmp_path) as (process, seen):
         await seen.wait_for(b"No service runs on the data folder")
         with trio.fail_after(HANG):

@@ -59,7 +59,7 @@ def test_a_page_that_is_not_there_names_the_nearest(word: str, hint: str) -> Non
     assert hint in caught.value.message and caught.value.code == Exit.USAGE
 
 
-def test_without_its_pages_it_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_its_pages_the_manual_fails_with_a_message(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pages, "FOLDER", tmp_path)
     with pytest.raises(CommandFailed, match="install the program again"):
         contents()

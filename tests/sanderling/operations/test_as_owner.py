@@ -72,7 +72,7 @@ def kept(path: Path) -> tuple[str, int, int]:
     return path.read_text(), path.stat().st_uid, path.stat().st_mode & 0o777
 
 
-async def test_what_root_restores_belongs_to_the_folders_owner(folder: Path, place: Path) -> None:
+async def test_a_restore_by_root_belongs_to_the_folders_owner(folder: Path, place: Path) -> None:
     make_backup(Settings(data=str(folder)), place / "b.tar", MASTER, secrets=True)
     back(place / "b.tar", folder, replace=True)
     (place / "new").mkdir()
@@ -161,7 +161,7 @@ async def test_s6_every_command_works_as_the_owner_and_reads_what_root_has_named
     assert (os.geteuid(), os.getegid()) == (0, 0)
 
 
-async def test_s6_who_works_as_the_owner_has_none_of_roots_groups(folder: Path, secret: Path) -> None:
+async def test_s6_a_process_that_runs_as_the_owner_has_none_of_roots_groups(folder: Path, secret: Path) -> None:
     groups = os.getgroups()
     with as_owner(folder):
         assert (os.geteuid(), os.getegid(), os.getgroups()) == (OTHER, OTHER, [OTHER])

@@ -29,7 +29,7 @@ async def test_this_build_is_complete() -> None:
         ("stop lists", "actors.content.wording.language"),
     ],
 )
-async def test_what_is_not_in_the_build_is_a_failure_with_the_way_out(
+async def test_an_incomplete_build_fails_with_a_remedy(
     what: str, missing: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, missing, None)

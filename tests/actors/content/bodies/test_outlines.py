@@ -53,7 +53,7 @@ def test_folders_and_categories_are_tags_and_each_address_comes_once() -> None:
         (opml('<outline type="link" url="https://c.test/x" text="c"/>'), "names 1 other lists"),
     ],
 )
-def test_what_is_no_list_of_feeds_is_refused_in_words(body: bytes, words: str) -> None:
+def test_a_file_without_feeds_is_refused_with_a_sentence(body: bytes, words: str) -> None:
     with pytest.raises(ContentError) as caught:
         read_outline(body)
     assert words in caught.value.reason
@@ -67,7 +67,7 @@ def test_entities_of_the_file_mean_nothing() -> None:
     assert line.title == "&e11;&file;"
 
 
-def test_what_is_beyond_the_bound_is_counted() -> None:
+def test_items_beyond_the_bound_are_counted() -> None:
     outline = read_outline(opml("".join(feed(f"https://a.test/{n}") for n in range(5))), 3)
     assert (len(outline.feeds), outline.left_out) == (3, 2)
 

@@ -131,7 +131,7 @@ def test_furniture_may_change() -> None:
     assert judge(judge(None, reading(one)).memory, reading(other)).kind in ("unchanged", "churn")
 
 
-def test_what_came_and_went_untold_is_silence_whenever_it_comes_again() -> None:
+def test_an_unreported_text_that_returns_is_not_reported() -> None:
     memory = remembered()
     verdicts = looks(memory, (*PROSE, "Autumn fair"), PROSE, (*PROSE, "Autumn fair"), PROSE)
     assert [verdict.kind for verdict in verdicts] == ["churn", "unchanged", "churn", "unchanged"]
@@ -159,7 +159,7 @@ def test_a_face_that_was_told_with_other_news_goes_back_in_silence() -> None:
     assert "alternates" in back.reason
 
 
-def test_what_is_taken_away_is_told_though_a_face_turns_at_the_same_look() -> None:
+def test_a_removal_is_reported_although_a_box_rotates_at_the_same_check() -> None:
     faces = (
         "Our readers like the blue edition of this page best of all.",
         "Readers of this page prefer the green edition.",
@@ -179,7 +179,7 @@ def test_a_page_that_shrinks_to_little_is_held_and_told_when_it_stays() -> None:
     assert told.kind == "changed"
 
 
-def test_what_replaces_a_page_has_to_stay_for_half_an_hour_however_often_it_is_looked_at() -> None:
+def test_a_replaced_page_must_stay_half_an_hour_however_often_it_is_checked() -> None:
     memory = remembered()
     for minutes in (0, 1, 2, 10, 18, 26):
         verdict = look(memory, "Closed for the season", at=(1_000 + minutes) * 60_000)
@@ -217,7 +217,7 @@ def test_a_wall_at_the_first_look_is_no_baseline() -> None:
     assert look(wall.memory).kind == "baseline"
 
 
-def test_what_is_masked_keeps_the_wording_that_was_told() -> None:
+def test_masked_text_keeps_its_reported_wording() -> None:
     before = (*PROSE, "<p>Read 12 minutes ago</p>")
     told = look(remembered(*before), NEWS, *PROSE, "<p>Read 59 minutes ago</p>")
     assert told.kind == "changed"
@@ -345,7 +345,7 @@ def test_a_page_that_is_in_another_language_for_one_look_was_nothing() -> None:
         ("<p>99:-</p>", ("99", "89")),
     ],
 )
-def test_a_date_or_a_figure_that_stands_as_a_fact_in_the_text_is_told(old: str, new: tuple[str, str]) -> None:
+def test_a_date_or_figure_stated_as_a_fact_is_reported(old: str, new: tuple[str, str]) -> None:
     before, after = ((*PROSE[:3], shown, *PROSE[3:]) for shown in (old, old.replace(*new)))
     assert look(remembered(*before), *after).kind == "changed"
 

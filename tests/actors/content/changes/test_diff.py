@@ -22,7 +22,7 @@ def test_the_delta_applied_to_the_old_text_gives_the_new(before: list[str], afte
 
 
 @given(paragraphs, paragraphs)
-def test_what_stays_as_it_is_is_no_change(before: list[str], after: list[str]) -> None:
+def test_unchanged_text_is_not_a_change(before: list[str], after: list[str]) -> None:
     diff, delta = compare(before, after)
     assert all(change.before != change.after for change in diff.changed)
     assert all(op.before != op.after for op in delta.ops if op.op == "replace")
@@ -101,7 +101,7 @@ def test_hostile_repetition_is_cheap() -> None:
     assert time.process_time() - start < 2.0
 
 
-def test_what_moved_is_not_taken_for_the_row_that_changed() -> None:
+def test_a_moved_row_is_not_mistaken_for_the_changed_one() -> None:
     before = {'"plans":': "", "Team 10": "plans[Team]", "Pro 20": "plans[Pro]", "status ok": ""}
     after = {"status ok": "", '"plans":': "", "Pro 20": "plans[Pro]", "Team 12": "plans[Team]"}
     where = Where(*(tuple(Context(row=row) for row in side.values()) for side in (before, after)))

@@ -44,7 +44,7 @@ def told(change: ListChange) -> list[str]:
     return [item.title.removeprefix("All about ") for item in change.new]
 
 
-def test_what_is_there_at_first_is_told_to_nobody() -> None:
+def test_items_of_the_first_check_are_not_reported() -> None:
     assert look(None, items("abc")).new == ()
 
 
@@ -109,12 +109,12 @@ def test_items_that_move_up_from_the_next_page_are_not_new() -> None:
     assert told(look(memory, items("Zabdefz"))) == ["Z"]
 
 
-def test_what_comes_at_the_end_of_a_list_that_grows_there_is_new() -> None:
+def test_an_item_at_the_growing_end_of_a_list_is_new() -> None:
     memory = after("abcdef", "bcdefg", "cdefgh")
     assert told(look(memory, items("cefghz"))) == ["z"]
 
 
-def test_a_list_that_is_new_as_a_whole_is_held_and_said_and_told_when_that_is_its_pace() -> None:
+def test_an_entirely_new_list_is_held_once_and_reported_if_it_repeats() -> None:
     first, second, third = (items([f"{letter}{n}" for letter in LETTERS[:FEWEST]]) for n in range(3))
     memory = look(None, first).memory
     held = look(memory, second)

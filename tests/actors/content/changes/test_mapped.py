@@ -50,7 +50,7 @@ def test_an_address_that_goes_and_comes_is_known() -> None:
     assert told(compare_map(memory, a_map("a", "b"))) == []
 
 
-def test_new_addresses_that_are_too_many_are_said_and_not_told_one_by_one() -> None:
+def test_too_many_new_addresses_are_reported_as_one_notice() -> None:
     memory = compare_map(None, a_map("a")).memory
     change = compare_map(memory, a_map("a", *(f"n{n}" for n in range(MOST_TOLD + 1))))
     assert (change.new, change.bulk) == ((), MOST_TOLD + 1)
@@ -62,7 +62,7 @@ def test_a_sitemap_that_is_new_as_a_whole_is_said() -> None:
     assert compare_map(memory, a_map(*(f"moved-{name}" for name in "abcdefghijk"))).bulk == 11
 
 
-def test_beyond_its_bound_nothing_is_told_for_nobody_knows_what_is_new() -> None:
+def test_beyond_its_bound_nothing_is_reported() -> None:
     many = compare_map(None, a_map(*(f"n{n}" for n in range(MOST_ADDRESSES)))).memory
     assert told(compare_map(many, a_map("x"))) == []
 

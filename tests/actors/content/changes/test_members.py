@@ -51,7 +51,7 @@ def answer(number: int, **data: object) -> dict[str, object]:
     return {**made, "server": f"web-{number % 3:02}", "nonce": f"{number * 19919:x}", "data": data}
 
 
-def test_what_is_made_anew_is_never_told_and_a_change_beside_it_at_once() -> None:
+def test_regenerated_text_is_never_reported_and_a_change_beside_it_at_once() -> None:
     quiet = [answer(n, open=True, price=12.5) for n in range(6)]
     assert told_of(*quiet) == [""] * 5
     for at in range(1, 6):
@@ -77,7 +77,7 @@ def test_a_word_a_price_and_a_version_do_not_wait(name: str, before: object, aft
     assert json.dumps(after) in told[0]
 
 
-def test_what_may_be_made_anew_waits_for_one_check_only_right_after_the_first() -> None:
+def test_possibly_regenerated_text_waits_one_check_only_right_after_the_first() -> None:
     assert told_of({"seats": 5}, {"seats": 6}, {"seats": 6})[0] == ""
     assert '"seats": 6' in told_of({"seats": 5}, {"seats": 6}, {"seats": 6})[1]
     assert '"seats": 6' in told_of({"seats": 5}, {"seats": 5}, {"seats": 6})[1]

@@ -143,7 +143,7 @@ TOLD = ask(page(list(BLOCKS[:3]), long=WORDS), None, 1).memory
     ],
     ids=["nonces, comments, scripts", "what is hidden", "a class", "styles"],
 )
-def test_what_nobody_reads_is_not_judged(values: dict[str, str]) -> None:
+def test_unread_text_is_not_judged(values: dict[str, str]) -> None:
     look = ask(page(list(BLOCKS[:3]), **{"long": WORDS, **values}), TOLD, 2)
     assert (look.kind, look.reason) == ("unchanged", "Every block is as it was.")
     assert forgetful(look.memory) == forgetful(TOLD)
@@ -174,7 +174,7 @@ def test_an_author_is_read_of_a_look_that_is_not_judged() -> None:
     ],
     ids=["a text", "what makes furniture", "furniture", "what is hidden now"],
 )
-def test_what_is_read_is_judged(body: bytes) -> None:
+def test_read_text_is_judged(body: bytes) -> None:
     with pytest.raises(AssertionError, match="judged"):
         ask(body, TOLD, 2)
 

@@ -39,7 +39,7 @@ def test_an_index_names_its_files() -> None:
 
 
 @pytest.mark.parametrize("body", [b"", b"<html><body>urlset</body></html>", b"<rss><channel/></rss>", b"\x1f\x8b\x08"])
-def test_what_is_no_sitemap_is_refused(body: bytes) -> None:
+def test_an_invalid_sitemap_is_refused(body: bytes) -> None:
     assert not is_sitemap(body)
     with pytest.raises(ContentError):
         read_sitemap(body)

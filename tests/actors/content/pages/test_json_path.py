@@ -97,7 +97,7 @@ def test_the_root_is_a_place_too() -> None:
         ("$[?" + "(" * 60 + "@" + ")" * 60 + "]", "nested too deeply"),
     ],
 )
-def test_what_is_no_path_is_refused_with_its_place(path: str, says: str) -> None:
+def test_an_invalid_path_is_refused_with_its_position(path: str, says: str) -> None:
     with pytest.raises(BadPath) as caught:
         JsonPath(path)
     assert says in str(caught.value)

@@ -117,7 +117,7 @@ def test_microdata_in_attributes_that_nobody_sees_is_compared_too() -> None:
     assert [one.kind for one in looks(*bodies)] == ["baseline", *["unchanged"] * 3, "changed"]
 
 
-def test_what_the_page_shows_is_not_told_twice() -> None:
+def test_values_that_the_page_shows_are_not_reported_twice() -> None:
     shown = "<p>Now for €49.90</p><p>In stock</p>"
     page = read_page(shop(ld(), shown), "text/html", URL, None, ())
     assert "49.90 EUR" not in page.blocks and page.blocks.count("In stock") == 1

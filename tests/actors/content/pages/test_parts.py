@@ -77,7 +77,7 @@ def test_a_part_is_watched_alone(text: str, selector: str, blocks: tuple[str, ..
         (JSON, ("$.at", "$.plans[0,1]", "$.plans[*]"), ('{"plans": [], "a.b": {"c": 1e3}}',)),
     ],
 )
-def test_what_is_ignored_is_left_out(text: str, ignore: tuple[str, ...], blocks: tuple[str, ...]) -> None:
+def test_ignored_parts_are_left_out(text: str, ignore: tuple[str, ...], blocks: tuple[str, ...]) -> None:
     assert reading(text, None, *ignore).blocks == blocks
     shown = preview_page(PageRequest(text.encode(), "", URL, None, ignore))
     assert [one.selector for one in shown.ignored] == list(ignore)
@@ -160,7 +160,7 @@ def test_a_selector_of_the_wrong_sort_is_told_the_right_one(text: str, selector:
         ("path:a · b › c", "is not a path"),
     ],
 )
-def test_what_is_no_selector_is_refused(selector: str, says: str) -> None:
+def test_an_invalid_selector_is_refused(selector: str, says: str) -> None:
     with pytest.raises(ContentError, match=says):
         selectors.check(selector)
     for good in ("//p", "xpath: //p", "$.a", " $.a ", "p > a"):

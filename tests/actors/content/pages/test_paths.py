@@ -55,7 +55,7 @@ def test_a_path_is_written_as_a_difference_says_it(text: str, path: Path) -> Non
 
 
 @pytest.mark.parametrize("text", ["path:", "path: ›", "path:a · b › c", "path:a › b › c", "path:a · b · c", "path:*"])
-def test_what_is_no_path_is_refused_with_how_one_is_written(text: str) -> None:
+def test_an_invalid_path_is_refused_with_an_example(text: str) -> None:
     with pytest.raises(ContentError, match="write it as a difference does"):
         path_of(text)
 

@@ -74,7 +74,7 @@ def test_a_path_in_json_is_read_as_other_programs_and_our_own_events_write_it(
         (":not(" * 3000 + "a" + ")" * 3000, "is not a CSS selector"),
     ],
 )
-def test_what_is_not_known_is_refused_in_a_sentence(selector: str, says: str) -> None:
+def test_an_unknown_name_is_refused_with_a_sentence(selector: str, says: str) -> None:
     with pytest.raises(ContentError, match=says):
         check(selector)
         read_page(PAGE.encode(), "text/html", URL, selector, ())

@@ -136,7 +136,7 @@ def test_like_cards_are_the_same_part_of_each_card() -> None:
 
 
 @pytest.mark.parametrize("block", ["Day tickets", "Version: 2.1"])
-def test_what_is_there_once_has_none_like_it(block: str) -> None:
+def test_a_unique_block_has_no_similar_ones(block: str) -> None:
     body = SHOP.replace("<p>Read this.<br>And this.<br>And <b>that</b>.</p>", "")
     found = reaches(body)
     assert found.like(at(found, block)) == ""

@@ -87,7 +87,7 @@ def test_what_stands_at_a_path_keeps_it() -> None:
     assert one.path == "$.plans[1].price"
 
 
-def test_what_came_and_went_is_told_once_for_each_price_in_it() -> None:
+def test_added_and_removed_texts_are_listed_once_for_each_price() -> None:
     diff, _ = compare(["One", "Three of them", "Five"], ["One", "Five", "Bike, used: 250 € or 240 €", "Plain row"])
     told = [(one.kind, one.label, (one.after or one.before or Value("")).text) for one in kinds_of(diff, Writing("en"))]
     assert told == [

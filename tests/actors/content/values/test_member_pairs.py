@@ -56,5 +56,5 @@ def test_another_currency_is_another_price_though_the_number_is_the_same() -> No
     assert ("price", "$.price", "10", "10") in found
 
 
-def test_what_only_stands_in_another_order_is_told_as_a_text() -> None:
+def test_a_mere_reordering_is_reported_as_text() -> None:
     assert [(kind, path) for kind, path, *_ in told({"a": 1, "b": 2}, {"b": 2, "a": 1}, "x")] == [("text", "$.x")]

@@ -73,7 +73,7 @@ def test_an_amount_is_read_as_its_language_writes_it(
         ("1,2,3,4 and 1.2,3.4", []),
     ],
 )
-def test_what_is_no_amount_is_something_else_or_nothing(text: str, found: list[object]) -> None:
+def test_text_that_is_not_an_amount_has_another_type_or_none(text: str, found: list[object]) -> None:
     told = read(text, "en")
     assert (told if found and isinstance(found[0], tuple) else [one[1] for one in told]) == found
 

@@ -28,7 +28,7 @@ from actors.content.wording.canonical import canonical, key
         ("Last updated: September 23, 2024", "Last updated: SEP 23, 2024"),
     ],
 )
-def test_what_changes_by_itself_is_masked(one: str, other: str) -> None:
+def test_text_that_changes_by_itself_is_masked(one: str, other: str) -> None:
     assert key(one) == key(other)
 
 

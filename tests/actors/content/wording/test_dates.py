@@ -88,7 +88,7 @@ def test_a_date_has_the_readings_it_may_have(text: str, readings: set[tuple[int,
     ["version 1.2.26", "10.11.12.13", "31 february 2026", "2026-13-01", "3 set", "4 out", "page 3 of 12", "may",
      "99/99/99", "$1.10.2026", "call 555 2026", "14 11", "²", "", "⟨when⟩", "12:30"],
 )  # fmt: skip
-def test_what_only_looks_like_a_date_is_none(text: str) -> None:
+def test_text_that_only_resembles_a_date_is_not_one(text: str) -> None:
     assert dates_in(text) == []
 
 

@@ -76,7 +76,7 @@ def test_today_yesterday_and_days_ago_are_one_label_that_changes_by_itself() -> 
         "за 3 дні",
     ],
 )
-def test_what_lies_ahead_is_told(label: str) -> None:
+def test_a_future_date_is_reported(label: str) -> None:
     assert canonical(f"Xyz {label}") != canonical(f"Xyz {label.replace('3', '2')}")
 
 

@@ -31,7 +31,7 @@ def test_of_generated_pairs_those_of_one_story_are_found_and_no_others(seed: int
     assert recall >= 0.90, wrong
 
 
-def test_who_is_later_does_not_matter() -> None:
+def test_which_clock_is_ahead_does_not_matter() -> None:
     for pair in pairs(3, 0, 100):
         assert same_story(Piece(*pair.one), Piece(*pair.other)) == same_story(Piece(*pair.other), Piece(*pair.one))
 

@@ -93,7 +93,7 @@ class Parish(Town):
             return " ".join(lxml.html.fromstring(answer.text).text_content().split())
 
 
-async def test_who_reads_swedish_is_asked_and_told_in_swedish(autojump_clock: object) -> None:
+async def test_a_swedish_recipient_gets_question_and_mails_in_swedish(autojump_clock: object) -> None:
     async with trio.open_nursery() as nursery:
         town = Parish(nursery)
         async with town.running() as client:
@@ -111,7 +111,7 @@ async def test_who_reads_swedish_is_asked_and_told_in_swedish(autojump_clock: ob
             assert "Sluta få mejlen" in mail.get_body(("html",)).get_content()
 
 
-async def test_a_language_that_nobody_speaks_is_refused(autojump_clock: object) -> None:
+async def test_an_unknown_language_is_refused(autojump_clock: object) -> None:
     async with trio.open_nursery() as nursery:
         town = Parish(nursery)
         async with town.running() as client:
@@ -121,7 +121,7 @@ async def test_a_language_that_nobody_speaks_is_refused(autojump_clock: object) 
             assert answer.status_code == 422 and answer.json()["errors"][0]["location"] == "body.options.language"
 
 
-async def test_nobody_is_told_before_they_agree_and_no_more_once_they_stop_it(autojump_clock: object) -> None:
+async def test_no_mail_is_sent_before_consent_or_after_unsubscribing(autojump_clock: object) -> None:
     async with trio.open_nursery() as nursery:
         town = Parish(nursery)
         async with town.running() as client:
@@ -254,7 +254,7 @@ async def test_the_login_is_one_that_the_server_offers(
             assert town.office.logins == ([] if said is None else [said])
 
 
-async def test_nothing_is_said_in_the_clear_to_a_server_that_offers_no_tls(autojump_clock: object) -> None:
+async def test_nothing_is_sent_in_plain_text_to_a_server_without_tls(autojump_clock: object) -> None:
     async with trio.open_nursery() as nursery:
         town = Parish(nursery, login=Login("anna", "k3y0fMail"))
         town.office.hello = ("mail.test", "AUTH PLAIN")
@@ -324,7 +324,7 @@ async def test_one_that_came_without_its_link_is_asked_anew(autojump_clock: obje
             assert len(town.office.mails) == 3
 
 
-async def test_a_mail_server_that_is_taken_away_loses_nothing_and_blames_nobody(autojump_clock: object) -> None:
+async def test_a_removed_mail_server_loses_nothing_and_blames_no_destination(autojump_clock: object) -> None:
     async with trio.open_nursery() as nursery:
         town = Parish(nursery)
         async with town.running() as client:
@@ -399,7 +399,7 @@ async def test_a_mail_says_what_its_template_says_in_both_parts(autojump_clock: 
             assert "Hej &amp; &lt;hej&gt;, Fares" in html.get_content()
 
 
-async def test_whoever_agreed_for_one_alert_is_asked_again_for_one_that_a_tag_brings(autojump_clock: object) -> None:
+async def test_a_recipient_must_agree_again_for_an_alert_from_a_tag(autojump_clock: object) -> None:
     async with trio.open_nursery() as nursery:
         town = Parish(nursery)
         async with town.running() as client:

@@ -196,7 +196,7 @@ async def test_a_bin_hides_what_would_let_a_delivery_in(autojump_clock: object) 
             assert "k3y0f" not in captures
 
 
-async def test_what_a_receiver_repeats_of_a_secret_is_hidden(autojump_clock: object) -> None:
+async def test_a_secret_repeated_by_a_receiver_is_hidden(autojump_clock: object) -> None:
     async with trio.open_nursery() as nursery:
         peer = PEERS["telegram"]
         echo = Answer(500, b"cannot POST /bot123:k3y0fTelegram/sendMessage, /bot123%3Ak3y0fTelegram/")

@@ -21,7 +21,7 @@ from tests.actors.sources.harness import SITE, page, rss, watching
         (503, None, "it can't be watched now: answered so; try again in 60 s", 60),
     ],
 )
-def test_who_is_put_off_by_a_site_is_told_that_it_was_the_site_and_for_how_long(
+def test_a_throttled_request_reports_the_site_and_the_wait(
     status: int, wish: float | None, says: str, after: int
 ) -> None:
     error = refused(LookFailed(Blame.THROTTLED, "answered so", status=status, retry_after=wish), "http://a.test/")

@@ -60,7 +60,7 @@ async def detected(service: Watching, url: str, **wish: str) -> Previewed:
     return await service.registry_box.ask(lambda reply: DetectUrl(DetectRequest(url, **wish), reply))
 
 
-async def test_each_look_sends_them_and_nobody_is_shown_them(autojump_clock: object) -> None:
+async def test_each_check_sends_the_headers_and_they_are_never_shown(autojump_clock: object) -> None:
     async with watching() as (service, _):
         site = Members()
         site.join(service)
@@ -134,7 +134,7 @@ async def test_being_signed_out_is_a_failure_and_no_change(autojump_clock: objec
         assert told == ["Page"], "what has changed meanwhile is told: new headers are no new page"
 
 
-async def test_who_gives_headers_later_or_takes_them_back_sees_another_page_and_begins_anew(
+async def test_adding_or_removing_headers_starts_a_new_baseline(
     autojump_clock: object,
 ) -> None:
     async with watching() as (service, _):

@@ -258,7 +258,7 @@ async def test_a_browser_is_given_the_session_and_asked_what_became_of_it(autoju
         assert "t1" in (await stored(service, source)).cookies
 
 
-async def test_the_session_that_a_failing_answer_sets_in_a_browser_is_kept_but_not_that_of_who_is_shut_out(
+async def test_a_rendered_failure_renews_the_session_unless_it_refused_access(
     autojump_clock: object,
 ) -> None:
     browser = ScriptedBrowser()
@@ -275,7 +275,7 @@ async def test_the_session_that_a_failing_answer_sets_in_a_browser_is_kept_but_n
         assert list(dict.fromkeys(sent)) == ["session=t0", "session=t1", "session=t2"]
 
 
-async def test_who_adds_what_he_has_looked_at_goes_on_with_the_session_that_the_preview_was_given(
+async def test_adding_a_previewed_page_keeps_the_session_of_the_preview(
     autojump_clock: object,
 ) -> None:
     async with watching() as (service, _):

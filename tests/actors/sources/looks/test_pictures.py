@@ -44,7 +44,7 @@ async def test_the_first_look_and_each_change_keep_a_picture_and_a_look_without_
         assert all(request.screenshot for request in browser.asked)
 
 
-async def test_nobody_who_did_not_ask_gets_pictures(autojump_clock: object) -> None:
+async def test_pictures_are_kept_only_on_request(autojump_clock: object) -> None:
     browser = a_browser()
     async with watching(browser=browser) as (service, origin):
         origin.bodies["/app"] = SHELL
@@ -57,7 +57,7 @@ async def test_nobody_who_did_not_ask_gets_pictures(autojump_clock: object) -> N
 
 
 @pytest.mark.parametrize("rubbish", [b"", b"<svg onload=alert(1)>", WEBP + b"<script>", PNG[:20]])
-async def test_what_is_no_picture_is_thrown_away_and_the_change_is_told_all_the_same(
+async def test_an_invalid_picture_is_discarded_and_the_change_is_still_reported(
     rubbish: bytes, autojump_clock: object
 ) -> None:
     browser = a_browser()

@@ -71,7 +71,7 @@ def test_b1_one_success_closes_the_breaker_and_clears_the_count() -> None:
     assert (hot.breaker.state, hot.breaker.failures, hot.last_error) == ("closed", 0, None)
 
 
-def test_what_will_not_mend_by_itself_opens_the_breaker_at_once() -> None:
+def test_a_permanent_failure_opens_the_breaker_at_once() -> None:
     assert after_failures(1, Blame.REMOTE_PERMANENT).breaker.state == "open"
 
 

@@ -147,7 +147,7 @@ async def test_a_page_that_leads_where_no_look_goes_is_not_read(there: str, says
         (RenderFailed("the browser died", blame="local"), Verdict.LOCAL, 0),
     ],
 )
-async def test_a_failure_is_blamed_on_whoever_is_at_fault(
+async def test_a_failure_is_attributed_to_the_side_at_fault(
     failure: RenderFailed, verdict: Verdict, failures: int, autojump_clock: object
 ) -> None:
     browser = a_browser()

@@ -150,7 +150,7 @@ async def test_a_change_of_the_source_in_the_middle_of_a_look_loses_no_session(a
         assert hot_of(service, source).last_error is None
 
 
-async def test_who_asks_why_and_gets_no_answer_loses_no_session(autojump_clock: object) -> None:
+async def test_an_unanswered_why_loses_no_session(autojump_clock: object) -> None:
     async with watching() as (service, _):
         site = Renewing()
         source = await joined(service, site, schedule="6h")
@@ -247,9 +247,7 @@ async def test_an_edit_of_a_lender_while_another_looks_with_its_session_loses_no
 
 @pytest.mark.parametrize("what", GIVEN)
 @pytest.mark.parametrize("asked", ["why", "pick", "preview of a page that borrows"])
-async def test_an_edit_while_somebody_has_a_page_looked_at_loses_no_session(
-    autojump_clock: object, what: str, asked: str
-) -> None:
+async def test_an_edit_during_a_manual_check_loses_no_session(autojump_clock: object, what: str, asked: str) -> None:
     async with watching() as (service, _):
         site = Slow(late=True, within=4.0)  # an explanation waits 8 s at most
         source = await joined(service, site, headers_for=(SITE,), schedule="6h")

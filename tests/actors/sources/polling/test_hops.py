@@ -154,7 +154,7 @@ async def test_a_list_that_is_new_as_a_whole_is_said_once_and_held(autojump_cloc
         assert not any(asked.target.startswith("/moved") for asked in origin.asked)
 
 
-async def test_what_is_on_another_host_is_told_and_not_fetched(autojump_clock: Any) -> None:
+async def test_an_item_on_another_host_is_reported_but_not_fetched(autojump_clock: Any) -> None:
     async with watching(an_origin(*NAMES)) as (run, origin):
         source = (await run.add(URL, follow="new_links")).view.source.id
         origin.bodies["/news"] = a_list("gulls", host="https://other.example") + a_list(*NAMES)
@@ -260,7 +260,7 @@ def test_of_one_other_host_and_of_all_of_them_no_more_pages_wait_than_their_shar
 
 
 @pytest.mark.parametrize("host", ["https://a.example/x", "127.1", "a b", "*.*.example", ""])
-async def test_what_is_no_host_is_not_followed(host: str, autojump_clock: Any) -> None:
+async def test_an_invalid_host_is_not_followed(host: str, autojump_clock: Any) -> None:
     async with watching(an_origin(*NAMES)) as (run, _):
         with pytest.raises(Unprocessable, match="follow_hosts: "):
             await run.add(URL, follow="new_links", follow_hosts=(host,))

@@ -24,7 +24,7 @@ async def shut(service: Watching) -> None:
         await trio.sleep(3600)
 
 
-async def test_it_is_looked_at_in_its_hours_only_and_whenever_somebody_asks(autojump_clock: object) -> None:
+async def test_it_is_checked_only_in_its_hours_or_on_request(autojump_clock: object) -> None:
     async with watching() as (service, origin):
         origin.bodies["/prices"] = page(TEXT)
         source = (await service.add(URL, hours=HOURS)).view.source
@@ -58,7 +58,7 @@ async def test_hours_that_are_lifted_are_waited_for_no_more(autojump_clock: obje
         assert service.registry.table.describe(source).hot.looks > looks
 
 
-async def test_hours_that_nobody_understands_are_refused(autojump_clock: object) -> None:
+async def test_invalid_hours_are_refused(autojump_clock: object) -> None:
     async with watching() as (service, origin):
         origin.bodies["/prices"] = page(TEXT)
         with pytest.raises(Unprocessable, match="hours: 'office' is no day"):

@@ -164,7 +164,7 @@ async def test_a_socket_and_the_pages_of_its_host_go_on_with_one_session(autojum
         assert hot_of(service, socket).cookies == "" and "t3" in hot_of(service, lender).cookies
 
 
-async def test_who_adds_a_socket_that_he_has_looked_at_goes_on_with_the_session_that_the_preview_was_given(
+async def test_adding_a_previewed_socket_keeps_the_session_of_the_preview(
     autojump_clock: object,
 ) -> None:
     """Even after a delay and two previews."""

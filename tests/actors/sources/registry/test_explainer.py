@@ -53,7 +53,7 @@ async def test_what_was_told_is_found_with_its_event_whatever_the_accents(autoju
         )
 
 
-async def test_what_was_there_at_the_first_look_is_told_to_nobody(autojump_clock: object) -> None:
+async def test_content_of_the_first_check_is_not_reported(autojump_clock: object) -> None:
     async with watching() as (service, origin):
         origin.bodies["/page"] = page(*PROSE)
         source = (await service.add(PAGE)).view.source.id
@@ -196,7 +196,7 @@ async def test_without_a_text_the_last_looks_are_told(autojump_clock: object) ->
             await ask(service, a_source_id(9))
 
 
-async def test_of_a_frame_that_nobody_asked_for_only_numbers_are_known(autojump_clock: object) -> None:
+async def test_unmatched_frames_are_only_counted(autojump_clock: object) -> None:
     disk, pusher = Disk(), Pusher()
     async with watching(disk=disk) as (service, _):
         pusher.join(service)

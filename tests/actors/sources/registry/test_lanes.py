@@ -115,7 +115,7 @@ async def test_r5_a_host_that_never_answers_has_a_quarter_of_the_places_and_othe
         nursery.cancel_scope.cancel()
 
 
-async def test_r5_the_work_for_askers_who_have_left_is_given_up_and_their_places_are_free(
+async def test_r5_work_for_disconnected_callers_is_cancelled_and_frees_their_places(
     autojump_clock: object,
 ) -> None:
     async with watching() as (service, origin):
@@ -187,7 +187,7 @@ async def test_r5_a_preview_that_waits_for_its_host_does_not_delay_an_edit_of_it
         nursery.cancel_scope.cancel()
 
 
-async def test_r5_a_url_that_is_being_detected_for_nobody_is_not_waited_for(autojump_clock: object) -> None:
+async def test_r5_a_detection_without_callers_is_not_awaited(autojump_clock: object) -> None:
     async with watching() as (service, _):
         _add_deaf_host(service)
         with trio.move_on_after(2):

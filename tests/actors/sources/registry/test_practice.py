@@ -126,7 +126,7 @@ async def test_a_change_waits_for_the_look_at_the_one_before(autojump_clock: obj
             await change(service)
 
 
-async def test_nobody_pressing_means_a_look_a_week(autojump_clock: object) -> None:
+async def test_an_unused_practice_page_is_checked_once_a_week(autojump_clock: object) -> None:
     async with practising() as (service, _):
         before = [view.hot.looks for view in await show(service)]
         await trio.sleep(4 * 86_400)
@@ -191,7 +191,7 @@ async def test_a_practice_source_can_be_deleted_like_any_other_and_comes_back(au
         assert (await show(service))[0].source.id != first
 
 
-async def test_who_begins_and_ends_at_once_with_others_meets_no_fault(autojump_clock: object) -> None:
+async def test_concurrent_starts_and_ends_of_practice_cause_no_error(autojump_clock: object) -> None:
     async with practising() as (service, _):
         async with trio.open_nursery() as nursery:
             for _ in range(3):

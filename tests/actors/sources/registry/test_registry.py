@@ -326,7 +326,7 @@ async def test_edits_and_deletes_that_race_leave_one_actor_or_none(autojump_cloc
         assert len(service.registry.table) == 0
 
 
-async def test_an_edit_or_a_delete_of_what_somebody_else_has_changed_is_refused(autojump_clock: object) -> None:
+async def test_an_edit_or_delete_of_a_changed_source_is_refused(autojump_clock: object) -> None:
     async with watching() as (service, origin):
         origin.bodies["/feed"] = rss("a")
         before = (await service.add(URL)).view.source

@@ -80,7 +80,7 @@ async def test_a_notice_that_is_not_answered_moves_no_look(autojump_clock: objec
         assert len(told(service)) == 1
 
 
-async def test_who_recovers_before_it_is_due_says_nothing(autojump_clock: object) -> None:
+async def test_a_recovery_before_the_notice_is_due_sends_nothing(autojump_clock: object) -> None:
     async with watching() as (service, origin):
         await waiting(service, an_alert(notice_after=7200))
         await failing(service, origin)
@@ -140,7 +140,7 @@ async def test_an_alert_that_is_made_meanwhile_is_told_in_its_time(autojump_cloc
         assert told(service) == [(FAILING, "notice_after:0-1800")]
 
 
-async def test_who_deletes_the_alert_is_not_told(autojump_clock: object) -> None:
+async def test_a_deleted_alert_gets_no_notice(autojump_clock: object) -> None:
     async with watching() as (service, origin):
         await waiting(service, an_alert("a", notice_after=600), an_alert("b", notice_after=86_400))
         await failing(service, origin)
@@ -183,7 +183,7 @@ async def test_while_our_own_line_is_down_no_trouble_is_the_sources(autojump_clo
         assert told(service) == []
 
 
-async def test_nobody_is_asked_for_the_times_of_healthy_sources(autojump_clock: object) -> None:
+async def test_healthy_sources_need_no_notice_times(autojump_clock: object) -> None:
     async with watching() as (service, origin):
         origin.bodies["/feed"] = rss("a")
         await service.add(URL)

@@ -182,7 +182,7 @@ async def test_a_clock_that_is_set_makes_no_rest_longer_and_nobody_late(ahead: f
         assert not [name for name, _ in service.logged if name.startswith("watching.")]
 
 
-async def test_who_never_wakes_is_late_although_the_clock_has_been_set(autojump_clock: object) -> None:
+async def test_a_source_that_never_wakes_is_late_even_after_a_clock_step(autojump_clock: object) -> None:
     async with one_source() as (service, _):
         service.ahead = 2700.0
         await lost_task(service)

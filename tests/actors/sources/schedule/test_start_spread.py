@@ -33,7 +33,7 @@ def test_b6_fifty_thousand_overdue_sources_ask_for_no_more_than_usual_in_the_fir
 
 
 @given(st.integers(1, 200_000), st.floats(60, 2700), st.floats(0, 0.999), st.booleans())
-def test_nobody_waits_for_long_and_a_few_hardly_at_all(late: int, interval: float, draw: float, page: bool) -> None:
+def test_no_source_waits_long_and_a_few_hardly_at_all(late: int, interval: float, draw: float, page: bool) -> None:
     wait = wait_of(late, interval, draw, page=page)
     assert 0 <= wait <= min(interval, late / CATCH_UP_RATE) * 2 / MARGIN
 

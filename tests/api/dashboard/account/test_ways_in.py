@@ -220,7 +220,7 @@ def test_s20_the_policy_for_scripts_is_named() -> None:
     assert "trusted-types sanderling-pages" in POLICY.split("; ")
 
 
-async def test_s9_a_password_is_known_without_a_queue_only_to_who_has_signed_in(house: House) -> None:
+async def test_s9_only_a_known_browser_or_address_skips_the_sign_in_queue(house: House) -> None:
     set_password(house.storage.disk, Password(f"hash of {PASSWORD}", NOW))
     attempts = tries_of(house)
     assert not await attempts._is_known("192.0.2.1")

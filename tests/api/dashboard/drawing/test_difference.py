@@ -45,7 +45,7 @@ def test_a_difference_is_in_reading_order_and_has_an_end() -> None:
 SEATS = Context("Plans", "Team", "Seats")
 
 
-def test_lines_say_where_they_stand_and_a_place_is_said_once() -> None:
+def test_lines_show_their_place_once() -> None:
     ops = (
         Op("replace", 0, before="10", after="12", context=SEATS),
         Op("insert", 1, text="a", context=Context("Jobs")),
@@ -102,11 +102,11 @@ def test_an_event_from_before_there_were_summaries_is_shown_as_it_was() -> None:
         ),
     ],
 )
-def test_the_second_line_of_an_item_says_what_is_new(event: bytes, says: str) -> None:
+def test_the_second_line_of_an_item_shows_the_news(event: bytes, says: str) -> None:
     assert item_of(event).says == says
 
 
-def test_in_the_whole_text_marks_stand_in_their_place_and_what_went_comes_last() -> None:
+def test_the_whole_text_has_marks_in_place_and_removed_text_last() -> None:
     spans = Spans(((6, 8),), ((6, 8),))
     diff = Diff(
         ("came",), ("went",), (Change("costs 19", "costs 29", spans=spans), Change("elsewhere 1", "elsewhere 2"))

@@ -36,7 +36,7 @@ def test_a_form_shows_every_field_that_it_shares_with_the_alert() -> None:
     assert {name: getattr(form, name) for name in shared} == {name: getattr(alert, name) for name in shared}
 
 
-async def test_without_alerts_the_page_says_what_one_is(browser: Browser) -> None:
+async def test_without_alerts_the_page_explains_alerts(browser: Browser) -> None:
     await browser.get("/alerts")
     assert "No alerts yet" in browser.text and browser.page.xpath("//a[@href='/alerts/new']")
 

@@ -21,7 +21,7 @@ def shown(browser: Browser) -> list[str]:
     ]
 
 
-async def test_without_attempts_the_page_says_what_will_be_here(house: House, browser: Browser) -> None:
+async def test_without_attempts_the_page_says_so(house: House, browser: Browser) -> None:
     await a_hook(house)
     await browser.get(ALL)
     assert "Nothing was sent yet" in browser.text

@@ -147,7 +147,7 @@ async def test_an_address_that_stays_is_not_checked_anew(house: House, browser: 
     assert browser.answer.status_code == 422 and "no such name" in browser.text
 
 
-async def test_a_test_tells_status_time_and_answer_as_text(house: House, browser: Browser) -> None:
+async def test_a_test_shows_status_time_and_answer_as_text(house: House, browser: Browser) -> None:
     await a_hook(house)
 
     async def receiver(*results: views.TestResult) -> None:
@@ -167,7 +167,7 @@ async def test_a_test_tells_status_time_and_answer_as_text(house: House, browser
             assert not browser.page.xpath("//main//b[text()='no'] | //main//i[text()='ok']")
 
 
-async def test_a_disabled_one_says_why_and_offers_what_was_missed(house: House, browser: Browser) -> None:
+async def test_a_disabled_destination_shows_why_and_offers_a_replay(house: House, browser: Browser) -> None:
     await a_hook(house, state="disabled", missed_after=Seq(5), failing_since=NOW)
     await browser.get(ONE)
     assert "It is disabled" in browser.text and "once it is resumed" in browser.text
@@ -248,7 +248,7 @@ async def test_today_names_one_that_was_disabled_but_none_that_was_paused(house:
     assert need.xpath(".//a/@href") == [ONE]
 
 
-async def test_one_that_came_without_its_secret_says_so_until_it_has_one(house: House, browser: Browser) -> None:
+async def test_a_destination_without_its_secret_shows_so_until_it_has_one(house: House, browser: Browser) -> None:
     await a_hook(house, enabled=False, was_enabled=True)
     await browser.get("/")
     assert "needs a secret" in browser.text

@@ -61,7 +61,7 @@ async def test_selectors_are_tried_out_before_anything_is_added(house: House, br
     assert (added.selector, added.ignore, added.tags) == ("main", (".ad, .tip", "#x"), ("label:mine",))
 
 
-async def test_a_stream_shows_its_frames_and_which_would_be_told(house: House, browser: Browser) -> None:
+async def test_a_stream_preview_shows_frames_and_which_would_be_reported(house: House, browser: Browser) -> None:
     house.registry.preview = of_a_stream()
     await pasted(browser, "wss://a.test/x", filter="tide", hello="sub", type="push")
     assert "7 frames arrived in 3.0 s" in browser.text and "closed by the server" in browser.text
@@ -101,7 +101,7 @@ async def test_what_is_wrong_stands_beside_its_field_and_nothing_is_lost(
         (Overloaded("our own network is in trouble"), "urls", "Our own network is in trouble."),
     ],
 )
-async def test_a_refusal_of_the_look_stands_beside_what_it_is_about(
+async def test_a_refused_check_is_reported_beside_its_field(
     house: House, browser: Browser, error: Exception, field: str, words: str
 ) -> None:
     house.registry.refusals[URL] = error

@@ -169,7 +169,7 @@ async def test_a_choice_that_matches_nothing_any_more_is_not_saved(house: House,
     assert not browser.page.xpath(f"//button[@formaction='/sources/{id}/pick/save']")
 
 
-async def test_a_source_that_somebody_else_has_changed_is_not_overwritten(house: House, browser: Browser) -> None:
+async def test_a_source_changed_by_another_user_is_not_overwritten(house: House, browser: Browser) -> None:
     id = await opened(house, browser)
     house.registry.picked = Picked(NOW, PRESSED)
     await browser.submit(f"/sources/{id}/pick", {"pick.only": "1-00000001"})
@@ -180,7 +180,7 @@ async def test_a_source_that_somebody_else_has_changed_is_not_overwritten(house:
     assert "changed in another place" in browser.text
 
 
-async def test_a_block_that_is_gone_is_told_and_the_blocks_are_shown_anew(house: House, browser: Browser) -> None:
+async def test_a_missing_block_is_reported_and_the_blocks_are_shown_again(house: House, browser: Browser) -> None:
     id = await opened(house, browser)
     house.registry.picked = Picked(NOW, replace(PAGE, gone=True))
     await browser.submit(f"/sources/{id}/pick", {"pick.only": "9-00000009"})
@@ -217,7 +217,7 @@ async def test_many_blocks_are_turned_page_by_page(house: House, browser: Browse
 @pytest.mark.parametrize(
     "more", [{"pick.only": "x"}, {"pick.only": "1-zz"}, {"pick.reach": "far"}, {"pick.x": "1"}, {"pick.first": "-1"}]
 )
-async def test_what_no_button_of_ours_says_is_refused(house: House, browser: Browser, more: dict[str, str]) -> None:
+async def test_a_value_that_no_button_sends_is_refused(house: House, browser: Browser, more: dict[str, str]) -> None:
     id = await opened(house, browser)
     before = len(wishes(house))
     await browser.post(f"/sources/{id}/pick", more)
@@ -248,7 +248,7 @@ async def pages_of(house: House, browser: Browser, id: SourceId, text: str) -> l
     return found
 
 
-async def test_what_strangers_wrote_stays_text(house: House, browser: Browser) -> None:
+async def test_hostile_page_text_stays_text(house: House, browser: Browser) -> None:
     id = await opened(house, browser)
     harmless = [shape(page) for page in await pages_of(house, browser, id, "harmless")]
     for payload in PAYLOADS[::5]:
@@ -276,7 +276,7 @@ async def test_at_adding_what_is_chosen_goes_back_to_the_preview_with_all_that_w
     assert (values["title"], values["tags"], values["schedule"], values["selector"]) == ("Mine", "sea", "2h", "#adult")
 
 
-async def test_at_adding_a_page_that_can_not_be_read_is_told_beside_its_url(house: House, browser: Browser) -> None:
+async def test_an_unreadable_page_is_reported_beside_its_url_when_adding(house: House, browser: Browser) -> None:
     house.registry.refusals[URL] = Unprocessable("this is a feed", "body.url")
     await browser.get("/sources/add")
     await browser.post("/sources/pick", {"urls": URL})
@@ -285,9 +285,7 @@ async def test_at_adding_a_page_that_can_not_be_read_is_told_beside_its_url(hous
     assert "This form adds one URL" in browser.text
 
 
-async def test_what_a_tag_says_is_shown_as_the_tags_and_what_is_pressed_takes_its_place(
-    house: House, browser: Browser
-) -> None:
+async def test_a_value_from_a_tag_is_marked_and_a_choice_replaces_it(house: House, browser: Browser) -> None:
     house.registry.picked = of_tags = Picked(
         NOW, PAGE, "main", (".ad",), {"selector": ("label:shop",), "ignore": ("label:shop",)}
     )

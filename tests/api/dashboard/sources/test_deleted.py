@@ -32,7 +32,7 @@ async def test_a_deleted_source_comes_back_at_a_press(house: House, browser: Bro
     assert "1 source back." in browser.text and house.registry.views[id].source.tags == ("label:sea",)
 
 
-async def test_of_many_only_what_was_changed_is_taken_back(house: House, browser: Browser) -> None:
+async def test_undo_reverts_only_the_sources_that_were_changed(house: House, browser: Browser) -> None:
     ids = [put(house, 1), put(house, 2, enabled=False), put(house, 3)]
     await browser.get("/sources?q=site")
     await browser.submit("/sources/many", {"source": ids, "act": "pause"})

@@ -69,7 +69,7 @@ async def test_what_is_wrong_is_said_beside_its_field_and_what_was_typed_stays(h
     assert not await house.storage.tag_defaults.all()
 
 
-async def test_what_somebody_else_has_set_meanwhile_is_not_overwritten(house: House, browser: Browser) -> None:
+async def test_a_concurrent_change_is_not_overwritten(house: House, browser: Browser) -> None:
     await browser.get(f"{PATH}?tag=prices")
     await house.storage.tag_defaults.edit("label:prices", lambda _: TagDefaults("label:prices", NOW, bar=0.3))
     await browser.post(PATH, FILLED)
@@ -113,7 +113,7 @@ async def test_destinations_are_ticked_and_kept(house: House, browser: Browser) 
     assert len(told) == 1, "who chooses somebody gets no others"
 
 
-async def test_a_source_says_what_it_has_of_its_tags(house: House, browser: Browser) -> None:
+async def test_a_source_shows_the_values_from_its_tags(house: House, browser: Browser) -> None:
     source = a_source(1, type="html", tags=("label:prices",), bar=0.6)
     by_tag = {"label:prices": TagDefaults("label:prices", NOW, schedule=900, bar=0.3, ignore=("nav", "<b>"))}
     view = SourceView(source, SourceRuntime(), inheriting=effective(source, by_tag))

@@ -142,7 +142,7 @@ async def test_a_page_has_as_many_as_are_asked_for_and_keeps_that(house: House, 
     assert browser.answer.status_code == 400
 
 
-async def test_one_that_fails_spoils_no_other_and_is_told(house: House, browser: Browser) -> None:
+async def test_a_failure_is_reported_and_affects_no_other_source(house: House, browser: Browser) -> None:
     ids = [put(house, 1), put(house, 2)]
     await browser.get("/sources")
     del house.registry.views[ids[1]]
@@ -187,9 +187,7 @@ async def test_what_a_source_is_called_stays_text(house: House, browser: Browser
     assert not browser.page.xpath("//main//script | //main//img | //@onerror")
 
 
-async def test_what_is_done_to_all_that_match_is_done_on_every_page_and_to_no_other(
-    house: House, browser: Browser
-) -> None:
+async def test_an_action_on_all_matches_covers_every_page_and_nothing_else(house: House, browser: Browser) -> None:
     for number in range(1, 76):
         put(house, number, tags=("label:shops",) if number > 5 else ())
     await browser.get("/sources?tag=shops")

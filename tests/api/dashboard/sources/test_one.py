@@ -97,7 +97,7 @@ async def test_a_source_in_trouble_has_its_reason_at_the_top(house: House, brows
     assert "The last check failed: 503: busy" in browser.text
 
 
-async def test_a_new_one_teaches_what_comes(house: House, browser: Browser) -> None:
+async def test_a_new_source_says_that_its_baseline_is_stored(house: House, browser: Browser) -> None:
     put(house, hot=SourceRuntime())
     await browser.get(here())
     assert "No events yet. The first check stored the baseline" in browser.text
@@ -129,7 +129,7 @@ async def test_its_events_are_paged_with_the_latest_difference_in_words(house: H
     assert browser.answer.status_code == 400
 
 
-def test_what_changed_after_the_latest_event_and_was_not_told_is_named_beside_it() -> None:
+def test_an_unreported_change_after_the_latest_event_is_shown_beside_it() -> None:
     told_at = rfc3339(NOW)
     later = look(Millis(NOW + 60_000), Verdict.NOTHING_TO_TELL, 200)
     reason = "1 block came and 1 went: it alternates with the earlier text; reported if it lasts."
@@ -143,7 +143,7 @@ def test_what_changed_after_the_latest_event_and_was_not_told_is_named_beside_it
     assert untold_since(told_at, [look(Millis(NOW + 60_000), Verdict.UNCHANGED, 304)], []) is None
 
 
-async def test_the_latest_change_says_that_later_ones_were_not_told(house: House, browser: Browser) -> None:
+async def test_the_latest_change_mentions_later_unreported_ones(house: House, browser: Browser) -> None:
     await test_its_events_are_paged_with_the_latest_difference_in_words(house, browser)
     turned = trail.noted(b"", look(Millis(house.context.world.now() + 60_000), Verdict.NOTHING_TO_TELL, 200))
     put(house, type="html", hot=msgspec.structs.replace(HOT, trail=turned))
@@ -151,7 +151,7 @@ async def test_the_latest_change_says_that_later_ones_were_not_told(house: House
     assert "Later changes, the last" in browser.text and "were not reported." in browser.text
 
 
-async def test_the_history_of_its_health_is_what_it_said_of_itself(house: House, browser: Browser) -> None:
+async def test_the_health_history_shows_the_recorded_reasons(house: House, browser: Browser) -> None:
     put(house, hot=HOT)
     notice = a_draft("A source works again", alert_type="source_recovered", content="Before that: timeout")
     await told(house, a_draft("News"), notice)
@@ -182,7 +182,7 @@ async def test_each_look_has_its_note(house: House, browser: Browser) -> None:
     assert "Of 3 entries: 1 new." in row.text_content()
 
 
-async def test_why_a_text_was_not_told_is_answered_and_may_look_now(house: House, browser: Browser) -> None:
+async def test_why_a_text_was_not_reported_is_explained_with_an_optional_check(house: House, browser: Browser) -> None:
     put(house, hot=HOT)
     await browser.get(f"{here()}?text=%3Cb%3Eday+ticket")
     assert "Seen, not reported. All is well." in browser.text
@@ -198,7 +198,7 @@ async def test_what_is_not_there_is_not_found(browser: Browser) -> None:
         assert browser.answer.status_code == 404
 
 
-async def test_check_now_shows_what_came_of_it(
+async def test_check_now_shows_its_result(
     house: House, browser: Browser, monkeypatch: pytest.MonkeyPatch, autojump_clock: object
 ) -> None:
     source = put(house, hot=HOT)
@@ -220,7 +220,7 @@ async def test_check_now_shows_what_came_of_it(
     assert "Checked just now: nothing has changed. (304, 12 ms)" in browser.text
 
 
-async def test_a_check_that_politeness_forbids_is_said_on_the_page(
+async def test_a_check_that_rate_limits_forbid_is_reported_on_the_page(
     house: House, browser: Browser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     put(house, hot=HOT)
@@ -271,7 +271,9 @@ async def test_a_deletion_takes_its_word(house: House, browser: Browser) -> None
     assert not house.registry.views and browser.path == "/sources" and "Deleted: Tides" in browser.text
 
 
-async def test_an_edit_begins_with_what_is_and_changes_what_is_asked(house: House, browser: Browser) -> None:
+async def test_an_edit_starts_from_the_current_values_and_changes_only_the_edited_ones(
+    house: House, browser: Browser
+) -> None:
     source = put(house, type="html", title="Tides", tags=("label:sea", "topic:a"), selector="main", ignore=(".ad", "b"))
     await browser.get(f"{here()}/edit")
     form = browser.form(f"{here()}/edit")
@@ -348,9 +350,7 @@ async def test_an_edit_of_a_page_keeps_its_headers_unless_told(house: House, bro
     assert house.registry.views[source].source.headers is None
 
 
-async def test_an_edit_that_is_refused_keeps_what_was_typed(
-    house: House, browser: Browser, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_refused_edit_keeps_the_input(house: House, browser: Browser, monkeypatch: pytest.MonkeyPatch) -> None:
     put(house, type="html")
     await browser.get(f"{here()}/edit")
     await browser.submit(f"{here()}/edit", {"title": "Mine", "schedule": "5s", "tags": "kind:x"})
@@ -370,7 +370,7 @@ async def test_an_edit_that_is_refused_keeps_what_was_typed(
     assert browser.page.xpath("//small[@id='e-selector']/text()") == ["No CSS at character 3."]
 
 
-async def test_of_two_people_who_edit_one_source_the_second_is_told_and_loses_nothing(
+async def test_the_second_of_two_concurrent_editors_gets_a_warning_and_keeps_the_input(
     house: House, browser: Browser
 ) -> None:
     source = put(house, type="html", title="Tides")

@@ -29,14 +29,14 @@ def test_the_ticks_are_the_newest_looks_in_order(found: list[Verdict]) -> None:
     assert sum(path.count("M") for _, path in strip(rows_of(found)).paths) == len(shown)
 
 
-def test_the_sentence_says_what_the_ticks_show() -> None:
+def test_the_sentence_matches_the_ticks() -> None:
     assert counted([]) == "No check yet"
     assert counted(ticks(rows_of([Verdict.CHANGED]))) == "The last check: 1 with an event"
     mixed = [Verdict.UNCHANGED, Verdict.CONTENT, Verdict.LOCAL, Verdict.CHANGED]
     assert counted(ticks(rows_of(mixed))) == "The last 4 checks: 1 unchanged, 1 with an event, 1 failed, 1 waited"
 
 
-def test_a_change_that_was_not_told_looks_like_no_other_look() -> None:
+def test_an_unreported_change_has_its_own_mark() -> None:
     found = [Verdict.UNCHANGED, Verdict.NOTHING_TO_TELL, Verdict.CHANGED]
     assert counted(ticks(rows_of(found))) == "The last 3 checks: 1 unchanged, 1 changed, not reported, 1 with an event"
     assert len({path.partition("v")[2] for _, path in strip(rows_of(found)).paths}) == 3
@@ -45,7 +45,7 @@ def test_a_change_that_was_not_told_looks_like_no_other_look() -> None:
 @given(
     st.lists(verdicts, min_size=1, max_size=40), st.integers(-(10**6), 10**8), st.none() | st.integers(-(10**6), 10**8)
 )
-def test_every_mark_lies_in_the_picture_by_its_time(found: list[Verdict], now: int, due: int | None) -> None:
+def test_every_mark_is_placed_by_its_time(found: list[Verdict], now: int, due: int | None) -> None:
     line = timeline(rows_of(found), Millis(NOW + now), None if due is None else Millis(NOW + due))
     assert line is not None
     places = [mark.x for mark in line.marks]

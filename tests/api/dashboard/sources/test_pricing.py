@@ -77,7 +77,7 @@ async def test_the_price_alone_is_watched_where_nothing_names_its_place(house: H
     assert edits(house)[0].selector == "#adult"
 
 
-async def test_a_wrong_amount_is_told_beside_its_field_and_nothing_is_changed(house: House, browser: Browser) -> None:
+async def test_a_wrong_amount_is_reported_beside_its_field_and_nothing_changes(house: House, browser: Browser) -> None:
     id = await opened(house, browser)
     house.registry.picked = Picked(NOW, PRESSED)
     await browser.submit(f"/sources/{id}/pick", {"pick.price": "1-00000001"})
@@ -86,7 +86,7 @@ async def test_a_wrong_amount_is_told_beside_its_field_and_nothing_is_changed(ho
     assert not edits(house)
 
 
-async def test_a_value_that_is_gone_is_told(house: House, browser: Browser) -> None:
+async def test_a_missing_value_is_reported(house: House, browser: Browser) -> None:
     id = await opened(house, browser)
     house.registry.picked = Picked(NOW, PRESSED)
     await browser.submit(f"/sources/{id}/pick", {"pick.price": "1-00000001"})

@@ -83,7 +83,7 @@ async def test_a_name_that_is_none_is_refused_and_kept_in_its_field(house: House
     assert browser.answer.status_code == 422
 
 
-async def test_what_could_not_be_renamed_is_told_and_the_alert_keeps_both_names(
+async def test_a_failed_rename_is_reported_and_the_alert_keeps_both_names(
     house: House, browser: Browser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse(_: EditSource) -> None:

@@ -22,7 +22,7 @@ PAGE = ToldPage(
 )
 
 
-async def test_it_shows_the_told_texts_in_order_with_what_each_is(house: House, browser: Browser) -> None:
+async def test_it_shows_the_reported_texts_in_order_with_their_kind(house: House, browser: Browser) -> None:
     id = put(house, type="html", title="Prices")
     house.registry.told[id] = PAGE
     await browser.get(f"/sources/{id}/text")
@@ -32,7 +32,7 @@ async def test_it_shows_the_told_texts_in_order_with_what_each_is(house: House, 
     assert "Nothing has changed since" in browser.text and "2 texts changed since" in browser.text
 
 
-async def test_it_says_when_it_was_told_and_that_it_went_back(house: House, browser: Browser) -> None:
+async def test_it_shows_when_it_was_reported_and_that_it_was_reverted(house: House, browser: Browser) -> None:
     id = put(house, type="html", title="Prices")
     house.registry.told[id] = PAGE
     await told(house, a_draft("Prices", source_type="html", tags=("change:updated", "change:reverted"), fetched_at=NOW))

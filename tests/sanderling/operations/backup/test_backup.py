@@ -166,7 +166,7 @@ async def test_x20_no_secret_is_in_a_backup_unsealed(folder: Path, tmp_path: Pat
         assert manifest.secrets == ("sealed" if secrets else "none")
 
 
-async def test_x20_without_a_master_key_nothing_is_written_and_the_ways_out_are_told(
+async def test_x20_without_a_master_key_nothing_is_written_and_the_remedies_are_named(
     folder: Path, tmp_path: Path
 ) -> None:
     with pytest.raises(CommandFailed) as told:
@@ -204,9 +204,7 @@ async def test_settings_and_templates_go_along(folder: Path, tmp_path: Path) -> 
     assert "me@example.org" in (tmp_path / "new/sanderling.toml").read_text()
 
 
-async def test_a_template_whose_name_no_backup_can_hold_is_told_before_anything_is_copied(
-    folder: Path, tmp_path: Path
-) -> None:
+async def test_a_template_with_an_unusable_name_is_reported_before_the_copy(folder: Path, tmp_path: Path) -> None:
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine/team (2).toml").write_text("x = 1\n")
     settings = Settings(data=str(folder), templates=str(tmp_path / "mine"))
@@ -248,7 +246,7 @@ async def test_a_folder_in_use_or_not_empty_stays_as_it_is(folder: Path, tmp_pat
     assert (folder / DATABASE).read_bytes() == before
 
 
-async def test_what_was_there_is_put_aside_and_positions_are_not_given_twice(folder: Path, tmp_path: Path) -> None:
+async def test_a_restore_puts_the_old_files_aside_and_reuses_no_positions(folder: Path, tmp_path: Path) -> None:
     make_backup(Settings(data=str(folder)), tmp_path / "b.tar", MASTER, secrets=True)
     storage = await opened(folder)
     mint = CountingMint(CountingMint().last + 1000)
@@ -284,7 +282,7 @@ async def test_a_backup_that_is_cut_short_is_refused_and_nothing_changes(
     assert not (folder / ".restoring").exists()
 
 
-async def test_an_altered_foreign_or_newer_backup_is_told_in_words(folder: Path, tmp_path: Path) -> None:
+async def test_an_altered_foreign_or_newer_backup_gets_a_clear_message(folder: Path, tmp_path: Path) -> None:
     file = tmp_path / "b.tar"
     make_backup(Settings(data=str(folder)), file, MASTER, secrets=True)
     with tarfile.open(file) as tar:
@@ -327,7 +325,7 @@ async def test_a_database_of_a_newer_schema_is_refused_with_its_exit_code(folder
     assert told.value.code is Exit.BAD_DATA
 
 
-async def test_what_is_no_backup_is_not_written_over(folder: Path, tmp_path: Path) -> None:
+async def test_a_file_that_is_not_a_backup_is_not_overwritten(folder: Path, tmp_path: Path) -> None:
     precious = tmp_path / "thesis.tar"
     precious.write_text("precious")
     with pytest.raises(CommandFailed, match="is no backup"):
@@ -350,7 +348,7 @@ async def test_x20_a_master_key_that_others_can_read_is_refused(tmp_path: Path, 
     assert back(tmp_path / "b", tmp_path / "new").lost == NOTHING
 
 
-async def test_x20_the_copy_with_its_secrets_never_lies_beside_the_backup(
+async def test_x20_the_copy_with_secrets_is_never_stored_beside_the_backup(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A killed backup leaves its copy only in the data folder, and for a day."""

@@ -27,7 +27,7 @@ def schema(path: Path) -> int:
         return version_of(connection)
 
 
-def test_a_dry_run_says_what_would_be_done_and_does_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_dry_run_prints_the_plan_and_changes_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = written_by(1, tmp_path)
     assert run(tmp_path, "--dry-run") == Exit.WELL
     told = capsys.readouterr().out
@@ -46,7 +46,7 @@ def test_it_brings_the_data_up_once_and_keeps_a_copy(tmp_path: Path, capsys: pyt
     assert "nothing to do" in capsys.readouterr().err
 
 
-def test_what_can_not_be_migrated_is_told_with_the_way_out(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_failed_migration_names_a_remedy(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(tmp_path / "none") == Exit.BAD_DATA
     path = written_by(2, tmp_path / "used")
     lock = FolderLock(path.parent)

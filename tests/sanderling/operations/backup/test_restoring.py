@@ -52,9 +52,7 @@ async def test_the_copy_that_an_upgrade_keeps_is_restored_like_a_backup(folder: 
     await storage.aclose()
 
 
-async def test_what_was_put_aside_after_a_crash_comes_back_with_its_newest_commits(
-    folder: Path, tmp_path: Path
-) -> None:
+async def test_files_put_aside_after_a_crash_keep_their_newest_commits(folder: Path, tmp_path: Path) -> None:
     make_backup(Settings(data=str(folder)), tmp_path / "b.tar", MASTER, secrets=True)
     with closing(sqlite3.connect(folder / DATABASE)) as crashed:
         crashed.execute("UPDATE source SET url='https://newest.example/'")
@@ -71,7 +69,7 @@ async def test_what_was_put_aside_after_a_crash_comes_back_with_its_newest_commi
 
 
 @pytest.mark.parametrize("of", ["backup", "kept by an upgrade"])
-async def test_what_was_restored_knows_that_it_does_not_know_what_came_after_its_copy(
+async def test_a_restored_instance_records_the_time_after_the_backup_as_unknown(
     folder: Path, tmp_path: Path, of: str
 ) -> None:
     storage = await opened(folder)
@@ -188,9 +186,7 @@ PLANTED = """INSERT INTO api_key SELECT 'planted', 'ab', created_at, NULL,
 
 @pytest.mark.parametrize("mac", [True, False], ids=["its MAC kept", "its MAC taken out"])
 @pytest.mark.parametrize("secrets", [True, False])
-async def test_s7_a_backup_that_somebody_has_added_a_key_to_is_refused(
-    folder: Path, tmp_path: Path, mac: bool, secrets: bool
-) -> None:
+async def test_s7_a_backup_with_an_added_key_is_refused(folder: Path, tmp_path: Path, mac: bool, secrets: bool) -> None:
     make_backup(Settings(data=str(folder)), tmp_path / "b.tar", MASTER, secrets=secrets)
     evil = tampered(tmp_path / "b.tar", PLANTED, mac=mac)
     assert verify(evil).standing(find_master_key(MASTER)) == ("fails" if mac else "missing")
@@ -199,7 +195,7 @@ async def test_s7_a_backup_that_somebody_has_added_a_key_to_is_refused(
     assert not (tmp_path / "new").exists()
 
 
-async def test_s7_a_whole_backup_is_vouched_for_and_who_gets_in_by_it_is_told(folder: Path, tmp_path: Path) -> None:
+async def test_s7_a_restore_confirms_the_mac_and_lists_the_keys_that_give_access(folder: Path, tmp_path: Path) -> None:
     make_backup(Settings(data=str(folder)), tmp_path / "b.tar", MASTER, secrets=True)
     done = back(tmp_path / "b.tar", tmp_path / "new")
     told = list(taken_over(done))

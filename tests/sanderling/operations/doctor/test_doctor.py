@@ -64,7 +64,7 @@ def worst(found: list[Finding]) -> Finding:
     return max(found, key=lambda finding: ("ok", "warn", "fail").index(finding.level))
 
 
-def test_s5_a_kernel_that_does_not_hold_the_workers_is_said_and_fails_where_it_is_demanded() -> None:
+def test_s5_a_kernel_without_the_jail_is_a_warning_or_a_failure_if_demanded() -> None:
     assert machine.jail("", demanded=True).level == "ok"
     lacks = "no Landlock (Function not implemented)"
     wanted, demanded = machine.jail(lacks, demanded=False), machine.jail(lacks, demanded=True)
@@ -78,13 +78,13 @@ def test_a_healthy_folder_is_well(patient: DoctorContext) -> None:
     assert not [name for name in os.listdir(patient.folder) if name.startswith(".doctor")]
 
 
-def test_x20_what_others_may_read_is_found(patient: DoctorContext) -> None:
+def test_x20_files_readable_by_others_are_found(patient: DoctorContext) -> None:
     (patient.folder / DATABASE).chmod(0o640)
     finding = worst(list(machine.permissions(patient)))
     assert finding.level == "fail" and "0640" in finding.says and finding.do.startswith("chmod go-rwx")
 
 
-def test_an_import_that_was_cut_off_is_told_and_otherwise_nothing_is_said(patient: DoctorContext) -> None:
+def test_only_an_interrupted_import_is_reported(patient: DoctorContext) -> None:
     assert list(machine.half_an_import(patient)) == []
     (patient.folder / STAGE).mkdir()
     (patient.folder / STAGE / DATABASE).touch()
@@ -133,14 +133,14 @@ def test_a_damaged_database_is_named_with_the_way_out(patient: DoctorContext) ->
     assert finding.level == "fail" and "restore" in finding.do
 
 
-def test_a_newer_and_an_older_schema_are_told_apart(patient: DoctorContext) -> None:
+def test_a_newer_and_an_older_schema_get_different_messages(patient: DoctorContext) -> None:
     for schema, level in ((len(STEPS) + 1, "fail"), (len(STEPS) - 1, "ok")):
         with closing(sqlite3.connect(patient.folder / DATABASE)) as connection:
             connection.execute(f"PRAGMA user_version={schema}")
         assert worst(list(database.database(patient))).level == level
 
 
-def test_a_log_behind_its_mark_is_told(patient: DoctorContext) -> None:
+def test_a_log_behind_its_mark_is_reported(patient: DoctorContext) -> None:
     (patient.folder / MARK).write_text(f"{1_800_000_000_000 << 15:020d}\n")
     finding = worst(list(database.database(patient)))
     assert (finding.level, finding.what) == ("warn", "head mark") and "2027" in finding.says
@@ -188,7 +188,7 @@ def test_private_networks_that_are_open_are_a_warning_and_metadata_stays_shut(pa
 
 
 @needs_openssl
-def test_the_certificates_end_is_read_and_told(patient: DoctorContext, tmp_path: Path) -> None:
+def test_the_certificates_expiry_is_reported(patient: DoctorContext, tmp_path: Path) -> None:
     certificate, key = make_certificate(tmp_path)
     left = ends_at(certificate.read_text()) - datetime.now(UTC)
     assert timedelta(days=1, hours=23) < left <= timedelta(days=2)
@@ -199,7 +199,7 @@ def test_the_certificates_end_is_read_and_told(patient: DoctorContext, tmp_path:
     assert worst(list(network.tls(sick))).level == "fail"
 
 
-def test_keys_in_the_clear_and_proxies_that_nobody_trusts_are_warned_of(patient: DoctorContext) -> None:
+def test_keys_over_plain_http_and_untrusted_proxies_give_warnings(patient: DoctorContext) -> None:
     assert worst(list(network.tls(with_settings(patient, host="0.0.0.0")))).level == "warn"
     assert worst(list(network.proxies(with_settings(patient, base_url="https://a.example")))).level == "warn"
     assert worst(list(network.proxies(with_settings(patient, trusted_proxies=("0.0.0.0/0",))))).level == "fail"
@@ -297,9 +297,7 @@ async def test_beside_a_running_service(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", ["sqlite", "postgres"])
-async def test_sources_that_have_left_publications_and_alerts_are_named_until_somebody_has_seen_it(
-    patient: DoctorContext, kind: str
-) -> None:
+async def test_sources_that_became_private_are_named_until_dismissed(patient: DoctorContext, kind: str) -> None:
     engine = ENGINES[kind](patient.folder)
     if isinstance(engine, PostgresEngine):
         there = f"postgresql://tests@/{cluster().fresh()}?host={cluster().folder}"
