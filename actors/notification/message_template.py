@@ -50,7 +50,7 @@ OF_EVENTS: Final[dict[str, str]] = {
     "link": "the address of the page or entry",
     "host": "the site, such as `example.com`",
     "source": "the id of the source",
-    "author": "who wrote it, if the feed says so",
+    "author": "the author, if the feed names one",
     "tags": "list of the tags",
     "published": "publication time in the feed",
     "at": "when Sanderling reported it",

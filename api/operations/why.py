@@ -158,15 +158,15 @@ def _page(event: Event, note: Note | None) -> Message:
 def _weighed(part: Part) -> Message:
     text, score = _cut(part.text), f"{part.score:.2f}"
     if part.came:
-        return message("“%(text)s” came (%(score)s)", text=text, score=score)
-    return message("“%(text)s” went (%(score)s)", text=text, score=score)
+        return message("“%(text)s” added (%(score)s)", text=text, score=score)
+    return message("“%(text)s” removed (%(score)s)", text=text, score=score)
 
 
 def _diff(event: Event) -> Message:
     if not hasattr(event.diff, "added"):
         return message("The page changed.")
     came, went, altered = (len(getattr(event.diff, name)) for name in ("added", "removed", "changed"))
-    says = "The page changed: blocks came (%(came)s), went (%(went)s), were altered (%(altered)s)."
+    says = "The page changed: blocks added (%(came)s), removed (%(went)s), altered (%(altered)s)."
     return message(says, came=came, went=went, altered=altered)
 
 
@@ -199,12 +199,12 @@ def _matched_alerts(matching: Matching, named: bool) -> Message | None:
     if not names:
         return passed
     if not named:
-        says = message("It is for %(count)s alerts as they are now.", count=names)
-        return joined([message("It is for %(count)s alert as they are now.", count=1) if names == 1 else says, passed])
+        says = message("%(count)s alerts match it now.", count=names)
+        return joined([message("%(count)s alert matches it now.", count=1) if names == 1 else says, passed])
     shown = ", ".join(f"“{_cut(name)}”" for name in matching.names[:3]) + (", .." if names > 3 else "")
-    says = message("It is for %(count)s alerts as they are now: %(names)s.", count=names, names=shown)
+    says = message("%(count)s alerts match it now: %(names)s.", count=names, names=shown)
     if names == 1:
-        says = message("It is for %(count)s alert as they are now: %(names)s.", count=names, names=shown)
+        says = message("%(count)s alert matches it now: %(names)s.", count=names, names=shown)
     return joined([says, passed])
 
 

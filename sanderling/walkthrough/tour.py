@@ -107,7 +107,7 @@ class _Guide:
         event = await self._event()
         for line in self._renderer.lines(msgspec.json.decode(event)):
             click.echo("  " + line)
-        _say(f"  It came {trio.current_time() - began:.1f} s after the change, by GET /v1/stream.")
+        _say(f"  It arrived {trio.current_time() - began:.1f} s after the change, over GET /v1/stream.")
         return event
 
     async def _show_signature(self, event: bytes) -> None:
@@ -117,7 +117,7 @@ class _Guide:
         if not verdict.valid or forged.valid:
             raise CommandFailed(f"The signature of the event did not verify: {verdict.reason}.")
         _say(f"  verified: {verdict.reason}.")
-        _say(f"  With one figure altered: {forged.cause.value}: {forged.reason}.")
+        _say(f"  With one digit altered: {forged.cause.value}: {forged.reason}.")
 
     async def _show_why(self, event: bytes) -> None:
         self._station("The reason for this event")

@@ -58,6 +58,6 @@ async def test_the_first_five_minutes(tmp_path: Path) -> None:
             assert reader.path.startswith("/webhook-bins/")
             assert said.count("verified") == 2, said
             said = await reader.open("/first-steps")
-            assert "It is for 1 alert as they are now: “Practice”." in said
+            assert "1 alert matches it now: “Practice”." in said
             assert "The practice is over" in await reader.press("/first-steps/end")
             assert (await reader.open("/sources")).count("practice") == 0

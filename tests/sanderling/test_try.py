@@ -38,7 +38,7 @@ async def test_it_shows_everything_within_a_minute_and_leaves_nothing(tmp_path: 
         'The fare "Single, adult" went from 18.00 to 21.70 euro.',
         "Fares: Single, adult: 18.00 euro → Single, adult: 21.70 euro",
         "verified: signed with key",
-        "With one figure altered: changed:",
+        "With one digit altered: changed:",
         "The change scored",
         "webhook signature (HMAC): verified",
         "event signature: verified",
@@ -73,7 +73,7 @@ async def test_keep_keeps_the_service_until_ctrl_c_and_the_folder_for_good(tmp_p
     assert left_in(folder)
 
 
-def test_what_is_shown_as_forged_is_refused_for_its_content() -> None:
+def test_a_forged_event_is_refused_for_its_content() -> None:
     key = new_signing_key(bytes(32), NOW)
     body = Signer(key).sign(an_event(), NOW)
     assert verify(body, jwks([key])).valid

@@ -20,8 +20,8 @@ from storage.records.message import Message, joined, message
 from tests.rules.source_files import ROOT
 
 _WEIGHED = (
-    message("“%(text)s” came (%(score)s)", text="Adult: 21. Bicycles fr…", score="0.60"),
-    message("“%(text)s” went (%(score)s)", text="Adult, day: 18", score="0.36"),
+    message("“%(text)s” added (%(score)s)", text="Adult: 21. Bicycles fr…", score="0.60"),
+    message("“%(text)s” removed (%(score)s)", text="Adult, day: 18", score="0.36"),
 )
 IN_SWEDISH: tuple[tuple[str | Message, str], ...] = (
     ("The last check failed: answered 503", "Den senaste läsningen misslyckades: svarade 503"),

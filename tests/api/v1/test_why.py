@@ -68,7 +68,7 @@ async def test_a_pages_event_says_what_weighed_and_with_what_it_was_compared(
     (event,) = await commit(house, a_page_draft(), notes=(first, told))
     answer = await why(client, event)
     assert answer["says"] == (
-        "The change scored 0.80; the threshold is 0.50. Most of the score: “It costs 29” came (0.60). "
+        "The change scored 0.80; the threshold is 0.50. Most of the score: “It costs 29” added (0.60). "
         "1 other difference did not count. "
         "It was compared with the page of the first check, on 28 May 2026 20:26 UTC."
     )
@@ -85,7 +85,7 @@ async def test_an_event_whose_note_is_gone_says_so_and_what_it_has_itself(
     answer = await why(client, event)
     assert not answer["noted"] and answer["score"] is None and answer["weighed"] == []
     assert answer["says"].startswith(
-        "The page changed: blocks came (1), went (0), were altered (1). The note of that check"
+        "The page changed: blocks added (1), removed (0), altered (1). The note of that check"
     )
     assert answer["compared_with_event"] == id_in(before)
     assert "page reported on 28 May 2026" in answer["says"]
@@ -112,7 +112,7 @@ async def test_a_notice_says_that_it_is_one_and_alerts_are_named(house: House, c
     page, notice = await commit(house, a_page_draft(), a_draft("A source is failing", alert_type="source_failing"))
     answer = await why(client, page)
     assert answer["alerts"] == {"count": 1, "names": ["prices"]}
-    assert answer["says"].endswith("It is for 1 alert as they are now: “prices”.")
+    assert answer["says"].endswith("1 alert matches it now: “prices”.")
     answer = await why(client, notice)
     assert answer["kind"] == "notice" and "notice of the service itself (source_failing)" in answer["says"]
     assert set(answer["alerts"]["names"]) == {"prices", "troubles"}  # both ask for notices, which is the default
@@ -139,7 +139,7 @@ async def test_a_key_that_may_not_read_alerts_learns_their_number_and_no_name(ho
     async with await house.client("stream:read") as reader:
         answer = await why(reader, page)
     assert answer["alerts"] == {"count": 1, "names": []}
-    assert answer["says"].endswith("It is for 1 alert as they are now.")
+    assert answer["says"].endswith("1 alert matches it now.")
 
 
 async def test_feedback_teaches_every_text_of_the_difference(house: House, client: httpx.AsyncClient) -> None:
