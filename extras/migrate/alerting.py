@@ -22,8 +22,8 @@ from storage.records.alert import MOST_SOURCES
 from storage.records.destination import WEBHOOK
 
 PAGE: Final = 200
-_NO_SOURCE: Final = "none of its sources is there"
-_ELSEWHERE: Final = "an alert of this name sends elsewhere: give that one another name, and import again"
+_NO_SOURCE: Final = "none of its sources exists"
+_ELSEWHERE: Final = "an alert with this name has other destinations: rename it and import again"
 
 
 class Alerting:

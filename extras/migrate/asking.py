@@ -14,7 +14,7 @@ from extras.migrate.drafting import Drafting
 
 _CONTENT_TYPE: Final = "content-type"
 _MOST: Final = 32_768
-UNSUPPORTED: Final = "looks ask for pages (GET), or post a body (POST)"
+UNSUPPORTED: Final = "checks fetch pages (GET) or post a body (POST)"
 """The reason to skip a watch with another method."""
 
 
@@ -27,7 +27,7 @@ def request_of(
         line = f"{name.strip()}: {' '.join(value.split())}"
         posts_type = body is not None and name.strip().lower() == _CONTENT_TYPE
         if "{{" in value or "{%" in value:
-            drafting.note(place, "headers", "impossible", f"{name[:40]}: it is made anew for each look, by a template")
+            drafting.note(place, "headers", "impossible", f"{name[:40]}: a template makes it for each check")
         elif wrong := next(wrong_request(f"{POST}\n{line}" if posts_type else line, LOOKS_OWN, "the look"), ""):
             drafting.note(place, "headers", "impossible", f"{name[:40]}: {wrong}")
         elif len(kept) == MOST_HEADERS and name.lower() not in kept:
@@ -41,9 +41,9 @@ def request_of(
         return head or None
     text = f"{POST}\n{head}\n\n{body}" if head else f"{POST}\n\n{body}"
     if len(text) > _MOST or "{{" in body or "{%" in body:
-        drafting.note(place, "body", "impossible", "it is too long, or made anew for each look by a template")
+        drafting.note(place, "body", "impossible", "it is too long, or a template makes it for each check")
         return None
-    drafting.note(place, "body", "exact", "posted at each look; sealed when it arrives")
+    drafting.note(place, "body", "exact", "posted at each check; sealed when it arrives")
     return text
 
 

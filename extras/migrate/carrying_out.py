@@ -32,7 +32,7 @@ WITHIN: Final = 90.0
 """Timeout of a batch in seconds; the service answers within 55."""
 TRIES: Final = 3
 """Maximum tries for sources whose detection timed out."""
-AGAIN: Final = "Run the same command again to go on: what is there already stays as it is."
+AGAIN: Final = "Run the same command again to continue; entries that exist already stay unchanged."
 NOTHING: Final = "Nothing was added"
 
 _TOO_LARGE: Final = (

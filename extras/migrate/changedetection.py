@@ -43,31 +43,31 @@ from extras.migrate.plan import PLAIN, DestinationBody, NotReadable, Plan, Shown
 from extras.migrate.recognising import decoded
 from extras.migrate.xpath import css_of
 
-_NO_STEPS: Final = "a browser shows the page, and is told nothing to do there"
+_NO_STEPS: Final = "a browser shows the page but does nothing on it"
 _MESSAGE: Final = "a message is the event itself, as JSON"
 FIELDS: Final = (
-    Field("browser_steps", "impossible", f"{_NO_STEPS}: it is watched as it is without these steps"),
+    Field("browser_steps", "impossible", f"{_NO_STEPS}: it is watched without these steps"),
     Field("webdriver_js_execute_code", "impossible", _NO_STEPS),
-    Field("webdriver_delay", "approximated", "a rendered page is read once it has come to rest"),
-    Field("proxy", "impossible", "looks are made directly"),
+    Field("webdriver_delay", "approximated", "a rendered page is read once it is idle"),
+    Field("proxy", "impossible", "checks connect directly"),
     Field("ignore_text", "impossible", "lines are not left out by their text: leave out their element, or mark noise"),
-    Field("extract_text", "impossible", "the whole text is watched, not what an expression finds in it"),
-    Field("conditions", "impossible", "conditions about numbers and differences; an alert's query is about words"),
-    Field("ignore_status_codes", "impossible", "a page that answers with an error has failed"),
+    Field("extract_text", "impossible", "the whole text is watched, not the matches of an expression"),
+    Field("conditions", "impossible", "conditions on numbers and differences; an alert's query searches words"),
+    Field("ignore_status_codes", "impossible", "an error response fails the check"),
     Field("notification_title", "impossible", _MESSAGE),
     Field("notification_body", "impossible", _MESSAGE),
-    Field("notification_screenshot", "impossible", "no pictures are made"),
-    Field("check_unique_lines", "approximated", "a text that an earlier look had shown is never told again"),
+    Field("notification_screenshot", "impossible", "notifications have no pictures"),
+    Field("check_unique_lines", "approximated", "a text that an earlier check found is never reported again"),
     Field("sort_text_alphabetically", "exact", "the order of blocks does not count"),
     Field("trim_text_whitespace", "exact", "white space does not count"),
-    Field("remove_duplicate_lines", "approximated", "texts are compared block by block, whatever their number"),
+    Field("remove_duplicate_lines", "approximated", "texts are compared block by block, however many there are"),
     Field("strip_ignored_lines", "impossible", "lines are not left out by their text"),
-    Field("llm_intent", "impossible", "changes are weighed by rules that can be looked up, not by a language model"),
+    Field("llm_intent", "impossible", "documented rules weigh the changes, not a language model"),
 )  # fmt: skip
 ONE_WAY: Final = (
-    ("filter_text_added", "that something was added counts too"),
-    ("filter_text_removed", "that something is gone counts too"),
-    ("filter_text_replaced", "that something was replaced counts too"),
+    ("filter_text_added", "additions count too"),
+    ("filter_text_removed", "removals count too"),
+    ("filter_text_replaced", "replacements count too"),
 )
 """Kinds of change that a watch may exclude."""
 PLAIN_BACKENDS: Final = ("", "system", "html_requests")
@@ -89,7 +89,7 @@ def out_of_zip(data: bytes) -> dict[str, bytes]:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             members = archive.infolist()
             if len(members) > MOST_MEMBERS:
-                raise NotReadable(f"The zip has {len(members)} files; at most {MOST_MEMBERS} are looked at.")
+                raise NotReadable(f"The zip has {len(members)} files; at most {MOST_MEMBERS} are read.")
             for member in members:
                 if not WANTED.search(member.filename):
                     continue
@@ -136,7 +136,7 @@ def datastore(data: bytes) -> Datastore:
     """Parse a zip or a single JSON file. Raises NotReadable."""
     files = out_of_zip(data) if data.startswith(b"PK") else {_OLD: data}
     if not files:
-        raise NotReadable("There is neither a url-watches.json in it nor a watch.json.")
+        raise NotReadable("It contains neither url-watches.json nor watch.json.")
     store = Datastore()
     moved = any(name.endswith(_NEW) for name in files)
     for name, content in files.items():
@@ -250,7 +250,7 @@ def read_changedetection(data: bytes) -> Plan:
     if texts(store.application, "global_ignore_text"):
         drafting.note("the settings", "global_ignore_text", "impossible", "lines are not left out by their text")
     if store.headers:
-        drafting.note("the settings", "headers", "impossible", "they may be secrets, and none travels")
+        drafting.note("the settings", "headers", "impossible", "they may contain secrets, which are not imported")
     return drafting.plan("changedetection")
 
 
@@ -268,7 +268,7 @@ class _Reading:
         watch, place, note = self._watch, self._place, self._drafting.note
         address = text(watch, "url")
         if "{{" in address or "{%" in address:
-            note(place, "address", "impossible", "it is made anew for each look, by a template")
+            note(place, "address", "impossible", "a template makes it for each check")
             return
         method = (text(watch, "method") or "GET").upper()
         if method not in {"GET", "POST"}:
@@ -310,7 +310,7 @@ class _Reading:
         if name == "include_filters" and None in found:
             return []  # the others alone would cover too little
         if name == "include_filters" and found and joined_selectors([css for css in found if css]) is None:
-            self._drafting.note(self._place, name, "impossible", f"a JSONPath beside others: {otherwise}")
+            self._drafting.note(self._place, name, "impossible", f"a JSONPath next to other selectors: {otherwise}")
             return []
         return [css for css in found if css]
 
@@ -319,7 +319,7 @@ class _Reading:
             return rule.removeprefix("json:").strip()
         if rule.startswith(_DATA):
             kind = rule.partition(":")[0]
-            self._drafting.note(self._place, name, "impossible", f"{kind}: of JSON nothing is picked out: {otherwise}")
+            self._drafting.note(self._place, name, "impossible", f"{kind}: nothing is selected from JSON: {otherwise}")
             return None
         path = next((rule.removeprefix(sign) for sign in ("xpath:", "xpath1:") if rule.startswith(sign)), None)
         if path is None and not rule.startswith("/"):
@@ -333,7 +333,7 @@ class _Reading:
         parts = mapping(self._watch.get("time_between_check"))
         own = sum(size * _watch_number(parts.get(name)) for name, size in PARTS.items())
         if self._watch.get("time_between_check_use_default", not own):  # absent in older versions
-            says = "as often as it is worth, where it was an interval for all"
+            says = "an adaptive interval, in place of one interval for all"
             self._drafting.note(self._place, "interval", "approximated", says)
             return None
         return own or None
@@ -344,7 +344,7 @@ class _Reading:
             return None
         hours = hours_of(limit)
         if hours is None:
-            self._drafting.note(self._place, name, "impossible", "its days differ: it is looked at always")
+            self._drafting.note(self._place, name, "impossible", "its days differ: it is checked at all times")
         else:
             self._drafting.note(self._place, name, "exact")
         return hours
@@ -365,7 +365,7 @@ class _Reading:
         place, watch, note = self._place, self._watch, self._drafting.note
         tell_of(self._drafting, place, watch, FIELDS)
         if text(watch, "processor") == PROCESSOR:
-            says = "an alert's query about prices and availability; a share is of the last price that was told"
+            says = "an alert's query for prices and availability; a percentage refers to the last reported price"
             note(place, "processor", "approximated", says)
         elif text(watch, "processor") not in ("", "text_json_diff"):
             note(place, "processor", "approximated", "its text is watched")
@@ -410,7 +410,7 @@ class _Reading:
             try:
                 found.append(lookup(line, wide=wide))
             except Unsayable as error:
-                self._drafting.note(self._place, name, "impossible", f"{error}: what it keeps back is told as well")
+                self._drafting.note(self._place, name, "impossible", f"{error}: the entries it hid are reported too")
                 continue
             says = f"an alert's query: {BEGINNINGS if wide else WHOLE_WORDS}; the stream has all changes"
             self._drafting.note(self._place, name, "approximated", says)
@@ -418,7 +418,7 @@ class _Reading:
 
     def _destinations(self) -> list[DestinationBody]:
         if truth(self._watch.get("notification_muted")) or truth(self._store.application.get("all_muted")):
-            self._drafting.note(self._place, "notification_muted", "exact", "it tells nobody")
+            self._drafting.note(self._place, "notification_muted", "exact", "it notifies no destination")
             return []
         levels = (self._watch, *self._groups, self._store.application)
         addresses = next((found for level in levels if (found := texts(level, "notification_urls"))), [])

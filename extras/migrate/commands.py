@@ -16,10 +16,10 @@ from sanderling.flags import KEY_HELP, URL_HELP, client_flags, loaded, settings_
 
 @click.command("import")
 @click.argument("file")
-@click.option("--from", "program", type=click.Choice(KINDS), help="Of which program it is; else its content says so.")
-@click.option("--dry-run", is_flag=True, help="Only say what would be done; needs no service.")
+@click.option("--from", "program", type=click.Choice(KINDS), help="Program of the file; detected by default.")
+@click.option("--dry-run", is_flag=True, help="Only print the plan; needs no service.")
 @click.option("--yes", is_flag=True, help="Do it without asking.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object a line: what would be done, or what was.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per line: the plan, or the results.")
 @client_flags
 @settings_flags()
 def move_in(
@@ -80,7 +80,7 @@ def move_in(
 @click.option("--no-events", is_flag=True, help="Leave out the events: sources, alerts and destinations only.")
 @click.option("--since", metavar="TIME|ID", help="Only the events from a time (RFC 3339), or after an event's id.")
 @click.option("--schema", is_flag=True, help="Print the JSON Schema of the lines instead.")
-@click.option("--as-config", metavar="DIR", help="Write the TOML files instead of which `sanderling apply` makes it.")
+@click.option("--as-config", metavar="DIR", help="Write TOML files for `sanderling apply` instead.")
 @click.option("--workspace", default="main", show_default=True, help="With --as-config: the name of these files.")
 @click.option("--url", "service", metavar="URL", help=f"With --as-config: {URL_HELP}")
 @click.option("--key-file", metavar="FILE", help=f"With --as-config: {KEY_HELP}")
@@ -122,9 +122,9 @@ def move_out(
 
         as_files = next((found for module in TABLE if (found := extra(module).as_files) is not None), None)
         if file is not None or no_events or since is not None:
-            raise CommandFailed("--as-config stands without FILE, --no-events and --since.", Exit.USAGE)
+            raise CommandFailed("--as-config can't be combined with FILE, --no-events or --since.", Exit.USAGE)
         if as_files is None:
-            raise CommandFailed("--as-config needs an extra that this program lacks, extras/apply.", Exit.USAGE)
+            raise CommandFailed("--as-config needs the extra extras/apply, which this program lacks.", Exit.USAGE)
         client = client_of(loaded(config, flags).settings.data, service, key_file, environ())
         return as_files(client, Path(as_config), workspace)
     if file is None:

@@ -166,7 +166,7 @@ class Drafting:
         if not (good and all(good)):
             return None
         if (joined := joined_selectors(selectors)) is None:
-            self.note(place, "selector", "impossible", "several JSONPaths are not one: the whole document is watched")
+            self.note(place, "selector", "impossible", "several JSONPaths can't join: the whole document is watched")
             return None
         if len(joined) > LONGEST_SELECTOR:
             self.note(place, "selector", "impossible", f"over {LONGEST_SELECTOR} characters: the whole page is watched")
@@ -240,8 +240,8 @@ def _joining(there: PlannedSource, more: PlannedSource) -> str:
     if (one.selector, one.ignore) == (two.selector, two.ignore):
         return what
     if one.selector and two.selector:
-        return f"{what}, which watches what both did"
-    return f"{what}, which watches the whole page but for what both leave out"
+        return f"{what} that watches the parts of both"
+    return f"{what} that watches the whole page without the parts that both ignore"
 
 
 def _parts(urls: tuple[str, ...]) -> Iterable[tuple[str, ...]]:
@@ -326,8 +326,8 @@ def truth(value: Any) -> bool:
 
 
 LANGUAGE: Final = "simple"
-WHOLE_WORDS: Final = "found as whole words, capitals and accents aside"
-BEGINNINGS: Final = "found from the beginning of a word on, capitals and accents aside"
+WHOLE_WORDS: Final = "found as whole words, ignoring case and accents"
+BEGINNINGS: Final = "found from the beginning of a word, ignoring case and accents"
 _SLASHED = re.compile(r"/(.+)/([a-z]*)", re.DOTALL)
 _MARKS = re.compile(r"[\"“”„]")
 _FLAGS = re.compile(r"^\(\?[aiLmsux]+\)")
@@ -353,7 +353,7 @@ def phrase(text: str, *, wide: bool = False) -> str:
     if wide and _finds(f'"{words}*"', words):
         return f'"{words}*"'
     if not _finds(f'"{words}"', words):
-        raise Unsayable(f"{shortened(text, 60)!r} has no word to look for, or too many")
+        raise Unsayable(f"{shortened(text, 60)!r} has no word to search for, or too many")
     return f'"{words}"'
 
 

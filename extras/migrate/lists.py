@@ -66,14 +66,14 @@ def read_csv(data: bytes) -> Plan:
                 cells = {name: row[at] for name, at in columns.items() if at < len(row)}
                 _row(drafting, f"line {rows.line_num}", cells)
     except csv.Error as error:
-        raise NotReadable(f"It is no table: line {rows.line_num}: {error}.") from None
+        raise NotReadable(f"It is not a table: line {rows.line_num}: {error}.") from None
     return drafting.plan("csv")
 
 
 def _row(drafting: Drafting, place: str, cells: Mapping[str, str]) -> None:
     kind = cells.get("type", "").strip().lower()
     if kind and kind not in TIERS:
-        says = f"{shortened(kind, 40)!r} is none of {', '.join(TIERS)}: it is detected"
+        says = f"{shortened(kind, 40)!r} is not one of {', '.join(TIERS)}: the type is detected"
         drafting.note(place, "type", "impossible", says)
     tags = re.split(r"[,;]", cells.get("tags", ""))
     seconds = _seconds(drafting, place, cells.get("interval", "").strip())
@@ -95,7 +95,7 @@ def _seconds(drafting: Drafting, place: str, text: str) -> float | None:
         return None
     found = _INTERVAL.fullmatch(text)
     if found is None:
-        drafting.note(place, "interval", "impossible", f"{shortened(text, 40)!r} is none: write 10m, or seconds")
+        drafting.note(place, "interval", "impossible", f"{shortened(text, 40)!r} is invalid: write 10m, or seconds")
         return None
     return float(found[1]) * {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86400}[found[2].lower()]
 
@@ -130,9 +130,9 @@ def delimiter_of(header: str) -> str:
 def _lines(data: bytes) -> list[str]:
     lines = decode(data, "").text.lstrip("\ufeff").splitlines()
     if len(lines) > MOST_LINES:
-        raise NotReadable(f"It has {len(lines)} lines; at most {MOST_LINES} are read: split it.")
+        raise NotReadable(f"It has {len(lines)} lines; at most {MOST_LINES} are read: split the file.")
     if long := next(_too_long(lines), None):
-        raise NotReadable(f"Line {long} is over {LONGEST_LINE} characters long: this is no list of addresses.")
+        raise NotReadable(f"Line {long} is over {LONGEST_LINE} characters long: this is not a list of addresses.")
     return lines
 
 
@@ -151,9 +151,9 @@ def read_opml(data: bytes) -> Plan:
         drafting.source(f"feed {number}", line.url, title=line.title, tags=line.tags)
     for address in outline.lists:
         drafting.note(
-            "the file", "list", "impossible", f"{shortened(address, 120)}: a list that it names is not followed"
+            "the file", "list", "impossible", f"{shortened(address, 120)}: a list inside a list is not followed"
         )
     if outline.left_out:
-        says = f"{outline.left_out} feeds after the first {MOST_LINES} are not read: split it"
+        says = f"{outline.left_out} feeds after the first {MOST_LINES} are not read: split the file"
         drafting.note("the file", "feeds", "impossible", says)
     return drafting.plan("opml")

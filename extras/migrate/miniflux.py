@@ -28,24 +28,24 @@ from extras.migrate.plan import DestinationBody, Plan, named
 from extras.migrate.recognising import decoded
 
 PLACE: Final = "feed"
-_ENTRY: Final = "an event has what the feed says of an entry; the article behind it is not fetched"
+_ENTRY: Final = "an event has the entry's text from the feed; the article is not fetched"
 FIELDS: Final = (
     Field("crawler", "impossible", _ENTRY),
     Field("scraper_rules", "impossible", _ENTRY),
-    Field("rewrite_rules", "impossible", "texts are told as they are"),
-    Field("urlrewrite_rules", "impossible", "addresses of entries are told as they are"),
-    Field("user_agent", "impossible", "looks say who is asking: Sanderling, and the setting contact"),
-    Field("fetch_via_proxy", "impossible", "looks are made directly"),
-    Field("proxy_url", "impossible", "looks are made directly"),
+    Field("rewrite_rules", "impossible", "texts are reported unchanged"),
+    Field("urlrewrite_rules", "impossible", "addresses of entries are reported unchanged"),
+    Field("user_agent", "impossible", "checks identify themselves as Sanderling, with the setting contact"),
+    Field("fetch_via_proxy", "impossible", "checks connect directly"),
+    Field("proxy_url", "impossible", "checks connect directly"),
     Field("allow_self_signed_certificates", "impossible", "a certificate must be valid"),
-    Field("ignore_http_cache", "approximated", "looks are conditional; a body that is the same is no news"),
-    Field("disable_http2", "exact", "looks use HTTP/1.1"),
+    Field("ignore_http_cache", "approximated", "checks are conditional; an unchanged body is not reported"),
+    Field("disable_http2", "exact", "checks use HTTP/1.1"),
     Field("no_media_player", "exact", "there is none"),
-    Field("hide_globally", "impossible", "every event is on the stream; leave its tag out there"),
-    Field("ntfy_enabled", "impossible", "ntfy: no webhook of ours speaks to it; put a receiver before it"),
-    Field("pushover_enabled", "impossible", "Pushover: no webhook of ours speaks to it; put a receiver before it"),
+    Field("hide_globally", "impossible", "every event is on the stream; filter by tag there"),
+    Field("ntfy_enabled", "impossible", "ntfy: our webhooks don't support it; put a receiver in front"),
+    Field("pushover_enabled", "impossible", "Pushover: our webhooks don't support it; put a receiver in front"),
 )
-_ANYWHERE: Final = "in titles and texts, where it was titles, addresses, authors and tags"
+_ANYWHERE: Final = "in titles and texts only, without addresses, authors and tags"
 _RULE = re.compile(r"(?P<field>Entry\w+)\s*=\s*(?P<pattern>.+)", re.DOTALL)
 
 
@@ -109,13 +109,13 @@ def _rules(drafting: Drafting, place: str, feed: Mapping[str, Any], names: tuple
 def _rule(drafting: Drafting, place: str, name: str, line: str, wide: bool) -> str:
     named = _RULE.fullmatch(line.strip())
     if named is not None and named["field"] not in ("EntryTitle", "EntryContent"):
-        says = f"{named['field']}: a query looks at titles and texts only: what it keeps back is told as well"
+        says = f"{named['field']}: a query searches titles and texts only: the entries it hid are reported too"
         drafting.note(place, name, "impossible", says)
         return ""
     try:
         query = pattern(line if named is None else named["pattern"], wide=wide)
     except Unsayable as error:
-        drafting.note(place, name, "impossible", f"{error}: what it keeps back is told as well")
+        drafting.note(place, name, "impossible", f"{error}: the entries it hid are reported too")
         return ""
     drafting.note(place, name, "approximated", f"an alert: {BEGINNINGS if wide else WHOLE_WORDS}; {_ANYWHERE}")
     return query

@@ -233,7 +233,7 @@ POSTING: Final = {"json": "http", "jsons": "https", "post": "http", "posts": "ht
 """Schemes that post to an address, with the address's scheme."""
 OTHER_BODY: Final = ("form", "forms", "xml", "xmls", "get", "gets", "put", "puts", "patch", "delete", "deletes")
 WHAT: Final = "notification"
-_SIGNED: Final = "posts the event as signed JSON, where it posted a message"
+_SIGNED: Final = "posts the event as signed JSON instead of a message"
 NATIVE: Final = {
     "hooks.slack.com": "slack",
     "discord.com": "discord",
@@ -261,7 +261,7 @@ def destinations(drafting: Drafting, place: str, address: str) -> Sequence[Desti
         drafting.note(place, WHAT, "impossible", "an address that can't be read")
         return ()
     if "{{" in address or "{%" in address:
-        drafting.note(place, WHAT, "impossible", f"{scheme[:20]}://: its address is made anew for each message")
+        drafting.note(place, WHAT, "impossible", f"{scheme[:20]}://: a template makes its address for each message")
         return ()
     if scheme in SCHEMES:
         return people(drafting, place, f"{scheme}://", reached(parts, address))
@@ -284,13 +284,13 @@ def posted(drafting: Drafting, place: str, address: str) -> Sequence[Destination
 def people(drafting: Drafting, place: str, called: str, found: Sequence[Reached]) -> Sequence[DestinationBody]:
     """Return destinations that reach people. called: their name in notes, without secrets."""
     if not found:
-        says = f"{called}: of a form that is not known here; see the kinds of destinations for what it needs"
+        says = f"{called}: in an unsupported form; see the kinds of destinations for its fields"
         drafting.note(place, WHAT, "impossible", says)
     for one in found:
         mail = (
-            "; the address is asked first, and the mail server is that of the settings" if one.kind == "email" else ""
+            "; the address must agree first, and the mail server is that of the settings" if one.kind == "email" else ""
         )
-        drafting.note(place, WHAT, "approximated", f"{called}: {one.kind}, with a text of ours{mail}")
+        drafting.note(place, WHAT, "approximated", f"{called}: {one.kind}, with Sanderling's own text{mail}")
     return [DestinationBody(one.url or None, _label(one), one.kind, tuple(one.options.items())) for one in found]
 
 
@@ -304,7 +304,7 @@ def _webhook(drafting: Drafting, place: str, parts: SplitResult) -> DestinationB
     scheme, host = parts.scheme.lower(), parts.hostname or ""
     if scheme not in POSTING:
         other = "it expects another body" if scheme in OTHER_BODY else "there is no such kind of destination"
-        drafting.note(place, WHAT, "impossible", f"{scheme[:20] or 'no'}://: {other}: put a receiver before it")
+        drafting.note(place, WHAT, "impossible", f"{scheme[:20] or 'no'}://: {other}: put a receiver in front")
         return None
     access, _, place_of_it = parts.netloc.rpartition("@")
     query = "&".join(_kept(scheme, parts.query))
@@ -341,5 +341,5 @@ def _headers(query: str) -> list[str]:
 def _differs(secure: bool) -> str:
     parts = [_SIGNED]
     if not secure:
-        parts.append("without TLS, so only if the setting allow_deliver_networks opens its network")
+        parts.append("without TLS: only if the setting allow_deliver_networks opens its network")
     return "; ".join(parts)

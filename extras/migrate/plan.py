@@ -216,9 +216,9 @@ def without_password(url: str) -> str:
 
 
 LONGEST_WAIT: Final = 500
-NEEDS: Final = "a browser shows it: one is needed here, and `sanderling doctor` says whether it is there"
-POSTED: Final = "what is asked with a POST is not rendered: it is watched as it is sent"
-AT_REST: Final = "it is read once it has come to rest: no CSS selector is waited for"
+NEEDS: Final = "it needs a browser here; `sanderling doctor` checks for one"
+POSTED: Final = "a page fetched with POST is not rendered: it is watched as sent"
+AT_REST: Final = "it is read once it is idle: it does not wait for a CSS selector"
 
 
 class Shown(NamedTuple):

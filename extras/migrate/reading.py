@@ -31,5 +31,5 @@ def read(kind: Kind, data: bytes) -> Plan:
         raise NotReadable(f"It is larger than {most >> 20} MiB.")
     plan = READERS[kind](data)
     if not (plan.sources or plan.findings):
-        raise NotReadable("There is nothing in it.")
+        raise NotReadable("It is empty.")
     return plan

@@ -42,7 +42,7 @@ def kind_of(data: bytes) -> Kind:
         return "csv"
     if _ADDRESS.search(text):
         return "urls"
-    raise NotReadable("Nothing in it says of which program it is: name that with --from.")
+    raise NotReadable("Its format is unknown. Name the program with --from.")
 
 
 def _kind_of_json(data: bytes, start: bytes) -> Kind:
@@ -56,7 +56,7 @@ def _kind_of_json(data: bytes, start: bytes) -> Kind:
         for kind, names in _MARKS:
             if any(name in first for name in names):
                 return kind
-    raise NotReadable("It is JSON, and of none of the programs that are known here.")
+    raise NotReadable("It is JSON, but of no supported program.")
 
 
 _MARKS: Final[tuple[tuple[Kind, tuple[str, ...]], ...]] = (
@@ -79,6 +79,6 @@ def decoded(data: bytes) -> Any:
     try:
         return msgspec.json.decode(data.removeprefix(b"\xef\xbb\xbf"))
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise NotReadable(f"It is no JSON: {error}.") from None
+        raise NotReadable(f"It is not JSON: {error}.") from None
     except RecursionError:
         raise NotReadable("It is JSON that is nested too deeply.") from None

@@ -33,11 +33,11 @@ from extras.migrate.notifying import NATIVE, Reached, people, posted
 from extras.migrate.plan import PLAIN, DestinationBody, Grade, NotReadable, Plan, Shown, named, shortened, shown
 from extras.migrate.xpath import css_of, documents
 
-_DATA: Final = "of JSON, CSV and the like nothing is picked out: what is there is watched as text, if it can be"
+_DATA: Final = "nothing is selected from JSON, CSV and the like: it is watched as text where possible"
 _NO_PROGRAM: Final = "no program of yours is run"
 _TEXT_EDIT: Final = "texts are not edited before they are compared"
 TOLD: Final[dict[str, tuple[Grade, str]]] = {
-    "html2text": ("exact", "text is what is compared"),
+    "html2text": ("exact", "the text is compared"),
     "beautify": ("exact", "mark-up does not count"),
     "absolute_links": ("exact", "addresses of links do not count"),
     "absolute-links": ("exact", "addresses of links do not count"),
@@ -62,13 +62,13 @@ TOLD: Final[dict[str, tuple[Grade, str]]] = {
     "jsontoyaml": ("impossible", _DATA),
     "csv2text": ("impossible", _DATA),
     "ical2text": ("exact", "a calendar is watched entry by entry"),
-    "pdf2text": ("exact", "the text of a PDF is what is watched"),
-    "pypdf": ("exact", "the text of a PDF is what is watched"),
+    "pdf2text": ("exact", "the text of the PDF is watched"),
+    "pypdf": ("exact", "the text of the PDF is watched"),
     "ocr": ("impossible", "pictures are not read"),
     "ascii85": ("impossible", "only text is watched"),
     "base64": ("impossible", "only text is watched"),
     "hexdump": ("impossible", "only text is watched"),
-    "sha1sum": ("impossible", "the text itself is compared, and what changed is told"),
+    "sha1sum": ("impossible", "the text itself is compared, and its changes are reported"),
     "shellpipe": ("impossible", _NO_PROGRAM),
     "execute": ("impossible", _NO_PROGRAM),
 }
@@ -116,9 +116,9 @@ def filtered(drafting: Drafting, place: str, value: Any) -> Filtered:
             if css is None:
                 continue
             if selectors and "xpath" in map(selector_kind, (css, selectors[-1])):
-                drafting.note(place, name, "impossible", "an XPath within a selection: that one alone is watched")
+                drafting.note(place, name, "impossible", "an XPath within a selection: only the XPath is watched")
             elif selectors:
-                drafting.note(place, name, "approximated", "what lies within what was selected before")
+                drafting.note(place, name, "approximated", "the part within the earlier selection")
                 selectors = [_within(selectors[-1], css)]
             else:
                 selectors = [css]
@@ -143,10 +143,10 @@ def _selection(drafting: Drafting, place: str, name: str, argument: Any) -> str 
     given = next((value for key in ("selector", "path", "id", "class", "tag") if (value := options.get(key))), argument)
     text = given if isinstance(given, str) else ""
     if options.get("method") == "xml" and not (name == "xpath" and text):
-        drafting.note(place, name, "impossible", "in XML nothing is selected: a feed is told entry by entry")
+        drafting.note(place, name, "impossible", "nothing is selected from XML: a feed is reported entry by entry")
         return None
     if options.get("skip") or options.get("maxitems"):
-        drafting.note(place, name, "impossible", "skip and maxitems: all that matches is watched")
+        drafting.note(place, name, "impossible", "skip and maxitems: all matches are watched")
     if options.get("sort"):
         drafting.note(place, "sort", *TOLD["sort"])
     match name:
@@ -164,7 +164,7 @@ def _selection(drafting: Drafting, place: str, name: str, argument: Any) -> str 
             return f'[style*="{_quoted(text)}"]'
         case "element-by-tag" if text:
             return text
-    drafting.note(place, shortened(name, 40), "impossible", "a filter that is not known here")
+    drafting.note(place, shortened(name, 40), "impossible", "an unknown filter")
     return None
 
 
@@ -189,7 +189,7 @@ def _lookup(drafting: Drafting, place: str, name: str, argument: Any) -> list[st
     except Unsayable as error:
         drafting.note(place, name, "impossible", str(error))
         return []
-    says = f"an alert: tells of changes of blocks with the text, not of its lines alone; {BEGINNINGS}"
+    says = f"an alert: reports changes of blocks with the text, not of single lines; {BEGINNINGS}"
     drafting.note(place, name, "approximated", says)
     return [query]
 
@@ -287,10 +287,10 @@ _READ: Final[Mapping[str, Callable[[_Settings], Iterator[Reached]]]] = {
 }
 
 
-_DIRECT: Final = "looks are made directly"
-_DIFFERENCE: Final = "what an event shows is the whole difference that was found"
-_FAILING: Final = "a failing source is told of once it lasts (source_failing), and never as a change"
-_LIMITS: Final = "it is the same for all: a setting of the service"
+_DIRECT: Final = "checks connect directly"
+_DIFFERENCE: Final = "an event shows the whole difference"
+_FAILING: Final = "a lasting failure is reported as source_failing, never as a change"
+_LIMITS: Final = "it is one setting of the service for all sources"
 FIELDS: Final = (
     Field("http_proxy", "impossible", _DIRECT),
     Field("https_proxy", "impossible", _DIRECT),
@@ -298,8 +298,8 @@ FIELDS: Final = (
     Field("ssl_no_verify", "impossible", "a certificate must be valid"),
     Field("ignore_https_errors", "impossible", "a certificate must be valid"),
     Field("timeout", "approximated", f"look_timeout: {_LIMITS}"),
-    Field("encoding", "approximated", "found out by the bytes, the header and the page"),
-    Field("ignore_cached", "approximated", "looks are conditional; a body that is the same is no news"),
+    Field("encoding", "approximated", "detected from the bytes, the header and the page"),
+    Field("ignore_cached", "approximated", "checks are conditional; an unchanged body is not reported"),
     Field("ignore_connection_errors", "approximated", _FAILING),
     Field("ignore_http_error_codes", "approximated", _FAILING),
     Field("ignore_timeout_errors", "approximated", _FAILING),
@@ -310,15 +310,15 @@ FIELDS: Final = (
     Field("diff_filters", "impossible", _DIFFERENCE),
     Field("diff_tool", "impossible", _DIFFERENCE),
     Field("differ", "impossible", _DIFFERENCE),
-    Field("additions_only", "impossible", "that something is gone counts too"),
-    Field("deletions_only", "impossible", "that something was added counts too"),
-    Field("compared_versions", "approximated", "a text that an earlier look had shown is never told again"),
-    Field("treat_new_as_changed", "impossible", "what is there at first is told to nobody"),
-    Field("user_visible_url", "impossible", "an event leads to the address that is watched"),
-    Field("url_for_human", "impossible", "an event leads to the address that is watched"),
+    Field("additions_only", "impossible", "removals count too"),
+    Field("deletions_only", "impossible", "additions count too"),
+    Field("compared_versions", "approximated", "a text that an earlier check found is never reported again"),
+    Field("treat_new_as_changed", "impossible", "content of the first check is never reported"),
+    Field("user_visible_url", "impossible", "an event links to the watched address"),
+    Field("url_for_human", "impossible", "an event links to the watched address"),
     Field("note", "impossible", "a source has a title and tags only"),
-    Field("is_markdown", "exact", "text is what is compared"),
-    Field("monospace", "exact", "text is what is compared"),
+    Field("is_markdown", "exact", "the text is compared"),
+    Field("monospace", "exact", "the text is compared"),
 )
 CARRIED: Final = frozenset(
     (
@@ -378,7 +378,7 @@ def read_urlwatch(data: bytes) -> Plan:
 def _job(drafting: Drafting, place: str, job: Mapping[str, Any], told: Sequence[DestinationBody]) -> None:
     kind = text(job, "kind")
     if job.get("command") or kind in ("shell", "command"):
-        drafting.note(place, "command", "impossible", "no command is run; what it asks for may have an address")
+        drafting.note(place, "command", "impossible", "commands are not run; watch the address that it fetches")
         return
     data = job.get("data")
     method = (text(job, "method") or ("POST" if data else "GET")).upper()
@@ -409,7 +409,7 @@ def _job(drafting: Drafting, place: str, job: Mapping[str, Any], told: Sequence[
     known = CARRIED | BROWSER | {field.name for field in FIELDS}
     for name in job:
         if name not in known:
-            drafting.note(place, shortened(name, 40), "impossible", "a directive that is not known here")
+            drafting.note(place, shortened(name, 40), "impossible", "an unknown directive")
     try:
         query = whole(*found.queries)
     except Unsayable as error:

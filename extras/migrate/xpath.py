@@ -115,7 +115,7 @@ def documents(data: bytes) -> Iterator[tuple[int, Any]]:
     try:
         yield from _Reader(yaml.parse(text, _PARSER)).documents()
     except yaml.YAMLError as error:
-        raise NotReadable(f"It is no YAML: {' '.join(str(error).split())[:300]}.") from None
+        raise NotReadable(f"It is not YAML: {' '.join(str(error).split())[:300]}.") from None
 
 
 class _Reader:
@@ -139,7 +139,7 @@ class _Reader:
         if depth > DEEPEST or self._nodes > MOST_NODES:
             raise NotReadable(f"Line {line}: it is nested too deeply, or has too many parts.")
         if isinstance(event, yaml.AliasEvent) or event.anchor is not None:
-            raise NotReadable(f"Line {line}: anchors and aliases (& and *) are not read: write it out.")
+            raise NotReadable(f"Line {line}: anchors and aliases (& and *) are not read: write the value out.")
         if event.tag is not None:
             raise NotReadable(f"Line {line}: tags such as {str(event.tag)[:60]} are not read.")
         if isinstance(event, yaml.ScalarEvent):

@@ -93,7 +93,7 @@ async def test_what_is_refused_is_told_with_its_reason_and_holds_nothing_up() ->
     told = await done(service, plan)
     assert [(one.name, one.says) for one in told if one.became == "refused"] == [
         ("https://b.test/", "it is gone"),
-        ("n", "none of its sources is there"),
+        ("n", "none of its sources exists"),
     ]
     assert [one["source_ids"] for one in service.alerts] == [["s0"]]
 
