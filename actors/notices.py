@@ -116,7 +116,7 @@ def _last(line: Attempt | None) -> str:
     return f"The last attempt ended with {f'HTTP {line.status}' if line.status else line.error or 'no answer'}. "
 
 
-def asked_for(alert: Alert, alert_type: str, event: Stored) -> bool:
+def wants_notice(alert: Alert, alert_type: str, event: Stored) -> bool:
     """Return whether an alert wants a notice: one it names, about a source in its scope or one of the alert's
     destinations.
 
@@ -130,23 +130,23 @@ def asked_for(alert: Alert, alert_type: str, event: Stored) -> bool:
     return alert.scope.has(event.source, meant.tags) or (event.source == SERVICE and _ALERT + alert.id in meant.tags)
 
 
-def telling_of(known: int | None, due: int) -> tuple[str, ...]:
+def failure_tags(known: int | None, due: int) -> tuple[str, ...]:
     """Return the tags of a notice for alerts that wait up to `due` seconds and are not yet notified.
 
     known: alerts up to this `notice_after` are notified; None: none are.
 
-    >>> telling_of(None, 60), telling_of(60, 3600), telling_of(None, EVERYBODY)
+    >>> failure_tags(None, 60), failure_tags(60, 3600), failure_tags(None, EVERYBODY)
     (('notice_after:0-60',), ('notice_after:61-3600',), ('notice_after:0-',))
     """
     return (f"{_WAITS}{0 if known is None else known + 1}-{due if due < EVERYBODY else ''}",)
 
 
-def telling_of_the_end(failing: int | None, at: Millis) -> tuple[str, ...]:
+def recovery_tags(failing: int | None, at: Millis) -> tuple[str, ...]:
     """Return the tags of a recovery notice for alerts that got the failure, last at `at`.
 
     failing: the longest notified `notice_after`; None: any.
     """
-    return (*telling_of(None, EVERYBODY if failing is None else failing), f"{_TOLD}{rfc3339(at)}")
+    return (*failure_tags(None, EVERYBODY if failing is None else failing), f"{_TOLD}{rfc3339(at)}")
 
 
 class _Meant(NamedTuple):

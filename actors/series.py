@@ -186,7 +186,7 @@ def delta_of(raw: Raw) -> Delta | None:
     return found
 
 
-async def told_before(
+async def reported_changes(
     log: EventLog, source: SourceId, added_at: Millis, see: Callable[[int, Raw], None] | None = None
 ) -> tuple[list[tuple[int, tuple[TypedChange, ...]]], int]:
     """Return a source's changes, oldest first, and since when they are complete. Raises StorageError.

@@ -138,7 +138,7 @@ class Shifts:
                     new = await self._storage.coverage.step(before, shift)
                     self._stored[-1:] = [before, new]
                     self._shifts[number] = self._shifts[number]._replace(number=new.number)
-                elif shift != self._stored[number] and not self._goes_with_next(number):
+                elif shift != self._stored[number] and not self._is_stored_with_next(number):
                     await self._storage.coverage.save(shift)
                     self._stored[number] = shift
         except STANDSTILL as error:
@@ -147,7 +147,7 @@ class Shifts:
             del self._shifts[0], self._stored[0]
             self._gone += 1
 
-    def _goes_with_next(self, number: int) -> bool:
+    def _is_stored_with_next(self, number: int) -> bool:
         """Return whether a clock step has ended a shift since: it is stored together with the next one. Otherwise a
         crash between the two would turn the step into a stop.
         """

@@ -19,7 +19,7 @@ from lxml import etree
 
 from actors.content.bodies import markup
 from actors.content.bodies.encoding import decode
-from actors.content.changes.restless import told_keys
+from actors.content.changes.restless import stored_keys
 from actors.content.errors import ContentError
 from actors.content.messages.requests import PageLook, PageRequest
 from actors.content.tasks import TASKS
@@ -81,7 +81,7 @@ def last_keys(pairs: Sequence[Pair], bodies: Mapping[str, bytes]) -> tuple[str, 
     """Return the keys of a page's content at its last check."""
     last = max(pair.after for pair in pairs)
     look = _look(bodies[last], None, ())
-    return told_keys(look.memory) if look is not None else ()
+    return stored_keys(look.memory) if look is not None else ()
 
 
 def theirs(value: Callable[[bytes], object], pairs: Sequence[Pair], bodies: Mapping[str, bytes]) -> dict[str, Outcome]:

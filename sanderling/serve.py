@@ -150,7 +150,7 @@ async def _serve_behind(
         herald = ReadyNotifier(settings, log, terminal)
         outside = herald.after(partial(doorways, loaded.origins))
         manager = manager_of(environ(), os.getpid())
-        with Watchdog(clock=monotonic, report=partial(_tell_stall, world)) as watchdog:
+        with Watchdog(clock=monotonic, report=partial(_report_stall, world)) as watchdog:
             system = System(
                 world,
                 settings,
@@ -180,7 +180,7 @@ def _end_now(log: Callable[..., None], error: Escalate) -> None:
     os._exit(Exit.GAVE_UP)
 
 
-def _tell_stall(world: World, stall: Stall) -> None:
+def _report_stall(world: World, stall: Stall) -> None:
     """Report a task that blocks the loop. Runs in the watchdog's thread."""
     world.metrics.stalls.add()
     world.log("loop.held", level="error", actor=stall.path, seconds=round(stall.seconds, 2), stack=list(stall.stack))

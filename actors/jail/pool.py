@@ -252,7 +252,7 @@ class ProcessJail:
         self._free.append(await self._new(parent))
         self._parent = parent
         self._called_at = trio.current_time()
-        self._tell_change()
+        self._wake_waiting()
 
     async def _until_idle(self, parent: Nursery) -> None:
         """Return after an idle period. Raises WorkerDied if the parent ends by itself."""
@@ -283,9 +283,9 @@ class ProcessJail:
         self._failed_starts += 1
         self._trouble = f"no worker can be started: {reason}"
         self._log("jail_start_failed", reason=reason, failures=self._failed_starts)
-        self._tell_change()
+        self._wake_waiting()
 
-    def _tell_change(self) -> None:
+    def _wake_waiting(self) -> None:
         """Wake the calls that wait for a parent."""
         self._changed.set()
         self._changed = trio.Event()

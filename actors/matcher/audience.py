@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from actors.matcher.index import StandingQueries
-from actors.notices import asked_for
+from actors.notices import wants_notice
 from actors.query import EventView, Match, QueryError, Texts, UnknownLanguage, parse
 from storage.records.alert import Alert
 from storage.records.destination import Destination
@@ -53,7 +53,7 @@ class Audience:
             return (
                 found if event.kind != Kind.PRACTICE else [id for id in found if self._alerts[id].scope.covers(event)]
             )
-        return [alert.id for alert in self._alerts.values() if asked_for(alert, told.alert_type, event)]
+        return [alert.id for alert in self._alerts.values() if wants_notice(alert, told.alert_type, event)]
 
     def _met(self, texts: Texts, event: Stored) -> list[str]:
         """Return the alerts whose queries match an event; only the texts that alerts need are analysed."""

@@ -114,7 +114,7 @@ class Condition:
         """Whether two values of one type satisfy the sign."""
         return _SIGNS[self.sign](one, other)
 
-    def stands_at(self, place: str) -> bool:
+    def covers(self, place: str) -> bool:
         """Whether a label contains the named text, or a path begins with it."""
         return self._place.search(place) is not None
 
@@ -271,16 +271,16 @@ class Facts:
 
     def meet(self, asked: Condition) -> bool:
         """Whether one of the changes meets a condition, in the place it names."""
-        return any(self._is_met(asked, fact) for fact in self._facts if _is_there(asked, fact))
+        return any(self._holds(asked, fact) for fact in self._facts if _is_there(asked, fact))
 
-    def _is_met(self, asked: Condition, fact: Fact) -> bool:
+    def _holds(self, asked: Condition, fact: Fact) -> bool:
         if asked.subject == "price" and fact.kind == "number":
             return False  # an amount saved is money, but no price
         match asked.subject, asked.aspect:
             case ("kind", _):
                 return fact.kind == asked.text
             case ("path" | "label", _):
-                return asked.stands_at(fact.path if asked.subject == "path" else fact.label)
+                return asked.covers(fact.path if asked.subject == "path" else fact.label)
             case ("availability", _):
                 return fact.after is not None and fact.after.type == "availability" and fact.after.value == asked.text
             case (_, ""):
@@ -316,7 +316,7 @@ def _keys_of(fact: Fact) -> Iterator[str]:
 
 
 def _is_there(asked: Condition, fact: Fact) -> bool:
-    return all(one.stands_at(fact.path if one.subject == "path" else fact.label) for one in asked.narrowed)
+    return all(one.covers(fact.path if one.subject == "path" else fact.label) for one in asked.narrowed)
 
 
 def _is_of(asked: Condition, value: FactValue) -> bool:

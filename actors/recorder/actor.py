@@ -124,7 +124,7 @@ class Recorder:
             if states or jars or (self._is_away and not records):
                 await self._storage.log.save_states(states, self._storage.lease, jars)
             if records or states or jars or self._is_away:
-                self._goes_on()
+                self._resume()
             _tell(sweeps, stored=True)
         except STANDSTILL as error:
             # The senders read the stored state and check again; readers are not affected.
@@ -141,7 +141,7 @@ class Recorder:
                 record.reply.fail(error)
             raise
 
-    def _goes_on(self) -> None:
+    def _resume(self) -> None:
         if self._refused is not None:
             self._refused, self._is_away = None, False
             self._world.log("recorder.goes_on")

@@ -107,7 +107,7 @@ class SourceIndex:
                     idle.append(live)
             if len(idle) >= MANY:
                 gc.freeze()
-        await self._price_anew()
+        await self._reset_price()
         await self._start_all(idle)
 
     async def take_over(self) -> tuple[int, Sequence[LiveSource]]:
@@ -141,7 +141,7 @@ class SourceIndex:
                 gc.freeze()  # they live as long as the process, or are freed by reference counts
             await trio.lowlevel.checkpoint()
 
-    async def inherit_anew(self) -> int:
+    async def reapply_defaults(self) -> int:
         """Apply the current defaults of tags to all sources; return how many changed.
 
         This makes no check: each actor replans its next one.
@@ -193,7 +193,7 @@ class SourceIndex:
         if self._supervisor.has(live.source.id):
             await self._supervisor.stop_child(live.source.id)
 
-    async def hear_out(self, live: LiveSource) -> None:
+    async def wait_for_response(self, live: LiveSource) -> None:
         """Wait, within a bound, for the response to a request under way before restarting a source's actor.
 
         The response may ask for a pause; cutting it off and asking again at once would miss that.
@@ -419,7 +419,7 @@ class SourceIndex:
             await trio.lowlevel.checkpoint()
         return ours / everyone if everyone else 1.0
 
-    async def _price_anew(self) -> None:
+    async def _reset_price(self) -> None:
         """Start with a price that fits this many sources of medium pace; the first hours correct it."""
         settings, polled = self._ports.settings, 0.0
         for part in _slices(self._live.values()):
@@ -535,7 +535,7 @@ def _overdue(live: LiveSource, now: Millis) -> bool:
     return late and (live.rests_until is None or trio.current_time() > live.rests_until + LATE / 1000)
 
 
-def stored_anew(live: LiveSource | None, stored: WatchedSource) -> LiveSource:
+def as_stored(live: LiveSource | None, stored: WatchedSource) -> LiveSource:
     """Return a source as stored by any node; `live` is the state known here."""
     if live is None:
         return LiveSource(stored.source, stored.hot, stored.version)

@@ -11,7 +11,7 @@ from msgspec import UNSET, Meta, Struct
 
 from actors.language.sentences import translated, translated_lines
 from actors.language.speaking import say
-from actors.notices import asked_for
+from actors.notices import wants_notice
 from actors.notification.reading import ListedEvent, host_of
 from actors.notification.reading import lines_of as item_lines
 from actors.query import Texts, told_in
@@ -102,11 +102,11 @@ def changed_in(event: Event) -> Changed:
 
 
 def met_by(stored: Stored, alerts: Sequence[Alert], private_since: Callable[[str], Millis | None]) -> list[Alert]:
-    """Return the alerts that an event meets as they are now."""
+    """Return the current alerts that match an event."""
     told = told_in(stored.body)
     if stored.kind in (Kind.NOTICE, Kind.HEARTBEAT):
         kind = told.alert_type or ""
-        return [alert for alert in alerts if alert.enabled and asked_for(alert, kind, stored)]
+        return [alert for alert in alerts if alert.enabled and wants_notice(alert, kind, stored)]
     texts = Texts(told)
     on = [alert for alert in alerts if alert.enabled]
     return [alert for alert in on if alert.scope.takes(stored, private_since) and meets(alert, texts)]

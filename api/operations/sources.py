@@ -279,7 +279,7 @@ async def examine(call: OperationContext, id: str) -> SourceExamination:
     return await asked(call, lambda reply: ExamineSource(source, reply))
 
 
-async def told_page(call: OperationContext, id: str, *, values: bool = False) -> ToldPage | None:
+async def reported_page(call: OperationContext, id: str, *, values: bool = False) -> ToldPage | None:
     """Return a page as last reported, or None if the source is no page or unread. Raises NotFound.
 
     values: include its current values. Raises Overloaded if no worker could read them.

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from msgspec import Raw
 
 from actors.messages.views import ToldPage
-from actors.series import Point, Series, SeriesKey, delta_of, point_of, series_of, told_before
+from actors.series import Point, Series, SeriesKey, delta_of, point_of, reported_changes, series_of
 from actors.versions import Arrivals
 from api.operations import sources
 from api.operations.context import OperationContext
@@ -50,7 +50,7 @@ class SourceValues(NamedTuple):
 async def values(call: OperationContext, id: str) -> SourceValues:
     """Return the values of a source. Raises NotFound, StorageError, Overloaded."""
     source = (await sources.view(call, id)).source
-    page = await sources.told_page(call, source.id, values=True)
+    page = await sources.reported_page(call, source.id, values=True)
     standing = StandingValues() if page is None else page.standing
     arrivals = _arrivals(page)
 
@@ -58,7 +58,7 @@ async def values(call: OperationContext, id: str) -> SourceValues:
         if not arrivals.done and at >= standing.began and (read := delta_of(delta)) is not None:
             arrivals.take_back(at, read)
 
-    told, since = await told_before(call.context.storage.log, source.id, source.created_at, see)
+    told, since = await reported_changes(call.context.storage.log, source.id, source.created_at, see)
     first = max(since, standing.began)
     current = [_current(one, arrivals, first) for one in standing.values]
     keys = {key for key, _, _ in _points(current)}

@@ -125,7 +125,7 @@ def _sides(earlier: _Known, later: _Known) -> tuple[Sequence[Paragraph], Sequenc
 
 async def _known(call: OperationContext, source: SourceId) -> list[_Known]:
     """Return each stored version with its texts, newest first."""
-    told = await sources.told_page(call, source)
+    told = await sources.reported_page(call, source)
     if told is None:
         return []
     texts: list[Paragraph] | None = None if told.more else [Paragraph(block.text) for block in told.blocks]
@@ -234,7 +234,7 @@ async def of_source(call: OperationContext, source: Source, wish: PickWish) -> P
 
 async def past_of(call: OperationContext, source: Source) -> PastPage | None:
     """Return the stored versions of a page, or None without any. Raises NotFound, StorageError."""
-    told = await sources.told_page(call, source.id, values=True)
+    told = await sources.reported_page(call, source.id, values=True)
     if told is None or told.more:
         return None
     first = Millis(max(source.created_at, told.standing.began))  # earlier reports were about another part of the page

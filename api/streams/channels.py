@@ -13,7 +13,7 @@ from weakref import WeakValueDictionary
 import msgspec
 from msgspec import Struct
 
-from actors.notices import asked_for
+from actors.notices import wants_notice
 from actors.query import Query, QueryError, UnknownLanguage, parse
 from actors.query.search import Term
 from storage.records.alert import Alert, Scope
@@ -46,7 +46,7 @@ class Channel:
     def admits_notice(self, event: Stored) -> bool:
         """Return whether a notice of the service is on the channel."""
         alert_type = _notice.decode(event.body).alert_type
-        return any(asked_for(part.alert, alert_type, event) for part in self.parts)
+        return any(wants_notice(part.alert, alert_type, event) for part in self.parts)
 
     def terms_for(self, event: Stored) -> tuple[Term, ...]:
         """Return the queries of the channel; an event on it matches one of them."""

@@ -177,7 +177,7 @@ class ChromiumPool:
             await self._look_for_walls()
         if self._absent:
             self._log("browser.off", why=self._absent)
-            self._tell_change()
+            self._wake_waiting()
         else:
             await self._keep(ForwardProxy(connect))
 
@@ -255,7 +255,7 @@ class ChromiumPool:
         self._failed_starts, self._trouble, self._name = 0, "", engine.name
         self._engine, self._called_at = engine, trio.current_time()
         self._log("browser.started", browser=engine.name, walls=walls_in_words(self.walls))
-        self._tell_change()
+        self._wake_waiting()
         while not engine.worn.is_set():
             idle_at = self._called_at + self._idle
             if not engine.busy and trio.current_time() >= idle_at:
@@ -372,9 +372,9 @@ class ChromiumPool:
         self._failed_starts += 1
         self._trouble = f"no browser can be {'started' if self._remote is None else 'used'}: {why}"
         self._log("browser.start_failed", level="warning", why=why, failures=self._failed_starts)
-        self._tell_change()
+        self._wake_waiting()
 
-    def _tell_change(self) -> None:
+    def _wake_waiting(self) -> None:
         """Wake page views that wait for a browser."""
         self._changed.set()
         self._changed = trio.Event()

@@ -200,7 +200,7 @@ def _compared(memory: PageMemory, look: _Look) -> Verdict:
             trouble = StandIn("other page", f"another page stands in its place: {swap.says}")
             return Verdict("held", memory, None, None, 0.0, f"Not the page: {trouble}.", trouble=trouble)
         case swaps.Stay.TELL:
-            return _told_away(_decide(memory, _stayed(memory, look)), swap, _target(swap, look))
+            return _as_moved(_decide(memory, _stayed(memory, look)), swap, _target(swap, look))
 
 
 def _stayed(memory: PageMemory, look: _Look) -> _Look:
@@ -211,7 +211,7 @@ def _stayed(memory: PageMemory, look: _Look) -> _Look:
     return replace(look, known=replace(look.known, waits=waits, absent=absent))
 
 
-def _told_away(verdict: Verdict, swap: swaps.Swap, target: str) -> Verdict:
+def _as_moved(verdict: Verdict, swap: swaps.Swap, target: str) -> Verdict:
     """Return the verdict on another page that has stayed: at another address, or behind a login, it has moved."""
     if verdict.delta and swap.says == swaps.LOGIN:
         # The next checks fail, because a login is not the page; its return is reported.

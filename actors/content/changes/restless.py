@@ -7,7 +7,7 @@ Measured on 80 hosts with several pages: *two* pages usually share real changes 
 section, a release on three project pages). Ignoring those lost ten changes for each false alarm avoided. So furniture
 must be on nearly all of at least four different pages, and is never a table cell or a page's own heading. It then
 weighs nothing when it comes or goes; it stays in the page, as it may be part of its structure. The watcher of a host
-collects the keys of its pages' memories (`told_keys`) and sends those the others share (`shared_keys`) with a check.
+collects the keys of its pages' memories (`stored_keys`) and sends those the others share (`shared_keys`) with a check.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ _TWINS = 0.5
 _SHARE = 0.8
 
 
-def told_keys(memory: bytes) -> tuple[str, ...]:
+def stored_keys(memory: bytes) -> tuple[str, ...]:
     """Return the keys of a stored memory's content blocks, without cells and the page's heading.
 
     At most `MOST_TOLD`, from both ends of the page; () for an unreadable memory.

@@ -102,7 +102,7 @@ class Swap(Struct, frozen=True, dict=True):
             return True
         if len(told - now) >= _SEVERAL and self._headed(self.before) not in {"", *now} and self._signs():
             return True
-        if went >= 2 * came and self._what_came_says(told):
+        if went >= 2 * came and self._announces_error(told):
             return True
         if 2 * len(told & now) >= len(told) or alike(self.before.keys, self.now.keys, _REPLACED):
             return False
@@ -132,7 +132,7 @@ class Swap(Struct, frozen=True, dict=True):
             stands = held.looks >= _LOOKS_SAME_FACE
         return Stay.TELL if stands else Stay.WAITS
 
-    def _what_came_says(self, told: set[str]) -> bool:
+    def _announces_error(self, told: set[str]) -> bool:
         """Whether a few blocks replaced many, and announce an error or are still loading."""
         came = [text for text, key in zip(self.now.texts, self.now.keys, strict=False) if key not in told]
         return 0 < len(came) <= _FEW and any(map(kind_of, came)) and len(set(self.now.keys)) + _FEW <= len(told)
@@ -196,10 +196,10 @@ def says(reading: PageReading) -> str:
     """Return the kind of stand-in a page is: an error, a login, a redirect, or an empty shell; "" for most."""
     if reading.evidence.leads_away:
         return _REDIRECT
-    return says_it_is_another(reading) or ("loading" if reading.evidence.shell else "")
+    return kind_by_words(reading) or ("loading" if reading.evidence.shell else "")
 
 
-def says_it_is_another(reading: PageReading) -> str:
+def kind_by_words(reading: PageReading) -> str:
     """Return the kind (one of `KINDS`) that the page's words give it, "" for most pages.
 
     Parts of the title and of the h1 must name nothing else. On a page of little text, the first headings and short

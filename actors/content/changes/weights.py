@@ -158,7 +158,7 @@ def weigh(text: str, canonical: str, trait: int, position: int, zone: Zone) -> t
         datum = figure or trait & CELL
         return (FIGURE, BARE) if datum else (0.0, FIGURES)
     if is_only_date(bare):
-        if trait & CELL or lies_ahead(bare, zone.today):
+        if trait & CELL or is_future(bare, zone.today):
             return FIGURE, "a date by itself"
         return 0.12 if zone.text and zone.holds(position) else 0.0, "only a date"
     words = words_in(canonical)
@@ -169,7 +169,7 @@ def weigh(text: str, canonical: str, trait: int, position: int, zone: Zone) -> t
         plain = max(plain, 0.5)
     if figure:
         plain = max(plain, 0.6)
-    elif lies_ahead(bare, zone.today):
+    elif is_future(bare, zone.today):
         plain = max(plain, 0.5)
     if zone.text and not trait & LINK and is_dated(bare):
         plain = max(plain, FIGURE)
@@ -224,7 +224,7 @@ def is_value(canonical: str, trait: int, position: int, zone: Zone) -> bool:
     bare = _MASK.sub("", canonical).strip()
     if bare != canonical or not (LETTERS.search(bare) or NUMBER.search(bare) or len(bare) > 1):
         return False
-    if speaks_of_edits(bare) or (is_only_date(bare) and not lies_ahead(bare, zone.today)) or position >= zone.foot:
+    if speaks_of_edits(bare) or (is_only_date(bare) and not is_future(bare, zone.today)) or position >= zone.foot:
         return False
     if VERSION.search(bare) is not None and zone.ends(position):
         return False
@@ -262,7 +262,7 @@ def names_currency(text: str) -> bool:
     return _CURRENCY.search(text) is not None or any(_of_table(text))
 
 
-def lies_ahead(canonical: str, today: int) -> bool:
+def is_future(canonical: str, today: int) -> bool:
     """Whether a text has a day after `today` (an ordinal, 0 if unknown): a future date is no stamp."""
     if not today:
         return False

@@ -118,7 +118,7 @@ def _joined(lines: Iterable[_Line]) -> Iterator[tuple[int, str]]:
     """Yield paragraphs with the page each begins on; one may continue across a page break."""
     held, page, last = "", 0, _Line("", 0, 0.0)
     for line in lines:
-        if held and _goes_on(last, line):
+        if held and _continues(last, line):
             held = held[:-1] + line.text if _HYPHEN.search(held) else f"{held} {line.text}"
         else:
             if held:
@@ -129,7 +129,7 @@ def _joined(lines: Iterable[_Line]) -> Iterator[tuple[int, str]]:
         yield page, held
 
 
-def _goes_on(line: _Line, below: _Line) -> bool:
+def _continues(line: _Line, below: _Line) -> bool:
     """Whether a line continues in the one below: it fills its width, ends no sentence and is no row of figures."""
     if _ENDED.search(line.text) or _ITEM.match(below.text) or line.fills < _EVEN:
         return False

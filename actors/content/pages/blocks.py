@@ -76,7 +76,7 @@ _HIDING = markup.HIDEABLE - {"class"}
 _SAYING = ("alt", "title", "aria-label")
 """Attributes that describe an element without text; the first one counts."""
 _HOLDING = {"data-cfemail", "srcdoc", "disabled", "aria-disabled", "value", "checked"}
-_TELLING = _HIDING | TOLD | MARKED | _HOLDING | {*_SAYING}
+_DISTINCTIVE = _HIDING | TOLD | MARKED | _HOLDING | {*_SAYING}
 """Attributes that need attention; most elements have none of them."""
 Note: TypeAlias = tuple[int, Any, bool]
 """For a text: the number of rows before it, the element, and whether it is the element's tail. Its block is the first
@@ -124,7 +124,7 @@ def walk(root: markup.Element, *, judge_furniture: bool = True, notes: Notes = N
     """Return the visible parts under an element. notes: collects the place of each text, if given."""
     rows, above = list[Any](), list[tuple[int, int]]()
     add, push, pop, kind_of, signs = rows.append, above.append, above.pop, _KINDS.get, markup.SIGNS
-    is_common, is_plain, says_nothing = _TELLING.isdisjoint, _HIDING.isdisjoint, MARKED.isdisjoint
+    is_common, is_plain, says_nothing = _DISTINCTIVE.isdisjoint, _HIDING.isdisjoint, MARKED.isdisjoint
     trait_of, skips = (traits_of, markup.MOST_SKIPS) if judge_furniture else (plain_traits, 0)
     held, said, trait, deepest, links, in_links = "", "", 0, 0, 0, 0
     shown, ids = markup.around_heading(root), cache(lambda: markup.opened(root))  # most pages need no search

@@ -106,7 +106,7 @@ def items_of(
         groups[link.group].append(link)
     groups = _parted(groups)
     for alike in groups.values():
-        _name_by_what_is_beside(alike)
+        _name_by_nearby_text(alike)
     kept = _primary(_of_the_site(groups, url))
     return tuple(_items(kept, links))[:MOST_ITEMS]
 
@@ -382,7 +382,7 @@ def _as_name(link: _Link) -> tuple[bool, int]:
     return link.seen, _words(link.text)
 
 
-def _name_by_what_is_beside(links: Sequence[_Link]) -> None:
+def _name_by_nearby_text(links: Sequence[_Link]) -> None:
     """Name links that all have one text, for example "Read more", by the text near each of them."""
     if len({link.form for link in links}) >= _FEW and len({link.text for link in links}) == 1:
         for link in links:

@@ -114,7 +114,7 @@ def read_plain(text: str, was: str = "") -> Plain | None:
     """
     value = json_text.read(text)
     if value is not json_text.NO_VALUE:
-        return _made("json", _json_says(value), _json_lines(json_text.lines(value)))
+        return _made("json", _describe_json(value), _json_lines(json_text.lines(value)))
     kind = text_kind(text)
     is_page = kind is None and _is_page(text)
     is_xml = feed_root(text) is not None or (not is_page and text[end_of_prolog(text) :][:1] == "<")
@@ -298,7 +298,7 @@ def _count(number: int, noun: str) -> str:
 # --- JSON ------------------------------------------------------------------------------------------------------------
 
 
-def _json_says(value: Any) -> str:
+def _describe_json(value: Any) -> str:
     if isinstance(value, dict):
         return f"JSON, an object of {_count(len(value), 'member')}"
     return f"JSON, a list of {_count(len(value), 'item')}"
@@ -312,10 +312,10 @@ def _part_of_json(value: Any, selector: str | None, ignore: tuple[str, ...]) -> 
         for location in sorted(filter(None, found), key=_position, reverse=True):
             _taken_out(value, location)
     if selector is None:
-        return Part(_made("json", _json_says(value), _json_lines(json_text.lines(value))), None, tuple(removed))
+        return Part(_made("json", _describe_json(value), _json_lines(json_text.lines(value))), None, tuple(removed))
     chosen = selectors.find_in_json(value, selector, json_text.figure)
     lines = (line for location in chosen for line in _chosen_json(value, location))
-    part = _made("json", f"{_json_says(value)}, {_count(len(chosen), 'place')} of it", _json_lines(lines))
+    part = _made("json", f"{_describe_json(value)}, {_count(len(chosen), 'place')} of it", _json_lines(lines))
     return Part(part if part.blocks.texts else None, len(chosen), tuple(removed))
 
 
@@ -401,10 +401,10 @@ def _words(text: str | None) -> str:
 
 
 def _xml_lines(element: Element, depth: int = 0) -> Iterator[str]:
-    return (line for line, _ in _xml_told(element, depth))
+    return (line for line, _ in _lines_with_elements(element, depth))
 
 
-def _xml_told(element: Element, depth: int = 0) -> Iterator[tuple[str, Element]]:
+def _lines_with_elements(element: Element, depth: int = 0) -> Iterator[tuple[str, Element]]:
     """Yield the lines of an element, each with the element it describes."""
     short = _short_element(element, _ON_ONE_LINE) if depth else None
     if short is not None:
@@ -414,7 +414,7 @@ def _xml_told(element: Element, depth: int = 0) -> Iterator[tuple[str, Element]]
     if own or not inside:
         yield f"{_name(element)}: {own}", element
     for child in inside:
-        yield from _xml_told(child, depth + 1)
+        yield from _lines_with_elements(child, depth + 1)
         if tail := _words(child.tail):
             yield tail, element
 
@@ -423,7 +423,7 @@ def xml_holders(text: str) -> tuple[Element, list[Element]]:
     """Return the root of an XML document as XPath sees it, and the element of each of its blocks."""
     root = _xml(text)
     assert root is not None, "it was read as XML"
-    told = [(len(list(_pieces(" ".join(line.split())))), element) for line, element in _xml_told(root)]
+    told = [(len(list(_pieces(" ".join(line.split())))), element) for line, element in _lines_with_elements(root)]
     _without_name_spaces(root)
     return root, [element for pieces, element in told for _ in range(pieces)]
 

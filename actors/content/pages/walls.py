@@ -197,7 +197,7 @@ def _kind(text: str, head: str = "") -> str:
     if _CODE.fullmatch(text) and _word_count(head) - _word_count(text) <= _MOST_BESIDE:
         return "error"
     for kind, pattern in _patterns_for(text).items():
-        if (found := pattern.search(text)) and (not head or _says_little_else(text, found)):
+        if (found := pattern.search(text)) and (not head or _is_most_of(text, found)):
             return kind
     return ""
 
@@ -206,7 +206,7 @@ def _patterns_for(text: str) -> Mapping[str, re.Pattern[str]]:
     return _ASCII_PATTERNS if text.isascii() else _PATTERNS
 
 
-def _says_little_else(text: str, found: re.Match[str]) -> bool:
+def _is_most_of(text: str, found: re.Match[str]) -> bool:
     return _word_count(text) - _word_count(found[0]) <= min(_MOST_BESIDE, _word_count(found[0]))
 
 

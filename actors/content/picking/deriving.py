@@ -365,21 +365,21 @@ def _by_neighbours(target: Element) -> Iterator[Way]:
 
 def _beginning(element: Element) -> str:
     """Return the first words of a longer text, "" if they cannot be in a selector, or are unsteady."""
-    said = said_by(element)
+    said = beginning_of(element)
     words = said[:_FIRST_WORDS].rpartition(" ")[0]
     if len(said) <= _FIRST_WORDS or not _SPOKEN.fullmatch(words) or _unsteady(words):
         return ""
     return words
 
 
-def said_by(element: Element) -> str:
+def beginning_of(element: Element) -> str:
     """Return the beginning of an element's text."""
     return " ".join("".join(islice(element.itertext(), 20)).split())
 
 
 def _prefix_of(element: Element) -> str:
     """Return the label at the start of a text ("Version: 2.1"), "" if there is none."""
-    said = said_by(element)
+    said = beginning_of(element)
     prefix = _PREFIX.match(said)
     return prefix[0] if prefix and len(said) > len(prefix[0]) and _WORDS.search(prefix[0]) else ""
 
@@ -392,7 +392,7 @@ def _by_own_words(target: Element) -> Iterator[Way]:
     href = target.get("href") or "" if tag == "a" else ""
     if href and _QUOTABLE.fullmatch(href) and _LINK_PATH.fullmatch(href):
         yield Way(6, f'a[href="{href}"]', f"//a[@href='{href}']", sure=False)
-    said = said_by(target)
+    said = beginning_of(target)
     if (clause := _CLAUSE.match(said)) and len(said) > _LONGEST_WORDS:
         yield Way(5.5, "", f"//{tag}[starts-with(normalize-space(),'{clause[0]}')]", sure=False)
     if prefix := _prefix_of(target):

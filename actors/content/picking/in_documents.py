@@ -478,7 +478,7 @@ def _letters(text: str) -> str:
 
 
 _XML_NAME: Final = re.compile(r"[A-Za-z_][\w.-]*", re.A)
-_TELLING: Final = ("id", "name", "key", "code", "slug", "sku", "title", "label", "url", "link", "loc", "guid")
+_DISTINCTIVE: Final = ("id", "name", "key", "code", "slug", "sku", "title", "label", "url", "link", "loc", "guid")
 """Attributes and child elements that are tried first; after them, any attribute."""
 _QUOTABLE: Final = re.compile(r"[^\"\x00-\x1f]{1,100}")
 
@@ -526,7 +526,7 @@ class XmlReaches:
                 return ""
             beside = [] if above is None else [each for each in above.iterchildren(element.tag) if each is not element]
             if beside and not every:
-                steps.append(f"{element.tag}[{_telling(element, beside, named=named)}]")
+                steps.append(f"{element.tag}[{_unique_predicate(element, beside, named=named)}]")
             else:
                 steps.append(element.tag)
             every = every and not beside
@@ -535,9 +535,9 @@ class XmlReaches:
         return path if len(path) <= _LONGEST else ""
 
 
-def _telling(element: Element, beside: Sequence[Element], *, named: bool) -> str:
+def _unique_predicate(element: Element, beside: Sequence[Element], *, named: bool) -> str:
     """Return a predicate that no sibling matches: an attribute, a child's text, or the element's number."""
-    for name in dict.fromkeys((*_TELLING, *map(str, element.keys()))) if named else ():
+    for name in dict.fromkeys((*_DISTINCTIVE, *map(str, element.keys()))) if named else ():
         value = element.get(name) or ""
         if _XML_NAME.fullmatch(name) and _QUOTABLE.fullmatch(value) and all(each.get(name) != value for each in beside):
             return f'@{name}="{value}"'

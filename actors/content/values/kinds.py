@@ -34,7 +34,7 @@ from actors.content.values.labels import (
     path_of,
     short,
 )
-from actors.content.values.names import names_in, say_the_same
+from actors.content.values.names import names_in, same_wording
 from actors.content.values.reading import Found, has_prices, is_price, values_in
 from storage.records.event import (
     MOST_CHANGES,
@@ -304,7 +304,7 @@ def _words_kind(before: Noted, after: Noted, writing: Writing, *, told: bool) ->
         return None if told else ("text", before.text, after.text)
     if told and not (_LETTERS.search(old) and _LETTERS.search(new)):
         return None  # a figure replaces a range
-    if told and say_the_same(before.text, after.text):
+    if told and same_wording(before.text, after.text):
         return None
     no = _no(writing.spoken)
     lone = (Counter(old.split()) - Counter(new.split())).total() + (Counter(new.split()) - Counter(old.split())).total()

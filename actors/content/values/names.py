@@ -78,7 +78,7 @@ def names_in(before: str, after: str, writing: Writing) -> tuple[str, str] | Non
     return next((old, new) for old, new, one in found if one.old != one.new)
 
 
-def say_the_same(before: str, after: str) -> bool:
+def same_wording(before: str, after: str) -> bool:
     """Whether texts differ only in figures and connecting words."""
     return all(one.old == one.new for _, _, one in _stretches(before, after))
 
@@ -135,7 +135,7 @@ def _likely(one: _Stretch, before: str, after: str, writing: Writing) -> _Is:
     if one.behind.rstrip(".") in _FORMS and 0 < max(len(one.old), len(one.new)) <= _MOST_WORDS:
         return _Is.SURE
     if not one.old or not one.new:
-        return _that_came(one, text, writing)
+        return _one_sided(one, text, writing)
     is_whole = len(_named(before)) == len(one.old) and len(_named(after)) == len(one.new)
     is_one_word = len(one.old) < 2 and len(one.new) < 2
     most = _MOST_WORDS if _is_titled(text) else _MOST_IN_SENTENCE
@@ -155,7 +155,7 @@ def _likely(one: _Stretch, before: str, after: str, writing: Writing) -> _Is:
     return _Is.SURE if several or (_is_short_form(one.old, text) and _is_short_form(one.new, text)) else _Is.MAY_BE
 
 
-def _that_came(one: _Stretch, text: str, writing: Writing) -> _Is:
+def _one_sided(one: _Stretch, text: str, writing: Writing) -> _Is:
     """Rate words that only one side has; a heading before a text is no name."""
     words = one.old or one.new
     if not words or one.ends or text.isupper() or not _is_name(words, _MOST_IN_SENTENCE):

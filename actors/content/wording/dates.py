@@ -298,22 +298,22 @@ def _around(tokens: Sequence[_Token], first: int, last: int, months: tuple[int, 
     start, end = tokens[first].start, tokens[last].end
     if left and _is_day(left):
         day, start = left.number, left.start
-        if right and (said := _said_year(right)):
+        if right and (said := _explicit_year(right)):
             year, end = said, right.end
         else:
             further, _ = _next(tokens, left_at, -1)
-            if further and (said := _said_year(further)):
+            if further and (said := _explicit_year(further)):
                 year, start = said, further.start
     elif right and _is_day(right):
         day, end = right.number, right.end
         further, _ = _next(tokens, right_at, 1)
-        if left and (said := _said_year(left)):
+        if left and (said := _explicit_year(left)):
             year, start = said, left.start
-        elif further and (said := _said_year(further)):
+        elif further and (said := _explicit_year(further)):
             year, end = said, further.end
-    elif right and (said := _said_year(right)):
+    elif right and (said := _explicit_year(right)):
         year, end = said, right.end
-    elif left and (said := _said_year(left)):
+    elif left and (said := _explicit_year(left)):
         year, start = said, left.start
     name = tokens[first].text
     if (not day and not year) or (not year and len(name) <= 3 and name.isascii() and name not in SURE_SHORT):
@@ -338,7 +338,7 @@ def _is_day(token: _Token) -> bool:
     return 1 <= token.number <= 31 and len(token.text) <= 2
 
 
-def _said_year(token: _Token) -> int:
+def _explicit_year(token: _Token) -> int:
     return _year(token.number) if len(token.text) == 4 and token.number >= 0 else 0
 
 

@@ -186,10 +186,10 @@ def key_of(items: Any) -> str | None:
     if not isinstance(items, list) or not items or not all(isinstance(item, dict) and item for item in items):
         return None
     own = [key for key, value in items[0].items() if isinstance(value, str) and not isinstance(value, Number)]
-    return next((key for key in dict.fromkeys((*_NAMES, *own)) if _tells_apart(items, key)), None)
+    return next((key for key in dict.fromkeys((*_NAMES, *own)) if _distinguishes(items, key)), None)
 
 
-def _tells_apart(items: Sequence[dict[str, Any]], key: str) -> bool:
+def _distinguishes(items: Sequence[dict[str, Any]], key: str) -> bool:
     seen = set[str]()
     for item in items:
         value = item.get(key)

@@ -122,7 +122,7 @@ def words_of(text: str) -> list[Span]:
         is_mark = clings(text[start])
         is_joined = (is_mark or was_mark) and words and words[-1][1] == start
         # The character after a mark belongs to the same word if letters surround it, or after a joiner.
-        if is_joined and (is_mark or text[start - 1] == _JOINER or _goes_on(text, start)):
+        if is_joined and (is_mark or text[start - 1] == _JOINER or _continues(text, start)):
             words[-1] = (words[-1][0], end)
         else:
             words.append((start, end))
@@ -139,7 +139,7 @@ def clings(character: str) -> bool:
     )
 
 
-def _goes_on(text: str, start: int) -> bool:
+def _continues(text: str, start: int) -> bool:
     """Whether the letter after a mark continues the word; not in scripts where each character is one."""
     return text[start].isalnum() and not re.match(UNSPACED, text[start])
 

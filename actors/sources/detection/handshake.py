@@ -15,7 +15,7 @@ from actors.egress.hosts import Ticket
 from actors.egress.http import MOST_REDIRECTS, Elsewhere
 from actors.egress.websocket import Frames
 from actors.sources.looks.access import Opened
-from actors.sources.looks.fetch import answered, tell_host
+from actors.sources.looks.fetch import answered, report_to_host
 from actors.sources.ports import Ports
 from storage.records.tiers import SOCKETS
 
@@ -64,7 +64,7 @@ async def join(  # noqa: PLR0917  # where, how, and whose turn
                 continue
             except LookFailed as error:
                 failure = ports.egress.line.failed(url.host, error, asked=claim.asked)
-                tell_host(ports, url, claim.name, failure)
+                report_to_host(ports, url, claim.name, failure)
                 raise failure from None
             answered(ports, url)
             return session

@@ -44,7 +44,7 @@ async def file_of(
     return await _read_file(ports, one, memory, fetched.body)
 
 
-async def file_gone(ports: Ports, one: Waiting, memory: bytes) -> ListLook:
+async def file_missing(ports: Ports, one: Waiting, memory: bytes) -> ListLook:
     """Return the memory after a file of an index is permanently unavailable: it counts as read."""
     return await _read_file(ports, one, memory, b"")
 

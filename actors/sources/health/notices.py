@@ -23,7 +23,7 @@ import trio
 from msgspec.structs import replace
 
 from actors.messages.sources import SourceMessage
-from actors.notices import EVERYBODY, AlertType, draft, telling_of, telling_of_the_end
+from actors.notices import EVERYBODY, AlertType, draft, failure_tags, recovery_tags
 from actors.sources.health.score import span
 from actors.sources.ports import LiveSource, Ports
 from storage.records.event import Draft
@@ -58,7 +58,7 @@ def news(
     known = None if after.told is None else after.told.failing
     now_due = _due(after, known, at, reached)
     if now_due is not None:
-        drafts.append(_said(source, "source_failing", _failing(after, at), at, telling_of(known, now_due)))
+        drafts.append(_said(source, "source_failing", _failing(after, at), at, failure_tags(known, now_due)))
         after = replace(after, told=replace(after.told or Telling(at), at=at, failing=now_due))
     return after, tuple(drafts)
 
@@ -78,7 +78,7 @@ def _failing(health: Health, at: Millis) -> str:
 
 
 def _recovered(source: Source, before: Health, told: Telling, at: Millis) -> Draft:
-    tags = telling_of_the_end(None if told.quiet else told.failing, told.at)
+    tags = recovery_tags(None if told.quiet else told.failing, told.at)
     return _said(source, "source_recovered", f"Before that: {before.reason}", at, tags)
 
 

@@ -85,7 +85,7 @@ async def _ask(ports: Ports, claim: Ticket, url: Url, wish: _FetchRequest) -> Fe
                 )
         except LookFailed as error:
             failure = egress.line.failed(url.host, error, asked=claim.asked)
-            tell_host(ports, url, claim.name, failure)
+            report_to_host(ports, url, claim.name, failure)
             raise failure from None
         except Elsewhere:
             answered(ports, url)
@@ -121,7 +121,7 @@ async def ask_robots(ports: Ports, claim: Ticket, url: Url) -> None:
     ports.egress.hosts.crawl_delay(url.host, verdict.crawl_delay, url.origin)
 
 
-def tell_host(ports: Ports, url: Url, source: str, failure: LookFailed) -> None:
+def report_to_host(ports: Ports, url: Url, source: str, failure: LookFailed) -> None:
     """Report a failed request to the host's breaker."""
     if failure.blame is Blame.REMOTE_TRANSIENT:
         ports.egress.hosts.failed(url.host, source)

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from actors.series import Point, SeriesKey, key_of, record_since, series_of, told_before
+from actors.series import Point, SeriesKey, key_of, record_since, reported_changes, series_of
 from storage.errors import StorageError
 from storage.records.event import Draft, TypedChange, Value
 from storage.records.identity import Millis, SourceId, rfc3339
@@ -34,7 +34,7 @@ async def with_records(
     began: the first check of the page as it is watched now; 0 if unknown.
     """
     try:
-        told, since = await told_before(log, source, added_at)
+        told, since = await reported_changes(log, source, added_at)
     except StorageError:
         return drafts
     return tuple(replace(draft, changes=_with_records(draft, told, since, began)) for draft in drafts)

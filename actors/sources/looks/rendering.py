@@ -26,7 +26,7 @@ from actors.egress.http import FetchedResponse
 from actors.egress.url import Url, parse_url
 from actors.errors import UrlRefused
 from actors.sources.looks.access import Access, Opened, Renewal
-from actors.sources.looks.fetch import answered, ask_robots, tell_host
+from actors.sources.looks.fetch import answered, ask_robots, report_to_host
 from actors.sources.looks.reading import in_jail, page_patience
 from actors.sources.ports import Ports
 from actors.world import Rendered, RenderFailed, RenderRequest
@@ -165,7 +165,7 @@ def _told(ports: Ports, claim: Ticket, url: Url, error: LookFailed) -> LookFaile
     if error.blame is Blame.LOCAL:
         return error
     told = ports.egress.line.failed(url.host, error, asked=True)
-    tell_host(ports, url, claim.name, told)
+    report_to_host(ports, url, claim.name, told)
     return told
 
 

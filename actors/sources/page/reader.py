@@ -256,7 +256,7 @@ def _draft(source: Source, look: PageLook, fetched: FetchedResponse, at: Millis)
     )
 
 
-def told_page(base: bytes) -> ToldPage | None:
+def reported_page(base: bytes) -> ToldPage | None:
     """Return the texts in a page's memory; None if it can't be read."""
     memory = decode_memory(base)
     if memory is None:

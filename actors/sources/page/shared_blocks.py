@@ -9,7 +9,7 @@ from __future__ import annotations
 import zlib
 from dataclasses import dataclass, field
 
-from actors.content.changes.restless import shared_keys, told_keys
+from actors.content.changes.restless import shared_keys, stored_keys
 from storage.records.identity import SourceId
 
 MOST_PAGES = 4_000
@@ -43,7 +43,7 @@ class Neighbours:
         if before is None and len(known.pages) >= MOST_OF_A_HOST:
             return
         if before is None or before[0] != checksum:
-            keys = told_keys(memory)
+            keys = stored_keys(memory)
             known.pages[source] = checksum, bytes.fromhex("".join(keys))
             known.answers.clear()
             self._pages += before is None

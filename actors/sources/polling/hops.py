@@ -153,7 +153,7 @@ class Hops:
         why = f"Its page could not be read: {failure.reason}"
         self._ports.world.log("hop.failed", source_id=self._live.source.id, url=one.url, why=failure.reason)
         if one.file and for_good:
-            await self._after_file(commit, kept, following, one, await hop.file_gone(self._ports, one, kept.tier))
+            await self._after_file(commit, kept, following, one, await hop.file_missing(self._ports, one, kept.tier))
         elif (
             failure.blame is Blame.THROTTLED
             and items.is_elsewhere(self._live.source, one)

@@ -221,9 +221,9 @@ class PushSource:
     async def _greet(self, frames: Frames | EventStream) -> None:
         """Send the first part of the hello; each further part waits for an answer."""
         self._hello = deque(PARTS.split(hello) if (hello := self._live.source.hello) is not None else ())
-        await self._say_next(frames)
+        await self._send_hello(frames)
 
-    async def _say_next(self, frames: Frames | EventStream) -> None:
+    async def _send_hello(self, frames: Frames | EventStream) -> None:
         """Send the next part of the hello, with the id of the last admitted frame."""
         if self._hello:
             escaped = json.dumps(self._intake.window.last_id)[1:-1]
@@ -237,7 +237,7 @@ class PushSource:
                 await frames.send(reply)
                 continue
             rest.append(text)
-            await self._say_next(frames)
+            await self._send_hello(frames)
         return rest
 
     async def _round(self, frames: Frames | EventStream) -> None:
@@ -317,7 +317,7 @@ class PushSource:
             else:
                 failure = ports.egress.line.failed(host, failure)
         self._bell.looked(local=failure.blame is Blame.LOCAL)
-        session = self._brought()
+        session = self._session_counts()
         hot, proved = self._live.hot, self._proved
         if proved:
             hot = connection.lived(hot, self._minute(trio.current_time()), now)
@@ -341,7 +341,7 @@ class PushSource:
             stops, self._retry, connection.delay(self._live.hot, self._streak, fault, now, self._chance.random())
         )
 
-    def _brought(self) -> Session:
+    def _session_counts(self) -> Session:
         seconds = trio.current_time() - self._began
         if self._frames is None:
             return Session(0, 0, 0, seconds)

@@ -294,7 +294,7 @@ class Registry:
             case ExplainSource():
                 return await self._inquiry.explain(message)
             case ShowTold():
-                return await self._inquiry.told_page(message.source, values=message.values)
+                return await self._inquiry.reported_page(message.source, values=message.values)
             case ExamineSource():
                 view, settings = self.table.describe(message.source), self._ports.settings
                 return examined(view, limits_of(view.effective, settings), self._ports.world.now())
@@ -327,7 +327,7 @@ class Registry:
             if news is not News.NOTHING:
                 self._ports.world.log(f"watching.{news.value}", level="error", overdue=found.overdue, worst=found.worst)
             if news is News.STALLED and found.worst is not None:
-                await self._tell_stall(self.table.get(found.worst))
+                await self._report_stall(self.table.get(found.worst))
             await trio.sleep(EVERY)
 
     def _weigh(self, spending: Spending) -> None:
@@ -340,7 +340,7 @@ class Registry:
             what = "passed" if spent.passed else "kept"
             self._ports.world.log(f"budget.{what}", level="warning", a_second=round(spent.rate, 2), budget=spent.budget)
 
-    async def _tell_stall(self, live: LiveSource) -> None:
+    async def _report_stall(self, live: LiveSource) -> None:
         """Report the stall as an event, under the source that has waited longest.
 
         If the recorder itself is stuck, the log line and /readyz must do.

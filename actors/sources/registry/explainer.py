@@ -23,7 +23,7 @@ from actors.sources.index import SourceIndex
 from actors.sources.looks.access import renewal_of
 from actors.sources.looks.fetch import refusal
 from actors.sources.looks.looking import look_at, shelf_name
-from actors.sources.page.reader import standing_values, told_page
+from actors.sources.page.reader import reported_page, standing_values
 from actors.sources.ports import LiveSource, Ports
 from actors.sources.tiers import BEHAVIOURS
 from storage.records import trail
@@ -65,7 +65,7 @@ class Explainer:
         state = sentences.state(self._table.describe(asked.source), self._ports.world.now())
         return SourceExplanation(view, sentences.best_first(reasons), state)
 
-    async def told_page(self, source: SourceId, *, values: bool = False) -> ToldPage | None:
+    async def reported_page(self, source: SourceId, *, values: bool = False) -> ToldPage | None:
         """Return a page as last reported; None for other tiers or an unread page. Raises NotFound.
 
         values: include its current values. Raises Overloaded if no worker could read these.
@@ -74,7 +74,7 @@ class Explainer:
         stored = await self._ports.storage.sources.get(source)
         base = trail.opened(stored.base).tier if stored is not None and stored.base else b""
         is_page = live.source.tier.has_diff and live.source.follow == "none"
-        told = told_page(base) if base and is_page else None
+        told = reported_page(base) if base and is_page else None
         if told is None or not values:
             return told
         return told._replace(standing=await standing_values(self._ports.world.jail, live.source, base))
@@ -88,7 +88,7 @@ class Explainer:
             for stored in page.events:
                 await trio.lowlevel.checkpoint()
                 event = _event.decode(stored.body)
-                if _tells(event, wanted):
+                if _reports(event, wanted):
                     return [sentences.told(event, millis_of(stored.seq))]
             if not page.scanned or page.scanned == at:
                 break
@@ -142,7 +142,7 @@ class Explainer:
         return fetched, []
 
 
-def _tells(event: Event, wanted: str) -> bool:
+def _reports(event: Event, wanted: str) -> bool:
     """Return whether an event reports a text: for a page, in its difference; for an item or a frame, anywhere."""
     if event.source_type not in WITH_DIFF or (event.diff is UNSET and NEW in event.tags):
         return holds(event.title, wanted) or wanted in folded(event.content)

@@ -62,7 +62,7 @@ class Inheriting:
             if not self._ports.tags.take(found):
                 changed = 0
             else:
-                changed = await self._table.inherit_anew()
+                changed = await self._table.reapply_defaults()
                 self._ports.world.log("registry.inherits_anew", tags=len(found), sources=changed)
             self._revision = revision
             return changed

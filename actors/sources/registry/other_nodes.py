@@ -10,7 +10,7 @@ import trio
 
 from actors.locks import KeyedLocks
 from actors.messages.workers import SaveStates
-from actors.sources.index import SourceIndex, stored_anew
+from actors.sources.index import SourceIndex, as_stored
 from actors.sources.ports import LiveSource, Ports
 from actors.sources.registry.inheriting import Inheriting
 from storage.errors import STANDSTILL
@@ -131,7 +131,7 @@ class OtherNodes:
                 if self._same(known, stored):
                     return
                 await self._table.stop(known)
-            live = stored_anew(known, stored)
+            live = as_stored(known, stored)
             self._table.put(live)
             if known is not None and live.source.headers_for and live.source.headers != known.source.headers:
                 await self._table.hurry_borrowers(live)

@@ -30,7 +30,7 @@ from actors.messages.workers import Record
 from actors.sealed_places import check_named, of_source
 from actors.sources.detection import newcomer
 from actors.sources.detection.classify import Classification, ClassifyRequest, classify, named, refused
-from actors.sources.index import SourceIndex, renewed, stored_anew
+from actors.sources.index import SourceIndex, as_stored, renewed
 from actors.sources.looks import progress
 from actors.sources.looks.fetch import host_of
 from actors.sources.looks.pictures import picture_to_keep
@@ -197,7 +197,7 @@ class SourceService:
         if live is not None:
             await self._table.stop(live)
         if stored is not None:
-            self._table.put(stored_anew(live, stored))
+            self._table.put(as_stored(live, stored))
         elif live is not None:
             self._table.drop(source)
 
@@ -251,7 +251,7 @@ class SourceService:
             raise Unprocessable("a source can't become a push source, or the reverse: add it again", "body.type")
         if after == before:
             return self._table.describe(source)
-        await self._table.hear_out(live)
+        await self._table.wait_for_response(live)
         await self._table.stop(live)
         if live.source is not before:  # a response arrived in the meantime
             after = _edited(live.source, given, self._ports.world.now(), by)

@@ -202,7 +202,7 @@ TEXT_PATH: Final = "/sources/{id}/text"
 async def show_text(visit: Visit) -> Page:
     """Show a page's text as last reported. Raises NotFound if the source is no page."""
     view = await sources.view(visit, visit.path["id"])
-    told = await sources.told_page(visit, view.source.id)
+    told = await sources.reported_page(visit, view.source.id)
     if told is None:
         raise NotFound(say("This source has no text: it is not a page, or has not been read yet."))
     where = Filter(sources=(view.source.id,), kinds=(Kind.HTML, Kind.PRACTICE))

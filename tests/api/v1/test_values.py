@@ -12,7 +12,7 @@ from storage.records.event import EVERYTHING, StandingValue, StandingValues, Typ
 from storage.records.identity import START, Millis, millis_of, rfc3339
 from storage.records.source import SourceRuntime
 from tests.api.house import House
-from tests.api.v1.test_versions import told_page
+from tests.api.v1.test_versions import reported_page
 from tests.api.v1.test_why import a_page_draft, commit
 from tests.support.build import NOW, a_draft, a_source, a_source_id
 
@@ -90,7 +90,7 @@ STANDING = (
 
 def stands(house: House, *texts: str, more: int = 0, began: int = NOW, cut: int = 0) -> None:
     """Let the page contain these texts, with the values `STANDING`."""
-    page = told_page(texts or NOT_TOLD, cut)
+    page = reported_page(texts or NOT_TOLD, cut)
     house.registry.told[a_source_id()] = page._replace(standing=StandingValues(STANDING, more, began))
 
 
@@ -133,7 +133,7 @@ async def test_a_value_is_known_since_the_change_that_brought_its_text(house: Ho
     assert {one["since"] for one in (await values(client))["current"]} == {rfc3339(NOW)}, "the texts are not all kept"
 
 
-async def test_a_series_goes_on_to_what_stands_there_now(house: House, client: httpx.AsyncClient) -> None:
+async def test_a_series_ends_with_the_current_value(house: House, client: httpx.AsyncClient) -> None:
     await told(house, (price("10", "15"),))  # no event names the change to 20
     stands(house)
     team = next(one for one in (await values(client))["series"] if one["label"] == "Team · Price")

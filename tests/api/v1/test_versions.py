@@ -25,14 +25,14 @@ SEATS = Context("Plans", "Team", "Seats")
 HERE = f"/v1/sources/{a_source_id()}"
 
 
-def told_page(texts: tuple[str, ...], more: int = 0) -> ToldPage:
+def reported_page(texts: tuple[str, ...], more: int = 0) -> ToldPage:
     return ToldPage([ToldBlock(text, False, False, False, "", "") for text in texts], more, 0)
 
 
 async def told(house: House, *, now: tuple[str, ...] = HISTORY[-1], cut: bool = False, more: int = 0) -> list[str]:
     """Commit the history; return its event ids, oldest first. now: the current texts. cut: no event is complete."""
     house.registry.views[a_source_id()] = SourceView(a_source(type="html", created_at=NOW), SourceRuntime())
-    house.registry.told[a_source_id()] = told_page(now, more)
+    house.registry.told[a_source_id()] = reported_page(now, more)
     ids = []
     for number, (before, after) in enumerate(pairwise(HISTORY), 1):
         places = [SEATS if "seats" in text else Context() for text in after]
@@ -119,7 +119,7 @@ async def test_a_page_that_never_changed_has_one_version_and_what_is_no_page_non
 ) -> None:
     house.registry.views[a_source_id()] = SourceView(a_source(type="html"), SourceRuntime())
     assert (await asked(client, f"{HERE}/versions"))["versions"] == []
-    house.registry.told[a_source_id()] = told_page(("One",))
+    house.registry.told[a_source_id()] = reported_page(("One",))
     assert [one["version"] for one in (await asked(client, f"{HERE}/versions"))["versions"]] == ["now"]
 
 

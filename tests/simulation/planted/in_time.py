@@ -9,7 +9,7 @@ from unittest.mock import patch
 
 from msgspec.structs import replace
 
-from actors.notices import telling_of_the_end
+from actors.notices import recovery_tags
 from actors.sources.admission import Admission
 from actors.sources.feed.reader import Turn, turn_of
 from actors.sources.health import notices as troubles
@@ -83,4 +83,4 @@ def told_and_forgotten() -> AbstractContextManager[Any]:
 
 def the_end_is_for_all() -> AbstractContextManager[Any]:
     """The notice of a recovery also goes to alerts that never got the notice of the failure."""
-    return patch.object(troubles, "telling_of_the_end", lambda failing, at: telling_of_the_end(None, at))
+    return patch.object(troubles, "recovery_tags", lambda failing, at: recovery_tags(None, at))

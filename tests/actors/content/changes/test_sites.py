@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from actors.content.changes.churn import judge
 from actors.content.changes.memory import encode
-from actors.content.changes.restless import MOST_TOLD, shared_keys, told_keys
+from actors.content.changes.restless import MOST_TOLD, shared_keys, stored_keys
 from tests.actors.content.written_pages import PROSE, html, reading
 
 MENU = (
@@ -14,7 +14,7 @@ MENU = (
 
 
 def keys(*blocks: str) -> tuple[str, ...]:
-    return told_keys(encode(judge(None, reading(html(*blocks, title=blocks[0]))).memory))
+    return stored_keys(encode(judge(None, reading(html(*blocks, title=blocks[0]))).memory))
 
 
 def pages(count: int, *shown: str) -> list[tuple[str, ...]]:
@@ -55,5 +55,5 @@ def test_what_is_shared_may_come_and_go() -> None:
 
 
 def test_what_cannot_be_read_has_no_keys_and_a_long_page_only_its_ends() -> None:
-    assert told_keys(b"nonsense") == ()
+    assert stored_keys(b"nonsense") == ()
     assert len(keys(*(f"Story number {n} of this page" for n in range(2 * MOST_TOLD)))) == MOST_TOLD

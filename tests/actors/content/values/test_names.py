@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from actors.content.values.amounts import Writing
-from actors.content.values.names import names_in, say_the_same
+from actors.content.values.names import names_in, same_wording
 
 
 @pytest.mark.parametrize(
@@ -56,5 +56,5 @@ def test_a_capital_by_itself_is_no_name(language: str, before: str, after: str) 
 
 
 def test_figures_and_words_that_join_others_say_nothing_new() -> None:
-    assert say_the_same("à partir du 11/08/2024", "à partir de 01/02/2026")
-    assert not say_the_same("12 pages", "13 leaves")
+    assert same_wording("à partir du 11/08/2024", "à partir de 01/02/2026")
+    assert not same_wording("12 pages", "13 leaves")

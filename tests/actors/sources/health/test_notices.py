@@ -8,7 +8,7 @@ import pytest
 import trio
 from msgspec.structs import replace
 
-from actors.notices import asked_for
+from actors.notices import wants_notice
 from actors.sources.health.notices import Reached, news
 from storage.errors import Unavailable
 from storage.records.event import Stored
@@ -95,7 +95,7 @@ def test_what_was_told_is_known_and_not_told_again() -> None:
     assert news(a_source(), after, after, NOW, when(60)) == (after, ())
 
 
-def test_the_end_is_for_those_who_were_told() -> None:
+def test_a_recovery_goes_to_the_alerts_that_got_the_failure() -> None:
     before = at(4000, told=Telling(NOW, 60))
     after, (draft,) = news(a_source(), before, Health(told=before.told), NOW, when(60))
     assert (draft.alert_type, draft.tags) == (RECOVERED, ("kind:notice", "notice_after:0-60", TOLD_AT))
@@ -103,7 +103,7 @@ def test_the_end_is_for_those_who_were_told() -> None:
     assert after.told is None
 
 
-def test_the_end_of_what_nobody_was_told_is_not_told() -> None:
+def test_the_recovery_from_an_unreported_failure_is_not_reported() -> None:
     assert said(at(4000, flag="degraded"), Health(), 90_000) == []
 
 
@@ -155,7 +155,7 @@ def test_an_alert_gets_the_notices_that_its_time_asks_for(
 ) -> None:
     event = Stored(Seq(1), a_source_id(), Kind.NOTICE, msgspec.json.encode({"tags": ("kind:notice", *tags)}))
     alert = an_alert(notice_after=after, created_at=Millis(NOW + created))
-    assert asked_for(alert, FAILING, event) is wanted
+    assert wants_notice(alert, FAILING, event) is wanted
 
 
 def test_a_notice_has_its_sources_tags_but_none_that_reads_like_a_mark_of_its_own() -> None:
@@ -175,7 +175,7 @@ def test_an_alert_over_tags_gets_the_notices_of_sources_that_have_one() -> None:
         ({"tags": ("label:sea",), "source_ids": (a_source_id(),)}, True),
         ({"source_ids": (a_source_id(2),)}, False),
     ):
-        assert asked_for(an_alert(**change), FAILING, event) is wanted
+        assert wants_notice(an_alert(**change), FAILING, event) is wanted
 
 
 async def test_a_source_that_fails_and_recovers_says_each_once_as_a_notice(autojump_clock: object) -> None:

@@ -14,7 +14,7 @@ from actors.errors import NotFound, Overloaded
 from actors.messages.requests import SourcePatch
 from actors.messages.sources import EditSource, ShowTold
 from actors.messages.views import ToldBlock, ToldPage
-from actors.sources.page.reader import told_page
+from actors.sources.page.reader import reported_page
 from actors.world import WorkerDied
 from storage.records.identity import SourceId
 from tests.actors.sources.harness import Watching, page, rss, watching
@@ -28,7 +28,7 @@ TEXT = "The basic plan holds up to ten projects and one gigabyte of storage for 
 def test_a_memory_says_what_each_block_is_and_how_many_it_has_not() -> None:
     state = SettledState(("A", "10", "Home"), ("1" * 16, "2" * 16, "3" * 16, "4" * 16), (HEADING, CELL, FURNITURE, 0))
     placed = SettledState(state.texts, state.keys, state.traits, (None, Place("Team", "Seats")))
-    assert told_page(encode(pack(placed))) == ToldPage(
+    assert reported_page(encode(pack(placed))) == ToldPage(
         (
             ToldBlock("A", True, False, False, "", ""),
             ToldBlock("10", False, False, False, "Team", "Seats"),
@@ -37,7 +37,7 @@ def test_a_memory_says_what_each_block_is_and_how_many_it_has_not() -> None:
         1,
         0,
     )
-    assert told_page(b"\x00rubbish") is None
+    assert reported_page(b"\x00rubbish") is None
 
 
 async def shown(service: Watching, source: SourceId) -> ToldPage | None:

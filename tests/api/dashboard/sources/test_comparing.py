@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from tests.api.dashboard.browser import Browser
 from tests.api.house import BASE_URL, House
-from tests.api.v1.test_versions import told, told_page
+from tests.api.v1.test_versions import reported_page, told
 from tests.support.build import a_source_id
 
 HERE = f"/sources/{a_source_id()}/compare"
@@ -52,5 +52,5 @@ async def test_without_two_versions_there_is_nothing_to_compare(house: House, br
 
 async def test_a_version_that_is_gone_is_not_found(house: House, browser: Browser) -> None:
     await told(house)
-    house.registry.told[a_source_id()] = told_page(("Plans", "9 seats", "Menu of today", "A new offer"))
+    house.registry.told[a_source_id()] = reported_page(("Plans", "9 seats", "Menu of today", "A new offer"))
     assert (await browser.get(f"{HERE}?from=start&to=now")).status_code == 404
