@@ -136,13 +136,13 @@ def test_several_people_in_one_address_are_several_destinations() -> None:
 @pytest.mark.parametrize(
     ("address", "says"),
     [
-        ("slack://not-a-token", "of a form that is not known"),
-        ("tgram://nothing", "of a form that is not known"),
-        ("matrixs://anna:h1dd3n@m.example/#room", "of a form that is not known"),
-        ("ntfys://anna:h1dd3n@ntfy.example/prices", "of a form that is not known"),
+        ("slack://not-a-token", "in an unsupported form"),
+        ("tgram://nothing", "in an unsupported form"),
+        ("matrixs://anna:h1dd3n@m.example/#room", "in an unsupported form"),
+        ("ntfys://anna:h1dd3n@ntfy.example/prices", "in an unsupported form"),
         ("form://hooks.example/h1dd3n", "it expects another body"),
         ("twilio://h1dd3n:h1dd3n@1/2", "no such kind"),
-        ("discord://{{ id }}/h1dd3n", "made anew for each message"),
+        ("discord://{{ id }}/h1dd3n", "a template makes its address"),
         ("https://[h1dd3n", "can't be read"),
         ("h1dd3n", "no such kind"),
     ],

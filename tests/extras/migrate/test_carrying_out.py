@@ -189,7 +189,7 @@ async def test_an_alert_of_the_same_name_that_sends_elsewhere_is_left_as_it_is()
     there = repr((service.alerts, service.destinations))
     other = alert("https://b.test/", to=(DestinationBody("https://other.example/in"),))
     told = await done(service, Plan("urls", sources("https://b.test/"), (other,)))
-    assert became(told) == [("source", "new"), ("alert", "refused")] and "sends elsewhere" in told[1].says
+    assert became(told) == [("source", "new"), ("alert", "refused")] and "has other destinations" in told[1].says
     assert repr((service.alerts, service.destinations)) == there
 
 

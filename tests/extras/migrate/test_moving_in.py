@@ -97,8 +97,8 @@ def test_on_a_terminal_the_report_is_shown_and_a_person_asked(
         (["import", "--yes", "--dry-run", "{file}"], Exit.USAGE, "exclude each other"),
         (["import", "--from", "word", "{file}"], Exit.USAGE, "'word' is not one of"),
         (["import", "--dry-run", "{file}.absent"], Exit.USAGE, "No such file"),
-        (["import", "--dry-run", "--from", "miniflux", "{file}"], Exit.FAILED, "It is no JSON"),
-        (["import", "--dry-run", "/dev/null"], Exit.FAILED, "name that with --from"),
+        (["import", "--dry-run", "--from", "miniflux", "{file}"], Exit.FAILED, "It is not JSON"),
+        (["import", "--dry-run", "/dev/null"], Exit.FAILED, "Name the program with --from"),
     ],
 )
 def test_what_can_not_be_done_is_said_in_a_sentence(
