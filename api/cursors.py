@@ -11,10 +11,11 @@ import binascii
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Sequence
 from hashlib import blake2b
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar
 from urllib.parse import parse_qsl
 
 import msgspec
+from msgspec import Meta, Struct
 
 from api.problems import invalid
 
@@ -22,6 +23,24 @@ T = TypeVar("T")
 _CHECK = 6
 FREE = ("cursor", "limit")
 """Parameters that may differ from page to page."""
+
+Limit = Annotated[int, Meta(ge=1, le=1000, description="Most items of a page", examples=[100])]
+Cursor = Annotated[
+    str,
+    Meta(
+        min_length=1,
+        max_length=500,
+        description="From the `Link` of the previous page; opaque",
+        extra_json_schema={"format": "cursor"},
+    ),
+]
+
+
+class ListQuery(Struct, frozen=True, forbid_unknown_fields=True):
+    """The part of a list to return."""
+
+    limit: Limit = 100
+    cursor: Cursor | None = None
 
 
 def encode_cursor(position: Any, target: str, free: Sequence[str] = FREE) -> str:

@@ -21,13 +21,14 @@ from werkzeug.datastructures import Headers
 from werkzeug.http import parse_options_header
 
 from actors.errors import Violation, violation_of
+from actors.messages.requests import SECRETS
 from api.problems import FieldError, Refusal, invalid
 
 S = TypeVar("S", bound=Struct)
 _STEP = re.compile(r"\.([^.\[]+)|\[(\d+)\]")
 _FIELDS = {"unknown": "unknown field", "required": "required, but missing"}
 _FIELDS_AT_MOST = 400
-_UNSHOWN = frozenset(("hello", "headers"))
+_UNSHOWN = frozenset(SECRETS)
 """Fields that may hold a secret. Refusals never show their values, because clients log refusals."""
 
 

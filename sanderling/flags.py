@@ -46,11 +46,15 @@ def field_options(declared: type[Struct], *names: str, new: bool = True) -> Call
             metas = getattr(kind, "__metadata__", ())
             extra = {name: text for meta in metas for name, text in (meta.extra or {}).items()}
             if "help" in extra and (not names or one.name in names):
+                item, many = kind.__origin__, get_origin(kind.__origin__) is tuple
+                item = get_args(item)[0] if many else item
+                empty = ("",) if many and not new else ()
                 default = one.default if new and isinstance(one.default, str) and one.default else None
                 command = click.option(
                     extra["option"] or f"--{one.name.replace('_', '-')}",
                     one.name,
-                    type=click.Choice(get_args(kind.__origin__)) if get_origin(kind.__origin__) is Literal else None,
+                    type=click.Choice((*get_args(item), *empty)) if get_origin(item) is Literal else None,
+                    multiple=many,
                     default=default,
                     show_default=default is not None,
                     help=extra["help"],

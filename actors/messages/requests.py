@@ -7,11 +7,12 @@ them.
 from __future__ import annotations
 
 import re
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, get_args
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 from msgspec.structs import force_setattr, replace
 
+from actors.messages.declaring import Declared, option, part_of, patch_of
 from storage.records.identity import Managed, given, seconds_of
 from storage.records.source import Follow, Inheritable, Render, Source, TagDefaults
 from storage.records.tiers import SourceType
@@ -35,8 +36,16 @@ _PART = (
     "`$.plans[*].price`), of XML (XPath), of a text (`lines:3-20`, `re:^Version`) or of a document (a path as in its "
     "differences: `path:Prices › Team · Fee`)"
 )
-Selector = Annotated[str, Meta(min_length=1, max_length=1000, description=_PART)]
-Ignore = Annotated[tuple[Selector, ...], Meta(max_length=50, description="Selectors of parts to leave out")]
+Selector = Annotated[
+    str,
+    Meta(min_length=1, max_length=1000, description=_PART),
+    option("The part to watch: CSS, XPath (//h2), JSONPath ($.plans[*].price) or a path; all without it."),
+]
+Ignore = Annotated[
+    tuple[Selector, ...],
+    Meta(max_length=50, description="Selectors of parts to leave out"),
+    option("A part to leave out, written as a selector; repeatable."),
+]
 Schedule = Annotated[
     str,
     Meta(
@@ -44,6 +53,7 @@ Schedule = Annotated[
         description="A fixed interval such as 10m, instead of the adaptive one",
         extra={"form": "a whole number and one of s, m, h and d, such as 10m, 2h or 1d"},
     ),
+    option("How often to check, for example 10m or 1d; without it, as often as news is likely."),
 ]
 Hours = Annotated[
     str,
@@ -53,6 +63,7 @@ Hours = Annotated[
         description="Days, hours and a time zone for its checks; at other times only on request",
         examples=["weekdays 08-18 Europe/Stockholm"],
     ),
+    option("When to check, for example 'weekdays 08-18 Europe/Stockholm'; always without it."),
 ]
 PushFilter = Annotated[
     str,
@@ -70,6 +81,7 @@ Bar = Annotated[
         le=0.9,
         description="The threshold: differences from this score on are reported. Lower reports more; null is 0.5",
     ),
+    option("For pages: how large a change must be to be reported, 0.2 to 0.9; 0.5 without it."),
 ]
 Subprotocol = Annotated[
     str,
@@ -124,6 +136,7 @@ HeadersFor = Annotated[
         "subdomains, over https and wss. With any entry, the URL's own origin is included",
         examples=[["*.members.example"]],
     ),
+    option("Send the headers for other sources at this host, too; repeatable."),
 ]
 Follows = Annotated[
     Follow,
@@ -141,12 +154,18 @@ FollowHosts = Annotated[
         "others are reported without the text of their page. `headers` never go there",
         examples=[["news.example"]],
     ),
+    option("Also fetch pages of this host ('*': all); repeatable.", "--follow-host"),
 ]
 RenderWish = Annotated[
     Render,
     Meta(
-        description="Whether a browser renders the page: `auto` only if it is empty without its scripts. A rendered "
+        description="Whether a browser renders the page: `auto` only if it is empty without "
+        "its scripts. A rendered "
         "check costs as much as 100 plain ones; feeds are never rendered",
+    ),
+    option(
+        "Whether a browser renders the page before it is read: auto (the default) only if it is empty without "
+        "its scripts. A rendered check costs as much as 100 plain ones."
     ),
 ]
 WaitFor = Annotated[
@@ -157,6 +176,7 @@ WaitFor = Annotated[
         description="A CSS selector that must match before a rendered page is read",
         examples=["#prices li"],
     ),
+    option("A CSS selector that must appear before a rendered page is read."),
 ]
 OwnOnly = Annotated[
     tuple[Inheritable, ...],
@@ -166,6 +186,7 @@ OwnOnly = Annotated[
         "`ignore`, only its own selectors",
         examples=[["hours"]],
     ),
+    option("Don't inherit this setting from tags; repeatable."),
 ]
 DefaultDestinations = Annotated[
     tuple[Annotated[str, Meta(min_length=1, max_length=100, extra_json_schema={"format": "uuid"})], ...],
@@ -178,7 +199,11 @@ Screenshots = Annotated[
         "`screenshot_days`"
     ),
 ]
-Title = Annotated[str, Meta(max_length=200, description="Your own name for it, on one line", examples=["Day tickets"])]
+Title = Annotated[
+    str,
+    Meta(max_length=200, description="Your own name for it, on one line", examples=["Day tickets"]),
+    option("Your name for it; its own title without one."),
+]
 
 
 ManagedBy = Annotated[Managed | None, Meta(description="The files that describe it; see `sanderling apply`")]
@@ -234,48 +259,36 @@ class NewSource(Struct, frozen=True, forbid_unknown_fields=True):
         return f"NewSource({self.url!r})"  # `hello` and `headers` may hold a secret
 
 
-class SourcePatch(Struct, frozen=True, forbid_unknown_fields=True):
+SECRETS: Final = ("hello", "headers")
+"""The fields of a source that are never shown again."""
+
+
+@patch_of(
+    NewSource,
+    Source,
+    without=("url", "backfill", "verify"),
+    order="type enabled tags selector ignore filter subprotocols hello replies headers headers_for render wait_for "
+    "screenshots schedule hours bar follow follow_hosts own_only title managed",
+)
+class SourcePatch(Declared, frozen=True, forbid_unknown_fields=True):
     """The fields to change; null empties `selector`, `schedule`, `hours`, `filter`, `bar`, `hello`, `headers`,
     `wait_for` and `managed`. The URL is fixed.
     """
 
-    type: SourceType | UnsetType = UNSET
-    enabled: bool | UnsetType = UNSET
-    tags: Tags | UnsetType = UNSET
-    selector: Selector | UnsetType | None = UNSET
-    ignore: Ignore | UnsetType = UNSET
-    filter: PushFilter | UnsetType | None = UNSET
-    subprotocols: Subprotocols | UnsetType = UNSET
-    hello: Hello | Hellos | UnsetType | None = UNSET
-    replies: Replies | UnsetType = UNSET
-    headers: Headers | UnsetType | None = UNSET
-    headers_for: HeadersFor | UnsetType = UNSET
-    render: RenderWish | UnsetType = UNSET
-    wait_for: WaitFor | UnsetType | None = UNSET
-    screenshots: Screenshots | UnsetType = UNSET
-    schedule: Schedule | UnsetType | None = UNSET
-    hours: Hours | UnsetType | None = UNSET
-    bar: Bar | UnsetType | None = UNSET
-    follow: Follows | UnsetType = UNSET
-    follow_hosts: FollowHosts | UnsetType = UNSET
-    own_only: OwnOnly | UnsetType = UNSET
-    title: Title | UnsetType = UNSET
-    managed: ManagedBy | UnsetType = UNSET
-
     def __repr__(self) -> str:
         return f"SourcePatch({', '.join(name for name in self.__struct_fields__ if getattr(self, name) is not UNSET)})"
 
+    if TYPE_CHECKING:  # the decorator adds the fields
 
-class TagSettings(Struct, frozen=True, forbid_unknown_fields=True):
+        def __init__(self, **fields: Any) -> None: ...
+
+
+@part_of(NewSource, get_args(Inheritable))
+class TagSettings(Declared, frozen=True, forbid_unknown_fields=True):
     """All defaults of a tag; an absent field sets nothing. The fields are those of POST /v1/sources. `destinations`: a
     new alert over the tag gets a copy of each. An absent `managed` stays; null removes it.
     """
 
-    schedule: Schedule | None = None
-    hours: Hours | None = None
-    bar: Bar | None = None
-    selector: Selector | None = None
-    ignore: Ignore = ()
     destinations: DefaultDestinations = ()
     managed: ManagedBy | UnsetType = UNSET
 
@@ -283,6 +296,10 @@ class TagSettings(Struct, frozen=True, forbid_unknown_fields=True):
     def says_nothing(self) -> bool:
         """Whether it has no setting."""
         return replace(self, managed=UNSET) == TagSettings()
+
+    if TYPE_CHECKING:
+
+        def __init__(self, **fields: Any) -> None: ...
 
 
 class DetectRequest(Struct, frozen=True, forbid_unknown_fields=True):

@@ -6,10 +6,9 @@ from typing import Annotated, Final
 
 from msgspec import Meta, Struct
 
+from actors.messages.declaring import Revision, UpdatedBy, option, patch_of, record_of
 from actors.messages.requests import ManagedBy
 from actors.notices import AlertType
-from api.fields.declaring import option, patch_of, record_of
-from api.schemas.sources import Revision, UpdatedBy
 from storage.records.alert import MOST_SOURCES, MOST_TAGS, Alert, Matching
 from storage.records.destination import DeliveryMode
 

@@ -6,10 +6,9 @@ from typing import Annotated, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType, field
 
+from actors.messages.declaring import Revision, UpdatedBy, option, patch_of, record_of
 from actors.messages.requests import ManagedBy
 from api.fields.alerts import Name
-from api.fields.declaring import option, patch_of, record_of
-from api.schemas.sources import Revision, UpdatedBy
 from storage.records.destination import WEEKDAYS, DeliveryMode, Destination, Format, Weekday
 
 HookUrl = Annotated[

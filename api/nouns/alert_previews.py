@@ -17,6 +17,7 @@ import trio
 from msgspec import Meta, Struct
 
 from actors.errors import Overloaded, TooSoon
+from actors.messages.declaring import Time
 from actors.query import parse
 from actors.query.advice import advice
 from actors.query.explain import Explanation
@@ -28,7 +29,6 @@ from api.nouns.alerts import check_query, named_in, tags_in
 from api.operations.context import OperationContext
 from api.ratelimit import Limit
 from api.route import LETS_OUT, Answer, Call, Route
-from api.schemas.sources import Time
 from storage.records.alert import Scope
 from storage.records.event import Filter, Stored
 from storage.records.identity import START, Millis, Seq, millis_of, rfc3339, seq_of

@@ -11,17 +11,17 @@ from msgspec.structs import replace
 
 from actors.errors import Conflict, NotFound, Unprocessable
 from actors.inheriting import defaults_of
+from actors.messages.declaring import mirrored
 from actors.query import QueryError, UnknownLanguage, parse
+from api.cursors import ListQuery
 from api.etags import expected, shown, tag_of
 from api.fields import alerts as wire
-from api.fields.declaring import mirrored
 from api.nouns import destinations
 from api.operations.context import OperationContext, alert_named, guarded, known_id, put_in_force, refuse_stale, whole
 from api.operations.streams import CHANNELS
 from api.pagination import oldest_first
 from api.problems import invalid
 from api.route import LETS_OUT, Answer, Call, routes_below
-from api.schemas.sources import ListQuery
 from storage.records.alert import MOST_ALERTS, Alert
 from storage.records.destination import DeliveryMode, Destination
 from storage.records.identity import Millis, SourceId, given

@@ -17,14 +17,15 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 from actors.bins import Bins
 from actors.egress.url import parse_url
 from actors.errors import NotFound, UrlRefused
+from actors.messages.declaring import Time
 from actors.signatures import webhook
 from actors.signatures.event import KeySet, check
 from actors.signatures.receipt import HEADERS, Receipt, ReceivedEvent, conclude, read
 from actors.signatures.verdict import Cause, Verdict
+from api.cursors import Cursor, ListQuery
 from api.operations.context import OperationContext, known_id
 from api.pagination import next_page, oldest_first, place
 from api.route import Answer, Call, routes_below
-from api.schemas.sources import Cursor, ListQuery, Time
 from storage.records.bin import Bin, Capture, StoredCapture
 from storage.records.destination import Destination
 from storage.records.identity import rfc3339

@@ -17,12 +17,14 @@ from msgspec.structs import replace
 from actors.destination_kinds.fields import MESSAGE, MESSAGE_TITLE
 from actors.destination_kinds.writing import TemplateFailed, faults, filled_in
 from actors.errors import NotFound, TooSoon, Unprocessable
+from actors.messages.declaring import Time
 from actors.messages.workers import OutboxGrew
 from actors.notices import about
 from actors.notification.dialects import DialectName
 from actors.notification.fitting import message_of, title_of
 from actors.notification.message_template import SPECIMENS
 from actors.notification.reading import Notification, digest_of, notification_of
+from api.cursors import ListQuery
 from api.fields.destinations import KindName
 from api.nouns.alert_previews import AlertPreviewRequest, Stretch, trial
 from api.nouns.destinations import kind_of, mailbox_of, named
@@ -32,7 +34,6 @@ from api.pagination import next_page, place
 from api.problems import invalid
 from api.ratelimit import Limit
 from api.route import LETS_OUT, Answer, Call, Route
-from api.schemas.sources import ListQuery, Time
 from api.streams.channels import channel_of
 from api.streams.reader import EventFilter
 from storage.records.destination import Attempt, DeliveryMode, Destination, Match, Replayed, Result

@@ -22,17 +22,17 @@ from actors.destination_kinds.kind import Admitted, Consent, DestinationKind
 from actors.destination_kinds.values import LONGEST, Values, checked, shown_address
 from actors.destination_kinds.writing import faults
 from actors.errors import Conflict, NotFound, Unprocessable
+from actors.messages.declaring import mirrored
 from actors.messages.views import TestResult
 from actors.messages.workers import DestinationMessage, TestDelivery
 from actors.sealed_places import check_named, of_destination
 from actors.signatures import webhook
+from api.cursors import ListQuery
 from api.etags import expected, shown, tag_of
 from api.fields import destinations as wire
-from api.fields.declaring import mirrored
 from api.operations.context import OperationContext, alert_named, guarded, known_id, put_in_force, refuse_stale, whole
 from api.pagination import oldest_first
 from api.route import LETS_OUT, Answer, Call, routes_below
-from api.schemas.sources import ListQuery
 from storage.records.alert import Alert
 from storage.records.destination import (
     ADDRESS,

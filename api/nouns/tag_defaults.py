@@ -6,9 +6,11 @@ from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from typing import NamedTuple
 
+from msgspec import UNSET
 from msgspec.structs import replace
 
 from actors.errors import NotFound, Stale, Unprocessable
+from actors.messages.declaring import mirrored
 from actors.messages.requests import SourcePatch, TagSettings
 from actors.messages.sources import SetTagDefaults
 from actors.selection import SourceSelection
@@ -18,7 +20,6 @@ from api.operations import sources
 from api.operations.batches import Failed
 from api.operations.context import OperationContext
 from storage.records.destination import Destination
-from storage.records.identity import interval_text
 from storage.records.publication import Publication
 from storage.records.revision import Expected, revision_of
 from storage.records.source import OWN_NAMESPACES, TagDefaults, tag_of
@@ -123,8 +124,7 @@ async def give(call: OperationContext, old: str, new: str) -> None:
 
 def settings_of(defaults: TagDefaults) -> TagSettings:
     """Return a tag's defaults in the request format, without the mark of the files that describe them."""
-    kept = {name: getattr(defaults, name) for name in TagSettings.__struct_fields__ if name != "managed"}
-    return TagSettings(**kept | {"schedule": None if defaults.schedule is None else interval_text(defaults.schedule)})
+    return TagSettings(**mirrored(defaults, TagSettings) | {"managed": UNSET})
 
 
 async def _there(call: OperationContext) -> dict[str, Destination]:

@@ -6,8 +6,9 @@ from typing import Annotated, Any, Literal
 
 from msgspec import Meta, Struct
 
+from actors.messages.declaring import Time
 from actors.overseer.rows import Kind, Sort
-from api.schemas.sources import HeldEvents, Time
+from api.fields.sources import HeldEvents
 from storage.records.destination import DeliveryMode, Result
 from storage.records.states import LOOKS, PARTS, Cause, Flag, PartState, SourceState
 

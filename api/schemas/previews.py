@@ -6,9 +6,9 @@ from typing import Annotated, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from actors.messages.requests import Headers, Ignore, OwnOnly, RenderWish, Selector, Tags, Url, WaitFor
+from actors.messages.declaring import Declared, Time, part_of
+from actors.messages.requests import DetectRequest, Ignore, Selector
 from actors.previews import ActName, BlockKind, ReachName
-from api.schemas.sources import Time
 from storage.records.event import ValueType
 from storage.records.tiers import SourceType
 
@@ -219,17 +219,10 @@ class PressedBlock(Struct, frozen=True, forbid_unknown_fields=True):
     cell: Annotated[int, Meta(ge=0, le=10_000)] = 0
 
 
-class UrlBlocksRequest(Struct, frozen=True, forbid_unknown_fields=True):
+@part_of(DetectRequest, ("url", "selector", "ignore", "headers", "render", "wait_for", "tags", "own_only"))
+class UrlBlocksRequest(Declared, frozen=True, forbid_unknown_fields=True):
     """The URL of a page to split into blocks; the fields are those of POST /v1/sources."""
 
-    url: Url
-    selector: Selector | None = None
-    ignore: Ignore = ()
-    headers: Headers | None = None
-    render: RenderWish = "auto"
-    wait_for: WaitFor | None = None
-    tags: Tags = ()
-    own_only: OwnOnly = ()
     first: _First = 0
     find: _Find = ""
     press: PressedBlock | None = None

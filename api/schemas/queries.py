@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
-from api.schemas.sources import Cursor, Limit
+from api.cursors import Cursor, Limit
 from storage.records.tiers import SourceType
 
 Value = Annotated[str, Meta(min_length=1, max_length=500)]

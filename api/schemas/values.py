@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
-from api.schemas.sources import Time
+from actors.messages.declaring import Time
 from storage.records.event import ValueType
 
 

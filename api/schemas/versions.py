@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from api.schemas.sources import Time
+from actors.messages.declaring import Time
 from storage.records.event import Context, Spans
 from storage.records.picture import Side
 

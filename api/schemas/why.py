@@ -6,7 +6,8 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
-from api.schemas.sources import Cursor, Time
+from actors.messages.declaring import Time
+from api.cursors import Cursor
 from storage.records.tiers import SourceType
 
 

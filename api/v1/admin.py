@@ -15,12 +15,12 @@ from actors.overseer.overseer import Whole
 from actors.overseer.rows import first_line
 from actors.settings import Settings, masked
 from api.feed import Feed, overview_of
+from api.fields.sources import HeldEvents
 from api.nouns import keys
 from api.operations import coverage, sources, system
 from api.operations.system import row_of
 from api.route import Answer, Call, Route
 from api.schemas import admin as wire
-from api.schemas.sources import HeldEvents
 from api.streams.sse import MEDIA
 from api.v1.sources import time_or_null
 from storage.records import trail

@@ -10,11 +10,11 @@ from typing import Any
 
 from msgspec import Struct
 
+from actors.messages.declaring import Time
 from api.operations import events, versions
 from api.pagination import next_link
 from api.route import Answer, Call, Route
 from api.schemas.queries import EventsQuery, ExportQuery
-from api.schemas.sources import Time
 from api.schemas.versions import ScreenshotQuery
 from api.streams.export import MEDIA
 from storage.records.event import Event, Stored

@@ -8,9 +8,9 @@ from msgspec import Struct
 
 from actors.messages.views import SourceView
 from actors.practice import What, named
+from api.fields.sources import SourceRecord
 from api.nouns import practice as acts
 from api.route import PUBLIC, Answer, Call, Route
-from api.schemas.sources import SourceRecord
 from api.v1.sources import record_of
 
 HARMLESS = {

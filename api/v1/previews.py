@@ -5,14 +5,14 @@ from __future__ import annotations
 from msgspec import UNSET
 
 from actors import previews
+from actors.messages.declaring import mirrored
 from actors.messages.requests import DetectRequest
 from actors.previews import PickWish, Press
-from api.fields.declaring import mirrored
 from api.operations import sources, versions
 from api.route import Answer, Call, Route
 from api.schemas import previews as wire
 from api.schemas.previews import ShownPart
-from storage.records.identity import rfc3339
+from storage.records.identity import given, rfc3339
 from storage.records.secrecy import where_it_led
 
 
@@ -131,8 +131,7 @@ def _pressed(press: wire.PressedBlock | None) -> Press | None:
 async def of_url(call: Call) -> Answer:
     """Show the blocks of a URL's page, without watching it."""
     asked: wire.UrlBlocksRequest = call.body
-    look = (asked.headers, asked.render, asked.wait_for, asked.tags, asked.own_only)
-    request = DetectRequest(asked.url, "html", None, (), None, *look)
+    request = DetectRequest(**given(asked, DetectRequest) | {"type": "html", "selector": None, "ignore": ()})
     wish = PickWish(asked.selector, asked.ignore, asked.first, asked.find, _pressed(asked.press), selectors=True)
     return Answer(_picked_page(await sources.pick_from_url(call, request, wish)))
 

@@ -5,17 +5,17 @@ from __future__ import annotations
 from typing import Literal
 
 from actors.inheriting import origins_of
+from actors.messages.declaring import mirrored
 from actors.messages.requests import NewSource, SourcePatch
 from actors.messages.views import AddedSource, SourceView
 from actors.selection import SourceSelection
 from api.etags import expected, shown, tag_of
-from api.fields.declaring import mirrored
+from api.fields import sources as wire
 from api.operations import sources as operations
 from api.operations.batches import Failed
 from api.pagination import next_page, place
 from api.route import Answer, Call, routes_below
-from api.schemas import sources as wire
-from storage.records.identity import Millis, interval_text, rfc3339
+from storage.records.identity import Millis, rfc3339
 from storage.records.revision import revision_of
 from storage.records.secrecy import where_it_led
 from storage.records.source import Source
@@ -29,17 +29,8 @@ def time_or_null(at: Millis | None) -> str | None:
 
 
 def _detected(source: Source) -> wire.Detected:
-    found = source.detection
-    return wire.Detected(
-        found.type,
-        found.confidence,
-        found.evidence,
-        where_it_led(found.final_url, source.url, source.watch_url),
-        found.content_type,
-        found.feed_url,
-        found.pending,
-        found.forced,
-    )
+    led = where_it_led(source.detection.final_url, source.url, source.watch_url)
+    return wire.Detected(**mirrored(source.detection, wire.Detected) | {"final_url": led})
 
 
 def health_of(view: SourceView) -> wire.SourceHealth:
@@ -58,18 +49,10 @@ def breaker_of(view: SourceView) -> wire.Breaker:
     return wire.Breaker(view.hot.breaker.state, time_or_null(view.hot.breaker.retry_at))
 
 
-def _every(source: Source) -> str | None:
-    return None if source.schedule is None else interval_text(source.schedule)
-
-
 def record_of(view: SourceView) -> wire.SourceRecord:
     """Return a source's record, with flat copies of nested fields."""
     source, hot, health, effective = view.source, view.hot, health_of(view), view.effective
-    fields = mirrored(source, wire.SourceRecord) | {
-        "detection": _detected(source),
-        "schedule": _every(source),
-    }
-    settings = mirrored(effective, wire.EffectiveSettings)
+    fields = mirrored(source, wire.SourceRecord) | {"detection": _detected(source)}
     return wire.SourceRecord(
         detected_type=source.detection.type,
         has_hello=source.hello is not None,
@@ -92,7 +75,7 @@ def record_of(view: SourceView) -> wire.SourceRecord:
         detection_confidence=source.detection.confidence,
         detection_evidence=source.detection.evidence,
         discovered_feed_url=source.detection.feed_url,
-        effective=wire.EffectiveSettings(**settings | {"schedule": _every(effective)}),
+        effective=wire.EffectiveSettings(**mirrored(effective, wire.EffectiveSettings)),
         inherited={str(name): tags for name, tags in origins_of(effective).items()},
         mode="poll" if source.tier.polled else "push",
         revision=revision_of(source),
@@ -110,7 +93,7 @@ async def create(call: Call) -> Answer:
         return await _create_batch(call, call.body)
     added = await operations.add(call, call.body)
     record = record_of(added.view)
-    headers = {"Location": f"{call.context.settings.public_url()}/v1/sources/{record.id}"}
+    headers = {"Location": f"{call.context.settings.public_url()}/v1/sources/{added.view.source.id}"}
     return Answer(record, 201 if added.created else 200, headers=headers | tag_of(added.view.source))
 
 

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
+from actors.messages.declaring import mirrored
 from actors.messages.requests import TagSettings
+from api.cursors import ListQuery
 from api.etags import expected, expected_by_put, shown, tag_of
-from api.fields.declaring import mirrored
+from api.fields import sources as wire
 from api.nouns import tag_defaults as acts
 from api.nouns.tag_defaults import Tag
 from api.pagination import next_page, place
 from api.problems import Refusal
 from api.route import Answer, Call, routes_below
-from api.schemas import sources as wire
-from api.schemas.sources import ListQuery
-from storage.records.identity import interval_text
 from storage.records.revision import revision_of
 from storage.records.source import TagDefaults
 
@@ -25,8 +24,7 @@ def record_of(tag: Tag) -> wire.TagRecord:
 
 
 def _defaults(defaults: TagDefaults, destinations: tuple[str, ...]) -> wire.TagDefaultsRecord:
-    schedule = None if defaults.schedule is None else interval_text(defaults.schedule)
-    shown = {"schedule": schedule, "destinations": destinations, "revision": revision_of(defaults)}
+    shown = {"destinations": destinations, "revision": revision_of(defaults)}
     return wire.TagDefaultsRecord(**mirrored(defaults, wire.TagDefaultsRecord) | shown)
 
 

@@ -10,13 +10,13 @@ from msgspec import UNSET
 from actors.errors import Unprocessable
 from actors.messages.views import PushView, SourceExplanation, SourceView
 from actors.signatures.coverage import CoverageReceipt
+from api.fields import sources as wire
 from api.operations import coverage as operations
 from api.operations import events, sources, why
 from api.operations.why import note_of, notes_of
 from api.pagination import next_page, place
 from api.problems import Refusal, invalid
 from api.route import Answer, Call, Route
-from api.schemas import sources as wire
 from api.schemas import why as wire_why
 from api.schemas.why import CoverageQuery
 from api.v1.sources import breaker_of, time_or_null

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from actors.messages.declaring import mirrored
+from api.cursors import ListQuery
 from api.etags import expected, shown, tag_of
-from api.fields.declaring import mirrored
 from api.pagination import oldest_first
 from api.route import LETS_OUT, Answer, Call, routes_below
-from api.schemas.sources import ListQuery
 from extras.publish import operations as acts
 from extras.publish import schemas as wire
 from storage.records.publication import Publication

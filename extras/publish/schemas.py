@@ -7,9 +7,9 @@ from typing import Annotated
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
+from actors.messages.declaring import Revision, Time, UpdatedBy
 from actors.messages.requests import ManagedBy
 from api.fields.alerts import PrivateSources, SourceId
-from api.schemas.sources import Revision, Time, UpdatedBy
 from storage.records.alert import MOST_SOURCES
 from storage.records.identity import Managed
 from storage.records.publication import Publication

@@ -57,8 +57,8 @@ async def sent(client: Client, method: str, path: str, **request: Any) -> dict[s
     return dict((await client.ask(method, path, **request)).json())
 
 
-def given(options: Mapping[str, Any], *, bar: str) -> dict[str, Any]:
-    """Return the options that were given; empty text clears a field. bar: its bounds. Raises CommandFailed."""
+def given(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options that were given; empty text clears a field. Raises CommandFailed."""
     found: dict[str, Any] = {
         name: [each for each in value if each] if isinstance(value, tuple) else value or None
         for name, value in options.items()
@@ -67,7 +67,7 @@ def given(options: Mapping[str, Any], *, bar: str) -> dict[str, Any]:
     try:
         return found | ({"bar": float(found["bar"])} if found.get("bar") else {})
     except ValueError:
-        raise CommandFailed(f"--bar = {found['bar']!r}: must be a number {bar}.", Exit.USAGE) from None
+        raise CommandFailed(f"--bar = {found['bar']!r}: must be a number from 0.2 to 0.9.", Exit.USAGE) from None
 
 
 def agree(question: str, *, sure: bool) -> None:

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import aclosing
 from datetime import tzinfo
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, get_args
+from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
 import click
 
+from actors.messages.requests import NewSource
 from sanderling.client.lines import Cell, fit, moment, pad, short_ids
 from sanderling.client.terminal import Listing, for_a_person, notify, print_page
 from sanderling.commands import history
@@ -30,10 +31,10 @@ from sanderling.commands.service import (
 )
 from sanderling.environment import hinted
 from sanderling.exits import CommandFailed, Exit
-from sanderling.flags import answer_to_old_names
+from sanderling.flags import answer_to_old_names, field_options
 from sanderling.json_lines import print_json
 from storage.records.secrecy import plain
-from storage.records.source import Inheritable, Render, tag_of
+from storage.records.source import tag_of
 from storage.records.states import SOURCES as STATES
 from storage.records.tiers import TIERS
 
@@ -47,7 +48,6 @@ PATIENCE: Final = 60.0
 POLL: Final = 0.25
 SHORT_WAIT: Final = 5.0
 """Seconds of a refusal that `check --wait` waits out."""
-HOURS_HELP = "When to check it, for example 'weekdays 08-18 Europe/Stockholm'"
 FOLLOW_HELP = "Report each new item or entry with the text of the page it links to."
 headers_file = click.option(
     "--headers-file",
@@ -55,18 +55,6 @@ headers_file = click.option(
     metavar="FILE",
     help="A file with request headers for a page behind a login, `Name: value` a line; - reads standard input. With a "
     "first line POST, the text after an empty line is posted. An empty file removes them.",
-)
-
-
-def own_only(choices: Sequence[str], says: str) -> Callable[[Any], Any]:
-    return click.option("--own-only", multiple=True, type=click.Choice(choices), help=says)
-
-
-render_option = click.option(
-    "--render",
-    type=click.Choice(get_args(Render)),
-    help="Whether a browser renders the page before it is read: auto (the default) only if the page is empty without "
-    "its scripts. A rendered check costs as much as 100 plain ones.",
 )
 
 
@@ -79,18 +67,11 @@ def sources() -> None:
 @click.argument("urls", metavar="URL...", nargs=-1, required=True)
 @click.option("--type", type=click.Choice(list(TIERS)), help="Overrides detection.")
 @click.option("--tag", "tags", multiple=True, help="A tag for its events; repeatable.")
-@click.option("--selector", help="The part to watch: CSS, XPath (//h2), JSONPath ($.plans[*].price), or a path.")
-@click.option("--ignore", multiple=True, help="A part to leave out, written as a selector; repeatable.")
-@click.option("--hours", help=f"{HOURS_HELP}.")
-@render_option
-@click.option("--wait-for", help="A CSS selector that must appear before a rendered page is read.")
+@field_options(NewSource, new=False)
 @click.option("--filter", help="For a WebSocket: which frames become events; '' means all.")
 @click.option("--backfill", type=click.IntRange(0, 50), help="Emit the newest N existing entries.")
 @click.option("--follow", is_flag=True, help=FOLLOW_HELP)
-@click.option("--follow-host", "follow_hosts", multiple=True, help="Also fetch pages of this host ('*': all).")
 @headers_file
-@click.option("--headers-for", multiple=True, help="Send the headers for other sources at this host, too; repeatable.")
-@own_only(get_args(Inheritable), "Don't inherit this setting from tags; repeatable.")
 @click.option("--later", is_flag=True, help="Add it even if it can't be reached now.")
 @records_flag
 @with_client
@@ -104,7 +85,7 @@ async def add(client: Client, *, urls: Sequence[str], as_json: bool, **options: 
     sanderling add example.org/prices example.org/terms --tag shop
     """
     headers, later, follow = headers_in(options.pop("headers")), options.pop("later"), options.pop("follow")
-    body = {name: list(value) if isinstance(value, tuple) else value for name, value in options.items()}
+    body = given(options) | {name: options[name] for name in EMPTY}
     body |= {"headers": headers and headers.strip()}
     body |= {"follow": "new_links" if follow else None, "verify": "later" if later else None}
     body = {name: value for name, value in body.items() if value or (name in EMPTY and value is not None)}
@@ -331,25 +312,13 @@ async def _checked(client: Client, path: str, before: Mapping[str, Any]) -> dict
 
 @sources.command("edit")
 @click.argument("name", metavar="SOURCE")
-@click.option("--title", help="Your name for it; '' restores its own title.")
-@click.option("--schedule", help="How often to check it, for example 10m or 1d; '' adapts to how often it changes.")
-@click.option("--hours", help=f"{HOURS_HELP}; '' means always.")
-@click.option("--selector", help="The part to watch: CSS, XPath, JSONPath or a path; '' means everything.")
-@click.option("--ignore", multiple=True, help="A part to leave out, written as a selector; repeatable.")
-@render_option
-@click.option("--wait-for", help="A CSS selector that must appear before a rendered page is read; '' for none.")
-@click.option(
-    "--bar", help="For a page: how large a change must be to be reported, 0 to 1; '' for the service's default."
-)
+@field_options(NewSource, new=False)
 @click.option("--follow/--no-follow", default=None, help=FOLLOW_HELP)
-@click.option("--follow-host", "follow_hosts", multiple=True, help="Also fetch pages of this host; '' for no other.")
 @headers_file
-@click.option("--headers-for", multiple=True, help="Send the headers for other sources at this host; '' for none.")
-@own_only((*get_args(Inheritable), ""), "Don't inherit this setting from tags; '' inherits all; repeatable.")
 @record_flag
 @with_client
 async def edit(client: Client, *, name: str, as_json: bool, **options: Any) -> None:
-    """Change how a source is watched. Options that you leave out stay as they are.
+    """Change how a source is watched. Options that you leave out stay as they are; '' empties one.
 
     \b
     sanderling sources edit example.org/news --schedule 10m
@@ -360,7 +329,7 @@ async def edit(client: Client, *, name: str, as_json: bool, **options: Any) -> N
 def changes_of(*, title: str | None, follow: bool | None, headers: str | None, **options: Any) -> dict[str, Any]:
     """Return the body of a PATCH from the given options; only a title may be empty text. Raises CommandFailed."""
     text = headers_in(headers)
-    body = given(options | {"headers": None if text is None else text.strip()}, bar="from 0 to 1")
+    body = given(options | {"headers": None if text is None else text.strip()})
     body |= {} if title is None else {"title": title}
     return body | ({} if follow is None else {"follow": "new_links" if follow else "none"})
 

@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, get_args
 from urllib.parse import quote
 
 import click
 
+from actors.messages.requests import TagSettings
 from sanderling.client.lines import Cell
 from sanderling.client.terminal import Listing, print_page
 from sanderling.commands.service import given, record_flag, records_flag, sent, with_client
 from sanderling.environment import hinted
 from sanderling.exits import CommandFailed, Exit
+from sanderling.flags import field_options
 from storage.records.secrecy import plain
-from storage.records.source import tag_of
+from storage.records.source import Inheritable, tag_of
 
 if TYPE_CHECKING:
     from sanderling.client.api import Client
 
 PATH: Final = "/v1/tags"
-SETTINGS: Final = ("schedule", "hours", "bar", "selector", "ignore", "destinations")
+SETTINGS: Final = (*get_args(Inheritable), "destinations")
 
 
 @click.group()
@@ -88,11 +90,7 @@ def _set(defaults: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 @tags.command("set")
 @click.argument("tag")
-@click.option("--schedule", help="How often to check them, for example 15m or 1d.")
-@click.option("--hours", help="When to check them, for example 'weekdays 08-18 Europe/Stockholm'.")
-@click.option("--bar", help="For pages: how large a change must be to be reported, 0.2 to 0.9.")
-@click.option("--selector", help="The part of pages to watch: CSS, XPath, JSONPath or a path.")
-@click.option("--ignore", multiple=True, help="A part to leave out, written as a selector; repeatable.")
+@field_options(TagSettings, new=False)
 @click.option(
     "--destination",
     "destinations",
@@ -108,7 +106,7 @@ async def put(client: Client, *, tag: str, as_json: bool, **options: Any) -> Non
     \b
     sanderling tags set prices --schedule 15m --hours "weekdays 08-18 Europe/Stockholm" --bar 0.4
     """
-    changes = given(options, bar="from 0.2 to 0.9")
+    changes = given(options)
     if not changes:
         names = "--schedule, --hours, --bar, --selector, --ignore or --destination"
         raise CommandFailed(f"Name something to set: {names}.", Exit.USAGE)

@@ -14,8 +14,8 @@ from msgspec import Meta, Struct, json
 from actors.messages.requests import NewSource, SourcePatch
 from api.fields.alerts import AlertPatch, NewAlert
 from api.fields.destinations import NewDestination
+from api.fields.sources import SourceBatch
 from api.problems import KINDS, Refusal
-from api.schemas.sources import SourceBatch
 from api.validation import read_body, read_query
 from tests.api.house import House
 from tests.rules.source_files import modules, tree_of

@@ -1,4 +1,4 @@
-"""The cost of a new field, measured: a copy of the product gets one, and every face of an alert has it."""
+"""The cost of a new field, measured: a copy of the product gets one, and every face of its noun has it."""
 
 from __future__ import annotations
 
@@ -12,11 +12,12 @@ import pytest
 from tests.docs.test_walks import walk
 from tests.rules.source_files import ROOT
 
-EDITS = {
+NOTE = 'note: Annotated[str, Meta(max_length=200), option("Your own words on it.")] = ""'
+OF_ALERTS = {
     "storage/records/alert.py": ("    managed: Managed | None = None\n", '    note: str = ""\n'),
     "api/fields/alerts.py": (
         "    private_source_ids: PrivateSources = ()\n",
-        '    note: Annotated[str, Meta(max_length=200), option("Your own words on it.")] = ""\n',
+        f"    {NOTE}\n",
     ),
     "api/openapi/words/alerts.json": ('"notice_after": 3600,', '\n"note": "",'),
     "api/dashboard/templates/alerts/form.html": (
@@ -30,7 +31,7 @@ FACES = """
 import click
 from api.dashboard.notifying.alert_form import AlertForm, form_of
 from api.fields.alerts import AlertPatch, AlertRecord, NewAlert
-from api.fields.declaring import mirrored
+from actors.messages.declaring import mirrored
 from api.openapi.texts import example_of
 from extras.apply.kinds.alerts import KIND
 from extras.apply.kinds.kind import Names
@@ -51,14 +52,63 @@ assert KIND.defaults["note"] == ""
 """
 
 
+OF_SOURCES = {
+    "storage/records/source.py": (
+        '    """Settings that never come from tags: the source\'s own value applies, or none."""\n',
+        '\n    note: str = ""\n',
+    ),
+    "storage/records/tiers.py": ("""    "own_only",\n""", """    "note",\n"""),
+    "actors/messages/requests.py": ('    verify: Literal["now", "later"] = "now"\n', f"    {NOTE}\n"),
+    "api/openapi/words/sources.json": ('"wait_for": null,', '\n"note": "",'),
+    "api/dashboard/templates/sources/options.html": (
+        '{% macro naming(form, title="") %}\n',
+        '{{ ui.field("note", say("Note"), value=form.note) }}\n',
+    ),
+}
+FACES_OF_SOURCES = """
+import msgspec
+from actors.messages.declaring import mirrored
+from actors.messages.requests import NewSource, SourcePatch, settings_of
+from api.dashboard.forms import read_form
+from api.dashboard.sources.options import Options, settings_in, shown_of
+from api.fields.sources import SourceRecord
+from api.openapi.texts import example_of
+from extras.apply.kinds.sources import KIND
+from extras.apply.kinds.kind import Names
+from sanderling.commands.sources import sources
+from storage.records.source import Detection, Source
+
+for kind in (NewSource, SourcePatch, SourceRecord, Options, KIND.table, KIND.record):
+    assert "note" in kind.__struct_fields__, kind
+for name in ("add", "edit"):
+    assert "note" in {option.name for option in sources.commands[name].params}, name
+url = "https://a.test/"
+source = Source("a", url, url, "html", Detection("html", "high", "", "", ""), 0, 0, note="Mine")
+assert settings_of(SourcePatch(note="Mine")) == {"note": "Mine"}
+assert mirrored(source, SourceRecord)["note"] == shown_of(source)["note"] == "Mine"
+assert settings_in(read_form({"note": ["Mine"]}, Options))["note"] == "Mine"
+record = msgspec.convert(example_of(SourceRecord) | {"note": "Mine"}, KIND.record)
+assert KIND.there(record, Names()).values["note"] == "Mine"
+assert KIND.body({"url": "https://a.test/", "note": "Mine"}, {}, str)["note"] == "Mine"
+assert KIND.defaults["note"] == ""
+"""
+
+
 @pytest.mark.real
-def test_a_field_of_an_alert_costs_the_files_of_the_walk(tmp_path: Path) -> None:
-    assert walk("Add a field", "A field of an alert") == [*EDITS]
+@pytest.mark.parametrize(
+    ("what", "edits", "faces"),
+    [("A field of an alert", OF_ALERTS, FACES), ("A field of a source", OF_SOURCES, FACES_OF_SOURCES)],
+)
+def test_a_field_costs_the_files_of_the_walk(
+    tmp_path: Path, what: str, edits: dict[str, tuple[str, str]], faces: str
+) -> None:
+    assert walk("Add a field", what) == [*edits]
     for room in ("storage", "supervision", "actors", "api", "sanderling", "extras"):
         shutil.copytree(ROOT / room, tmp_path / room, ignore=shutil.ignore_patterns("__pycache__"))
-    for name, (line, more) in EDITS.items():
+    for name, (line, more) in edits.items():
         path = tmp_path / name
         text = path.read_text("utf-8").replace(line, line + more)
+        assert more in text, name
         path.write_text(text.replace(*SHOWN), "utf-8")
-    ran = subprocess.run([sys.executable, "-c", FACES], cwd=tmp_path, capture_output=True, text=True, check=False)
+    ran = subprocess.run([sys.executable, "-c", faces], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert ran.stderr == ""

@@ -27,11 +27,8 @@ from api.dashboard.sources.display import KINDS
 from api.dashboard.sources.options import (
     Options,
     checked,
-    ignore_of,
     inherited_part,
-    own_of,
     settings_in,
-    tags_of,
     words_in,
 )
 from api.operations import sources
@@ -159,24 +156,19 @@ def _blank(urls: str, *, is_open: bool = False) -> Page:
     return Page("sources/add.html", say("Add sources"), shows)
 
 
+def detection_wish(form: Look, url: str, type: SourceType | None, **more: Any) -> DetectRequest:
+    """Return the request to detect a URL with the form's settings. Raises Wrong."""
+    given = {name: it for name, it in settings_in(form).items() if name in DetectRequest.__struct_fields__}
+    return DetectRequest(url=url, type=type, **given | more)
+
+
 async def look(visit: Visit) -> Page:
     """Preview the pasted URLs without adding them."""
     form: Look = visit.form
     urls = _lines(form.urls)
     if len(urls) > 1:
         return await _several(visit, form, urls)
-    wish = DetectRequest(
-        urls[0],
-        form.type,
-        form.selector,
-        ignore_of(form),
-        form.wanted,
-        form.headers,
-        form.render or "auto",
-        form.wait_for,
-        tags_of(form),
-        own_of(form),
-    )
+    wish = detection_wish(form, urls[0], form.type)
     try:
         answer = detection_of(urls[0], await sources.detect(visit, wish))
     except (Refusal, DomainError) as error:

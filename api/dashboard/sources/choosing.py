@@ -21,15 +21,15 @@ from msgspec.structs import replace
 from actors.errors import DomainError
 from actors.language.speaking import noted, say
 from actors.messages import requests as ask
-from actors.messages.requests import DetectRequest, NewSource, SourcePatch
+from actors.messages.requests import NewSource, SourcePatch
 from actors.previews import ActName, Picked, PickedValue, PickPage, PickWish, Press, ReachName
 from api.dashboard.forms import Draft, Form, Wrong, draft_of
 from api.dashboard.screen import Go, Page, Screen, Visit, post
 from api.dashboard.sources import display
 from api.dashboard.sources.add import PATH as ADDING
-from api.dashboard.sources.add import Look, again, blamed, look, only_url
+from api.dashboard.sources.add import Look, again, blamed, detection_wish, look, only_url
 from api.dashboard.sources.one import show
-from api.dashboard.sources.options import inherited_part, lines_in, own_of, settings_in, tags_of
+from api.dashboard.sources.options import inherited_part, lines_in, settings_in
 from api.operations import sources, versions
 from api.problems import Refusal
 from storage.records.identity import rfc3339
@@ -117,11 +117,9 @@ def wish_of(form: UrlPicking | SourcePicking, pressed: Pressing) -> PickWish:
 
 async def _picked_from_url(visit: Visit, form: UrlPicking, url: str, pressed: Pressing) -> Picked:
     """Fetch a URL for its blocks. Raises Wrong."""
-    more = (form.headers, form.render or "auto", form.wait_for, tags_of(form), own_of(form))
+    request = detection_wish(form, url, "html", selector=None, ignore=(), filter=None)
     try:
-        return await sources.pick_from_url(
-            visit, DetectRequest(url, "html", None, (), None, *more), wish_of(form, pressed)
-        )
+        return await sources.pick_from_url(visit, request, wish_of(form, pressed))
     except (Refusal, DomainError) as error:
         raise blamed(error) from None
 

@@ -22,7 +22,7 @@ from api.dashboard.lists import address
 from api.dashboard.screen import Download, Go, Page, Screen, Shown, Undo, Visit, buttons, post
 from api.dashboard.sources import display
 from api.dashboard.sources.display import MINUTES, RESTING, course, drawn, listed, timeline
-from api.dashboard.sources.options import Options, ignore_of, inherited, settings_in, shown_of
+from api.dashboard.sources.options import Options, inherited, many, settings_in, shown_of
 from api.operations import coverage, events, sources, values, versions
 from api.operations.events import END
 from api.operations.versions import NOW, START, Version
@@ -379,19 +379,19 @@ def _edit_page(view: SourceView, form: Edit, preview: Preview | None = None) -> 
 async def try_out(visit: Visit) -> Page:
     form: Edit = visit.form
     view = await sources.view(visit, visit.path["id"])
-    found = await sources.preview(visit, view.source.id, PreviewRequest(form.selector, ignore_of(form)))
+    found = await sources.preview(visit, view.source.id, PreviewRequest(form.selector, many(form, "ignore")))
     return _edit_page(view, form, preview_of(found))
 
 
 async def save(visit: Visit) -> Go:
     """Change a source's settings, unless someone else changed it in the meantime."""
     form: Edit = visit.form
-    view = await sources.view(visit, visit.path["id"])
-    await sources.change(visit, view.source.id, patch_of(view.source, form), frozenset((form.revision,)))
+    source = (await sources.view(visit, visit.path["id"])).source
+    await sources.change(visit, source.id, patch_of(source, form), frozenset((form.revision,)))
     says = say("Saved.")
-    if view.source.tier.has_diff and (form.selector, ignore_of(form)) != (view.source.selector, view.source.ignore):
+    if source.tier.has_diff and (form.selector, many(form, "ignore")) != (source.selector, source.ignore):
         says = say("Saved. The next check stores the new part as the baseline and reports nothing.")
-    return Go(f"/sources/{view.source.id}", says)
+    return Go(f"/sources/{source.id}", says)
 
 
 def patch_of(source: Source, form: Edit) -> SourcePatch:

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 from urllib.parse import quote
 
 import msgspec
-from msgspec import Meta, Struct
+from msgspec import Meta, Struct, defstruct
+from msgspec.structs import fields
 
 from actors.errors import NotFound, Stale, Unprocessable
 from actors.inheriting import INHERITABLE, origins_of
 from actors.language.sentences import translated
 from actors.language.speaking import noted, say
 from actors.messages import requests as ask
+from actors.messages.declaring import mirrored, part_of
 from api.dashboard.forms import Form, Wrong
 from api.dashboard.screen import Go, Page, Screen, Visit, post
 from api.dashboard.sources.display import labels
@@ -24,79 +26,58 @@ from storage.records.revision import revision_of
 from storage.records.source import OWN_NAMESPACES, Inheritable, Source
 
 _OWN: Final[dict[Inheritable, str]] = {name: f"own_{name}" for name in INHERITABLE}
+_ELSEWHERE: Final = ("url", "type", "backfill", "enabled", "own_only", "managed", "verify")
+_ASKED: Final = [one for one in fields(ask.NewSource) if one.name not in _ELSEWHERE]
+_LISTS: Final = {one.name: one.type for one in _ASKED if one.default == ()}
+_BY_LINE: Final = ("ignore", "replies")
+"""Lists whose items may have commas."""
 _Lines = Annotated[str, Meta(max_length=60_000)]
+_Typed = defstruct("_Typed", [*((name, _Lines, "") for name in _LISTS), *((box, bool, False) for box in _OWN.values())])
 
 
+@part_of(ask.NewSource, [one.name for one in _ASKED])
+@part_of(_Typed, _Typed.__struct_fields__)
 class Options(Form, frozen=True):
-    """tags: separated by commas or lines. ignore: one selector per line. everything: each frame is an event.
-    follow: report each new entry with the text of its page, also from other hosts (`follow_hosts`, as tags).
-    own_...: a setting that ignores tags."""
+    """The settings of a source; lists are text, separated by commas or lines. everything: each frame is an event.
+    follow: report each new entry with the text of its page. own_...: a setting that ignores tags."""
 
-    title: ask.Title = ""
-    tags: Annotated[str, Meta(max_length=6_000)] = ""
-    selector: ask.Selector | None = None
-    ignore: _Lines = ""
-    schedule: ask.Schedule | None = None
-    hours: ask.Hours | None = None
-    bar: ask.Bar | None = None
-    filter: ask.PushFilter | None = None
     everything: bool = False
-    subprotocols: Annotated[str, Meta(max_length=2_000)] = ""
     hello: ask.Hello | None = None
-    replies: _Lines = ""
-    headers: ask.Headers | None = None
-    headers_for: Annotated[str, Meta(max_length=6_000)] = ""
     follow: bool = False
-    follow_hosts: Annotated[str, Meta(max_length=6_000)] = ""
     render: ask.RenderWish | None = None
-    wait_for: ask.WaitFor | None = None
-    screenshots: bool = False
-    own_schedule: bool = False
-    own_hours: bool = False
-    own_bar: bool = False
-    own_selector: bool = False
-    own_ignore: bool = False
 
     @property
     def wanted(self) -> str | None:
         """The query that frames must match; "" matches all."""
         return "" if self.everything else self.filter
 
+    if TYPE_CHECKING:  # the decorators add the other fields
+
+        def __getattr__(self, name: str) -> Any: ...
+
 
 def settings_in(form: Options) -> dict[str, Any]:
     """Return the form's settings, by the names of a request's fields. Raises Wrong."""
-    asked_otherwise = ("everything", *_OWN.values())
-    plain = {name: getattr(form, name) for name in Options.__struct_fields__ if name not in asked_otherwise}
+    read = {one.name: many(form, one.name) if one.name in _LISTS else getattr(form, one.name) for one in _ASKED}
     if form.render is None:  # the form did not ask
-        del plain["render"]
-    read = {
-        "tags": tags_of(form),
-        "ignore": ignore_of(form),
-        "subprotocols": checked("subprotocols", words_in(form.subprotocols), ask.Subprotocols),
-        "follow_hosts": checked("follow_hosts", words_in(form.follow_hosts), ask.FollowHosts),
-        "replies": checked("replies", lines_in(form.replies), ask.Replies),
-        "headers_for": checked("headers_for", words_in(form.headers_for), ask.HeadersFor),
+        del read["render"]
+    return read | {
         "own_only": own_of(form),
+        "filter": form.wanted,
+        "follow": "new_links" if form.follow else "none",
     }
-    return plain | read | {"filter": form.wanted, "follow": "new_links" if form.follow else "none"}
 
 
 def shown_of(source: Source) -> dict[str, Any]:
     """Return the form's fields for an existing source. Its secrets are never shown."""
-    unshown = ("everything", "hello", "headers", *_OWN.values())
-    plain = {name: getattr(source, name) for name in Options.__struct_fields__ if name not in unshown}
-    return plain | {
+    return mirrored(source, Options) | {
+        **dict.fromkeys(ask.SECRETS),
+        **{name: ("\n" if name in _BY_LINE else ", ").join(getattr(source, name)) for name in _LISTS},
+        **{box: name in source.own_only for name, box in _OWN.items()},
         "tags": ", ".join(labels(source)),
-        "ignore": "\n".join(source.ignore),
-        "schedule": None if source.schedule is None else interval_text(source.schedule),
         "filter": source.filter or None,
         "everything": source.filter == "",
         "follow": source.follow != "none",
-        "follow_hosts": ", ".join(source.follow_hosts),
-        "headers_for": ", ".join(source.headers_for),
-        "subprotocols": ", ".join(source.subprotocols),
-        "replies": "\n".join(source.replies),
-        **{field: name in source.own_only for name, field in _OWN.items()},
     }
 
 
@@ -114,18 +95,16 @@ def lines_in(text: str) -> tuple[str, ...]:
     return tuple(line.strip() for line in text.split("\n") if line.strip())
 
 
-def tags_of(form: Options) -> tuple[str, ...]:
-    tags: tuple[str, ...] = checked("tags", words_in(form.tags), ask.Tags)
-    return tags
+def many(form: Options, name: str) -> tuple[str, ...]:
+    """Return the items of a list, as the API would accept it. Raises Wrong."""
+    items: tuple[str, ...] = checked(
+        name, (lines_in if name in _BY_LINE else words_in)(getattr(form, name)), _LISTS[name]
+    )
+    return items
 
 
 def own_of(form: Options) -> tuple[Inheritable, ...]:
     return tuple(name for name, field in _OWN.items() if getattr(form, field))
-
-
-def ignore_of(form: Options) -> tuple[str, ...]:
-    selectors: tuple[str, ...] = checked("ignore", lines_in(form.ignore), ask.Ignore)
-    return selectors
 
 
 def checked(field: str, value: Any, kind: Any) -> Any:
@@ -211,7 +190,6 @@ async def show_defaults(visit: Visit) -> Page:
         raise NotFound(acts.NO_TAG) from None
     defaults = found.defaults
     settings = ask.TagSettings() if defaults is None else acts.settings_of(defaults)
-    plain = {name: getattr(settings, name) for name in Options.__struct_fields__ if name in settings.__struct_fields__}
     kept = await visit.context.storage.alerts.destinations()
     names = {alert.id: alert.name for alert in await visit.context.storage.alerts.all()}
     chosen = set(found.destinations)
@@ -219,7 +197,7 @@ async def show_defaults(visit: Visit) -> Page:
     shows = {
         "tag": found.tag.removeprefix("label:"),
         "found": found,
-        "form": Options(**plain | {"ignore": "\n".join(settings.ignore)}),
+        "form": Options(**mirrored(settings, Options) | {"ignore": "\n".join(settings.ignore)}),
         "chosen": chosen,
         "revision": "" if defaults is None else revision_of(defaults),
         "offered": [(one.id, one.label, names.get(one.alert_id, "")) for one in offered],

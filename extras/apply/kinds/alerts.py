@@ -8,9 +8,9 @@ from typing import Annotated, Any
 from msgspec import UNSET, Meta, Struct, UnsetType
 from msgspec.structs import fields
 
+from actors.messages.declaring import patch_of
 from actors.messages.requests import Tag
 from api.fields.alerts import NOT_BY_HAND, AlertRecord, FilterQuery, NewAlert
-from api.fields.declaring import patch_of
 from extras.apply.kinds.kind import Ids, Kind, Names, There, Values
 from extras.apply.kinds.sources import SOURCES, tags_of
 from storage.records.alert import MOST_SOURCES, MOST_TAGS

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from msgspec import UNSET, Meta, Struct, UnsetType
 from msgspec.structs import fields
 
-from api.fields.declaring import patch_of
+from actors.messages.declaring import patch_of
 from api.fields.destinations import DestinationRecord, HookUrl, NewDestination, OptionValue
 from extras.apply.kinds.alerts import ALERTS
 from extras.apply.kinds.kind import PART, Ids, Kind, Names, There, Values

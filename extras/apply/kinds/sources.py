@@ -11,11 +11,11 @@ from msgspec.structs import fields
 
 from actors.egress.url import parse_url
 from actors.errors import UrlRefused
-from actors.messages.requests import NewSource, Url, as_typed
+from actors.messages.declaring import patch_of, record_of
+from actors.messages.requests import SECRETS, NewSource, Url, as_typed
 from actors.sources.following.hosts import read_hosts
 from actors.sources.lending import read_places
-from api.fields.declaring import patch_of, record_of
-from api.schemas.sources import SourceRecord
+from api.fields.sources import SourceRecord
 from extras.apply.kinds.kind import Ids, Kind, Names, There, Values
 from extras.apply.references import Reference
 from storage.records.identity import Managed, interval_text, seconds_of
@@ -41,7 +41,7 @@ class SourceTable(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True)
 
 
 _NEW = frozenset(("backfill", "verify"))
-_NOT_COMPARED = {"url", "type", "render", "hello", "headers", "managed", *_NEW}
+_NOT_COMPARED = {"url", "type", "render", "managed", *SECRETS, *_NEW}
 DEFAULTS: Values = {one.name: one.default for one in fields(NewSource) if one.name not in _NOT_COMPARED}
 _COMPARED = (*DEFAULTS, "url", "type", "render")
 
@@ -102,8 +102,7 @@ def _there(record: Any, names: Names) -> There:
     values = {name: getattr(record, name) for name in _COMPARED}
     values["tags"] = tuple(sorted(tag for tag in record.tags if tag.partition(":")[0] not in OWN_NAMESPACES))
     values["ignore"], values["own_only"] = tuple(sorted(record.ignore)), tuple(sorted({*record.own_only}))
-    sealed = (("hello", record.has_hello), ("headers", record.has_headers))
-    return There(record, values, frozenset(name for name, has in sealed if has))
+    return There(record, values, frozenset(name for name in SECRETS if getattr(record, f"has_{name}")))
 
 
 def _body(values: Values, secrets: Mapping[str, str | None], _ids: Ids) -> dict[str, Any]:
@@ -133,7 +132,7 @@ KIND = Kind(
     file="sources.toml",
     query={"sort": "-added"},
     new=_NEW,
-    secrets=("hello", "headers"),
+    secrets=SECRETS,
     fixed=("url",),
     making={"verify": "later"},  # the page may not answer today
     unique=True,

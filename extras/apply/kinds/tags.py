@@ -6,12 +6,15 @@ from collections.abc import Mapping
 from typing import Annotated, Any
 
 from msgspec import UNSET, Meta, Struct, UnsetType
+from msgspec.structs import fields
 
-from actors.messages.requests import Bar, Hours, Ignore, Schedule, Selector
+from actors.messages.declaring import patch_of
+from actors.messages.requests import TagSettings
+from api.fields.sources import TagDefaultsRecord
 from extras.apply.kinds.alerts import DestinationName
 from extras.apply.kinds.destinations import DESTINATIONS
 from extras.apply.kinds.kind import Ids, Kind, Names, There, Values
-from storage.records.identity import Managed, interval_text, seconds_of
+from storage.records.identity import interval_text, seconds_of
 from storage.records.source import OWN_NAMESPACES, tag_of
 
 TAGS = "tags"
@@ -19,78 +22,30 @@ _LONGEST = 100
 """Maximum characters of a tag in a file."""
 
 
+@patch_of(TagSettings, without=("managed",))
 class TagTable(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """What the sources with a tag have where they say nothing of their own. `destinations`: of each of these an alert
     that is made by hand over the tag gets a copy.
     """
 
-    schedule: Schedule | UnsetType = UNSET
-    hours: Hours | UnsetType = UNSET
-    bar: Bar | UnsetType = UNSET
-    selector: Selector | UnsetType = UNSET
-    ignore: Ignore | UnsetType = UNSET
     destinations: Annotated[tuple[DestinationName, ...], Meta(max_length=20)] | UnsetType = UNSET
 
 
-class DefaultsSeen(Struct):
-    """The fields read from a tag's defaults."""
-
-    schedule: str | None
-    hours: str | None
-    bar: float | None
-    selector: str | None
-    ignore: tuple[str, ...]
-    destinations: tuple[str, ...]
-    updated_at: str
-    revision: str
-    updated_by: str = ""
-    managed: Managed | None = None
-
-
 class TagSeen(Struct):
-    """The fields read from a tag's record. It counts only if it has defaults."""
+    """The fields read from a tag's record. It counts only if it has defaults, whose fields it shows."""
 
     tag: str
-    defaults: DefaultsSeen | None
+    defaults: TagDefaultsRecord | None
 
     @property
     def id(self) -> str:
         return self.tag
 
-    @property
-    def kept(self) -> DefaultsSeen:
-        assert self.defaults is not None, "those without are left out when they are read"
-        return self.defaults
-
-    @property
-    def revision(self) -> str:
-        return self.kept.revision
-
-    @property
-    def created_at(self) -> str:
-        return self.kept.updated_at
-
-    @property
-    def updated_at(self) -> str:
-        return self.kept.updated_at
-
-    @property
-    def updated_by(self) -> str:
-        return self.kept.updated_by
-
-    @property
-    def managed(self) -> Managed | None:
-        return self.kept.managed
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.defaults, "updated_at" if name == "created_at" else name)
 
 
-DEFAULTS: Values = {
-    "schedule": None,
-    "hours": None,
-    "bar": None,
-    "selector": None,
-    "ignore": (),
-    "destinations": (),
-}
+DEFAULTS: Values = {one.name: one.default for one in fields(TagSettings) if one.name != "managed"}
 
 
 def spelt(values: dict[str, Any]) -> dict[str, Any]:
@@ -126,9 +81,9 @@ def name_of(values: Values) -> str:
     return short if tag_of(short) == tag and short == short.strip() else tag
 
 
-def _there(record: TagSeen, names: Names) -> There:
-    values = {name: getattr(record.kept, name) for name in DEFAULTS}
-    values["destinations"] = tuple(names.name_of(DESTINATIONS, id) for id in record.kept.destinations)
+def _there(record: Any, names: Names) -> There:
+    values = {name: getattr(record, name) for name in DEFAULTS}
+    values["destinations"] = tuple(names.name_of(DESTINATIONS, id) for id in record.destinations)
     return There(record, spelt(values | {"tag": record.tag}))
 
 

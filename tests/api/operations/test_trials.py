@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from api.cursors import ListQuery
 from api.nouns.alert_previews import AlertPreviewRequest, Stretch, trial
-from api.schemas.sources import ListQuery
 from storage.records.alert import Scope
 from storage.records.identity import Seq
 from tests.api.calls import a_call

@@ -11,8 +11,8 @@ import msgspec
 
 from api.fields.alerts import AlertRecord
 from api.fields.destinations import DestinationRecord
+from api.fields.sources import SourceRecord
 from api.openapi.texts import example_of
-from api.schemas.sources import SourceRecord
 from sanderling.client.api import Client
 from tests.sanderling.client.documented import as_documented
 

@@ -7,8 +7,8 @@ import click
 import pytest
 
 from api.fields.alerts import AlertRecord
+from api.fields.sources import SourceRecord
 from api.openapi.texts import example_of
-from api.schemas.sources import SourceRecord
 from sanderling.client.lines import MATCHED
 from sanderling.client.terminal import alert_page
 from sanderling.commands import alerts, sources

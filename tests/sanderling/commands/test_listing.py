@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from api.schemas.sources import SourceRecord
+from api.fields.sources import SourceRecord
 from extras.publish import commands as publications
 from sanderling import cli, flags
 from sanderling.client import terminal

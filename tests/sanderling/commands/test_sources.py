@@ -7,7 +7,7 @@ import httpx
 import msgspec
 import pytest
 
-from api.schemas.sources import SourceRecord, SourceStatus
+from api.fields.sources import SourceRecord, SourceStatus
 from sanderling.client.api import Client
 from sanderling.commands import sources
 from sanderling.commands.service import called
@@ -64,6 +64,26 @@ def test_of_several_urls_one_that_is_refused_hinders_no_other(capsys: pytest.Cap
     assert (code, told.out.count(SOURCE.id)) == (Exit.FAILED, 2)
     assert "sanderling: b.test: It can't be watched now: answered 404." in told.err
     assert "Added." in told.err and "It is already watched." in told.err
+
+
+def test_a_new_source_gets_each_setting_that_is_given_and_no_other() -> None:
+    record, asked = msgspec.json.decode(msgspec.json.encode(SOURCE)), list[Any]()
+    options = [
+        "--schedule",
+        "15m",
+        "--bar",
+        "0.4",
+        "--title",
+        "Ours",
+        "--own-only",
+        "hours",
+        "--render",
+        "never",
+        "--filter",
+    ]
+    run(sources.add, several(asked, httpx.Response(201, json=record)), "a.test", *options, "")
+    given = {"schedule": "15m", "bar": 0.4, "title": "Ours", "own_only": ["hours"], "render": "never", "filter": ""}
+    assert asked == [{"url": "https://a.test", **given}]
 
 
 def test_a_service_that_is_gone_ends_it_at_once() -> None:

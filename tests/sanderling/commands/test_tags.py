@@ -7,8 +7,8 @@ import pytest
 from msgspec import to_builtins
 from msgspec.structs import replace
 
+from api.fields.sources import TagRecord
 from api.route import Route
-from api.schemas.sources import TagRecord
 from sanderling.client import terminal
 from sanderling.commands import tags
 from sanderling.commands.service import given
@@ -75,7 +75,7 @@ def test_a_tag_reaches_the_terminal_escaped() -> None:
 
 def test_empty_text_takes_a_setting_away_and_rubbish_is_refused_before_anybody_is_asked() -> None:
     options = {"bar": "", "schedule": "", "hours": None, "selector": None, "ignore": ("",), "destinations": ()}
-    found = given(options, bar="")
+    found = given(options)
     assert found == {"bar": None, "schedule": None, "ignore": []}
     with pytest.raises(CommandFailed, match="a number from"):
         run(tags.put, client([]), "prices", "--bar", "high")

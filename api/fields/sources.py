@@ -5,23 +5,19 @@ Fields marked "twin" repeat a nested field flat, because published clients of si
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, get_args
 
 from msgspec import Meta, Struct
 
-from actors.messages.requests import NewSource
+from actors.messages.declaring import Declared, Revision, Time, UpdatedBy, record_of
+from actors.messages.requests import SECRETS, NewSource
 from actors.selection import SourceSort
+from api.cursors import ListQuery
 from api.problems import Problem
-from storage.records.identity import Managed
-from storage.records.source import Follow, Inheritable, Render
+from storage.records.source import Inheritable, Source, TagDefaults
 from storage.records.states import SOURCES, SourceState
 from storage.records.tiers import SourceType
 
-Time = Annotated[str, Meta(extra_json_schema={"format": "date-time"})]
-Revision = Annotated[str, Meta(description="The value of its ETag, for If-Match")]
-UpdatedBy = Annotated[
-    str, Meta(description="The author of the last change: a key's name, the dashboard, this machine; else the service")
-]
 NowState = Annotated[
     SourceState, Meta(description=" ".join(f"`{name}`: {state.says}" for name, state in SOURCES.items()))
 ]
@@ -70,17 +66,24 @@ class Breaker(Struct, frozen=True):
     retry_at: Time | None
 
 
-class EffectiveSettings(Struct, frozen=True, kw_only=True):
+@record_of(Source, " ".join(get_args(Inheritable)))
+class EffectiveSettings(Declared, frozen=True, kw_only=True):
     """A source's settings in force: its own, and those inherited from its tags."""
 
-    schedule: str | None
-    hours: str | None
-    bar: float | None
-    selector: str | None
-    ignore: tuple[str, ...]
+
+_SET = (name for name in NewSource.__struct_fields__ if name not in (*SECRETS, "backfill"))
 
 
-class SourceRecord(Struct, frozen=True, kw_only=True):
+@record_of(
+    Source,
+    "id url title found_title type detected_type detection enabled tags selector ignore filter subprotocols has_hello "
+    "replies has_headers headers_for headers_from render wait_for screenshots rendered schedule hours bar follow "
+    "follow_hosts own_only noise_count state created_at updated_at last_fetch_at last_success_at next_fetch_at "
+    "last_event_at health breaker health_score health_flag health_reason health_rank detection_confidence "
+    "detection_evidence discovered_feed_url mode effective inherited revision updated_by managed supported "
+    f"follow_one_hop private {' '.join(_SET)}",
+)
+class SourceRecord(Declared, frozen=True, kw_only=True):
     """A watched source. `title`: its owner's name for it. `found_title`: the page's own title. `noise_count`: block
     keys that feedback has marked as noise. `state`: its state now. `health`: its score over days. `rendered`: a browser
     renders it, so each check costs as much as 100 plain ones. `headers_from`: the source whose headers its checks
@@ -90,38 +93,14 @@ class SourceRecord(Struct, frozen=True, kw_only=True):
     that are never inherited.
     """
 
-    id: str
-    url: str
-    title: str
-    found_title: str
-    type: SourceType
     detected_type: SourceType
     detection: Detected
-    enabled: bool
-    tags: tuple[str, ...]
-    selector: str | None
-    ignore: tuple[str, ...]
-    filter: str | None
-    subprotocols: tuple[str, ...]
     has_hello: bool
-    replies: tuple[str, ...]
     has_headers: bool
-    headers_for: tuple[str, ...]
     headers_from: str | None
-    render: Render
-    wait_for: str | None
-    screenshots: bool
     rendered: bool
-    schedule: str | None
-    hours: str | None
-    bar: float | None
-    follow: Follow
-    follow_hosts: tuple[str, ...]
-    own_only: tuple[Inheritable, ...]
     noise_count: int
     state: NowState
-    created_at: Time
-    updated_at: Time
     last_fetch_at: Time | None
     last_success_at: Time | None
     next_fetch_at: Time | None
@@ -140,7 +119,6 @@ class SourceRecord(Struct, frozen=True, kw_only=True):
     inherited: dict[str, tuple[str, ...]]
     revision: Revision
     updated_by: UpdatedBy
-    managed: Managed | None
     supported: bool = True
     follow_one_hop: bool = False
     private: bool = False
@@ -217,25 +195,6 @@ class BatchAnswer(Struct, frozen=True):
     results: tuple[BatchResult, ...]
 
 
-Limit = Annotated[int, Meta(ge=1, le=1000, description="Most items of a page", examples=[100])]
-Cursor = Annotated[
-    str,
-    Meta(
-        min_length=1,
-        max_length=500,
-        description="From the `Link` of the previous page; opaque",
-        extra_json_schema={"format": "cursor"},
-    ),
-]
-
-
-class ListQuery(Struct, frozen=True, forbid_unknown_fields=True):
-    """The part of a list to return."""
-
-    limit: Limit = 100
-    cursor: Cursor | None = None
-
-
 InState = Annotated[SourceState, Meta(description="Only sources in this state now", examples=["failing"])]
 
 
@@ -260,21 +219,14 @@ class SourcesQuery(ListQuery, frozen=True, forbid_unknown_fields=True):
     ] = ""
 
 
+@record_of(TagDefaults, f"{' '.join(get_args(Inheritable))} destinations updated_at revision updated_by managed")
 class TagDefaultsRecord(Struct, frozen=True, kw_only=True):
     """The settings that the sources of a tag inherit; null and [] set nothing. `destinations`: a new alert over the tag
     gets a copy of each.
     """
 
-    schedule: str | None
-    hours: str | None
-    bar: float | None
-    selector: str | None
-    ignore: tuple[str, ...]
-    destinations: tuple[str, ...]
-    updated_at: Time
     revision: Revision
     updated_by: UpdatedBy
-    managed: Managed | None
 
 
 class TagRecord(Struct, frozen=True, kw_only=True):

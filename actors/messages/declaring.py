@@ -7,21 +7,42 @@ shown; those that it does not name come last.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from types import NoneType
-from typing import Any, TypeVar, Union, get_args
+from types import FunctionType, NoneType
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar, Union, get_args
 
 from msgspec import UNSET, Meta, Struct, UnsetType, defstruct, field
 from msgspec.structs import FieldInfo, fields
 
-from api.schemas.sources import Time
-from storage.records.identity import rfc3339
+from storage.records.identity import Millis, interval_text, rfc3339
 
 S = TypeVar("S", bound=Struct)
+Time = Annotated[str, Meta(extra_json_schema={"format": "date-time"})]
+Revision = Annotated[str, Meta(description="The value of its ETag, for If-Match")]
+UpdatedBy = Annotated[
+    str, Meta(description="The author of the last change: a key's name, the dashboard, this machine; else the service")
+]
+
+
+class Declared(Struct, frozen=True):
+    """A struct with fields that a decorator adds, unseen by type checkers."""
+
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any: ...
+
+
+_METHODS = (FunctionType, property)
 
 
 def option(help: str, name: str = "") -> Meta:
     """Make a field an option of commands. name: unless it is that of the field."""
     return Meta(extra={"help": help, "option": name})
+
+
+def part_of(declared: type[Struct], names: Collection[str]) -> Callable[[type[S]], type[S]]:
+    """Add these of the declared fields, with their defaults."""
+    made = {one.name: (one.type, _own(one)) for one in fields(declared) if one.name in names}
+    return lambda kind: _with(kind, made, " ".join(names))
 
 
 def patch_of(
@@ -38,7 +59,7 @@ def patch_of(
 
 
 def record_of(stored: type[Struct], shown: str) -> Callable[[type[S]], type[S]]:
-    """Add the named fields of a stored record, all of them required. Fields ending in `_at` become RFC 3339.
+    """Add the named fields of a stored record, all of them required. Times (`_at`) and a `schedule` become text.
 
     Only these: a new stored field may be a secret.
     """
@@ -47,9 +68,8 @@ def record_of(stored: type[Struct], shown: str) -> Callable[[type[S]], type[S]]:
 
 
 def _shown(one: FieldInfo) -> Any:
-    if not one.name.endswith("_at"):
-        return one.type
-    return Time | None if NoneType in get_args(one.type) else Time
+    kind: Any = Time if one.name.endswith("_at") else str if one.name == "schedule" else None
+    return one.type if kind is None else kind | None if NoneType in get_args(one.type) else kind
 
 
 def _members(kind: Any, *, null: bool) -> Sequence[Any]:
@@ -59,11 +79,8 @@ def _members(kind: Any, *, null: bool) -> Sequence[Any]:
 
 def _with(kind: type[S], made: Mapping[str, tuple[Any, ...]], order: str) -> type[S]:
     """Return a class with further fields, except where it has its own."""
-    known = dict(made)
-    for one in fields(kind):
-        own: dict[str, Any] = {"default": one.default, "default_factory": one.default_factory, "name": one.encode_name}
-        known[one.name] = (one.type, field(**own))
-    places = {name: place for place, name in enumerate(order.split())}
+    known = dict(made) | {one.name: (one.type, _own(one)) for one in fields(kind)}
+    places = {name: place for place, name in enumerate(dict.fromkeys(order.split()))}
     names = sorted(known, key=lambda name: places.get(name, len(places)))
     config = kind.__struct_config__
     return defstruct(  # type: ignore[return-value]
@@ -71,14 +88,25 @@ def _with(kind: type[S], made: Mapping[str, tuple[Any, ...]], order: str) -> typ
         [(name, *known[name]) for name in names],
         bases=kind.__bases__,
         module=kind.__module__,
-        namespace={"__doc__": kind.__doc__},
+        namespace={"__doc__": kind.__doc__} | {n: it for n, it in vars(kind).items() if isinstance(it, _METHODS)},
         frozen=config.frozen,
         forbid_unknown_fields=config.forbid_unknown_fields,
         kw_only=True,
     )
 
 
+def _own(one: FieldInfo) -> Any:
+    own: dict[str, Any] = {"default": one.default, "default_factory": one.default_factory, "name": one.encode_name}
+    return field(**own)
+
+
 def mirrored(record: Struct, shape: type[Struct]) -> dict[str, Any]:
-    """Return a shape's fields from a record, by name. Fields ending in `_at` become RFC 3339 or None."""
-    pairs = ((name, getattr(record, name)) for name in shape.__struct_fields__ if name in record.__struct_fields__)
-    return {name: rfc3339(at) if name.endswith("_at") and at is not None else at for name, at in pairs}
+    """Return a shape's fields from a record, by name. Times (`_at`, or None) and a `schedule` become text."""
+    names = (name for name in shape.__struct_fields__ if name in record.__struct_fields__)
+    return {name: _as_text(name, getattr(record, name)) for name in names}
+
+
+def _as_text(name: str, value: Any) -> Any:
+    if isinstance(value, int) and name.endswith("_at"):
+        return rfc3339(Millis(value))
+    return interval_text(value) if isinstance(value, int) and name == "schedule" else value
