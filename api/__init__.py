@@ -2,6 +2,6 @@
 
 From actors it never imports sources, recorder, matcher, jail or content, and of delivery only the arithmetic of times.
 It may import supervision and storage. Start with `app.py` (the path of
-every request), then `v1/sources.py` (a typical noun), then `streams/` (live streams). The supervision tree starts
+every request), then `nouns/sources.py` (a typical noun), then `streams/` (live streams). The supervision tree starts
 `server/`.
 """

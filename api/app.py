@@ -26,13 +26,13 @@ from api.dashboard.table import SCREENS
 from api.describing import described
 from api.face import Face
 from api.key_face import BODY_TIMEOUT, KeyFace, view_of
+from api.nouns import metrics
 from api.openapi.nouns import ROUTES
 from api.peers import caller
 from api.problems import INTERNAL
 from api.refusals import refusal_of
 from api.route import Route
 from api.unsent import ADDRESS
-from api.v1 import metrics
 from storage.records.key import ApiKey
 
 _ID_LENGTH = 64

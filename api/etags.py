@@ -24,7 +24,7 @@ _TAG = re.compile(r'(W/)?"([\x21\x23-\x7e\x80-\xff]*)"')
 _LIST = re.compile(r'\s*(W/)?"[^"]*"(\s*,\s*(W/)?"[^"]*")*\s*')
 
 
-def tag_of(record: Record) -> dict[str, str]:
+def etag_of(record: Record) -> dict[str, str]:
     return {"ETag": f'"{revision_of(record)}"'}
 
 
@@ -32,8 +32,8 @@ def shown(call: Call, record: Record, body: Any) -> Answer:
     """Return the answer that shows a record, or 304 if the client has this revision."""
     known = _named(call, "If-None-Match", weak=True)
     if known is not None and not known.isdisjoint((ANY, revision_of(record))):
-        return Answer(None, 304, headers=tag_of(record))
-    return Answer(body, headers=tag_of(record))
+        return Answer(None, 304, headers=etag_of(record))
+    return Answer(body, headers=etag_of(record))
 
 
 def expected(call: Call) -> Expected:

@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from actors.app_context import AppContext
 from actors.notification.reading import ListedEvent, lines_of
-from api.schemas import admin as wire
+from api.fields import admin as wire
 from api.streams.sse import RETRY
 from storage.records.event import id_in
 from storage.records.identity import Seq, millis_of, rfc3339

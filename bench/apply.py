@@ -26,7 +26,7 @@ TOPIC = Topic(
     "Configuration as files",
     "`sanderling apply --plan` over 10,000 sources, the whole command, the slowest but one of five; the limit is "
     "tomllib on the same file.",
-    ("extras/apply", "sanderling/client", "api/v1", "actors/sources"),
+    ("extras/apply", "sanderling/client", "api/nouns", "actors/sources"),
     {
         "nothing": Figure("plan of 10,000 sources, nothing to do", "s", "<= 2 s"),
         "nothing_command": Figure("processor time of the command", "s"),

@@ -21,8 +21,8 @@ from actors.delivery.claims import Claims
 from actors.delivery.digest import MOST_EVENTS as OF_A_DIGEST
 from actors.matcher.actor import PAGE as OF_THE_MATCHER
 from actors.matcher.actor import Matcher
-from api.operations import events as past
-from api.operations.events import AT_ONCE as OF_HISTORY
+from api.nouns import events as past
+from api.nouns.events import AT_ONCE as OF_HISTORY
 from api.streams.export import PAGE as OF_AN_EXPORT
 from api.streams.export import Export
 from api.streams.reader import TURN as OF_A_STREAM

@@ -1,4 +1,4 @@
-"""The report of an instantiation or its preview. Records only; `api/v1/templates.py` has the API's wording."""
+"""The report of an instantiation or its preview. Records only; `api/nouns/templates.py` has the API's wording."""
 
 from __future__ import annotations
 

@@ -19,10 +19,17 @@ from actors.templates.template import Template
 from api.dashboard.forms import Form, Wrong
 from api.dashboard.notifying.alert_form import ABOUT
 from api.dashboard.screen import Page, Screen, Visit, post
-from api.operations import templates
+from api.nouns import templates
+from api.nouns.templates import (
+    Instantiation,
+    TemplateParameter,
+    TemplateRecord,
+    preview_of,
+    record_of,
+    report_of,
+    summary_of,
+)
 from api.problems import Refusal
-from api.schemas.templates import Instantiation, TemplateParameter, TemplateRecord
-from api.v1.templates import preview_of, record_of, report_of, summary_of
 
 NAMES: Final = ("first", "second", "third", "fourth", "fifth")
 """A form's fields have fixed names; a template has at most five parameters."""

@@ -18,8 +18,8 @@ from actors.query import Texts, told_in
 from actors.signatures import event as signatures
 from api.dashboard.drawing.difference import Changed, in_the_text, lines_of, typed_lines
 from api.dashboard.screen import Page, Screen, Shown, Visit
-from api.operations import events, versions
-from api.operations.why import event_why, meets
+from api.nouns import events
+from api.nouns.why import event_why, meets
 from storage.attempts import KEPT_ATTEMPTS
 from storage.records.alert import Alert
 from storage.records.event import Delta, Diff, Event, Filter, Stored
@@ -166,7 +166,7 @@ async def show(visit: Visit) -> Page:
             "cut": event.content_truncated is True,
             "versioned": watched is not None and event.delta is not UNSET and watched.source.tier.has_diff,
             "alerts": alerts,
-            "pictures": await versions.of_event(visit, event.id),
+            "pictures": await events.of_event(visit, event.id),
             "earlier": "" if earlier is None else _decode(earlier.body).id,
             "later": "" if later is None else _decode(later.body).id,
             "why": await event_why(visit, event.id, named=False),
@@ -197,8 +197,8 @@ class ScreenshotQuery(Struct, frozen=True, forbid_unknown_fields=True):
 async def screenshot(visit: Visit) -> Shown:
     """Show a picture of the page before or after an event. Raises NotFound."""
     query: ScreenshotQuery = visit.query
-    found = await versions.picture(visit, visit.path["id"], query.side)
-    return Shown(found.body, found.media, versions.headers_of(found, f"{visit.path['id']}-{query.side}"))
+    found = await events.picture(visit, visit.path["id"], query.side)
+    return Shown(found.body, found.media, events.headers_of(found, f"{visit.path['id']}-{query.side}"))
 
 
 SCREENS: tuple[Screen, ...] = (

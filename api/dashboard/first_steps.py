@@ -19,7 +19,7 @@ from api.dashboard.events import changed_in, curl, items_of
 from api.dashboard.forms import Form
 from api.dashboard.screen import Go, Page, Reply, Screen, Secret, Visit, buttons, post
 from api.nouns import keys, practice
-from api.operations.why import event_why
+from api.nouns.why import event_why
 from storage.records.event import Event, Stored
 
 SHOWN, LINES = 6, 12

@@ -16,7 +16,7 @@ from actors.messages.views import SourcePage
 from actors.selecting import text_of
 from actors.selection import ALL, SourceSelection
 from api.dashboard.screen import Visit
-from api.operations.sources import MOST_NAMED, page
+from api.nouns.sources import MOST_NAMED, page
 from storage.records.identity import SourceId
 from storage.records.source import Source
 from supervision import Unanswered

@@ -28,7 +28,7 @@ from storage.sql.stores.log import EventLog
 if TYPE_CHECKING:
     from actors.app_context import AppContext
     from api.dashboard.sessions import Attempts
-    from api.operations.events import OpenExport
+    from api.nouns.events import OpenExport
     from api.ratelimit import Limiter
     from api.streams.reader import Reader
     from api.streams.streams import Streams

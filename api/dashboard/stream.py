@@ -20,11 +20,11 @@ from api.dashboard.lists import Chip, address, chips, views_of
 from api.dashboard.picker import named, suggested
 from api.dashboard.screen import ExportedFile, Go, LiveStream, Page, Screen, Visit, post
 from api.dashboard.sessions import Sessions, own_path
-from api.operations import events, streams
-from api.operations.events import MOST_VALUES
-from api.operations.streams import Listener, OpenStream
+from api.fields.queries import EventsQuery, ExportQuery, StreamQuery
+from api.nouns import events, streams
+from api.nouns.events import MOST_VALUES
+from api.nouns.streams import Listener, OpenStream
 from api.problems import Refusal, invalid
-from api.schemas.queries import EventsQuery, ExportQuery, StreamQuery
 from storage.records.identity import seq_of
 from storage.records.tiers import TIERS, SourceType
 

@@ -13,8 +13,8 @@ from actors.settings import Settings, masked, meaning
 from api.dashboard.drawing.figures import size
 from api.dashboard.screen import Page, Screen, Visit
 from api.feed import overview_of
-from api.operations import system as operations
-from api.schemas.admin import TreeQuery
+from api.fields.admin import TreeQuery
+from api.nouns import admin as operations
 from storage.records.identity import Millis, millis_of
 from storage.records.states import HEALTH, PARTS
 

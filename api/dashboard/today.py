@@ -12,8 +12,8 @@ from api.dashboard.screen import HOUR, Page, Screen, Visit
 from api.dashboard.sources.display import shown_as
 from api.dashboard.stream import newest
 from api.feed import overview_of
-from api.operations import system
-from api.schemas.admin import TreeQuery, TreeRow
+from api.fields.admin import TreeQuery, TreeRow
+from api.nouns import admin as system
 from storage.records.destination import Destination
 from storage.records.identity import Millis
 from storage.records.states import DESTINATIONS, HEALTH, PARTS, SOURCES, DestinationState, State

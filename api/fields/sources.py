@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from typing import Annotated, Literal, get_args
 
-from msgspec import Meta, Struct
+from msgspec import UNSET, Meta, Struct, UnsetType
 
 from actors.messages.declaring import Declared, Revision, Time, UpdatedBy, record_of
-from actors.messages.requests import SECRETS, NewSource
+from actors.messages.requests import SECRETS, Ignore, NewSource, Selector
 from actors.selection import SourceSort
 from api.cursors import ListQuery
 from api.problems import Problem
@@ -170,6 +170,13 @@ class SourceStatus(Struct, frozen=True, kw_only=True):
     held: HeldEvents
     queue_position: int = 0
     push: PushStatus | None = None
+
+
+class PreviewRequest(Struct, frozen=True, forbid_unknown_fields=True):
+    """Another part of the page to preview. Omitted fields have the source's values; null is the whole page."""
+
+    selector: Selector | UnsetType | None = UNSET
+    ignore: Ignore | UnsetType = UNSET
 
 
 class CheckAnswer(Struct, frozen=True):

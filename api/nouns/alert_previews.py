@@ -26,7 +26,7 @@ from actors.query.search import PreviewRequest as Asked
 from actors.world import TaskRefused, WorkerDied, WorkerTooSlow
 from api.fields.alerts import FilterQuery, LanguageCode, Match, PrivateSources, SourceIds, Tags
 from api.nouns.alerts import check_query, named_in, tags_in
-from api.operations.context import OperationContext
+from api.nouns.context import OperationContext
 from api.ratelimit import Limit
 from api.route import LETS_OUT, Answer, Call, Route
 from storage.records.alert import Scope

@@ -14,11 +14,11 @@ from actors.inheriting import defaults_of
 from actors.messages.declaring import mirrored
 from actors.query import QueryError, UnknownLanguage, parse
 from api.cursors import ListQuery
-from api.etags import expected, shown, tag_of
+from api.etags import etag_of, expected, shown
 from api.fields import alerts as wire
 from api.nouns import destinations
-from api.operations.context import OperationContext, alert_named, guarded, known_id, put_in_force, refuse_stale, whole
-from api.operations.streams import CHANNELS
+from api.nouns.context import OperationContext, alert_named, guarded, known_id, put_in_force, refuse_stale, whole
+from api.nouns.streams import CHANNELS
 from api.pagination import oldest_first
 from api.problems import invalid
 from api.route import LETS_OUT, Answer, Call, routes_below
@@ -26,7 +26,7 @@ from storage.records.alert import MOST_ALERTS, Alert
 from storage.records.destination import DeliveryMode, Destination
 from storage.records.identity import Millis, SourceId, given
 from storage.records.revision import Expected, revision_of
-from storage.records.source import tag_of as namespaced
+from storage.records.source import tag_of
 
 _NAME = 60
 SOURCE_FIELDS = ("source_ids", "private_source_ids")
@@ -54,7 +54,7 @@ def tags_in(tags: Sequence[str]) -> tuple[str, ...]:
     """
     found: dict[str, None] = {}
     for index, text in enumerate(tags):
-        space, _, word = namespaced(text.strip()).partition(":")
+        space, _, word = tag_of(text.strip()).partition(":")
         if not space or not word:
             raise Unprocessable("write <namespace>:<value>, or a word", f"body.tags[{index}]", text)
         found[f"{space}:{word}"] = None
@@ -206,7 +206,7 @@ def _mode(destinations: Sequence[Destination]) -> DeliveryMode:
 async def _create(call: Call) -> Answer:
     alert = await add(call, call.body, call.planned)
     headers = {"Location": f"{call.context.settings.public_url()}/v1/alerts/{alert.id}"}
-    return Answer(await _record(call, alert), 201, headers=headers | tag_of(alert))
+    return Answer(await _record(call, alert), 201, headers=headers | etag_of(alert))
 
 
 async def _list(call: Call) -> Answer:
@@ -229,7 +229,7 @@ async def _describe(call: Call) -> Answer:
 
 async def _patch(call: Call) -> Answer:
     alert = await change(call, call.path["id"], given(call.body, wire.AlertPatch), expected(call))
-    return Answer(await _record(call, alert), headers=tag_of(alert))
+    return Answer(await _record(call, alert), headers=etag_of(alert))
 
 
 async def _delete(call: Call) -> Answer:

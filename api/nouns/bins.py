@@ -23,7 +23,7 @@ from actors.signatures.event import KeySet, check
 from actors.signatures.receipt import HEADERS, Receipt, ReceivedEvent, conclude, read
 from actors.signatures.verdict import Cause, Verdict
 from api.cursors import Cursor, ListQuery
-from api.operations.context import OperationContext, known_id
+from api.nouns.context import OperationContext, known_id
 from api.pagination import next_page, oldest_first, place
 from api.route import Answer, Call, routes_below
 from storage.records.bin import Bin, Capture, StoredCapture

@@ -27,9 +27,9 @@ from actors.notification.reading import Notification, digest_of, notification_of
 from api.cursors import ListQuery
 from api.fields.destinations import KindName
 from api.nouns.alert_previews import AlertPreviewRequest, Stretch, trial
+from api.nouns.context import OperationContext, alert_named
 from api.nouns.destinations import kind_of, mailbox_of, named
-from api.operations.context import OperationContext, alert_named
-from api.operations.events import TimeWindow, find, names_event, position
+from api.nouns.events import TimeWindow, find, names_event, position
 from api.pagination import next_page, place
 from api.problems import invalid
 from api.ratelimit import Limit

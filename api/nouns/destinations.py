@@ -28,9 +28,9 @@ from actors.messages.workers import DestinationMessage, TestDelivery
 from actors.sealed_places import check_named, of_destination
 from actors.signatures import webhook
 from api.cursors import ListQuery
-from api.etags import expected, shown, tag_of
+from api.etags import etag_of, expected, shown
 from api.fields import destinations as wire
-from api.operations.context import OperationContext, alert_named, guarded, known_id, put_in_force, refuse_stale, whole
+from api.nouns.context import OperationContext, alert_named, guarded, known_id, put_in_force, refuse_stale, whole
 from api.pagination import oldest_first
 from api.route import LETS_OUT, Answer, Call, routes_below
 from storage.records.alert import Alert
@@ -555,7 +555,7 @@ async def _create(call: Call) -> Answer:
     made = await add(call, call.path["id"], call.body, call.planned)
     destination = made.destination
     headers = {"Location": f"{call.context.settings.public_url()}/v1/destinations/{destination.id}"}
-    return Answer(_with_secret(record_of(destination, _NONE), made), 201, headers=headers | tag_of(destination))
+    return Answer(_with_secret(record_of(destination, _NONE), made), 201, headers=headers | etag_of(destination))
 
 
 async def _list_of_alert(call: Call) -> Answer:
@@ -583,14 +583,14 @@ async def _describe(call: Call) -> Answer:
 
 async def _patch(call: Call) -> Answer:
     changed = await change(call, call.path["id"], given(call.body, wire.DestinationPatch), expected(call))
-    return Answer((await _records(call, [changed]))[0], headers=tag_of(changed))
+    return Answer((await _records(call, [changed]))[0], headers=etag_of(changed))
 
 
 async def _rotate(call: Call) -> Answer:
     """Make a new secret. Only this answer has it."""
     made = await rotate(call, call.path["id"], expected(call))
     (record,) = await _records(call, [made.destination])
-    return Answer(_with_secret(record, made), headers=tag_of(made.destination))
+    return Answer(_with_secret(record, made), headers=etag_of(made.destination))
 
 
 async def _delete(call: Call) -> Answer:

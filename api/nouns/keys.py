@@ -8,21 +8,61 @@ from __future__ import annotations
 import hmac
 from collections.abc import Sequence
 from contextlib import suppress
+from typing import Annotated, Literal
 from uuid import UUID
 
 import trio
+from msgspec import Meta, Struct
 
 from actors.egress.url import parse_url
 from actors.errors import DomainError, NotFound, TooSoon
 from actors.keys import BURST, RATE, new_key
-from api.nouns import destinations
-from api.operations import sources
-from api.operations.context import OperationContext
+from api.nouns import destinations, sources
+from api.nouns.context import OperationContext
 from api.problems import invalid
 from api.ratelimit import Limit
-from api.schemas import secrets as wire
+from api.route import Answer, Call, Route
 from storage.records.destination import ADDRESS, LINK, Destination
 from storage.records.key import ApiKey
+
+MOST = 100
+"""Secrets per request."""
+SecretName = Annotated[
+    str,
+    Meta(
+        min_length=1,
+        max_length=100,
+        description="For a source `headers` or `hello`; for a destination `url`, `secret` or the name of an option",
+        examples=["headers"],
+    ),
+]
+SecretValue = Annotated[
+    str, Meta(max_length=32_768, description="The value to compare", examples=["Authorization: Bearer 3"])
+]
+
+
+class SupposedSecret(Struct, frozen=True, forbid_unknown_fields=True):
+    """A value to compare with a stored secret."""
+
+    of: Literal["source", "destination"]
+    id: Annotated[str, Meta(min_length=1, max_length=100, extra_json_schema={"format": "uuid"})]
+    name: SecretName
+    value: SecretValue
+
+    def __repr__(self) -> str:
+        return f"SupposedSecret({self.of!r}, {self.id!r}, {self.name!r})"
+
+
+class SecretsRequest(Struct, frozen=True, forbid_unknown_fields=True):
+    """Values to compare with the stored secrets."""
+
+    secrets: Annotated[tuple[SupposedSecret, ...], Meta(min_length=1, max_length=MOST)]
+
+
+class SecretsAnswer(Struct, frozen=True):
+    """Whether each value equals the stored one, in the order of the request; false if none is stored."""
+
+    same: tuple[bool, ...]
 
 
 async def make(
@@ -57,7 +97,7 @@ WRONG = Limit(1.0, 1000)
 _PACED = "values of secrets"
 
 
-async def compare(call: OperationContext, supposed: wire.SecretsRequest) -> tuple[bool, ...]:
+async def compare(call: OperationContext, supposed: SecretsRequest) -> tuple[bool, ...]:
     """Return whether each value equals the stored secret. Raises Refusal (400) for an invalid id, TooSoon after too
     many wrong values.
     """
@@ -81,7 +121,7 @@ def _check_id(id: str, where: str) -> None:
         raise invalid(where, "not an id (a UUID)", id) from None
 
 
-async def _known(call: OperationContext, one: wire.SupposedSecret) -> str | None:
+async def _known(call: OperationContext, one: SupposedSecret) -> str | None:
     """Return the stored secret, or None."""
     try:
         if one.of == "destination":
@@ -107,3 +147,21 @@ def _same(known: str, value: str) -> bool:
     with suppress(DomainError, ValueError):
         spellings.append(parse_url(value).text)
     return max(hmac.compare_digest(known.encode(), each.encode("utf-8", "replace")) for each in spellings)
+
+
+async def _compare(call: Call) -> Answer:
+    return Answer(SecretsAnswer(await compare(call, call.body)))
+
+
+ROUTES = (
+    Route(
+        method="POST",
+        path="/v1/secrets/compare",
+        scope="sources:write",
+        beside=("alerts:write",),
+        run=_compare,
+        says="Compare stored secrets with given values.",
+        answers={200: SecretsAnswer},
+        body=(SecretsRequest,),
+    ),
+)

@@ -1,4 +1,4 @@
-"""Practice, for any face: show, change, await and end its sources, wire them to a bin, read its documents."""
+"""Practice: show, change, await and end its sources, wire them to a bin, read its documents; their routes."""
 
 from __future__ import annotations
 
@@ -6,16 +6,21 @@ from collections.abc import Sequence
 from typing import Any
 
 import trio
+from msgspec import Struct
 
 from actors.errors import Conflict, NotFound, TooSoon, Unprocessable
 from actors.messages.sources import ChangePractice, EndPractice, ShowPractice
-from actors.messages.views import PracticeChange, SourceView
+from actors.messages.views import PracticeChange as Changed
+from actors.messages.views import SourceView
 from actors.practice import DOCUMENTS, WHATS, What, address, named
 from api.fields.alerts import NewAlert
 from api.fields.destinations import NewDestination
+from api.fields.sources import SourceRecord
 from api.nouns import alerts, bins, destinations
+from api.nouns.context import OperationContext
 from api.nouns.destinations import WithSecret
-from api.operations.context import OperationContext
+from api.nouns.sources import record_of
+from api.route import PUBLIC, Answer, Call, Route
 from storage.records.alert import Alert
 from storage.records.bin import Bin
 from storage.records.event import Filter, Stored
@@ -45,9 +50,9 @@ async def practice(call: OperationContext, *, start: bool = False) -> Sequence[S
     return views
 
 
-async def change(call: OperationContext, what: What) -> PracticeChange:
+async def change(call: OperationContext, what: What) -> Changed:
     """Change a document and check it now. Raises TooSoon, Conflict, TooSlowError."""
-    practised: PracticeChange = await _ask(call, lambda reply: ChangePractice(what, reply))
+    practised: Changed = await _ask(call, lambda reply: ChangePractice(what, reply))
     return practised
 
 
@@ -64,7 +69,7 @@ async def told(call: OperationContext, source: SourceId, after: Seq) -> Stored |
     return None
 
 
-async def changed(call: OperationContext, what: What) -> tuple[PracticeChange, Stored | None]:
+async def changed(call: OperationContext, what: What) -> tuple[Changed, Stored | None]:
     """Change a document and wait for its event; see `change` and `told`."""
     before = call.context.storage.tail.head
     done = await change(call, what)
@@ -158,3 +163,108 @@ async def document(call: OperationContext, what: What) -> tuple[bytes, str]:
 async def _ask(call: OperationContext, make: Any) -> Any:
     with trio.fail_after(ANSWER_WITHIN):
         return await call.context.registry.ask(make)
+
+
+HARMLESS = {
+    "Content-Security-Policy": "sandbox; default-src 'none'; base-uri 'none'; form-action 'none'",
+    "Referrer-Policy": "no-referrer",
+}
+
+
+class PracticeRecord(Struct, frozen=True):
+    """A practice document and the source that watches it. `changes`: how often it was changed."""
+
+    what: What
+    changes: int
+    source: SourceRecord
+
+
+class PracticeChange(Struct, frozen=True):
+    """The change, as a sentence; its event is on `stream` within seconds."""
+
+    what: What
+    says: str
+    source: SourceRecord
+    stream: str
+
+
+def _records(views: Sequence[SourceView]) -> list[PracticeRecord]:
+    return [PracticeRecord(named(view.source.url), view.source.practice or 0, record_of(view)) for view in views]
+
+
+async def describe(call: Call) -> Answer:
+    return Answer(_records(await practice(call)))
+
+
+async def start(call: Call) -> Answer:
+    """Create the missing practice sources, and return all."""
+    return Answer(_records(await practice(call, start=True)))
+
+
+async def _change(call: Call) -> Answer:
+    """Change a practice document, and check it now."""
+    what = what_of(call.path["what"])
+    done = await change(call, what)
+    record = record_of(done.view)
+    return Answer(PracticeChange(what, done.says, record, f"/v1/stream?source={record.id}"), 202)
+
+
+async def _end(call: Call) -> Answer:
+    await end(call)
+    return Answer(status=204)
+
+
+async def _document(call: Call) -> Answer:
+    body, media = await document(call, what_of(call.path["what"]))
+    return Answer(body, media=media, headers=dict(HARMLESS))
+
+
+_WRITE = "sources:write"
+ROUTES = (
+    Route(
+        method="GET",
+        path="/v1/practice",
+        scope="sources:read",
+        run=describe,
+        says="List the practice sources.",
+        answers={200: list[PracticeRecord]},
+    ),
+    Route(
+        method="POST",
+        path="/v1/practice",
+        scope=_WRITE,
+        run=start,
+        says="Start practice: create the practice sources.",
+        answers={200: list[PracticeRecord]},
+        refuses=("conflict",),
+    ),
+    Route(
+        method="POST",
+        path="/v1/practice/{what}/change",
+        scope=_WRITE,
+        run=_change,
+        says="Change a practice document and check it.",
+        answers={202: PracticeChange},
+        refuses=("not-found", "conflict"),
+    ),
+    Route(
+        method="DELETE",
+        path="/v1/practice",
+        scope=_WRITE,
+        beside=("alerts:write", "bins:write"),
+        run=_end,
+        says="End practice: delete its sources and their alerts.",
+        answers={204: None},
+    ),
+    Route(
+        method="GET",
+        path="/practice/{what}",
+        scope=PUBLIC,
+        run=_document,
+        says="Read a practice document as it is now.",
+        answers={200: str},
+        media="text/html",
+        also=("application/rss+xml",),
+        refuses=("not-found",),
+    ),
+)

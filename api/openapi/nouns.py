@@ -7,24 +7,28 @@ from typing import Final, NamedTuple
 
 from actors.extras import always_on
 from api import wellknown
-from api.nouns import alert_previews, alerts, bins, deliveries, destinations
-from api.openapi.texts import Operation, page_of
-from api.route import Route
-from api.v1 import (
+from api.nouns import (
     admin,
+    alert_previews,
+    alerts,
+    bins,
+    deliveries,
+    destinations,
     events,
     metrics,
     practice,
     previews,
-    secrets,
     sources,
-    stream,
     tags,
     templates,
     values,
     versions,
     why,
 )
+from api.nouns import keys as secrets
+from api.nouns import streams as stream
+from api.openapi.texts import Operation, page_of
+from api.route import Route
 
 
 class Noun(NamedTuple):

@@ -23,9 +23,9 @@ from actors.query.parts import Part
 from actors.query.words import LONGEST
 from api.cursors import decode_cursor, encode_cursor
 from api.fields.alerts import NewAlert
-from api.operations.events import event_filter_of
+from api.fields.queries import StreamQuery
+from api.nouns.events import event_filter_of
 from api.problems import Refusal
-from api.schemas.queries import StreamQuery
 from api.streams import searching
 from api.streams.sse import event_frame, frames
 from api.validation import read_body, read_query

@@ -9,7 +9,7 @@ ROOMS: Mapping[str, Sequence[str]] = {
     "matcher": ("actors/matcher",),
     "delivery": ("actors/delivery",),
     "source": ("actors/sources",),
-    "reader": ("api/streams/reader.py", "api/streams/streams.py", "api/v1/stream.py", "storage/tail.py"),
+    "reader": ("api/streams/reader.py", "api/streams/streams.py", "api/nouns/streams.py", "storage/tail.py"),
     "retention": ("actors/pruner.py", "storage/retention.py"),
     "registry": (
         "actors/sources/registry/actor.py",
@@ -72,11 +72,11 @@ TESTS: Sequence[str] = (
     "tests/storage",
     "tests/actors",
     "tests/api/streams/test_reader.py",
-    "tests/api/v1/test_stream.py",
+    "tests/api/nouns/test_stream.py",
     "tests/api/streams/test_streams.py",
     "tests/api/streams/test_sse.py",
-    "tests/api/v1/test_events.py",
-    "tests/api/v1/test_replay.py",
+    "tests/api/nouns/test_events.py",
+    "tests/api/nouns/test_replay.py",
 )
 """The tests to run. Each mutant is shown only to those that run its line. Simulated worlds run nearly every line,
 and have their own stage."""
@@ -85,7 +85,11 @@ FALLBACK: Mapping[str, Sequence[str]] = {
     "matcher": ("tests/actors/matcher",),
     "delivery": ("tests/actors/delivery",),
     "source": ("tests/actors/sources",),
-    "reader": ("tests/api/streams/test_reader.py", "tests/api/v1/test_stream.py", "tests/api/streams/test_streams.py"),
+    "reader": (
+        "tests/api/streams/test_reader.py",
+        "tests/api/nouns/test_stream.py",
+        "tests/api/streams/test_streams.py",
+    ),
     "retention": ("tests/actors/test_pruner.py", "tests/storage/test_retention.py"),
     "registry": ("tests/actors/sources/registry/test_registry.py", "tests/actors/delivery"),
     "digest": ("tests/actors/delivery", "tests/storage/contract/test_contract_outbox.py"),
@@ -107,7 +111,7 @@ FALLBACK: Mapping[str, Sequence[str]] = {
         "tests/storage/records/test_shift.py",
         "tests/storage/records/test_tally.py",
         "tests/storage/contract/test_contract_coverage.py",
-        "tests/api/v1/test_coverage.py",
+        "tests/api/nouns/test_coverage.py",
     ),
     "cookies": (
         "tests/actors/egress/test_cookies.py",

@@ -14,8 +14,8 @@ from zlib import crc32
 import trio
 
 from actors.locks import KeyedLocks
-from api.operations.context import OperationContext
-from api.operations.events import END, TimeWindow, find
+from api.nouns.context import OperationContext
+from api.nouns.events import END, TimeWindow, find
 from api.streams.reader import EventFilter
 from extras.publish import operations as acts
 from storage.records.event import Stored, id_in

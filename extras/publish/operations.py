@@ -12,9 +12,9 @@ from msgspec.structs import replace
 from actors.errors import Conflict, NotFound, Unprocessable
 from actors.notification.dialects import one_line
 from api.nouns.alerts import named_in
-from api.operations.context import OperationContext, guarded, known_id, refuse_stale, whole
-from api.operations.events import event_filter_of
-from api.operations.streams import Carried, carried
+from api.nouns.context import OperationContext, guarded, known_id, refuse_stale, whole
+from api.nouns.events import event_filter_of
+from api.nouns.streams import Carried, carried
 from api.problems import invalid
 from api.streams.channels import channel_of
 from api.streams.reader import EventFilter

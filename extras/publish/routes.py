@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from actors.messages.declaring import mirrored
 from api.cursors import ListQuery
-from api.etags import expected, shown, tag_of
+from api.etags import etag_of, expected, shown
 from api.pagination import oldest_first
 from api.route import LETS_OUT, Answer, Call, routes_below
 from extras.publish import operations as acts
@@ -23,7 +23,7 @@ def record_of(call: Call, publication: Publication) -> wire.PublicationRecord:
 async def create(call: Call) -> Answer:
     made = await acts.add(call, call.body, call.planned)
     headers = {"Location": f"{call.context.settings.public_url()}/v1/publications/{made.id}"}
-    return Answer(record_of(call, made), 201, headers=headers | tag_of(made))
+    return Answer(record_of(call, made), 201, headers=headers | etag_of(made))
 
 
 async def list_publications(call: Call) -> Answer:
@@ -39,12 +39,12 @@ async def describe(call: Call) -> Answer:
 
 async def patch(call: Call) -> Answer:
     changed = await acts.change(call, call.path["id"], call.body, expected(call))
-    return Answer(record_of(call, changed), headers=tag_of(changed))
+    return Answer(record_of(call, changed), headers=etag_of(changed))
 
 
 async def readdress(call: Call) -> Answer:
     changed = await acts.readdress(call, call.path["id"])
-    return Answer(record_of(call, changed), headers=tag_of(changed))
+    return Answer(record_of(call, changed), headers=etag_of(changed))
 
 
 async def delete(call: Call) -> Answer:

@@ -16,8 +16,8 @@ from api.dashboard.screen import Go, Page, Screen, Visit, post
 from api.dashboard.sources.display import name_of
 from api.dashboard.sources.options import words_in
 from api.fields.alerts import PrivateSources
-from api.operations.sources import private_sources
-from api.operations.streams import CHANNELS
+from api.nouns.sources import private_sources
+from api.nouns.streams import CHANNELS
 from extras.publish import operations as acts
 from extras.publish import schemas as wire
 from extras.publish.formats import FORMATS

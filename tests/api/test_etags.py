@@ -10,8 +10,8 @@ from actors.messages.views import SourceView
 from storage.records.destination import Hit
 from storage.records.source import SourceRuntime
 from tests.api.house import House
-from tests.api.v1.test_alerts import made
-from tests.api.v1.test_destinations import hooked
+from tests.api.nouns.test_alerts import made
+from tests.api.nouns.test_destinations import hooked
 from tests.support.build import NOW, a_source
 
 NOUNS = ("sources", "alerts", "destinations")

@@ -14,8 +14,8 @@ from storage.errors import Unavailable
 from storage.records.member import Member, View
 from supervision import Mailbox
 from tests.api.house import House
-from tests.api.v1.test_alerts import made
-from tests.api.v1.test_destinations import HOOK, hooked
+from tests.api.nouns.test_alerts import made
+from tests.api.nouns.test_destinations import HOOK, hooked
 
 PRICE = {"filter_query": "price"}
 DAY = 86_400

@@ -13,9 +13,9 @@ from storage.errors import DiskFull
 from storage.records.source import SourceRuntime
 from supervision import Mailbox
 from tests.api.house import ALL, House, ids
-from tests.api.v1.test_alerts import made
-from tests.api.v1.test_destinations import HOOK, hooked
-from tests.api.v1.test_why import a_page_draft, commit
+from tests.api.nouns.test_alerts import made
+from tests.api.nouns.test_destinations import HOOK, hooked
+from tests.api.nouns.test_why import a_page_draft, commit
 from tests.support.build import a_source
 
 WRITES_NOTHING = {

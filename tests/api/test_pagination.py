@@ -18,8 +18,8 @@ from storage.records.source import SourceRuntime
 from storage.records.states import Health
 from storage.records.trail import Verdict, look, noted
 from tests.api.house import House
-from tests.api.v1.test_alerts import made
-from tests.api.v1.test_destinations import HOOK, hooked
+from tests.api.nouns.test_alerts import made
+from tests.api.nouns.test_destinations import HOOK, hooked
 from tests.support.build import NOW, a_source
 from tests.support.disks import note_attempt
 

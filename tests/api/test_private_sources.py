@@ -11,8 +11,8 @@ import trio
 from supervision import Mailbox
 from tests.api.house import House
 from tests.api.listening import listening
-from tests.api.v1.test_alerts import made
-from tests.api.v1.test_destinations import HOOK
+from tests.api.nouns.test_alerts import made
+from tests.api.nouns.test_destinations import HOOK
 from tests.support.build import a_source_id
 
 OPEN, MEMBERS = 1, 2

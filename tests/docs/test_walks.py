@@ -14,8 +14,7 @@ ON_THE_WAY = ("storage/records", "storage/sqlite", "actors/messages", "actors/so
 NOT_OF_A_SOURCE = (
     "api/dashboard/drawing/figures.py",  # bar of a chart
     "api/dashboard/templates/ui.html",
-    "api/operations/why.py",
-    "api/schemas/why.py",
+    "api/nouns/why.py",
     "storage/records/trail.py",
 )
 

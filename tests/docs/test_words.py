@@ -11,7 +11,7 @@ import pytest
 from actors.delivery.status import PATIENCE
 from actors.overseer.overseer import STATES
 from actors.sources.health.score import DEGRADED_FROM, OK_FROM
-from api.schemas.admin import DeliveryState
+from api.fields.admin import DeliveryState
 from sanderling.cli import main
 from storage.records import states
 from storage.records.destination import Destination, Result

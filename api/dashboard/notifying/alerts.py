@@ -30,7 +30,7 @@ from api.dashboard.screen import Go, Page, Screen, Visit, buttons, post
 from api.dashboard.sources.display import name_of
 from api.nouns import alerts
 from api.nouns.alert_previews import AlertPreviewRequest, Stretch, trial
-from api.operations.sources import private_sources
+from api.nouns.sources import private_sources
 from api.ratelimit import Limit
 from storage.records.alert import Alert
 from storage.records.identity import Seq, id_of, seq_of

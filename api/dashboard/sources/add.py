@@ -31,13 +31,12 @@ from api.dashboard.sources.options import (
     settings_in,
     words_in,
 )
-from api.operations import sources
-from api.operations.batches import Failed
+from api.nouns import sources
+from api.nouns.previews import DetectAnswer, detection_of
+from api.nouns.sources import Failed
 from api.problems import Refusal
 from api.refusal_words import in_words
 from api.refusals import refusal_of
-from api.schemas.previews import DetectAnswer
-from api.v1.previews import detection_of
 from storage.records.tiers import TIERS, SourceType
 
 MOST: Final = 20

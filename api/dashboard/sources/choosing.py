@@ -30,7 +30,7 @@ from api.dashboard.sources.add import PATH as ADDING
 from api.dashboard.sources.add import Look, again, blamed, detection_wish, look, only_url
 from api.dashboard.sources.one import show
 from api.dashboard.sources.options import inherited_part, lines_in, settings_in
-from api.operations import sources, versions
+from api.nouns import sources, versions
 from api.problems import Refusal
 from storage.records.identity import rfc3339
 from storage.records.revision import revision_of

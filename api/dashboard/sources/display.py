@@ -15,7 +15,7 @@ from actors.language.speaking import decimal, noted, say, say_many
 from actors.messages.views import SourceView
 from actors.series import Point, Series
 from api.dashboard.drawing.figures import by_utc, named, steps
-from api.operations.values import CurrentValue, SourceValues, decimal_of, ends, place, said, written
+from api.nouns.values import PresentValue, SourceValues, decimal_of, ends, place, said, written
 from storage.records.identity import Millis, day_of
 from storage.records.message import Message, message
 from storage.records.source import OWN_NAMESPACES, RESTS, Source
@@ -288,7 +288,7 @@ def listed(found: SourceValues) -> dict[str, Any]:
     return {"first": rows[:VALUES], "rest": rows[VALUES:], "more": len(ranked) - len(rows) + found.more}
 
 
-def _listed(one: CurrentValue) -> dict[str, Any]:
+def _listed(one: PresentValue) -> dict[str, Any]:
     """Return a current value with its unit; for states, the page's own words."""
     value = one.value
     says = value.text if value.type == "availability" else with_unit(said(value), value.unit)

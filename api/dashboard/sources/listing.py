@@ -24,10 +24,10 @@ from api.dashboard.screen import Go, Page, Screen, Undo, Visit, post
 from api.dashboard.sessions import own_path
 from api.dashboard.sources import display, options
 from api.dashboard.sources.display import MINUTES, RESTING, strip
-from api.nouns import tag_defaults
-from api.operations import sources
-from api.operations.batches import Failed
-from api.operations.context import OperationContext
+from api.nouns import sources
+from api.nouns import tags as tag_defaults
+from api.nouns.context import OperationContext
+from api.nouns.sources import Failed
 from storage.records import trail
 from storage.records.source import OWN_NAMESPACES, RESTS
 from storage.records.states import HEALTH, SOURCES, Flag, SourceState

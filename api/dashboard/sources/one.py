@@ -23,15 +23,16 @@ from api.dashboard.screen import Download, Go, Page, Screen, Shown, Undo, Visit,
 from api.dashboard.sources import display
 from api.dashboard.sources.display import MINUTES, RESTING, course, drawn, listed, timeline
 from api.dashboard.sources.options import Options, inherited, many, settings_in, shown_of
-from api.operations import coverage, events, sources, values, versions
-from api.operations.events import END
-from api.operations.versions import NOW, START, Version
-from api.operations.why import notes_of
+from api.fields.queries import EventsQuery
+from api.fields.sources import PreviewRequest
+from api.nouns import events, sources, values, versions
+from api.nouns import why as coverage
+from api.nouns.events import END
+from api.nouns.previews import Preview, preview_of
+from api.nouns.versions import NOW, START, Version
+from api.nouns.why import notes_of
 from api.problems import Refusal
 from api.refusals import refusal_of
-from api.schemas.previews import Preview, PreviewRequest
-from api.schemas.queries import EventsQuery
-from api.v1.previews import preview_of
 from storage.records import states, trail
 from storage.records.event import REVERTED, Filter
 from storage.records.identity import Millis, SourceId, parse_rfc3339
@@ -163,7 +164,7 @@ async def receipt(visit: Visit) -> Download:
 
 async def screenshot(visit: Visit) -> Shown:
     found = await versions.newest_picture(visit, visit.path["id"])
-    return Shown(found.body, found.media, versions.headers_of(found, visit.path["id"]))
+    return Shown(found.body, found.media, events.headers_of(found, visit.path["id"]))
 
 
 def untold_since(told_at: str, rows: Sequence[Row], notes: Sequence[Note]) -> Untold | None:

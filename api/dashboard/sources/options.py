@@ -19,7 +19,7 @@ from actors.messages.declaring import mirrored, part_of
 from api.dashboard.forms import Form, Wrong
 from api.dashboard.screen import Go, Page, Screen, Visit, post
 from api.dashboard.sources.display import labels
-from api.nouns import tag_defaults as acts
+from api.nouns import tags as acts
 from api.refusal_words import plainly
 from storage.records.identity import interval_text
 from storage.records.revision import revision_of

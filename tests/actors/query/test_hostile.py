@@ -17,7 +17,7 @@ from actors.query import Analysed, QueryError, languages, matches, parse
 from actors.query.advice import advice
 from actors.query.explain import explain
 from actors.query.parts import Part
-from api.operations.events import event_filter_of
+from api.nouns.events import event_filter_of
 from api.problems import Refusal
 from api.streams.searching import Texts
 from storage.records.event import Stored

@@ -12,7 +12,7 @@ from actors.messages.views import SourceView
 from actors.sources.schedule.budgets import LookRate
 from api.dashboard.rendering import asset
 from api.dashboard.today import need_of
-from api.schemas.admin import TreeRow
+from api.fields.admin import TreeRow
 from extras.cluster.members.ownership import SharedOwnership
 from storage.records.alert import Alert
 from storage.records.event import Stored

@@ -8,8 +8,8 @@ from storage.records.identity import START
 from storage.records.source import SourceRuntime
 from tests.api.dashboard.browser import Browser
 from tests.api.house import House
-from tests.api.v1.test_screenshots import LOCKED, pictured
-from tests.api.v1.test_why import id_in
+from tests.api.nouns.test_screenshots import LOCKED, pictured
+from tests.api.nouns.test_why import id_in
 from tests.support.build import a_source, a_source_id
 from tests.support.pictures import PNG, WEBP
 

@@ -8,15 +8,14 @@ import trio
 
 from actors.jail.inline import InlineJail
 from actors.query.search import SearchRequest
-from api.operations import events as past
-from api.operations.events import event_filter_of
-from api.schemas.queries import EventsQuery
+from api.fields.queries import EventsQuery
+from api.nouns import events as past
+from api.nouns.events import event_filter_of, read_history
 from api.streams import searching
 from api.streams.export import Export
 from api.streams.reader import Reader
 from api.streams.searching import PIECE, SHORT, Texts
 from api.streams.streams import Streams
-from api.v1.events import history
 from storage.records.identity import START, Seq
 from tests.api.calls import a_call, next_target
 from tests.api.house import House, ids
@@ -64,7 +63,7 @@ async def test_x10_s1_eight_searches_in_long_texts_leave_the_loop_alone_and_keep
         while target:
             call = a_call(house, target, EventsQuery)
             call.streams = streams
-            answer = await history(call)
+            answer = await read_history(call)
             answers += 1
             mine += [event["id"] for event in msgspec.json.decode(answer.body)["events"]]
             target = next_target(answer.headers)
@@ -86,7 +85,7 @@ async def test_s1_a_search_ends_with_a_cursor_once_it_has_looked_at_enough(
     await _fill(house, 20)
     call = a_call(house, "/v1/events?keyword=absent", EventsQuery)
     call.streams = Streams(house.context.storage, house.context.settings, jail=CountingJail())
-    assert next_target((await history(call)).headers)
+    assert next_target((await read_history(call)).headers)
 
 
 async def test_s1_a_replay_and_an_export_have_long_texts_searched_in_the_workers_too(

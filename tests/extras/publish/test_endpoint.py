@@ -22,8 +22,8 @@ from storage.records.source import SourceRuntime
 from storage.sql.stores.log import EventLog
 from tests.api.dashboard.hostile import PAYLOADS, shape, stays_text
 from tests.api.house import BASE_URL, House, ids, make_house, running
-from tests.api.v1.test_alerts import made
-from tests.api.v1.test_why import LATER, a_page_draft
+from tests.api.nouns.test_alerts import made
+from tests.api.nouns.test_why import LATER, a_page_draft
 from tests.extras.publish.reading import whole_xml
 from tests.support.build import NOW, a_draft, a_source, a_source_id
 

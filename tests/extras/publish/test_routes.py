@@ -9,7 +9,7 @@ import pytest
 
 from storage.records.publication import MOST_PUBLICATIONS
 from tests.api.house import BASE_URL, House
-from tests.api.v1.test_alerts import made
+from tests.api.nouns.test_alerts import made
 from tests.storage.contract.builders import a_publication
 from tests.support.build import a_source_id
 

@@ -29,7 +29,7 @@ from storage.records.identity import seq_of
 from storage.records.states import Health
 from supervision import ChildSpec, State, Supervisor
 from tests.api.house import House, make_house, running
-from tests.api.v1.test_admin import watch
+from tests.api.nouns.test_admin import watch
 from tests.sanderling.client.documented import run as typed
 from tests.support.build import a_source_id
 from tests.support.waiting import HANG, until

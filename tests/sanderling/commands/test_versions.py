@@ -9,7 +9,7 @@ from typing import Any
 import httpx
 import pytest
 
-from api.schemas.versions import VersionComparison, Versions
+from api.nouns.versions import VersionComparison, Versions
 from sanderling.client import terminal
 from sanderling.client.api import Client
 from sanderling.commands import history, sources

@@ -10,12 +10,12 @@ from urllib.parse import unquote
 
 import httpx
 
+from api.fields import admin
+from api.fields.admin import KeySeen, StreamSeen
 from api.fields.alerts import AlertRecord
+from api.nouns.events import EventsPage
+from api.nouns.why import SourceWhy
 from api.openapi.texts import example_of
-from api.schemas import admin
-from api.schemas.admin import KeySeen, StreamSeen
-from api.schemas.why import SourceWhy
-from api.v1.events import EventsPage
 from storage.records.event import Event
 from tests.sanderling.client.documented import as_documented
 

@@ -7,8 +7,8 @@ from contextlib import AbstractContextManager, contextmanager, suppress
 from typing import Any, TypeVar
 from unittest.mock import patch
 
-from api.operations import streams
-from api.operations.context import OperationContext
+from api.nouns import streams
+from api.nouns.context import OperationContext
 from storage.errors import Corrupt
 from storage.records.event import Page
 from storage.records.identity import Seq, seq_of

@@ -10,7 +10,7 @@ from unittest.mock import patch
 import trio
 
 from actors.delivery.registry import DeliveryRegistry
-from api.operations import context
+from api.nouns import context
 from storage.append import Lease
 from storage.records.destination import Delivery, Freeze, Match
 from storage.records.identity import Millis, Seq

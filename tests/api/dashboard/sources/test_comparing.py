@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from tests.api.dashboard.browser import Browser
 from tests.api.house import BASE_URL, House
-from tests.api.v1.test_versions import reported_page, told
+from tests.api.nouns.test_versions import reported_page, told
 from tests.support.build import a_source_id
 
 HERE = f"/sources/{a_source_id()}/compare"

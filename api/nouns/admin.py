@@ -1,0 +1,452 @@
+"""Operating the service: the tree as rows, one part in full, the figures, sizes, deliveries, the log.
+
+The public listener serves these routes for keys with the scope `admin`; the admin socket serves them too.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import fields
+from typing import Any
+
+from msgspec.structs import replace
+
+from actors.errors import NotFound
+from actors.messages.requests import SourcePatch
+from actors.open_streams import OpenStream
+from actors.overseer.overseer import Whole
+from actors.overseer.rows import Asked, Row, first_line
+from actors.settings import Settings, masked
+from api.feed import Feed, overview_of
+from api.fields import admin as wire
+from api.fields.sources import HeldEvents
+from api.nouns import keys, sources
+from api.nouns import why as coverage
+from api.nouns.context import OperationContext
+from api.nouns.sources import time_or_null
+from api.route import Answer, Call, Route
+from api.streams.sse import MEDIA
+from storage.records import trail
+from storage.records.destination import Attempt, Destination, Rates, Waiting
+from storage.records.event import SourceSize
+from storage.records.identity import Seq, id_of, millis_of, rfc3339
+from storage.records.key import ApiKey
+from storage.records.states import LOOKS
+
+MARKS = 20
+"""Checks of a source that a row shows."""
+
+
+def row_of(row: Row) -> wire.TreeRow:
+    return wire.TreeRow(
+        path=row.path,
+        name=row.name,
+        kind=row.kind,
+        state=row.state,
+        health=None if row.health is None else round(row.health, 4),
+        flag=row.flag,
+        restarts=row.restarts,
+        since=rfc3339(row.since),
+        error=row.error,
+        next=None if row.next is None else rfc3339(row.next),
+        title=row.title,
+        mailbox=row.waiting,
+        handled=row.handled,
+        pace_s=row.pace,
+        marks=marks_of(row.trail),
+        below=None if row.below is None else wire.BelowSeen(row.below.total, row.below.worst),
+    )
+
+
+def marks_of(looks: bytes) -> str:
+    """Return the last checks of a trail, one mark each, newest last."""
+    found = ""
+    for row in reversed(trail.read(looks)):
+        found += LOOKS[row.verdict].short * min(row.looks, MARKS - len(found))
+        if len(found) >= MARKS:
+            break
+    return found[::-1]
+
+
+async def tree(call: OperationContext, query: wire.TreeQuery) -> wire.TreePage:
+    """Return a page of rows, or the named ones."""
+    if query.paths:
+        found = call.context.overseer.some(query.paths)
+        return wire.TreePage(len(found), 0, await _told(call, found))
+    asked = Asked(query.sort, query.filter, query.reverse, query.tree, frozenset(query.open), frozenset(query.troubled))
+    rows, total = await call.context.overseer.page(asked, query.start, query.limit)
+    return wire.TreePage(total, query.start, await _told(call, rows))
+
+
+async def _told(call: OperationContext, rows: Sequence[Row]) -> tuple[wire.TreeRow, ...]:
+    """Return rows; add the last error and next attempt of failing destinations from storage."""
+    outbox = call.context.storage.outbox
+    failing = {row.path.partition("/")[2] for row in rows if row.kind == "destination" and row.state == "failing"}
+    waiting = await outbox.waiting(sorted(failing)) if failing else {}
+    found = []
+    for row in rows:
+        told, id = row_of(row), row.path.partition("/")[2]
+        if id in failing:
+            last, due = await outbox.attempts(id, 1), waiting[id].next_due if id in waiting else None
+            error = first_line(last[0].error) if last else ""
+            told = replace(told, error=told.error or error, next=None if due is None else rfc3339(due))
+        found.append(told)
+    return tuple(found)
+
+
+async def sizes(call: OperationContext, limit: int) -> wire.Sizes:
+    """Return storage sizes and the largest sources."""
+    storage = call.context.storage
+    room = await storage.log.room()
+    found = []
+    for id, held in (await storage.log.heaviest(limit)).items():
+        watched = await storage.sources.get(id)
+        url, title = (None, "") if watched is None else (watched.source.url, watched.source.name)
+        found.append(wire.SourceSize(source_id=id, url=url, title=title, events=held.events, bytes=held.bytes))
+    return wire.Sizes(room.whole, room.free, tuple(found))
+
+
+def streams(call: OperationContext, limit: int) -> wire.StreamsSeen:
+    """Return the streams open at this node: furthest behind first, then oldest."""
+    context = call.context
+    seen = [_stream(one, context.storage.tail.head) for one in context.open_streams.all()]
+    seen.sort(key=lambda one: (-one.behind_s, one.number))
+    return wire.StreamsSeen(len(seen), context.storage.ownership.me or "", tuple(seen[:limit]))
+
+
+def _stream(one: OpenStream, head: Seq) -> wire.StreamSeen:
+    at = None if one.place is None else one.place.cursor
+    behind = 0 if at is None or at >= head else max(0, millis_of(head) - millis_of(at))
+    return wire.StreamSeen(
+        number=one.number,
+        key=one.whose.key,
+        name=one.whose.name,
+        prefix=one.whose.prefix,
+        address=one.address,
+        asked=one.asked,
+        since=rfc3339(one.since),
+        cursor=None if at is None else id_of(at, 0),
+        behind_s=behind / 1000,
+        bytes=0 if one.place is None else one.place.sent,
+    )
+
+
+def close_stream(call: OperationContext, number: int) -> None:
+    """End a stream of this node. Raises NotFound."""
+    one = call.context.open_streams.find(number)
+    if one is None:
+        raise NotFound("There is no such stream at this node; it may have ended.")
+    one.close()
+
+
+_UNTRIED = Rates(0.0, 0.0)
+_RANK: dict[wire.DeliveryState, int] = {"failing": 0, "disabled": 1, "active": 2, "paused": 3}
+
+
+async def deliveries(call: Call) -> Answer:
+    """Return a page of destinations, worst first. Read attempts only for those on the page."""
+    query: wire.DeliveriesPageQuery = call.query
+    storage = call.context.storage
+    every = await storage.alerts.destinations()
+    waiting = await storage.outbox.waiting([each.id for each in every])
+    page = _worst_first(every, waiting)[query.start : query.start + query.limit]
+    rates = await storage.outbox.rates([each.id for each in page])
+    rows = []
+    for each in page:
+        lines = await storage.outbox.attempts(each.id, 1)
+        rows.append(_row(each, waiting.get(each.id), rates.get(each.id, _UNTRIED), lines))
+    return Answer(wire.DeliveriesPage(len(every), query.start, tuple(rows)))
+
+
+def _worst_first(every: Sequence[Destination], waiting: Mapping[str, Waiting]) -> list[Destination]:
+    def place(each: Destination) -> tuple[int, int, str]:
+        backlog = waiting.get(each.id)
+        return _RANK[_state(each)], -backlog.count if backlog else 0, each.id
+
+    return sorted(every, key=place)
+
+
+def _state(each: Destination) -> wire.DeliveryState:
+    return each.state if each.enabled else "paused"
+
+
+def _row(each: Destination, waiting: Waiting | None, rates: Rates, lines: Sequence[Attempt]) -> wire.DeliveryRow:
+    last = lines[0] if lines else None
+    return wire.DeliveryRow(
+        id=each.id,
+        alert_id=each.alert_id,
+        label=each.label,
+        url=each.url,
+        delivery_mode=each.delivery_mode,
+        state=_state(each),
+        failing_since=time_or_null(each.failing_since),
+        waiting=0 if waiting is None else waiting.count,
+        oldest=None if waiting is None else rfc3339(waiting.oldest),
+        next=None if waiting is None else time_or_null(waiting.next_due),
+        failure_rate=round(rates.failure, 4),
+        last=None
+        if last is None
+        else wire.LastAttempt(
+            rfc3339(last.at), last.result, last.status, last.latency_ms, first_line(last.error) or None
+        ),
+    )
+
+
+TRAIL = 20
+CRASHES = 10
+
+
+async def _tree(call: Call) -> Answer:
+    return Answer(await tree(call, call.query))
+
+
+async def _sizes(call: Call) -> Answer:
+    return Answer(await sizes(call, call.query.limit))
+
+
+async def part(call: Call) -> Answer:
+    whole = call.context.overseer.whole(call.path["path"])
+    held = await call.context.storage.log.held(whole.source.id) if whole.source is not None else SourceSize(0, 0)
+    covered = ""
+    if whole.source is not None and whole.hot is not None:
+        covered = (await coverage.coverage_of(call, whole.source, whole.hot.tally)).receipt.says
+    return Answer(_part(call, whole, held, covered))
+
+
+def _part(call: Call, whole: Whole, held: SourceSize, covered: str) -> wire.TreePart:
+    status = whole.status
+    mailbox = None if status is None else status.mailbox
+    crash = None if status is None else status.crash
+    steps = None if status is None else status.steps
+    return wire.TreePart(
+        row=row_of(whole.row),
+        task=None if status is None else str(status.state),
+        note="" if status is None else status.note,
+        awaiting="" if status is None else status.awaiting,
+        crash="" if crash is None else str(crash),
+        places=() if crash is None else crash.frames,
+        crashes=tuple(wire.CrashSeen(rfc3339(turn.at), turn.error) for turn in whole.crashes[: -CRASHES - 1 : -1]),
+        mailbox=None
+        if mailbox is None
+        else wire.MailboxSeen(mailbox.depth, mailbox.bound, mailbox.received, mailbox.full),
+        slowest_step_s=None if steps is None else round(steps.slowest, 3),
+        idle_s=None if steps is None else round(steps.idle, 3),
+        source=_watching(call, whole, held, covered),
+    )
+
+
+def _watching(call: Call, whole: Whole, held: SourceSize, covered: str) -> wire.Watching | None:
+    source, hot = whole.source, whole.hot
+    if source is None or hot is None:
+        return None
+    rows = trail.read(hot.trail)[: -TRAIL - 1 : -1]
+    judged = call.context.overseer.examined(source, call.context.settings)
+    return wire.Watching(
+        id=source.id,
+        url=source.url,
+        tags=source.tags,
+        reason=hot.health.reason,
+        health=tuple(wire.HealthSeen(part.cause, round(part.left, 4), str(part.says)) for part in judged.health),
+        interval_s=hot.interval,
+        next_look=str(judged.next_look),
+        looks=hot.looks,
+        unchanged=hot.unchanged,
+        events=hot.events,
+        last_look_at=time_or_null(hot.last_look_at),
+        last_success_at=time_or_null(hot.last_success_at),
+        last_event_at=time_or_null(hot.last_event_at),
+        last_status=hot.last_status,
+        last_error=hot.last_error,
+        breaker=hot.breaker.state,
+        failures=hot.breaker.failures,
+        retry_at=time_or_null(hot.breaker.retry_at),
+        trail=tuple(
+            wire.LookSeen(rfc3339(row.last_at), row.verdict.name.lower(), row.looks, row.status, row.size, row.ms)
+            for row in rows
+        ),
+        held=HeldEvents(events=held.events, bytes=held.bytes),
+        covered=covered,
+    )
+
+
+async def overview(call: Call) -> Answer:
+    return Answer(overview_of(call.context))
+
+
+async def settings(call: Call) -> Answer:
+    """Return the service's settings, with secrets masked."""
+    found = call.context.settings
+    return Answer(wire.SettingsSeen({item.name: masked(found, item.name) for item in fields(Settings)}))
+
+
+async def feed(call: Call) -> Answer:
+    assert call.key is not None
+    call.streams.check_room(call.key)
+    headers = {"X-Accel-Buffering": "no", "Cache-Control": "no-store"}
+    return Answer(b"", media=MEDIA["sse"], headers=headers, stream=Feed(call.context))
+
+
+async def log(call: Call) -> Answer:
+    """Return the newest log lines of an actor."""
+    query: wire.LogQuery = call.query
+    journal = call.context.overseer.journal
+    lines = journal.lines_of(query.actor, query.after, query.limit)
+    return Answer(wire.LogPage(journal.lines.last, tuple(_line(number, line) for number, line in lines)))
+
+
+def _line(number: int, line: Any) -> wire.LogLine:
+    named = ("ts", "level", "event", "actor")
+    ts, level, event, actor = (str(line.get(name, "")) for name in named)
+    fields = {name: value for name, value in line.items() if name not in named}
+    return wire.LogLine(number, ts, level, event, actor, fields)
+
+
+async def _streams(call: Call) -> Answer:
+    return Answer(streams(call, call.query.limit))
+
+
+async def every_key(call: Call) -> Answer:
+    """Return the API keys, without their secrets."""
+    found = await call.context.storage.keys.all()
+    of = Counter(one.whose.key for one in call.context.open_streams.all())
+    return Answer(wire.KeysSeen(tuple(_key(key, of[key.id]) for key in reversed(found))))
+
+
+def _key(key: ApiKey, streams: int) -> wire.KeySeen:
+    return wire.KeySeen(
+        id=key.id,
+        name=key.name,
+        prefix=key.prefix,
+        scopes=key.scopes,
+        rate_per_minute=key.rate_per_minute,
+        burst=key.burst,
+        created_at=rfc3339(key.created_at),
+        last_used_at=time_or_null(key.last_used_at),
+        streams=streams,
+    )
+
+
+# --- actions ---------------------------------------------------------------------------------------------------------
+
+
+def _act(name: str, run: Callable[[Call, str], Awaitable[None]], of: str) -> Callable[[Call], Awaitable[Answer]]:
+    """Return the handler of an action. It logs success and failure. of: "" for a part of the tree."""
+
+    async def handler(call: Call) -> Answer:
+        path, who = next(iter(call.path.values()), ""), call.key
+        assert who is not None
+        done = False
+        try:
+            await run(call, path)
+            done = True
+        finally:
+            call.context.world.log(
+                "admin.act",
+                act=name,
+                actor=of + path,
+                by=who.prefix,
+                name=who.name,
+                done=done,
+                request_id=call.request_id,
+            )
+        return Answer(wire.Done(name, of + path), 202)
+
+    return handler
+
+
+async def _restart(call: Call, path: str) -> None:
+    call.context.overseer.restart(path)
+
+
+async def _release(call: Call, path: str) -> None:
+    call.context.overseer.release(path)
+
+
+async def _check(call: Call, path: str) -> None:
+    source = call.context.overseer.source_of(path)
+    await sources.check(call, source.id)
+
+
+async def _able(call: Call, path: str, enabled: bool) -> None:
+    source = call.context.overseer.source_of(path)
+    await sources.change(call, source.id, SourcePatch(enabled=enabled))
+    call.context.overseer.changed()
+
+
+async def _disable(call: Call, path: str) -> None:
+    await _able(call, path, enabled=False)
+
+
+async def _enable(call: Call, path: str) -> None:
+    await _able(call, path, enabled=True)
+
+
+async def _drain(call: Call, path: str) -> None:
+    await call.context.overseer.drain(True)
+
+
+async def _resume(call: Call, path: str) -> None:
+    await call.context.overseer.drain(False)
+
+
+async def _close(call: Call, number: str) -> None:
+    close_stream(call, int(number) if number.isdecimal() and len(number) < 16 else 0)
+
+
+async def _revoke(call: Call, id: str) -> None:
+    await keys.revoke(call, id)
+
+
+def _read(path: str, run: Any, says: str, answer: Any, **more: Any) -> Route:
+    return Route(
+        method="GET", path=f"/v1/admin{path}", scope="admin", run=run, says=says, answers={200: answer}, **more
+    )
+
+
+_PART = "/tree/{path}"
+
+
+def _write(path: str, run: Callable[[Call, str], Awaitable[None]], says: str, *refuses: str) -> Route:
+    """Return the route of an action. The log names its target by place; a part by its path in the tree."""
+    before, brace, _ = path[1:].partition("{")
+    of = before if brace and not path.startswith(_PART) else ""
+    return Route(
+        method="POST",
+        path=f"/v1/admin{path}",
+        scope="admin",
+        run=_act(path.rpartition("/")[2], run, of),
+        says=says,
+        answers={202: wire.Done},
+        refuses=refuses,
+    )
+
+
+_MAYBE = ("not-found", "conflict")
+ROUTES = (
+    _read("/overview", overview, "Read the figures of the service.", wire.Overview),
+    _read("/settings", settings, "Read the settings in force.", wire.SettingsSeen),
+    _read("/tree", _tree, "Read a page of the tree, worst first.", wire.TreePage, query=wire.TreeQuery),
+    _read(_PART, part, "Read the details of one part.", wire.TreePart, refuses=("not-found",)),
+    _read("/feed", feed, "Follow figures, state changes and events.", str, media="text/event-stream"),
+    _read(
+        "/deliveries",
+        deliveries,
+        "Read the state of destinations, failing ones first.",
+        wire.DeliveriesPage,
+        query=wire.DeliveriesPageQuery,
+    ),
+    _read("/sizes", _sizes, "Read the sizes, largest sources first.", wire.Sizes, query=wire.SizesQuery),
+    _read("/log", log, "Read the newest log lines.", wire.LogPage, query=wire.LogQuery),
+    _read("/streams", _streams, "List the open streams of this node.", wire.StreamsSeen, query=wire.StreamsQuery),
+    _read("/keys", every_key, "List the API keys.", wire.KeysSeen),
+    _write("/streams/{number}/close", _close, "Close a stream.", "not-found"),
+    _write("/keys/{id}/revoke", _revoke, "Delete an API key.", "not-found"),
+    _write(f"{_PART}/check", _check, "Check a source now, if politeness allows.", *_MAYBE),
+    _write(f"{_PART}/restart", _restart, "Restart a part.", *_MAYBE),
+    _write(f"{_PART}/release", _release, "End a quarantine, or the wait after a crash.", *_MAYBE),
+    _write(f"{_PART}/disable", _disable, "Pause a source.", *_MAYBE),
+    _write(f"{_PART}/enable", _enable, "Resume a source.", *_MAYBE),
+    _write("/drain", _drain, "Stop all checks; pending events are still delivered."),
+    _write("/resume", _resume, "Resume all checks."),
+)

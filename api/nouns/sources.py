@@ -1,0 +1,639 @@
+"""Sources: each request is checked and passed to the registry's actor; their routes.
+
+Of many URLs in one request a few are added at a time, in the order of the request, each isolated. Duplicates of a URL
+run one after the other, so it is added once. The answer comes before a proxy would time out: unfinished URLs get
+`timeout`, and may still finish.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from functools import partial
+from typing import Literal, NamedTuple, TypeVar
+
+import trio
+from msgspec import UNSET
+from msgspec.structs import replace
+
+from actors.egress.url import parse_url
+from actors.errors import DomainError, Stale, Unprocessable, UrlRefused
+from actors.inheriting import origins_of
+from actors.messages.declaring import mirrored
+from actors.messages.requests import DetectRequest, NewSource, SourcePatch
+from actors.messages.sources import (
+    AddSource,
+    CheckNow,
+    CountTags,
+    DeleteSource,
+    DescribeSource,
+    DetectUrl,
+    EditSource,
+    ExamineSource,
+    ExplainSource,
+    ListSources,
+    PickFromSource,
+    PickFromUrl,
+    PreviewSource,
+    RegistryMessage,
+    RestoreSource,
+    ShowTold,
+    Teach,
+)
+from actors.messages.views import (
+    AddedSource,
+    SourceExamination,
+    SourceExplanation,
+    SourcePage,
+    SourceView,
+    TeachResult,
+    ToldPage,
+)
+from actors.previews import Picked, PickWish, Preview, Previewed
+from actors.selection import ALL, SourceSelection, SourceSort
+from actors.settings import wall_limit
+from api.etags import etag_of, expected, shown
+from api.fields import sources as wire
+from api.fields.sources import PreviewRequest
+from api.nouns.context import OperationContext, known_id
+from api.pagination import next_page, place
+from api.problems import INTERNAL, Refusal
+from api.refusals import refusal_of
+from api.route import Answer, Call, routes_below
+from storage.records.alert import Scope
+from storage.records.identity import Millis, SourceId, rfc3339, seconds_of
+from storage.records.revision import Expected, revision_of
+from storage.records.secrecy import where_it_led
+from storage.records.source import OWN_NAMESPACES, RESTS, Source, SourceRuntime, tag_of
+from storage.records.states import RANK
+from supervision import Reply
+
+AT_ONCE = 8
+"""Concurrent URLs per request: a quarter of the registry's concurrency."""
+WITHIN = 55.0
+"""Seconds for a whole request."""
+LATE = Refusal(
+    "unavailable",
+    "It was not known in time what this URL is. It may be added yet: send it again, and see.",
+    headers={"Retry-After": "5"},
+)
+
+R = TypeVar("R")
+
+
+class Failed(NamedTuple):
+    """A URL that failed. late: it may still finish. may_pass: see `DomainError`."""
+
+    refusal: Refusal
+    late: bool
+    may_pass: bool = False
+
+
+def place_of(number: int) -> str:
+    """Return the location of a URL in the request's body."""
+    return f"body.sources[{number}]"
+
+
+async def for_each(
+    call: OperationContext, urls: Sequence[str], act: Callable[[int], Awaitable[R]]
+) -> Sequence[R | Failed]:
+    """Run `act` with each URL's number; return the outcomes in order.
+
+    Errors name the URL's `place_of`.
+    """
+    outcomes: list[R | Failed] = [Failed(LATE, late=True)] * len(urls)
+    deadline = trio.current_time() + WITHIN
+    slots = trio.CapacityLimiter(AT_ONCE)
+
+    async def run(numbers: Sequence[int], token: object) -> None:
+        try:
+            for number in numbers:
+                outcomes[number] = await _outcome(call, partial(act, number), place_of(number))
+        finally:
+            slots.release_on_behalf_of(token)
+
+    with trio.CancelScope(deadline=deadline):
+        async with trio.open_nursery() as nursery:
+            for numbers in _by_url(urls):
+                token = object()
+                await slots.acquire_on_behalf_of(token)
+                nursery.start_soon(run, numbers, token)
+    return outcomes
+
+
+def _by_url(urls: Sequence[str]) -> Sequence[Sequence[int]]:
+    """Group the numbers by normalised URL. A group runs in order, so that its first adds the source."""
+    found: dict[str, list[int]] = {}
+    for number, text in enumerate(urls):
+        try:
+            url = parse_url(text).text
+        except UrlRefused:
+            url = text
+        found.setdefault(url, []).append(number)
+    return tuple(found.values())
+
+
+async def _outcome(call: OperationContext, act: Callable[[], Awaitable[R]], where: str) -> R | Failed:
+    try:
+        return await act()
+    except trio.TooSlowError:
+        return Failed(LATE, late=True)
+    except Exception as error:  # any error belongs to this URL only; bugs are logged
+        may_pass = isinstance(error, DomainError) and error.may_pass
+        return Failed(_refusal(call, error, where), late=False, may_pass=may_pass)
+
+
+def _refusal(call: OperationContext, error: Exception, where: str) -> Refusal:
+    if isinstance(error, Unprocessable) and not error.location.startswith(where):
+        location = error.location
+        error.location = where + location.removeprefix("body")
+        error.detail = error.detail.replace(f"{location}:", f"{error.location}:")
+    refusal = refusal_of(error)
+    if refusal is None:
+        said = f"{type(error).__name__}: {error}"[:500]
+        call.context.world.log("http.fault", level="error", request_id=call.request_id, where=where, error=said)
+        return INTERNAL
+    return refusal
+
+
+ANSWER_WITHIN = 15.0
+"""Seconds for the registry's answer, in addition to the time of a check, if any."""
+_SHORTEST, _LONGEST = 60, 7 * 86400
+Place = tuple[int, float, str, int]
+
+# --- input -----------------------------------------------------------------------------------------------------------
+
+
+def known(id: str) -> SourceId:
+    """Return a normalised source id. Raises NotFound for an invalid one."""
+    return SourceId(known_id(id, "source"))
+
+
+def tags_of(tags: tuple[str, ...], where: str, there: Collection[str] = ()) -> tuple[str, ...]:
+    """Return tags with their namespaces. Raises Unprocessable for the service's own, unless the source has them.
+
+    >>> tags_of(("topic:ai", "mine", "mine"), "body.tags")
+    ('topic:ai', 'label:mine')
+    """
+    named: dict[str, None] = {}
+    for index, tag in enumerate(tags):
+        space, _, value = tag_of(tag.strip()).partition(":")
+        if not space or not value or (space in OWN_NAMESPACES and f"{space}:{value}" not in there):
+            ours = space in OWN_NAMESPACES
+            rule = (
+                f"the namespace {space!r} is the service's own; take another, or none"
+                if ours
+                else "write <namespace>:<value>, or a word"
+            )
+            raise Unprocessable(f"{where}[{index}]: {rule}", f"{where}[{index}]", tag)
+        named[f"{space}:{value}"] = None
+    return tuple(named)
+
+
+def title_of(text: str) -> str:
+    """Return a title as stored: one line.
+
+    >>> title_of("  Day\\n tickets ")
+    'Day tickets'
+    """
+    return " ".join(text.split())
+
+
+def check_schedule(schedule: str, where: str) -> None:
+    """Raise Unprocessable for an interval out of range."""
+    if not _SHORTEST <= seconds_of(schedule) <= _LONGEST:
+        raise Unprocessable(f"{where}: an interval is from 1m to 7d", where, schedule)
+
+
+def _check_distinct(subprotocols: tuple[str, ...], where: str) -> None:
+    """Refuse duplicate subprotocols, which RFC 6455 forbids."""
+    for index, name in enumerate(subprotocols):
+        if name in subprotocols[:index]:
+            raise Unprocessable(f"{where}[{index}]: {name} is there already", f"{where}[{index}]", name)
+
+
+def checked(new: NewSource, where: str = "body") -> NewSource:
+    """Return a request with normalised tags and title. Raises Unprocessable."""
+    if new.schedule is not None:
+        check_schedule(new.schedule, f"{where}.schedule")
+    _check_distinct(new.subprotocols, f"{where}.subprotocols")
+    return replace(new, tags=tags_of(new.tags, f"{where}.tags"), title=title_of(new.title))
+
+
+def checked_patch(patch: SourcePatch, there: Collection[str]) -> SourcePatch:
+    """Return a patch with normalised tags and title. there: the source's current tags.
+
+    Raises Unprocessable.
+    """
+    if isinstance(patch.schedule, str):
+        check_schedule(patch.schedule, "body.schedule")
+    if patch.subprotocols is not UNSET:
+        _check_distinct(patch.subprotocols, "body.subprotocols")
+    if patch.tags is not UNSET:
+        patch = replace(patch, tags=tags_of(patch.tags, "body.tags", there))
+    return patch if patch.title is UNSET else replace(patch, title=title_of(patch.title))
+
+
+# --- operations ------------------------------------------------------------------------------------------------------
+
+
+async def asked(call: OperationContext, make: Callable[[Reply[R]], RegistryMessage], *, looks: bool = False) -> R:
+    """Ask the registry. Raises its errors, and TooSlowError (503). looks: allow for the time of a check."""
+    settings = call.context.settings
+    with trio.fail_after(ANSWER_WITHIN + (settings.look_timeout + wall_limit(settings.parse_deadline)) * looks):
+        return await call.context.registry.ask(make)
+
+
+def _reads(call: OperationContext) -> bool:
+    """Return whether the caller may see the content of a check with borrowed headers."""
+    return call.may("sources:read")
+
+
+async def add(call: OperationContext, new: NewSource, where: str = "body") -> AddedSource:
+    """Classify a URL and watch it. Raises Unprocessable, UrlRefused, Overloaded, LibraryFull."""
+    wanted = checked(new, where)
+    return await asked(call, lambda reply: AddSource(wanted, reply, by=call.by, reads=_reads(call)), looks=True)
+
+
+async def add_each(call: OperationContext, batch: Sequence[NewSource]) -> Sequence[AddedSource | Failed]:
+    """Add several sources, each isolated, and return the outcomes."""
+    urls = [new.url for new in batch]
+    return await for_each(call, urls, lambda number: add(call, batch[number], place_of(number)))
+
+
+async def view(call: OperationContext, id: str) -> SourceView:
+    """Return a source's current state. Raises NotFound."""
+    source = known(id)
+    return await asked(call, lambda reply: DescribeSource(source, reply))
+
+
+async def page(
+    call: OperationContext,
+    limit: int,
+    after: Place | None = None,
+    where: SourceSelection = ALL,
+    sort: SourceSort = "worst",
+) -> SourcePage:
+    """Return a page of sources, by default with the worst health first."""
+    looks = bool(where) or sort != "worst"
+    return await asked(call, lambda reply: ListSources(limit, reply, after, where, sort), looks=looks)
+
+
+async def tags(call: OperationContext) -> Mapping[str, int]:
+    """Return the number of sources per tag, and below each tag: "news/*", "topic:*"."""
+    return await asked(call, CountTags)
+
+
+async def change(call: OperationContext, id: str, patch: SourcePatch, expected: Expected = None) -> SourceView:
+    """Change a source, from an expected revision. Raises NotFound, Stale, Unprocessable."""
+    source = known(id)
+    there = (await view(call, id)).source.tags if patch.tags else ()
+    wanted = checked_patch(patch, there)
+    return await asked(call, lambda reply: EditSource(source, wanted, reply, expected, call.by), looks=True)
+
+
+async def pause(call: OperationContext, id: str) -> str:
+    """Pause a source; return its id, or "" if it was paused already. Raises as `change` does."""
+    if not (await view(call, id)).source.enabled:
+        return ""
+    return (await change(call, id, SourcePatch(enabled=False))).source.id
+
+
+async def resume(call: OperationContext, id: str) -> str:
+    """Resume a source; return its id. Raises as `change` does."""
+    return (await change(call, id, SourcePatch(enabled=True))).source.id
+
+
+async def mark(call: OperationContext, id: str, tag: str, *, on: bool) -> SourceView:
+    """Add or remove a source's tag; a bare word is a label. Raises NotFound, Unprocessable, Stale."""
+    wanted = tag_of(tag.strip())
+    for last in (False, False, True):
+        found = (await view(call, id)).source
+        if (wanted in found.tags) is on:
+            return await view(call, id)
+        tags = (*found.tags, wanted) if on else tuple(each for each in found.tags if each != wanted)
+        try:
+            return await change(call, id, SourcePatch(tags=tags), frozenset((revision_of(found),)))
+        except Stale:
+            if last:
+                raise
+    raise AssertionError
+
+
+async def delete(call: OperationContext, id: str, expected: Expected = None) -> None:
+    """Delete a source, restorable for a while; its events stay. Raises NotFound, Stale."""
+    source = known(id)
+    await asked(call, lambda reply: DeleteSource(source, reply, expected))
+
+
+async def restore(call: OperationContext, id: str) -> SourceView:
+    """Restore a deleted source within its rest period. Raises NotFound, Conflict, LibraryFull."""
+    source = known(id)
+    return await asked(call, lambda reply: RestoreSource(source, reply))
+
+
+async def deleted(call: OperationContext, limit: int) -> Sequence[Source]:
+    """Return the deleted sources that can be restored, the newest first."""
+    since = Millis(call.context.world.now() - RESTS + 1)
+    return await call.context.storage.sources.deleted(since, limit)
+
+
+async def check(call: OperationContext, id: str) -> Millis:
+    """Check now; return when the check is due. Raises NotFound, Conflict, TooSoon."""
+    source = known(id)
+    return await asked(call, lambda reply: CheckNow(source, reply))
+
+
+async def detect(call: OperationContext, request: DetectRequest) -> Previewed:
+    """Classify a URL without adding it, and preview its events. Raises as `add`."""
+    request = replace(request, tags=tags_of(request.tags, "body.tags"))
+    return await asked(call, lambda reply: DetectUrl(request, reply, _reads(call)), looks=True)
+
+
+async def detect_each(call: OperationContext, urls: Sequence[str]) -> Sequence[Previewed | Failed]:
+    """Detect several URLs, each isolated, and return the outcomes."""
+    return await for_each(call, urls, lambda number: detect(call, DetectRequest(urls[number])))
+
+
+async def preview(call: OperationContext, id: str, request: PreviewRequest) -> Preview:
+    """Preview another part of a watched page. Raises NotFound, Unprocessable, TooSoon, Overloaded."""
+    source = known(id)
+    now = (await view(call, id)).source
+    selector = now.selector if request.selector is UNSET else request.selector
+    ignore = now.ignore if request.ignore is UNSET else request.ignore
+    return await asked(call, partial(PreviewSource, source, selector, ignore), looks=True)
+
+
+async def pick_from_url(call: OperationContext, request: DetectRequest, wish: PickWish) -> Picked:
+    """Show the blocks of a URL's page to choose from. Raises as `detect` does."""
+    request = replace(request, tags=tags_of(request.tags, "body.tags"))
+    return await asked(call, lambda reply: PickFromUrl(request, wish, reply, _reads(call)), looks=True)
+
+
+async def pick_from_source(call: OperationContext, id: str, wish: PickWish) -> Picked:
+    """Show the blocks of a watched page to choose from. Raises as `preview` does."""
+    source = known(id)
+    return await asked(call, lambda reply: PickFromSource(source, wish, reply), looks=True)
+
+
+async def examine(call: OperationContext, id: str) -> SourceExamination:
+    """Explain a source's score and the time of its next check. Raises NotFound."""
+    source = known(id)
+    return await asked(call, lambda reply: ExamineSource(source, reply))
+
+
+async def reported_page(call: OperationContext, id: str, *, values: bool = False) -> ToldPage | None:
+    """Return a page as last reported, or None if the source is no page or unread. Raises NotFound.
+
+    values: include its current values. Raises Overloaded if no worker could read them.
+    """
+    source = known(id)
+    return await asked(call, lambda reply: ShowTold(source, reply, values))
+
+
+async def explain(call: OperationContext, id: str, text: str = "", *, look: bool = False) -> SourceExplanation:
+    """Explain why a text was not reported. look: check now too, if politeness allows. Raises NotFound."""
+    source = known(id)
+    return await asked(call, lambda reply: ExplainSource(source, reply, text.strip(), look))
+
+
+async def teach(call: OperationContext, source: SourceId, texts: tuple[str, ...], *, noise: bool) -> TeachResult:
+    """Add blocks of a page to the source's learned churn, or remove them. Raises NotFound, Unprocessable."""
+    return await asked(call, lambda reply: Teach(source, texts, noise, reply))
+
+
+async def each(
+    call: OperationContext, ids: Sequence[str], act: Callable[[OperationContext, str], Awaitable[R]]
+) -> Sequence[R | Failed]:
+    """Run `act` for several sources, each isolated, and return the outcomes."""
+    return await for_each(call, ids, lambda number: act(call, ids[number]))
+
+
+MOST_NAMED = 100
+"""Private sources to list in the details of an alert or a publication."""
+
+
+async def private_sources(
+    call: OperationContext, scope: Scope, has_left: Callable[[Source, SourceRuntime], bool]
+) -> Mapping[str, Sequence[Source]]:
+    """Return private sources of a scope, a few hundred at most: `named`, `left_out`, `gone` since the last edit."""
+    found = (await page(call, MOST_NAMED, where=SourceSelection(private=True))).views
+    since = call.context.private_since
+    has = (view for view in found if scope.has(view.source.id, view.source.tags))
+    out = [view for view in has if not scope.includes(view.source.id, since(view.source.id))]
+    return {
+        "named": [view.source for view in found if scope.names(view.source.id)],
+        "left_out": [view.source for view in out],
+        "gone": [view.source for view in out if has_left(view.source, view.hot)],
+    }
+
+
+# --- records to answers ----------------------------------------------------------------------------------------------
+
+
+def time_or_null(at: Millis | None) -> str | None:
+    return None if at is None else rfc3339(at)
+
+
+def _detected(source: Source) -> wire.Detected:
+    led = where_it_led(source.detection.final_url, source.url, source.watch_url)
+    return wire.Detected(**mirrored(source.detection, wire.Detected) | {"final_url": led})
+
+
+def health_of(view: SourceView) -> wire.SourceHealth:
+    health, hot = view.hot.health, view.hot
+    return wire.SourceHealth(
+        score=round(health.score, 4),
+        flag=health.flag,
+        reason=health.reason,
+        last_success_at=rfc3339(view.source.created_at if hot.last_success_at is None else hot.last_success_at),
+        rank=RANK[health.flag],
+        last_checked_at=time_or_null(hot.last_look_at),
+    )
+
+
+def breaker_of(view: SourceView) -> wire.Breaker:
+    return wire.Breaker(view.hot.breaker.state, time_or_null(view.hot.breaker.retry_at))
+
+
+def record_of(view: SourceView) -> wire.SourceRecord:
+    """Return a source's record, with flat copies of nested fields."""
+    source, hot, health, effective = view.source, view.hot, health_of(view), view.effective
+    fields = mirrored(source, wire.SourceRecord) | {"detection": _detected(source)}
+    return wire.SourceRecord(
+        detected_type=source.detection.type,
+        has_hello=source.hello is not None,
+        has_headers=source.headers is not None,
+        headers_from=view.headers_from,
+        follow_one_hop=source.follow != "none",
+        rendered=hot.rendered,
+        noise_count=len(source.noise),
+        state=view.state,
+        last_fetch_at=time_or_null(hot.last_look_at),
+        last_success_at=time_or_null(hot.last_success_at),
+        next_fetch_at=time_or_null(hot.next_look_at),
+        last_event_at=time_or_null(hot.last_event_at),
+        health=health,
+        breaker=breaker_of(view),
+        health_score=health.score,
+        health_flag=health.flag,
+        health_reason=health.reason,
+        health_rank=health.rank,
+        detection_confidence=source.detection.confidence,
+        detection_evidence=source.detection.evidence,
+        discovered_feed_url=source.detection.feed_url,
+        effective=wire.EffectiveSettings(**mirrored(effective, wire.EffectiveSettings)),
+        inherited={str(name): tags for name, tags in origins_of(effective).items()},
+        mode="poll" if source.tier.polled else "push",
+        revision=revision_of(source),
+        private=view.private,
+        **fields,
+    )
+
+
+# --- handlers --------------------------------------------------------------------------------------------------------
+
+
+async def create(call: Call) -> Answer:
+    """Add one source, or a batch."""
+    if isinstance(call.body, wire.SourceBatch):
+        return await _create_batch(call, call.body)
+    added = await add(call, call.body)
+    record = record_of(added.view)
+    headers = {"Location": f"{call.context.settings.public_url()}/v1/sources/{added.view.source.id}"}
+    return Answer(record, 201 if added.created else 200, headers=headers | etag_of(added.view.source))
+
+
+async def _create_batch(call: Call, batch: wire.SourceBatch) -> Answer:
+    outcomes = await add_each(call, batch.sources)
+    base_url = call.context.settings.public_url()
+    results = tuple(_result(new, outcome, base_url) for new, outcome in zip(batch.sources, outcomes, strict=True))
+    well = all(isinstance(outcome, AddedSource) for outcome in outcomes)
+    settled = not any(result.status == "timeout" for result in results)
+    return Answer(wire.BatchAnswer(results), 201 if well else 207, settled=settled)
+
+
+def _result(new: NewSource, outcome: AddedSource | Failed, base_url: str) -> wire.BatchResult:
+    if isinstance(outcome, Failed):
+        status: Literal["timeout", "failed"] = "timeout" if outcome.late else "failed"
+        return wire.BatchResult(new.url, status, error=outcome.refusal.document(base_url))
+    record = record_of(outcome.view)
+    done: Literal["created", "attached_existing"] = "created" if outcome.created else "attached_existing"
+    return wire.BatchResult(new.url, done, record.detected_type, source=record)
+
+
+async def list_sources(call: Call) -> Answer:
+    """Return a page of sources, worst health first by default."""
+    query: wire.SourcesQuery = call.query
+    where = SourceSelection(words=tuple(query.q.split()), states=() if query.state is None else (query.state,))
+    found = await page(call, query.limit, place(call, tuple[int, float, str, int]), where, query.sort)
+    return Answer([record_of(one) for one in found.views], headers=next_page(call, found.next_after))
+
+
+async def describe(call: Call) -> Answer:
+    found = await view(call, call.path["id"])
+    return shown(call, found.source, record_of(found))
+
+
+async def health(call: Call) -> Answer:
+    return Answer(health_of(await view(call, call.path["id"])))
+
+
+async def _changed(call: Call, patch: SourcePatch) -> Answer:
+    view = await change(call, call.path["id"], patch, expected(call))
+    return Answer(record_of(view), headers=etag_of(view.source))
+
+
+async def patch(call: Call) -> Answer:
+    return await _changed(call, call.body)
+
+
+async def disable(call: Call) -> Answer:
+    return await _changed(call, SourcePatch(enabled=False))
+
+
+async def enable(call: Call) -> Answer:
+    return await _changed(call, SourcePatch(enabled=True))
+
+
+async def _delete(call: Call) -> Answer:
+    await delete(call, call.path["id"], expected(call))
+    return Answer(status=204)
+
+
+async def _restore(call: Call) -> Answer:
+    view = await restore(call, call.path["id"])
+    return Answer(record_of(view), headers=etag_of(view.source))
+
+
+async def _check(call: Call) -> Answer:
+    due = await check(call, call.path["id"])
+    return Answer(wire.CheckAnswer(known(call.path["id"]), rfc3339(due)), 202)
+
+
+_route = routes_below("/v1/sources", "sources")
+_ONE = {200: wire.SourceRecord}
+_MAYBE = ("not-found",)
+_UNLESS_STALE = (*_MAYBE, "precondition-failed")
+_TAGGED = ("ETag",)
+ROUTES = (
+    _route(
+        "POST",
+        "",
+        create,
+        "Classify a URL and watch it; or up to 20 at once.",
+        {201: (wire.SourceRecord, wire.BatchAnswer), 200: wire.SourceRecord, 207: wire.BatchAnswer},
+        body=(NewSource, wire.SourceBatch),
+        refuses=("library-full", "url-refused", "unprocessable"),
+        headers=("Location", *_TAGGED),
+        repeatable=True,
+    ),
+    _route(
+        "GET",
+        "",
+        list_sources,
+        "List sources, worst health first.",
+        {200: list[wire.SourceRecord]},
+        query=wire.SourcesQuery,
+        headers=("Link",),
+    ),
+    _route("GET", "/{id}", describe, "Read one source.", _ONE | {304: None}, refuses=_MAYBE, headers=_TAGGED),
+    _route(
+        "PATCH",
+        "/{id}",
+        patch,
+        "Change one source; its URL is fixed.",
+        _ONE,
+        body=(SourcePatch,),
+        refuses=("not-found", "precondition-failed", "url-refused", "unprocessable"),
+        headers=_TAGGED,
+    ),
+    _route("DELETE", "/{id}", _delete, "Delete one source; its events stay.", {204: None}, refuses=_UNLESS_STALE),
+    _route(
+        "POST",
+        "/{id}/disable",
+        disable,
+        "Pause one source.",
+        _ONE,
+        refuses=_UNLESS_STALE,
+        headers=_TAGGED,
+    ),
+    _route("POST", "/{id}/enable", enable, "Resume one source.", _ONE, refuses=_UNLESS_STALE, headers=_TAGGED),
+    _route(
+        "POST",
+        "/{id}/restore",
+        _restore,
+        "Restore a source deleted less than ten minutes ago.",
+        _ONE,
+        refuses=(*_MAYBE, "conflict", "library-full"),
+        headers=_TAGGED,
+    ),
+    _route("GET", "/{id}/health", health, "Read the health of a source.", {200: wire.SourceHealth}, refuses=_MAYBE),
+    _route(
+        "POST",
+        "/{id}/check",
+        _check,
+        "Check a source now, if politeness allows.",
+        {202: wire.CheckAnswer},
+        refuses=("not-found", "conflict"),
+    ),
+)

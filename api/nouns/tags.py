@@ -1,0 +1,327 @@
+"""Tags and their defaults: settings for all sources with a tag, and renaming one everywhere; their routes."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
+from typing import NamedTuple
+
+from msgspec import UNSET
+from msgspec.structs import replace
+
+from actors.errors import NotFound, Stale, Unprocessable
+from actors.messages.declaring import mirrored
+from actors.messages.requests import SourcePatch, TagSettings
+from actors.messages.sources import SetTagDefaults
+from actors.selection import SourceSelection
+from api.cursors import ListQuery
+from api.etags import etag_of, expected, expected_by_put, shown
+from api.fields import sources as wire
+from api.nouns import alerts, sources
+from api.nouns.alerts import tags_in
+from api.nouns.context import OperationContext
+from api.nouns.sources import Failed
+from api.pagination import next_page, place
+from api.problems import Refusal
+from api.route import Answer, Call, routes_below
+from storage.records.destination import Destination
+from storage.records.publication import Publication
+from storage.records.revision import Expected, revision_of
+from storage.records.source import OWN_NAMESPACES, TagDefaults, tag_of
+from supervision import Reply
+
+LONGEST = 100
+"""The longest tag, in characters."""
+NO_TAG = "There is no such tag: write <namespace>:<value>, or a word."
+
+
+class Tag(NamedTuple):
+    """A tag. sources: those that have it; below: those that have it or one below it ("news/se" of "news").
+
+    defaults: as stored. destinations: those of the defaults that still exist.
+    """
+
+    tag: str
+    sources: int
+    below: int
+    defaults: TagDefaults | None
+    destinations: tuple[str, ...] = ()
+
+
+def tag_in(text: str) -> str:
+    """Return a tag with its namespace. Raises NotFound for an invalid tag, Unprocessable for the service's own.
+
+    >>> tag_in("prices"), tag_in("topic:ai")
+    ('label:prices', 'topic:ai')
+    """
+    tag = tag_of(text.strip())
+    space, _, word = tag.partition(":")
+    if not (space and word and tag.isprintable()) or len(tag) > LONGEST + len("label:"):
+        raise NotFound(NO_TAG)
+    if space in OWN_NAMESPACES:
+        raise Unprocessable(f"the namespace {space!r} is the service's own; take another, or none", "path.tag", text)
+    return tag
+
+
+async def every(call: OperationContext) -> Sequence[Tag]:
+    """Return all tags given by people, and those with defaults, by name."""
+    counts, there = await sources.tags(call), await _there(call)
+    kept = {one.tag: one for one in await call.context.storage.tag_defaults.all()}
+    names = {name for name in counts if not name.endswith(("/*", ":*"))} | kept.keys()
+    ours = (name for name in names if name.partition(":")[0] not in OWN_NAMESPACES)
+    return [_tag(name, counts, kept.get(name), there) for name in sorted(ours)]
+
+
+async def named(call: OperationContext, text: str) -> Tag:
+    """Return one tag. Raises NotFound if no source has it or one below it, and it has no defaults."""
+    found = await asked(call, text)
+    if not found.below and found.defaults is None:
+        raise NotFound(f"No source has the tag {found.tag}, and it has no defaults.")
+    return found
+
+
+async def asked(call: OperationContext, text: str) -> Tag:
+    """Return one tag, used or not. Raises Unprocessable."""
+    tag = tag_in(text)
+    stored, counts = await call.context.storage.tag_defaults.get(tag), await sources.tags(call)
+    return _tag(tag, counts, stored, await _there(call))
+
+
+async def put(call: OperationContext, text: str, settings: TagSettings, expected: Expected = None) -> Tag:
+    """Replace the defaults of a tag. Raises Unprocessable, Stale, Conflict."""
+    tag = tag_in(text)
+    if settings.says_nothing:
+        raise Unprocessable("no default is set: delete the defaults to remove them", "body")
+    if settings.schedule is not None:
+        sources.check_schedule(settings.schedule, "body.schedule")
+    there = await _there(call)
+    for index, id in enumerate(settings.destinations):
+        if id not in there:
+            raise Unprocessable(f"there is no destination {id}", f"body.destinations[{index}]", id)
+    wish = replace(settings, destinations=tuple(dict.fromkeys(settings.destinations)))
+    made = await _set(call, tag, wish, expected)
+    return _tag(tag, await sources.tags(call), made, there)
+
+
+async def delete(call: OperationContext, text: str, expected: Expected = None) -> None:
+    """Delete the defaults of a tag; its sources keep the tag. Raises NotFound, Stale."""
+    tag = tag_in(text)
+    await _set(call, tag, None, expected)
+
+
+async def _set(
+    call: OperationContext, tag: str, settings: TagSettings | None, expected: Expected
+) -> TagDefaults | None:
+    def message(reply: Reply[TagDefaults | None]) -> SetTagDefaults:
+        return SetTagDefaults(tag, settings, reply, expected, call.by)
+
+    return await sources.asked(call, message, looks=True)
+
+
+async def give(call: OperationContext, old: str, new: str) -> None:
+    """Copy the defaults of a tag to another one, unless that has some."""
+    found = await asked(call, old)
+    if found.defaults is not None and (await asked(call, new)).defaults is None:
+        settings = settings_of(replace(found.defaults, destinations=found.destinations))
+        if not settings.says_nothing:
+            await put(call, new, settings)
+
+
+def settings_of(defaults: TagDefaults) -> TagSettings:
+    """Return a tag's defaults in the request format, without the mark of the files that describe them."""
+    return TagSettings(**mirrored(defaults, TagSettings) | {"managed": UNSET})
+
+
+async def _there(call: OperationContext) -> dict[str, Destination]:
+    return {one.id: one for one in await call.context.storage.alerts.destinations()}
+
+
+def _tag(tag: str, counts: Mapping[str, int], defaults: TagDefaults | None, there: Collection[str]) -> Tag:
+    kept = () if defaults is None else tuple(id for id in defaults.destinations if id in there)
+    return Tag(tag, counts.get(tag, 0), counts.get(f"{tag}/*", 0), defaults, kept)
+
+
+MOST = 10_000
+"""Sources that one call changes."""
+_PAGE = 500
+
+
+class Renamed(NamedTuple):
+    """The counts of renamed records and the failures. more: further sources remain."""
+
+    sources: int
+    alerts: int
+    publications: int
+    failed: Sequence[Failed]
+    more: bool = False
+
+
+def renamed(tags: Sequence[str], old: str, new: str) -> tuple[str, ...]:
+    """Return tags with one renamed, and the tags below it too.
+
+    >>> renamed(("label:news", "label:news/se", "label:newspapers"), "label:news", "label:press")
+    ('label:press', 'label:press/se', 'label:newspapers')
+    """
+    below = f"{old}/"
+    changed = (new + tag[len(old) :] if tag == old or tag.startswith(below) else tag for tag in tags)
+    return tuple(dict.fromkeys(changed))
+
+
+async def rename(call: OperationContext, old: str, new: str) -> Renamed:
+    """Rename a tag and those below it everywhere. Raises Unprocessable.
+
+    Alerts change first and have both names while sources change, so that they cover each source throughout.
+    """
+    (before,), (after,) = tags_in((old,)), sources.tags_of((new,), "body.tags")
+    sources.tags_of((before,), "body.tags")
+    told = [alert for alert in await call.context.storage.alerts.all() if _named(alert.tags, before, after)]
+    for alert in told:
+        both = tuple(dict.fromkeys((*alert.tags, *renamed(alert.tags, before, after))))
+        await alerts.change(call, alert.id, {"tags": both})
+    moved = await _give(call, before, after)
+    ids = await _having(call, before)
+    outcomes = await sources.each(call, ids[:MOST], lambda call, id: _rename_one(call, id, before, after))
+    failed = [one for one in outcomes if isinstance(one, Failed)]
+    more = len(ids) > MOST
+    if not failed and not more:
+        for alert in told:
+            await alerts.change(call, alert.id, {"tags": renamed(alert.tags, before, after)})
+        for tag in moved:
+            with suppress(NotFound):  # deleted in the meantime
+                await delete(call, tag)
+    store, now = call.context.storage.publications, call.context.world.now()
+
+    def with_both(record: Publication) -> Publication:  # its past events have the old name
+        both = tuple(dict.fromkeys((*record.tags, *renamed(record.tags, before, after))))
+        return record if both == record.tags else replace(record, tags=both, updated_at=now, updated_by=call.by)
+
+    published = [one for one in await store.all() if _named(one.tags, before, after)]
+    for one in published:
+        await store.edit(one.id, with_both)
+    return Renamed(len(outcomes) - len(failed), len(told), len(published), failed, more)
+
+
+async def _give(call: OperationContext, old: str, new: str) -> Sequence[str]:
+    """Copy the defaults of a tag and of those below it to the new names, unless these have some.
+
+    Return the old names. Delete their defaults last, so that sources inherit the same under either name.
+    """
+    kept = await call.context.storage.tag_defaults.all()
+    moved = [one.tag for one in kept if _named((one.tag,), old, new)]
+    for tag in moved:
+        await give(call, tag, renamed((tag,), old, new)[0])
+    return moved
+
+
+def _named(tags: Sequence[str], old: str, new: str) -> bool:
+    return renamed(tags, old, new) != tuple(tags)
+
+
+async def _having(call: OperationContext, tag: str) -> list[str]:
+    """Return the ids of the sources with a tag or one below it; at most `MOST` + 1."""
+    where, found = SourceSelection(tags=(f"{tag}/*",)), list[str]()
+    page = await sources.page(call, _PAGE, None, where)
+    while True:
+        found += (view.source.id for view in page.views)
+        if page.next_after is None or len(found) > MOST:
+            return found[: MOST + 1]
+        page = await sources.page(call, _PAGE, page.next_after, where)
+
+
+async def _rename_one(call: OperationContext, id: str, old: str, new: str) -> None:
+    for last in (False, False, True):
+        found = (await sources.view(call, id)).source
+        theirs = [tag for tag in found.tags if tag.partition(":")[0] not in OWN_NAMESPACES]
+        try:
+            wish = SourcePatch(tags=renamed(theirs, old, new))
+            await sources.change(call, id, wish, frozenset((revision_of(found),)))
+        except Stale:
+            if last:
+                raise
+        else:
+            return
+
+
+_TELLS = "alerts:write"
+
+
+def record_of(tag: Tag) -> wire.TagRecord:
+    defaults = None if tag.defaults is None else _defaults(tag.defaults, tag.destinations)
+    return wire.TagRecord(tag=tag.tag, sources=tag.sources, sources_below=tag.below, defaults=defaults)
+
+
+def _defaults(defaults: TagDefaults, destinations: tuple[str, ...]) -> wire.TagDefaultsRecord:
+    shown = {"destinations": destinations, "revision": revision_of(defaults)}
+    return wire.TagDefaultsRecord(**mirrored(defaults, wire.TagDefaultsRecord) | shown)
+
+
+async def list_tags(call: Call) -> Answer:
+    """Return a page of tags, by name."""
+    after = place(call, str) or ""
+    rest = [tag for tag in await every(call) if tag.tag > after]
+    page = rest[: call.query.limit]
+    headers = next_page(call, page[-1].tag if len(rest) > len(page) else None)
+    return Answer([record_of(tag) for tag in page], headers=headers)
+
+
+async def describe(call: Call) -> Answer:
+    found = await named(call, call.path["tag"])
+    record = record_of(found)
+    return Answer(record) if found.defaults is None else shown(call, found.defaults, record)
+
+
+async def _put(call: Call) -> Answer:
+    """Replace the defaults of a tag."""
+    settings: TagSettings = call.body
+    if settings.destinations and (call.key is None or _TELLS not in call.key.scopes):
+        raise Refusal("forbidden", f"Destinations of a tag (`destinations`) need the scope {_TELLS}.")
+    found = await put(call, call.path["tag"], settings, expected_by_put(call))
+    assert found.defaults is not None, "it was set just now"
+    return Answer(record_of(found), headers=etag_of(found.defaults))
+
+
+async def _delete(call: Call) -> Answer:
+    await delete(call, call.path["tag"], expected(call))
+    return Answer(status=204)
+
+
+_route = routes_below("/v1/tags", "sources")
+_TAGGED = ("ETag",)
+ROUTES = (
+    _route(
+        "GET",
+        "",
+        list_tags,
+        "List tags by name, with their defaults.",
+        {200: list[wire.TagRecord]},
+        query=ListQuery,
+        headers=("Link",),
+    ),
+    _route(
+        "GET",
+        "/{tag}",
+        describe,
+        "Read one tag with its defaults.",
+        {200: wire.TagRecord, 304: None},
+        refuses=("not-found", "unprocessable"),
+        headers=_TAGGED,
+    ),
+    _route(
+        "PUT",
+        "/{tag}",
+        _put,
+        "Replace all defaults of a tag.",
+        {200: wire.TagRecord},
+        body=(TagSettings,),
+        refuses=("not-found", "conflict", "precondition-failed", "unprocessable"),
+        headers=_TAGGED,
+    ),
+    _route(
+        "DELETE",
+        "/{tag}",
+        _delete,
+        "Delete the defaults of a tag; its sources keep the tag.",
+        {204: None},
+        refuses=("not-found", "precondition-failed", "unprocessable"),
+    ),
+)

@@ -1,0 +1,411 @@
+"""Templates: find, preview, instantiate; their routes."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Annotated, Any, Literal
+
+from msgspec import Meta, Struct
+
+from actors.errors import NotFound
+from actors.templates.parameters import BadParameters, described, read_parameters
+from actors.templates.report import AlertOutcome, Foreseen, Report, SourceOutcome
+from actors.templates.template import MOST_SOURCES, Template
+from api.nouns.context import OperationContext, put_in_force
+from api.problems import FieldError, Refusal, shown
+from api.route import LETS_OUT, Answer, Call, Route
+from storage.records.alert import Matching
+from storage.records.tiers import SourceType
+
+Params = Annotated[
+    dict[str, Any],
+    Meta(
+        max_length=20,
+        description="An array of strings for each parameter; omit it for a template without parameters",
+        extra_json_schema={
+            "additionalProperties": {"type": "array", "maxItems": 50, "items": {"type": "string", "maxLength": 260}}
+        },
+    ),
+]
+
+
+Only = Annotated[
+    tuple[Annotated[str, Meta(min_length=1, max_length=2048)], ...],
+    Meta(
+        min_length=1,
+        max_length=MOST_SOURCES,
+        description="Only these of the resulting sources, by URL; all by default",
+    ),
+]
+
+
+class Instantiation(Struct, frozen=True, forbid_unknown_fields=True):
+    """The parameters, whether to create the suggested alerts, and the sources to add."""
+
+    params: Params = {}
+    alerts: bool = False
+    only: Only | None = None
+
+
+class TemplateParameter(Struct, frozen=True):
+    """A parameter of a template: `min` to `max` values. A domain has no scheme and no path."""
+
+    key: str
+    type: Literal["domain", "string"]
+    description: str
+    example: str
+    required: bool
+    repeatable: bool
+    min: int
+    max: int
+
+
+class TemplateSummary(Struct, frozen=True):
+    """A template in the list. `source_count`: its URL patterns; each value of a parameter adds those that name it.
+
+    `parameters`: only their names; the template has the details.
+    """
+
+    slug: str
+    name: str
+    summary: str
+    category: str
+    version: int
+    source_count: int
+    parameters: tuple[str, ...]
+
+
+class TemplateSource(Struct, frozen=True):
+    """A source, with `{key}` as the place of a parameter's value."""
+
+    url: str
+    type: SourceType
+    tags: tuple[str, ...]
+
+
+class TemplateAlert(Struct, frozen=True):
+    """A suggested alert."""
+
+    key: str
+    name: str
+    filter_query: str
+    language: str
+    channel: str | None
+    match: Matching
+
+
+class TemplateRecord(Struct, frozen=True):
+    """A whole template. `schema`: the JSON Schema (2020-12) of `params`, as JSON text."""
+
+    slug: str
+    name: str
+    summary: str
+    category: str
+    version: int
+    source_count: int
+    parameters: tuple[TemplateParameter, ...]
+    sources: tuple[TemplateSource, ...]
+    alerts: tuple[TemplateAlert, ...]
+    schema: str
+
+
+class PreviewedSource(Struct, frozen=True):
+    """A source to add; `existing` ones are already watched."""
+
+    url: str
+    status: Literal["new", "existing"]
+    source_id: str | None
+    type: SourceType
+    tags: tuple[str, ...]
+
+
+class PreviewedAlert(Struct, frozen=True):
+    """An alert to create, or the existing one with its owner's changes."""
+
+    name: str
+    status: Literal["new", "existing"]
+    alert_id: str | None
+    filter_query: str
+    language: str
+    channel: str | None
+    match: Matching
+
+
+class PreviewSummary(Struct, frozen=True):
+    """The number of each."""
+
+    new: int
+    existing: int
+    alerts_new: int
+    alerts_existing: int
+
+
+class TemplatePreview(Struct, frozen=True):
+    """The sources and alerts that an instantiation would add. Nothing was fetched, so a page may not exist."""
+
+    template: str
+    version: int
+    sources: tuple[PreviewedSource, ...]
+    alerts: tuple[PreviewedAlert, ...]
+    summary: PreviewSummary
+
+
+class ReportedSource(Struct, frozen=True):
+    """The result for a source. `reason`: the failure, or a remark."""
+
+    url: str
+    status: Literal["attached_new", "attached_existing", "failed"]
+    source_id: str | None
+    detected_type: SourceType | None
+    reason: str | None
+
+
+class ReportedAlert(Struct, frozen=True):
+    """The result for a suggested alert. `source_count` 0: it covers all sources, or was not created."""
+
+    name: str
+    status: Literal["created", "exists", "failed"]
+    alert_id: str | None
+    source_count: int
+    reason: str | None
+
+
+class NextSteps(Struct, frozen=True):
+    """`add_destination`: a path below /v1 for the first alert; null without one. `stream`: the path of the events."""
+
+    add_destination: str | None
+    stream: str
+
+
+class ReportSummary(Struct, frozen=True):
+    """Counts: sources added, already watched, failed, and failed because `max_sources` is reached (`skipped_cap`)."""
+
+    attached: int
+    already: int
+    failed: int
+    alerts_created: int
+    skipped_cap: int
+
+
+class TemplateReport(Struct, frozen=True):
+    """The result of an instantiation; partial if something failed. The same call again does the rest."""
+
+    template: str
+    version: int
+    status: Literal["complete", "partial"]
+    sources: tuple[ReportedSource, ...]
+    alerts: tuple[ReportedAlert, ...]
+    next_steps: NextSteps
+    summary: ReportSummary
+
+
+def named(call: OperationContext, id: str) -> Template:
+    """Return a template. Raises NotFound."""
+    found = call.context.templates.catalogue.get(id)
+    if found is None:
+        raise NotFound("There is no such template; GET /v1/templates lists them.")
+    return found
+
+
+async def preview(call: OperationContext, template: Template, request: Instantiation) -> Foreseen:
+    """Return the attachments of an instantiation. Raises Refusal (400)."""
+    with _refusing():
+        values = read_parameters(template, request.params)
+        return await call.context.templates.preview(template, values, only=request.only)
+
+
+async def instantiate(call: OperationContext, template: Template, request: Instantiation) -> Report:
+    """Attach the missing parts. Raises Refusal (400); TooSlowError if alerts cannot be put in force now."""
+    with _refusing():
+        values = read_parameters(template, request.params)
+        report = await call.context.templates.instantiate(template, values, alerts=request.alerts, only=request.only)
+    if report.alerts:  # even if all existed: an interrupted call may not have reached this
+        await put_in_force(call)
+    return report
+
+
+@contextmanager
+def _refusing() -> Iterator[None]:
+    """Refuse invalid parameters, each at its place in the body."""
+    try:
+        yield
+    except BadParameters as error:
+        wrong = [FieldError(f"body.{place}", says, shown(value)) for place, says, value in error.wrong]
+        raise Refusal("invalid-request", f"body.{error.detail}", wrong) from None
+
+
+# --- records to answers ----------------------------------------------------------------------------------------------
+
+
+def _parameters(template: Template) -> tuple[TemplateParameter, ...]:
+    return tuple(
+        TemplateParameter(
+            key=parameter.key,
+            type=parameter.type,
+            description=parameter.description,
+            example=parameter.example,
+            required=True,
+            repeatable=parameter.max > 1,
+            min=parameter.min,
+            max=parameter.max,
+        )
+        for parameter in template.parameters
+    )
+
+
+def _about(template: Template) -> dict[str, Any]:
+    return {
+        "slug": template.id,
+        "name": template.name,
+        "summary": template.summary,
+        "category": template.category,
+        "version": template.version,
+        "source_count": len(template.sources),
+    }
+
+
+def summary_of(template: Template) -> TemplateSummary:
+    return TemplateSummary(**_about(template), parameters=tuple(each.key for each in template.parameters))
+
+
+def record_of(template: Template) -> TemplateRecord:
+    """Return all parameters of a template, and everything it attaches."""
+    return TemplateRecord(
+        **_about(template),
+        parameters=_parameters(template),
+        schema=described(template),
+        sources=tuple(TemplateSource(pattern.url, pattern.type, pattern.tags) for pattern in template.sources),
+        alerts=tuple(
+            TemplateAlert(each.key, each.name, each.query, each.language, each.channel, each.match)
+            for each in template.alerts
+        ),
+    )
+
+
+def preview_of(template: Template, found: Foreseen, *, alerts: bool) -> TemplatePreview:
+    """Return the preview of an instantiation, in the wire format."""
+    sources = tuple(
+        PreviewedSource(wanted.url, "new" if known is None else "existing", known, wanted.type, wanted.tags)
+        for wanted, known in found.sources
+    )
+    suggested = tuple(_previewed_alert(template, found, key.key) for key in template.alerts) if alerts else ()
+    count = Counter(source.status for source in sources)
+    alert_count = Counter(alert.status for alert in suggested)
+    summary = PreviewSummary(count["new"], count["existing"], alert_count["new"], alert_count["existing"])
+    return TemplatePreview(template.id, template.version, sources, suggested, summary)
+
+
+def _previewed_alert(template: Template, found: Foreseen, key: str) -> PreviewedAlert:
+    known = found.alerts.get(key)
+    if known is not None:
+        there = (known.filter_query, known.language, known.channel, known.match)
+        return PreviewedAlert(known.name, "existing", known.id, *there)
+    suggestion = next(each for each in template.alerts if each.key == key)
+    words = (suggestion.query, suggestion.language, suggestion.channel, suggestion.match)
+    return PreviewedAlert(suggestion.name, "new", None, *words)
+
+
+def _reported_source(outcome: SourceOutcome) -> ReportedSource:
+    return ReportedSource(outcome.wanted.url, outcome.status, outcome.source, outcome.type, outcome.reason)
+
+
+def _reported_alert(outcome: AlertOutcome) -> ReportedAlert:
+    return ReportedAlert(outcome.name, outcome.status, outcome.alert, outcome.count, outcome.reason)
+
+
+def report_of(template: Template, report: Report) -> TemplateReport:
+    """Return an instantiation's report in the wire format."""
+    count = Counter(outcome.status for outcome in report.sources)
+    first = next((outcome.alert for outcome in report.alerts if outcome.alert is not None), None)
+    return TemplateReport(
+        template=template.id,
+        version=template.version,
+        status="complete" if report.complete else "partial",
+        sources=tuple(map(_reported_source, report.sources)),
+        alerts=tuple(map(_reported_alert, report.alerts)),
+        next_steps=NextSteps(
+            add_destination=None if first is None else f"/alerts/{first}/destinations",
+            stream=f"/v1/stream?tag={template.tag}",
+        ),
+        summary=ReportSummary(
+            attached=count["attached_new"],
+            already=count["attached_existing"],
+            failed=count["failed"],
+            alerts_created=sum(outcome.status == "created" for outcome in report.alerts),
+            skipped_cap=sum(outcome.full for outcome in report.sources),
+        ),
+    )
+
+
+# --- handlers --------------------------------------------------------------------------------------------------------
+
+
+def _template(call: Call) -> Template:
+    return named(call, call.path["template_id"])
+
+
+async def list_templates(call: Call) -> Answer:
+    return Answer([summary_of(template) for template in call.context.templates.catalogue])
+
+
+async def describe(call: Call) -> Answer:
+    return Answer(record_of(_template(call)))
+
+
+async def _preview(call: Call) -> Answer:
+    template = _template(call)
+    found = await preview(call, template, call.body)
+    return Answer(preview_of(template, found, alerts=call.body.alerts))
+
+
+async def _instantiate(call: Call) -> Answer:
+    template = _template(call)
+    report = await instantiate(call, template, call.body)
+    return Answer(report_of(template, report), settled=not report.late)
+
+
+_ONE = "/v1/templates/{template_id}"
+ROUTES = (
+    Route(
+        method="GET",
+        path="/v1/templates",
+        scope="alerts:read",
+        run=list_templates,
+        says="List the templates.",
+        answers={200: list[TemplateSummary]},
+    ),
+    Route(
+        method="GET",
+        path=_ONE,
+        scope="alerts:read",
+        run=describe,
+        says="Read one template: its parameters, sources and suggested alerts.",
+        answers={200: TemplateRecord},
+        refuses=("not-found",),
+    ),
+    Route(
+        method="POST",
+        path=f"{_ONE}/preview",
+        scope="alerts:read",
+        beside=("sources:read",),
+        run=_preview,
+        says="Preview an instantiation without doing it.",
+        answers={200: TemplatePreview},
+        refuses=("not-found", "url-refused"),
+        body=(Instantiation,),
+    ),
+    Route(
+        method="POST",
+        path=f"{_ONE}/instantiate",
+        scope="alerts:write",
+        beside=("sources:write", *LETS_OUT),
+        run=_instantiate,
+        says="Add a template's sources, and optionally its alerts. A repetition does the rest.",
+        answers={200: TemplateReport},
+        refuses=("not-found", "url-refused"),
+        body=(Instantiation,),
+        repeatable=True,
+    ),
+)

@@ -1,0 +1,310 @@
+"""The values of a source: the current ones, and the history of its prices, figures, states, versions and dates.
+
+The current values come from the page as last reported, the history from the source's events. Neither is stored; both
+are computed on request, as JSON or for a spreadsheet.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Container, Iterator, Sequence
+from decimal import Decimal
+from typing import Annotated, Literal, NamedTuple
+
+from msgspec import Meta, Raw, Struct
+
+from actors.messages.declaring import Time
+from actors.messages.views import ToldPage
+from actors.series import Point, Series, SeriesKey, delta_of, point_of, reported_changes, series_of
+from actors.versions import Arrivals
+from api.nouns import sources
+from api.nouns.context import OperationContext
+from api.route import Answer, Call, Route
+from api.streams.export import MEDIA, cell
+from storage.records.event import AVAILABILITIES, StandingValue, StandingValues, Value, ValueType
+from storage.records.identity import Millis, SourceId, rfc3339
+
+
+class ValuesQuery(Struct, frozen=True, forbid_unknown_fields=True):
+    """The form of the answer."""
+
+    format: Annotated[Literal["json", "csv"], Meta(description="The form of the answer", examples=["csv"])] = "json"
+
+
+class ValuePoint(Struct, frozen=True, kw_only=True):
+    """A value from `at` on. `value`: its digits. `number`: the digits without the point. For a state, a version or a
+    date `number` is null, `value` is as in `current`, and `text` as written on the page. `until`: when it was removed
+    from the page; null if it is still there or the next point replaces it.
+    """
+
+    at: Time
+    number: int | None
+    scale: int
+    value: str
+    text: str = ""
+    until: Time | None = None
+
+
+class ValueSeries(Struct, frozen=True, kw_only=True):
+    """The values of one item, oldest first. `label`: its name in the page's own words. `path`: its place in a
+    structured document. `unit`: a currency (ISO 4217), "%", a unit of measure, or "" if unknown. `lowest` and
+    `highest`: for dates the earliest and the latest; null for states.
+    """
+
+    type: ValueType
+    label: str
+    path: str
+    unit: str
+    lowest: ValuePoint | None
+    highest: ValuePoint | None
+    points: tuple[ValuePoint, ...]
+
+
+class CurrentValue(Struct, frozen=True, kw_only=True):
+    """A value on the page, as last reported. `text`: as written there. `value`: its digits, a date (YYYY-MM-DD, YYYY-MM
+    or MM-DD), a version's numbers, or a state such as `in_stock`. `number`: the digits of a number without the point.
+    `label`, `path` and `unit`: as in the event of a change. `since`: the first time that this value is known.
+    """
+
+    type: ValueType
+    text: str
+    value: str
+    label: str
+    path: str
+    unit: str
+    since: Time
+    number: int | None = None
+    scale: int = 0
+
+
+class Values(Struct, frozen=True, kw_only=True):
+    """The values of a source. `current`: the values on its page now, in the page's order, at most 500 with prices
+    preferred. `more`: the number of the others. `series`: values over time, prices first. `since`: the start of the
+    record.
+    """
+
+    id: str
+    since: Time
+    current: tuple[CurrentValue, ...]
+    more: int
+    series: tuple[ValueSeries, ...]
+
+
+_ORDER = ("money", "availability", "percent", "number", "version", "date")
+
+
+class PresentValue(NamedTuple):
+    """A value on the page as last reported. since: when it is first known to be there."""
+
+    value: Value
+    label: str
+    path: str
+    since: Millis
+
+
+class SourceValues(NamedTuple):
+    """The page's current values and their series: prices first, then by last change.
+
+    since: when the values are first known. more: how many further values the page has.
+    """
+
+    source: SourceId
+    since: Millis
+    current: Sequence[PresentValue]
+    more: int
+    series: Sequence[Series]
+
+
+async def values(call: OperationContext, id: str) -> SourceValues:
+    """Return the values of a source. Raises NotFound, StorageError, Overloaded."""
+    source = (await sources.view(call, id)).source
+    page = await sources.reported_page(call, source.id, values=True)
+    standing = StandingValues() if page is None else page.standing
+    arrivals = _arrivals(page)
+
+    def see(at: int, delta: Raw) -> None:
+        if not arrivals.done and at >= standing.began and (read := delta_of(delta)) is not None:
+            arrivals.take_back(at, read)
+
+    told, since = await reported_changes(call.context.storage.log, source.id, source.created_at, see)
+    first = max(since, standing.began)
+    current = [_current(one, arrivals, first) for one in standing.values]
+    keys = {key for key, _, _ in _points(current)}
+    found = series_of(told, since, standing.began, keys)
+    if page is not None and standing.began and not standing.more:
+        _end_what_is_gone(found, keys, max(standing.began, told[-1][0] if told else 0))
+    series = _with_current(found, current)
+    series.sort(key=lambda one: (_ORDER.index(one.type), -one.points[-1].at))
+    in_order = sorted(zip(standing.values, current, strict=True), key=lambda one: one[0].block)
+    return SourceValues(source.id, Millis(since), [one for _, one in in_order], standing.more, series)
+
+
+def _arrivals(page: ToldPage | None) -> Arrivals:
+    """Return the finder of when each text appeared. It needs the whole page, so it finds nothing in a partial one."""
+    return Arrivals(() if page is None or page.more else [block.text for block in page.blocks])
+
+
+def _current(one: StandingValue, arrivals: Arrivals, first: int) -> PresentValue:
+    came = arrivals.at[one.block] if one.block < len(arrivals.at) else None
+    return PresentValue(one.value, one.label, one.path, Millis(first if came is None else came))
+
+
+def _end_what_is_gone(found: Sequence[Series], standing: Container[SeriesKey], at: int) -> None:
+    """End the series of values that left the page without an event, at the newest event or the first check of another
+    part.
+    """
+    for series in found:
+        if series.key not in standing and series.points[-1].at < at:
+            series.end(at)
+
+
+def _with_current(found: list[Series], current: Sequence[PresentValue]) -> list[Series]:
+    """Extend the series to the current values, and add series for values that never changed.
+
+    If several values share a label, a change could belong to any of them, so each starts its own series.
+    """
+    series = {one.key: one for one in found}
+    standing = list(_points(current))
+    named = Counter(key for key, _, _ in standing)
+    for key, one, point in standing:
+        before = series.get(key) if named[key] == 1 else None
+        if before is None:
+            found.append(Series(one.value.type, one.value.unit, one.label, one.path, [point]))  # type: ignore[arg-type]
+        elif (last := before.points[-1]).until is not None or not last.is_value(one.value):
+            before.points.append(point._replace(at=max(point.at, last.at, last.until or 0)))
+    return found
+
+
+def _points(current: Sequence[PresentValue]) -> Iterator[tuple[SeriesKey, PresentValue, Point]]:
+    for one in current:
+        if (point := point_of(one.value)) is not None:
+            key = str(one.value.type), one.value.unit, one.path or one.label
+            yield key, one, point._replace(at=one.since)
+
+
+def decimal_of(point: Point) -> Decimal:
+    return Decimal(point.number or 0).scaleb(-point.scale)
+
+
+def written(point: Point) -> str:
+    """Return a number in digits with a decimal point, or the text of a value that is no number.
+
+    >>> written(Point(0, 29950, 2)), written(Point(0, -5, 0)), written(Point(0, None, 0, "2.10"))
+    ('299.50', '-5', '2.10')
+    """
+    return point.value if point.number is None else f"{decimal_of(point):f}"
+
+
+def place(type: ValueType, point: Point) -> tuple[Decimal | int, ...]:
+    """Return a sort key among values of one type: the better state, later date or higher version is larger.
+
+    >>> place("version", Point(0, None, 0, "2.10")) > place("version", Point(0, None, 0, "2.9"))
+    True
+    >>> place("availability", Point(0, None, 0, "in_stock")) > place("availability", Point(0, None, 0, "out_of_stock"))
+    True
+    """
+    if point.number is not None:
+        return (decimal_of(point),)
+    if type == "availability":
+        return (-AVAILABILITIES.index(point.value),) if point.value in AVAILABILITIES else (-len(AVAILABILITIES),)
+    parts = tuple(int(part) for part in re.findall(r"[0-9]{1,18}", point.value))
+    return (0, *parts) if type == "date" and len(point.value) == len("MM-DD") else parts
+
+
+def ends(series: Series) -> tuple[Point, Point] | None:
+    """Return the lowest and highest value of a series (of equal ones the newest); None for states."""
+    if series.type == "availability":
+        return None
+    newest = series.points[::-1]
+    return min(newest, key=lambda at: place(series.type, at)), max(newest, key=lambda at: place(series.type, at))
+
+
+def said(value: Value) -> str:
+    """Return a value as text: the digits of a number, else the date, version or state.
+
+    >>> said(Value("1.099,00 €", "money", 109900, 2, "EUR")), said(Value("1. Mai", "date", value="05-01"))
+    ('1099.00', '05-01')
+    """
+    return written(Point(0, value.number, value.scale)) if isinstance(value.number, int) else value.value
+
+
+def _point(point: Point) -> ValuePoint:
+    return ValuePoint(
+        at=rfc3339(Millis(point.at)),
+        number=point.number,
+        scale=point.scale,
+        value=written(point),
+        text=point.text,
+        until=None if point.until is None else rfc3339(Millis(point.until)),
+    )
+
+
+def _series(series: Series) -> ValueSeries:
+    extremes = ends(series)
+    lowest, highest = (None, None) if extremes is None else map(_point, extremes)
+    return ValueSeries(
+        type=series.type,
+        label=series.label,
+        path=series.path,
+        unit=series.unit,
+        lowest=lowest,
+        highest=highest,
+        points=tuple(map(_point, series.points)),
+    )
+
+
+def _shown(one: PresentValue) -> CurrentValue:
+    value = one.value
+    return CurrentValue(
+        type=value.type,  # type: ignore[arg-type]  # a value that was read has a type
+        text=value.text,
+        value=said(value),
+        label=one.label,
+        path=one.path,
+        unit=value.unit,
+        since=rfc3339(one.since),
+        number=value.number if isinstance(value.number, int) else None,
+        scale=value.scale,
+    )
+
+
+def _spreadsheet(found: SourceValues) -> bytes:
+    lines = ["at,label,path,type,value,unit,until"]
+    for series in found.series:
+        what = f"{cell(series.label)},{cell(series.path)},{series.type}"
+        for at in series.points:
+            until = "" if at.until is None else rfc3339(Millis(at.until))
+            value = cell(at.value) if at.number is None else written(at)
+            lines.append(f"{rfc3339(Millis(at.at))},{what},{value},{cell(series.unit)},{until}")
+    return "".join(f"{line}\r\n" for line in lines).encode()
+
+
+async def _values(call: Call) -> Answer:
+    query: ValuesQuery = call.query
+    found = await values(call, call.path["id"])
+    if query.format == "csv":
+        return Answer(_spreadsheet(found), media=MEDIA["csv"])
+    answer = Values(
+        id=found.source,
+        since=rfc3339(found.since),
+        current=tuple(map(_shown, found.current)),
+        more=found.more,
+        series=tuple(map(_series, found.series)),
+    )
+    return Answer(answer)
+
+
+ROUTES = (
+    Route(
+        method="GET",
+        path="/v1/sources/{id}/values",
+        scope="sources:read",
+        run=_values,
+        says="Read a source's prices, numbers, states, versions and dates, and their history.",
+        answers={200: Values},
+        query=ValuesQuery,
+        also=("text/csv",),
+        refuses=("not-found",),
+    ),
+)

@@ -1,0 +1,338 @@
+"""The stored versions of a page, their differences and the newest picture; picking a part of a page.
+
+They are not stored separately: the source's memory has the newest reported texts, and each event the change that led to
+them. Before a break in that chain, only the event's text remains. Unknown differences are refused, not guessed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated, Literal, NamedTuple
+
+import msgspec
+import trio
+from msgspec import UNSET, Meta, Struct, UnsetType
+from msgspec.structs import replace
+
+from actors.errors import Conflict, NotFound
+from actors.messages.declaring import Time
+from actors.previews import PastChange, PastPage, Picked, PickWish
+from actors.versions import Paragraph, Step, aligned, compared, undone
+from api.nouns import sources
+from api.nouns.context import OperationContext
+from api.nouns.events import END
+from api.route import Answer, Call, Route
+from storage.records.event import Context, Delta, Filter, Spans
+from storage.records.identity import Millis, Seq, SourceId, millis_of, rfc3339
+from storage.records.picture import KeptPicture, Picture
+from storage.records.source import Source
+from storage.records.tiers import Kind
+
+_VERSION = "The `version` of a stored version, from `GET /v1/sources/{id}/versions`"
+_Id = Annotated[str, Meta(max_length=40)]
+
+
+class CompareQuery(Struct, frozen=True, forbid_unknown_fields=True, rename={"from_": "from"}):
+    """The versions to compare, in any order, and the amount of text."""
+
+    from_: Annotated[_Id, Meta(description=f"{_VERSION}; by default the one before `to`.", examples=["start"])] = ""
+    to: Annotated[_Id, Meta(description=f"{_VERSION}; by default the newest.", examples=["now"])] = ""
+    show: Annotated[
+        Literal["changes", "text"],
+        Meta(description="Only the differences, or the whole text with them.", examples=["text"]),
+    ] = "changes"
+
+
+class KeptVersion(Struct, frozen=True, kw_only=True):
+    """A version of a page. `version`: the id of its event; `start` is the state before the oldest change, `now` the
+    present state if it has no event. `kept`: all watched texts (`whole`), the `main_text` of its event, or only a
+    `part`.
+    """
+
+    version: str
+    at: Time | None
+    event_id: str | None
+    says: str
+    kept: Literal["whole", "main_text", "part"]
+
+
+class Versions(Struct, frozen=True, kw_only=True):
+    """The stored versions of a page, newest first; empty for other sources."""
+
+    id: str
+    versions: tuple[KeptVersion, ...]
+
+
+class VersionStep(Struct, frozen=True, kw_only=True):
+    """A text that was added (`insert`), removed (`delete`), changed (`replace`) or stayed (`keep`), and its place.
+
+    `spans`: the differing words; absent if the two texts have too little in common.
+    """
+
+    op: Literal["insert", "delete", "replace", "keep"]
+    before: str | UnsetType = UNSET
+    after: str | UnsetType = UNSET
+    context: Context | UnsetType = UNSET
+    spans: Spans | UnsetType = UNSET
+
+
+class VersionComparison(Struct, frozen=True, kw_only=True, rename={"from_": "from"}):
+    """The differences between two versions, from the earlier to the later, in the later one's order.
+
+    `partial`: it compares only the main texts of the events. `truncated`: there are more steps than these.
+    """
+
+    id: str
+    from_: KeptVersion
+    to: KeptVersion
+    partial: bool
+    truncated: bool
+    steps: tuple[VersionStep, ...]
+
+
+MOST_VERSIONS = 100
+"""Events of a page to read back; older versions are unknown."""
+START, NOW = "start", "now"
+"""The ids of the text before the oldest change, and of the current text that belongs to no event."""
+Kept = Literal["whole", "main_text", "part"]
+"""All watched texts; the main text, as the event has it; a part of that, if it is too long."""
+_KINDS = (Kind.HTML, Kind.PRACTICE, Kind.NOTICE)
+_PAGE = 50
+
+
+class Version(NamedTuple):
+    """A version. event: the id of its event. at: its time, or None if unknown."""
+
+    id: str
+    at: Millis | None
+    event: str
+    says: str
+    kept: Kept
+
+
+class Comparison(NamedTuple):
+    """Two versions, the earlier one first, and the paragraphs of both in the order of the later one."""
+
+    source: SourceId
+    earlier: Version
+    later: Version
+    partial: bool
+    steps: Sequence[Step]
+
+
+class Told(Struct):
+    """The fields to read from a change's event."""
+
+    id: str
+    delta: Delta | None = None
+    content: str = ""
+    content_truncated: bool = False
+    title: str = ""
+    summary: str = ""
+
+
+class _Known(NamedTuple):
+    """texts: all paragraphs, or None if unknown. lines: the text in its event."""
+
+    version: Version
+    texts: Sequence[Paragraph] | None
+    lines: Sequence[str]
+
+
+_decode = msgspec.json.Decoder(Told).decode
+
+
+async def versions(call: OperationContext, id: str) -> Sequence[Version]:
+    """Return a source's stored versions, newest first; none if it is no page. Raises NotFound, StorageError."""
+    return [known.version for known in await _known(call, sources.known(id))]
+
+
+def chosen(kept: Sequence[Version], one: str = "", other: str = "") -> tuple[str, str]:
+    """Return the ids of the two versions to compare: by default the newest for `other`, its predecessor for `one`.
+
+    Both are equal, or "", if there are not two.
+    """
+    ids = [each.id for each in kept]
+    other = other or next((id for id in ids if id != one), "")
+    before = ids.index(other) + 1 if other in ids else 0
+    return one or (ids[before] if before < len(ids) else other), other
+
+
+async def compare(call: OperationContext, id: str, one: str = "", other: str = "") -> Comparison:
+    """Compare two versions, named in any order; by default as `chosen` does.
+
+    Raises NotFound for an unknown version, Conflict if too little of them is stored.
+    """
+    source = sources.known(id)
+    known = await _known(call, source)
+    one, other = chosen([each.version for each in known], one, other)
+    places = {each.version.id: place for place, each in enumerate(known)}
+    for name in (one, other):
+        if name not in places:
+            says = f"There is no version {name!r} of this source, or it is no longer kept."
+            raise NotFound(says if name else "There are no versions of this source.")
+    earlier, later = (known[place] for place in sorted((places[one], places[other]), reverse=True))
+    before, after, partial = _sides(earlier, later)
+    return Comparison(source, earlier.version, later.version, partial, compared(before, after))
+
+
+def _sides(earlier: _Known, later: _Known) -> tuple[Sequence[Paragraph], Sequence[Paragraph], bool]:
+    if earlier.texts is not None and later.texts is not None:
+        return earlier.texts, later.texts, False
+    for side in (earlier, later):
+        if not side.lines:
+            raise Conflict("These versions can't be compared: one has only its main text, the other only another part.")
+        if side.version.kept == "part":
+            raise Conflict("These versions can't be compared: one was too long to be stored whole.")
+    return *aligned(earlier.lines, later.lines), True
+
+
+async def _known(call: OperationContext, source: SourceId) -> list[_Known]:
+    """Return each stored version with its texts, newest first."""
+    told = await sources.reported_page(call, source)
+    if told is None:
+        return []
+    texts: list[Paragraph] | None = None if told.more else [Paragraph(block.text) for block in told.blocks]
+    events, all_read = await told_changes(call, source)
+    found: list[_Known] = []
+    for number, (at, event) in enumerate(events):
+        assert event.delta is not None
+        before = None if texts is None else undone(texts, event.delta)
+        if before is None and number == 0:
+            found.append(_Known(Version(NOW, None, "", "", "part" if told.more else "whole"), texts, ()))
+        found.append(_of_event(at, event, None if before is None else texts))
+        texts = before
+        await trio.lowlevel.checkpoint()
+    if not events:
+        found.append(_Known(Version(NOW, None, "", "", "part" if told.more else "whole"), texts, ()))
+    elif texts is not None and all_read:
+        found.append(_Known(Version(START, None, "", "", "whole"), texts, ()))
+    return found
+
+
+def _of_event(at: Millis, event: Told, texts: Sequence[Paragraph] | None) -> _Known:
+    kept: Kept = "whole" if texts is not None else "part" if event.content_truncated else "main_text"
+    lines = [line for line in event.content.split("\n") if line.strip()]
+    return _Known(Version(event.id, at, event.id, event.summary or event.title, kept), texts, lines)
+
+
+async def told_changes(
+    call: OperationContext, source: SourceId, most: int = MOST_VERSIONS
+) -> tuple[list[tuple[Millis, Told]], bool]:
+    """Return a page's change events, newest first, and whether these are all."""
+    found: list[tuple[Millis, Told]] = []
+    before, where = END, Filter(sources=(source,), kinds=_KINDS)
+    while len(found) < most:
+        page = await call.context.storage.log.read_back(before, _PAGE, where)
+        for stored in page.events:
+            event = _decode(stored.body)
+            if event.delta is not None:
+                found.append((millis_of(stored.seq), event))
+            await trio.lowlevel.checkpoint()
+        before = Seq(page.scanned)
+        if not page.scanned:
+            return found[:most], len(found) <= most
+    return found[:most], False
+
+
+async def newest(call: OperationContext, source: Source) -> KeptPicture | None:
+    """Return the record of a source's newest picture."""
+    return await call.context.storage.pictures.newest(source.id)
+
+
+async def newest_picture(call: OperationContext, id: str) -> Picture:
+    """Return a source's newest picture. Raises NotFound."""
+    source = (await sources.view(call, id)).source
+    kept = await newest(call, source)
+    found = None if kept is None else await call.context.storage.pictures.get(source.id, Seq(kept.seq))
+    if found is None:
+        raise NotFound("There is no such screenshot, or it has been deleted.")
+    return found
+
+
+MOST_TRIED = 10
+"""Earlier versions that a selection is tried on."""
+
+
+async def of_source(call: OperationContext, source: Source, wish: PickWish) -> Picked:
+    """Show the blocks of a watched page to choose from. Raises as `sources.preview` does, StorageError."""
+    past = None if wish.press is None else await past_of(call, source)
+    return await sources.pick_from_source(call, source.id, replace(wish, past=past))
+
+
+async def past_of(call: OperationContext, source: Source) -> PastPage | None:
+    """Return the stored versions of a page, or None without any. Raises NotFound, StorageError."""
+    told = await sources.reported_page(call, source.id, values=True)
+    if told is None or told.more:
+        return None
+    first = Millis(max(source.created_at, told.standing.began))  # earlier reports were about another part of the page
+    changes = [one for one in (await told_changes(call, source.id, MOST_TRIED + 1))[0] if one[0] >= first]
+    began = [at for at, _ in changes[1:]] + [first]
+    found = [PastChange(at, event.delta) for at, (_, event) in zip(began, changes, strict=False) if event.delta]
+    return PastPage(tuple(block.text for block in told.blocks), tuple(found[:MOST_TRIED])) if found else None
+
+
+MOST_STEPS = 2_000
+"""Most steps per answer."""
+
+
+def _version(one: Version) -> KeptVersion:
+    at = None if one.at is None else rfc3339(one.at)
+    return KeptVersion(version=one.id, at=at, event_id=one.event or None, says=one.says, kept=one.kept)
+
+
+def _step(step: Step) -> VersionStep:
+    context = UNSET if step.context == Context() else step.context
+    if step.before is None or step.after is None:
+        return VersionStep(
+            op="insert" if step.before is None else "delete",
+            before=UNSET if step.before is None else step.before,
+            after=UNSET if step.after is None else step.after,
+            context=context,
+        )
+    if step.same:
+        return VersionStep(op="keep", after=step.after)
+    return VersionStep(op="replace", before=step.before, after=step.after, context=context, spans=step.spans or UNSET)
+
+
+async def _versions(call: Call) -> Answer:
+    found = await versions(call, call.path["id"])
+    return Answer(Versions(id=sources.known(call.path["id"]), versions=tuple(map(_version, found))))
+
+
+async def _compare(call: Call) -> Answer:
+    query: CompareQuery = call.query
+    found = await compare(call, call.path["id"], query.from_, query.to)
+    steps = [step for step in found.steps if query.show == "text" or not step.same]
+    answer = VersionComparison(
+        id=found.source,
+        from_=_version(found.earlier),
+        to=_version(found.later),
+        partial=found.partial,
+        truncated=len(steps) > MOST_STEPS,
+        steps=tuple(map(_step, steps[:MOST_STEPS])),
+    )
+    return Answer(answer)
+
+
+ROUTES = (
+    Route(
+        method="GET",
+        path="/v1/sources/{id}/versions",
+        scope="sources:read",
+        run=_versions,
+        says="List the stored versions of a page.",
+        answers={200: Versions},
+        refuses=("not-found",),
+    ),
+    Route(
+        method="GET",
+        path="/v1/sources/{id}/compare",
+        scope="sources:read",
+        run=_compare,
+        says="Compare two versions of a page.",
+        answers={200: VersionComparison},
+        query=CompareQuery,
+        refuses=("not-found", "conflict"),
+    ),
+)

@@ -1,0 +1,821 @@
+"""The status, check trail and coverage of a source; why an event was emitted, why a text was not; feedback."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated, Final, Literal, NamedTuple
+
+import msgspec
+import trio
+from msgspec import UNSET, Meta, Struct
+
+from actors.errors import Unprocessable
+from actors.messages.declaring import Time
+from actors.messages.views import PushView, SourceExplanation, SourceView
+from actors.query import QueryError, Texts, UnknownLanguage, matches, parse, told_in
+from actors.signatures.coverage import CoverageReceipt, Logged, receipt_of, said
+from api.cursors import Cursor
+from api.fields.sources import HeldEvents, PushStatus, SourceStatus
+from api.nouns import events, sources
+from api.nouns.context import OperationContext
+from api.nouns.sources import breaker_of, time_or_null
+from api.pagination import next_page, place
+from api.problems import Refusal, invalid
+from api.route import Answer, Call, Route
+from storage.records import trail
+from storage.records.alert import Alert
+from storage.records.coverage import Coverage, Kept, Span, cover, days_of, window
+from storage.records.event import RESET, Event, Filter, SourceSize, Stored, id_in
+from storage.records.identity import Millis, Seq, SourceId, millis_of, parse_rfc3339, rfc3339, seq_at, seq_of
+from storage.records.message import Message, joined, message
+from storage.records.publication import Retraction
+from storage.records.source import Source
+from storage.records.tiers import WATCHED, Kind, SourceType
+from storage.records.trail import Note, Part, Row
+from storage.sql.stores.log import EventLog
+from storage.sql.stores.sources import Sources
+
+
+class Looks(Struct, frozen=True, kw_only=True):
+    """Consecutive checks with the same result. `bytes` (received) and `ms` are those of the last one.
+
+    `verdict`: unchanged, changed (an event), nothing_to_tell (the body changed, but no watched content), or the kind
+    of failure: remote_transient, throttled, remote_permanent, content, local.
+    """
+
+    first_at: Time
+    last_at: Time
+    looks: int
+    status: int | None
+    bytes: int
+    ms: int
+    verdict: str
+
+
+class LookPart(Struct, frozen=True, kw_only=True):
+    """A block of a page or an entry of a feed, with the `rule` that reported or withheld it.
+
+    `came`: added, else removed. `told`: reported, else withheld. `text`: its beginning. `key`: the block's key or the
+    entry's identity. `score`: the weight of a block.
+    """
+
+    text: str
+    rule: str
+    key: str
+    came: bool
+    told: bool
+    score: float
+
+
+class LookNote(Struct, frozen=True, kw_only=True):
+    """A check whose body changed. `compared_with`: the time of the earlier check that it was compared with.
+
+    `verdict`: told (reported), baseline (the first check), churn (nothing to report), held (uncertain until the next
+    check, or most of a feed new at once), failed (not the page itself), stretch (a period of listening to a push
+    source, up to `until`). A page is reported if `score` reaches the threshold `bar`. `counts`: entries or frames.
+    """
+
+    at: Time
+    verdict: Literal["told", "baseline", "churn", "held", "failed", "stretch"]
+    reason: str
+    compared_with: Time | None
+    score: float | None
+    bar: float | None
+    withheld: tuple[LookPart, ...]
+    told: tuple[LookPart, ...]
+    counts: dict[str, int]
+    until: Time | None
+
+
+class LastValidators(Struct, frozen=True, kw_only=True):
+    """Validators of the last answer, for the next conditional request, and the hash of its body."""
+
+    etag: str | None
+    last_modified: str | None
+    body_hash: str | None
+
+
+class LooksQuery(Struct, frozen=True, forbid_unknown_fields=True):
+    """The part of the trail to return."""
+
+    limit: Annotated[int, Meta(ge=1, le=200, description="Most rows of a page", examples=[50])] = 200
+    cursor: Cursor | None = None
+
+
+class LookTrail(Struct, frozen=True, kw_only=True):
+    """The last 200 checks of a source, and notes on those with a changed body (at most 40); newest first."""
+
+    id: str
+    looks: tuple[Looks, ...]
+    notes: tuple[LookNote, ...]
+    validators: LastValidators
+
+
+MOST_NAMES = 20
+
+
+class AlertsMatched(Struct, frozen=True, kw_only=True):
+    """The active alerts whose present queries match an event; `names` has at most 20, for keys with `alerts:read`."""
+
+    count: int
+    names: tuple[str, ...]
+
+
+class EventWhy(Struct, frozen=True, kw_only=True):
+    """Why an event was emitted: `says` has the reason in a sentence or two, the other fields have the evidence.
+
+    `noted`: the note of its check is still stored; without it `score`, `bar`, `identity`, `weighed` and `withheld`
+    are empty. `compared_with`: the time of the earlier state; null if no longer known.
+    `alerts_once`: matching alerts that already had the story from another event.
+    """
+
+    id: str
+    source_id: str
+    source_type: SourceType
+    kind: Literal["page", "new_item", "new_entry", "edited_entry", "frame", "notice"]
+    says: str
+    noted: bool
+    compared_with: Time | None
+    compared_with_event: str | None
+    score: float | None
+    bar: float | None
+    identity: str | None
+    weighed: tuple[LookPart, ...]
+    withheld: tuple[LookPart, ...]
+    alerts: AlertsMatched
+    alerts_once: AlertsMatched
+
+
+FeedbackVerdict = Literal["real", "noise"]
+
+
+class WhyQuery(Struct, frozen=True, forbid_unknown_fields=True):
+    """The expected text; without it, the last checks are explained. `look`: check now too, if politeness allows."""
+
+    text: Annotated[str, Meta(max_length=1000, description="Text of the expected event", examples=["Day ticket"])] = ""
+    look: Annotated[bool, Meta(description="Also check again now", examples=[False])] = False
+
+
+class KnownReason(Struct, frozen=True, kw_only=True):
+    """One known fact, as a sentence.
+
+    `kind`: told (reported), withheld (seen, not reported), due (present; the next check decides), failed (not readable
+    now), known (present before), furniture, outside (of the watched part), there (at the first check), absent, unasked
+    (a frame that no alert or filter wants), look (the result of a check). `text`: its block or entry.
+    """
+
+    kind: Literal[
+        "told", "withheld", "due", "failed", "known", "furniture", "outside", "there", "absent", "unasked", "look"
+    ]
+    says: str
+    at: Time | None
+    event_id: str | None
+    text: str
+
+
+class SourceWhy(Struct, frozen=True, kw_only=True):
+    """Why a text was not reported. `says`: the best reason and the state of the source. `reasons`: all known facts."""
+
+    id: str
+    url: str
+    title: Annotated[str, Meta(description="The user's name for it, else its own title")]
+    type: SourceType
+    says: str
+    state: str
+    reasons: tuple[KnownReason, ...]
+
+
+class Feedback(Struct, frozen=True, forbid_unknown_fields=True):
+    """A user's verdict on an event."""
+
+    verdict: FeedbackVerdict
+
+
+class Lesson(Struct, frozen=True, kw_only=True):
+    """The effect of the feedback; `noise_count` as in the source's record."""
+
+    event_id: str
+    source_id: str
+    verdict: FeedbackVerdict
+    noise_count: int
+    says: str
+
+
+Moment = Annotated[
+    str,
+    Meta(
+        max_length=100,
+        description="RFC 3339 time with an offset",
+        examples=["2026-04-15T00:00:00Z"],
+        extra_json_schema={"format": "date-time"},
+    ),
+]
+
+
+class CoverageQuery(Struct, frozen=True, forbid_unknown_fields=True, rename={"start": "from", "end": "to"}):
+    """The period, by default the last 7 days. It is widened to whole hours and ends now at the latest."""
+
+    start: Moment | None = None
+    end: Moment | None = None
+
+
+WEEK: Final = 7 * 86_400_000
+DAY: Final = 86_400_000
+LONGEST: Final = 3_660 * DAY
+"""The longest period of one receipt, in milliseconds."""
+
+
+class SourceCoverage(NamedTuple):
+    """A source's coverage in a period, and its unsigned receipt."""
+
+    found: Coverage
+    receipt: CoverageReceipt
+
+    @property
+    def says(self) -> Message:
+        return said(self.found)
+
+
+async def coverage(
+    call: OperationContext, id: str, start: Millis | None = None, end: Millis | None = None
+) -> SourceCoverage:
+    """Return the coverage, by default of the last 7 days. A period's future part is cut off.
+
+    Raises NotFound, Refusal (400), StorageError.
+    """
+    # Read the tally first: a day stored between the two reads is then in at least one of them.
+    view = await sources.view(call, id)
+    return await coverage_of(call, view.source, view.hot.tally, start, end)
+
+
+async def coverage_of(
+    call: OperationContext, source: Source, tally: bytes, start: Millis | None = None, end: Millis | None = None
+) -> SourceCoverage:
+    """Return the coverage of a source that has been read. Raises Refusal (400), StorageError."""
+    context = call.context
+    record, known_until = await context.shifts.record()
+    now = context.world.now()
+    start, end = _checked(start, end, now)
+    first, last = days_of(start, end)
+    kept_from = _kept_from(now, context.settings.coverage_days)
+    days = await context.storage.coverage.days(source.id, max(first, kept_from // DAY), last)
+    unknown = [*record.unknown, Span(Millis(0), kept_from, "retention")]
+    if known_until < end:
+        unknown.append(Span(known_until, end, "no_record"))
+    found = cover(start, end, Kept(source.created_at, tally, days), record._replace(unknown=unknown))
+    logged = await logged_in(context.storage.log, source.id, found.start, found.end)
+    return SourceCoverage(found, receipt_of(source.id, source.url, found, logged))
+
+
+def _kept_from(now: Millis, days: int) -> Millis:
+    """Return the start of the retention period. Older days count as unknown, even if not deleted yet."""
+    return Millis(max(0, now // DAY - days) * DAY)
+
+
+async def signed(call: OperationContext, made: SourceCoverage) -> bytes:
+    """Return a signed receipt. Raises StorageError."""
+    signer = await call.context.signer()
+    return signer.sign_document(msgspec.to_builtins(made.receipt), call.context.world.now())
+
+
+def _checked(start: Millis | None, end: Millis | None, now: Millis) -> tuple[Millis, Millis]:
+    if start is not None and start >= now:
+        raise invalid("query.from", "is in the future", start)
+    till = now if end is None else min(end, now)
+    since = Millis(max(0, till - WEEK)) if start is None else start
+    if till < since:
+        raise invalid("query.to", "is before query.from", end)
+    if till - since > LONGEST:
+        raise invalid("query.from", "is more than ten years before query.to", start)
+    return window(since, till, now)
+
+
+async def logged_in(log: EventLog, source: SourceId, start: Millis, end: Millis) -> Logged:
+    """Return the first and last event of a period, with two reads of the source's index."""
+    where = Filter(sources=(source,), kinds=WATCHED)
+    after, before = Seq(max(0, seq_at(start) - 1)), seq_at(end)
+    floor = (await log.bounds()).floor
+    since = millis_of(floor) if floor > after else None
+    first = (await log.read(after, 1, where)).events
+    last = (await log.read_back(before, 1, where)).events
+    if not first or not last or first[0].seq >= before or last[0].seq <= after:
+        return Logged(None, None, since)
+    return Logged(id_in(first[0].body), id_in(last[0].body), since)
+
+
+ReasonKind = Literal["page", "new_item", "new_entry", "edited_entry", "frame", "notice"]
+_SHOWN = 60
+_HELD = message("So were all the others, as after a move, and its date is not new: so it is for no alert.")
+_NO_NOTE = message("The note of that check is deleted, so this comes from the event itself.")
+
+
+class Before(NamedTuple):
+    """The baseline of a page's event: the event before it, or the first check. `at` None: unknown."""
+
+    at: Millis | None = None
+    event_id: str | None = None
+
+
+def _time_or_null(at: Millis | None) -> str | None:
+    return None if at is None else rfc3339(at)
+
+
+def _part(part: Part) -> LookPart:
+    score = round(part.score, 3)
+    return LookPart(text=part.text, rule=part.rule, key=part.key, came=part.came, told=part.told, score=score)
+
+
+def note_of(one: Note) -> LookNote:
+    return LookNote(
+        at=rfc3339(one.at),
+        verdict=one.came,
+        reason=one.reason,
+        compared_with=_time_or_null(one.since),
+        score=None if one.score is None else round(one.score, 3),
+        bar=one.bar,
+        withheld=tuple(_part(part) for part in one.parts if not part.told),
+        told=tuple(_part(part) for part in one.parts if part.told),
+        counts=dict(one.counts),
+        until=_time_or_null(one.until),
+    )
+
+
+def kind_of(event: Event) -> ReasonKind:
+    if isinstance(event.alert_type, str):
+        return "notice"
+    if event.source_type in WITH_DIFF:
+        return "new_item" if "change:new" in event.tags and event.delta is UNSET else "page"
+    if event.source_type not in WITH_ENTRIES:
+        return "frame"
+    return "edited_entry" if "change:updated" in event.tags else "new_entry"
+
+
+class Matching(NamedTuple):
+    """The names of the alerts that match an event today. once: those that had its story from an earlier event."""
+
+    names: list[str]
+    once: list[str]
+
+
+class Why(NamedTuple):
+    """Why an event was emitted, for a person and for programs."""
+
+    says: Message
+    answer: EventWhy
+
+
+def why(event: Event, note: Note | None, before: Before, alerts: Matching, *, named: bool) -> Why:
+    """Return why an event was emitted. Include alert names only if `named`."""
+    kind = kind_of(event)
+    known = note_of(note) if note is not None else None
+    told = known.told if known is not None else ()
+    mine = [part for part in told if part.text and event.title.startswith(part.text)]
+    says = joined([_says(event, kind, note), _compared(kind, note, before), _matched_alerts(alerts, named)])
+    answer = EventWhy(
+        id=event.id,
+        source_id=event.source_id,
+        source_type=event.source_type,
+        kind=kind,
+        says=str(says),
+        noted=note is not None,
+        compared_with=time_or_null(note.since if kind != "page" and note is not None else before.at),
+        compared_with_event=before.event_id,
+        score=known.score if known is not None and kind == "page" else None,
+        bar=known.bar if known is not None and kind == "page" else None,
+        identity=mine[0].key if mine and kind in ("new_entry", "edited_entry") else None,
+        weighed=told if kind == "page" else (),
+        withheld=known.withheld if known is not None and kind == "page" else (),
+        alerts=_matched(alerts.names, named),
+        alerts_once=_matched(alerts.once, named),
+    )
+    return Why(says, answer)
+
+
+def _matched(names: Sequence[str], named: bool) -> AlertsMatched:
+    return AlertsMatched(count=len(names), names=tuple(names[:MOST_NAMES]) if named else ())
+
+
+def _says(event: Event, kind: ReasonKind, note: Note | None) -> Message:
+    match kind:
+        case "notice":
+            says = "This is a notice of the service itself (%(kind)s), no news of the source: %(rest)s"
+            return message(says, kind=str(event.alert_type), rest=event.content)
+        case "page":
+            return _page(event, note)
+        case "new_entry":
+            key, held = _identity(event, note), _HELD if RESET in event.tags else None
+            if key is None:
+                return joined([message("The feed held an entry that had not been seen before."), held])
+            return joined([message("The feed held an entry that had not been seen before (%(key)s).", key=key), held])
+        case "new_item":
+            unread = event.unread if isinstance(event.unread, str) else None
+            read = unread or message("Its own page was read for its text.")
+            return joined([message("The list had an item whose address had not been on it before."), read])
+        case "edited_entry":
+            if (key := _identity(event, note)) is None:
+                return message("An entry that was known by its identity had another text.")
+            return message("An entry that was known by its identity (%(key)s) had another text.", key=key)
+        case "frame":
+            return message(
+                "A frame was pushed that an alert, or the source's own filter, asks for, and it was no duplicate."
+            )
+
+
+def _page(event: Event, note: Note | None) -> Message:
+    if note is None or note.score is None or note.bar is None:
+        return joined([_diff(event), _NO_NOTE])
+    scored = "The change scored %(score)s; the threshold is %(least)s."
+    found = [message(scored, score=f"{note.score:.2f}", least=f"{note.bar:.2f}")]
+    if heaviest := [_weighed(part) for part in note.parts if part.told]:
+        found.append(message("Most of the score: %(rest)s.", rest=joined(heaviest[:3], ", ")))
+    withheld = sum(not part.told for part in note.parts)
+    if withheld == 1:
+        found.append(message("%(count)s other difference did not count.", count=withheld))
+    elif withheld:
+        found.append(message("%(count)s other differences did not count.", count=withheld))
+    return joined(found)
+
+
+def _weighed(part: Part) -> Message:
+    text, score = _cut(part.text), f"{part.score:.2f}"
+    if part.came:
+        return message("“%(text)s” added (%(score)s)", text=text, score=score)
+    return message("“%(text)s” removed (%(score)s)", text=text, score=score)
+
+
+def _diff(event: Event) -> Message:
+    if not hasattr(event.diff, "added"):
+        return message("The page changed.")
+    came, went, altered = (len(getattr(event.diff, name)) for name in ("added", "removed", "changed"))
+    says = "The page changed: blocks added (%(came)s), removed (%(went)s), altered (%(altered)s)."
+    return message(says, came=came, went=went, altered=altered)
+
+
+def _identity(event: Event, note: Note | None) -> str | None:
+    for part in note.parts if note is not None else ():
+        if part.told and part.text and event.title.startswith(part.text):
+            return f"“{_cut(part.key)}”"
+    return None
+
+
+def _compared(kind: ReasonKind, note: Note | None, before: Before) -> Message | None:
+    if kind == "page":
+        if before.event_id is not None and before.at is not None:
+            return message("It was compared with the page reported on %(at)s.", at=before.at)
+        if before.at is not None:
+            return message("It was compared with the page of the first check, on %(at)s.", at=before.at)
+        return message("It was compared with the last reported page; that event has been deleted.")
+    if kind in ("new_entry", "edited_entry"):
+        if note is None:
+            return _NO_NOTE
+        return None if note.since is None else message("The previous check was on %(at)s.", at=note.since)
+    return None
+
+
+def _matched_alerts(matching: Matching, named: bool) -> Message | None:
+    names, once = len(matching.names), len(matching.once)
+    passed = message("%(count)s alerts had this story from an earlier event.", count=once) if once else None
+    if once == 1:
+        passed = message("%(count)s alert had this story from an earlier event.", count=once)
+    if not names:
+        return passed
+    if not named:
+        says = message("%(count)s alerts match it now.", count=names)
+        return joined([message("%(count)s alert matches it now.", count=1) if names == 1 else says, passed])
+    shown = ", ".join(f"“{_cut(name)}”" for name in matching.names[:3]) + (", .." if names > 3 else "")
+    says = message("%(count)s alerts match it now: %(names)s.", count=names, names=shown)
+    if names == 1:
+        says = message("%(count)s alert matches it now: %(names)s.", count=names, names=shown)
+    return joined([says, passed])
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _SHOWN else text[:_SHOWN].rstrip() + "…"
+
+
+MOST_ALERTS = 2_000
+"""Alerts to try on one event."""
+_SLICE = 50
+_event = msgspec.json.Decoder(Event)
+
+
+async def notes_of(sources: Sources, source: SourceId) -> Sequence[Note]:
+    """Return the notes of a source, oldest first; none if it is deleted."""
+    stored = await sources.get(source)
+    return trail.read_notes(trail.opened(stored.base).notes) if stored is not None else ()
+
+
+async def event_why(call: OperationContext, id: str, *, named: bool) -> Why:
+    """Return why an event was emitted. Include the names of matching alerts if `named`. Raises NotFound."""
+    stored = await events.named(call, id)
+    event = _event.decode(stored.body)
+    notes = await notes_of(call.context.storage.sources, stored.source)
+    before = await _before(call, stored, notes) if kind_of(event) == "page" else Before()
+    return why(event, _of_look(notes, event), before, await _alerts(call, stored, event), named=named)
+
+
+def _of_look(notes: Sequence[Note], event: Event) -> Note | None:
+    """Return the note of the check that found an event, by its time."""
+    at = parse_rfc3339(event.fetched_at)
+    return next((note for note in notes if note.at == at and note.came in ("told", "baseline", "held")), None)
+
+
+async def _before(call: OperationContext, stored: Stored, notes: Sequence[Note]) -> Before:
+    """Return the source's previous event, or the first check if that is later or the log has no gap before it."""
+    log = call.context.storage.log
+    first = max((note.at for note in notes if note.came == "baseline" and seq_at(note.at) < stored.seq), default=None)
+    page = await log.read_back(stored.seq, 1, Filter(sources=(stored.source,), kinds=(Kind.HTML, Kind.PRACTICE)))
+    for earlier in page.events:
+        if first is None or earlier.seq > seq_at(first):
+            return Before(millis_of(earlier.seq), _event.decode(earlier.body).id)
+    if first is not None:
+        return Before(first)
+    source = await call.context.storage.sources.get(stored.source)
+    floor = (await log.bounds()).floor
+    if source is None or page.scanned or seq_at(source.source.created_at) <= floor:
+        return Before()
+    return Before(source.source.created_at)
+
+
+async def _alerts(call: OperationContext, stored: Stored, event: Event) -> Matching:
+    """Return the names of the active alerts that match an event today."""
+    texts = Texts(told_in(stored.body))
+    met = await call.context.storage.outbox.met(seq_of(event.story)) if isinstance(event.story, str) else {}
+    found = Matching([], [])
+    enabled = [alert for alert in await call.context.storage.alerts.all() if alert.enabled]
+    for number, alert in enumerate(enabled[:MOST_ALERTS]):
+        if number % _SLICE == 0:
+            await trio.lowlevel.checkpoint()
+        if event.alert_type is not UNSET:
+            is_met = alert.scope.covers(stored) and event.alert_type in alert.notices
+        else:
+            is_met = alert.scope.takes(stored, call.context.private_since) and meets(alert, texts)
+        if is_met:
+            once = alert.meets_once and met.get(alert.id, stored.seq) != stored.seq
+            (found.once if once else found.names).append(alert.name)
+    return found
+
+
+def meets(alert: Alert, texts: Texts) -> bool:
+    """Return whether the query of an alert matches the texts of an event."""
+    try:
+        return matches(parse(alert.filter_query, alert.language), texts.of(alert.match))
+    except (QueryError, UnknownLanguage):
+        return False  # written by another version; the matcher logs it
+
+
+def _push(view: SourceView) -> PushStatus | None:
+    if view.source.tier.polled:
+        return None
+    seen = view.push or PushView()
+    return PushStatus(
+        connected_since=time_or_null(seen.connected_since),
+        subprotocol=seen.subprotocol,
+        connections=seen.connections,
+        frames=seen.frames,
+        admitted=seen.admitted,
+        duplicates=seen.duplicates,
+        filtered=seen.filtered,
+        unreadable=seen.unreadable,
+    )
+
+
+def status_of(view: SourceView, held: SourceSize) -> SourceStatus:
+    hot = view.hot
+    return SourceStatus(
+        id=view.source.id,
+        state="active" if view.source.enabled else "disabled",
+        enabled=view.source.enabled,
+        health_flag=hot.health.flag,
+        last_fetch_at=time_or_null(hot.last_look_at),
+        last_success_at=time_or_null(hot.last_success_at),
+        last_event_at=time_or_null(hot.last_event_at),
+        next_fetch_at=time_or_null(hot.next_look_at),
+        overdue=view.overdue,
+        interval_s=hot.interval,
+        looks=hot.looks,
+        unchanged=hot.unchanged,
+        events=hot.events,
+        last_status=hot.last_status,
+        last_error=hot.last_error,
+        breaker=breaker_of(view),
+        consecutive_failures=hot.breaker.failures,
+        held=HeldEvents(events=held.events, bytes=held.bytes),
+        queue_position=view.queue_position,
+        push=_push(view),
+    )
+
+
+async def status(call: Call) -> Answer:
+    view = await sources.view(call, call.path["id"])
+    return Answer(status_of(view, await call.context.storage.log.held(view.source.id)))
+
+
+def _row(row: Row) -> Looks:
+    return Looks(
+        first_at=rfc3339(row.first_at),
+        last_at=rfc3339(row.last_at),
+        looks=row.looks,
+        status=row.status,
+        bytes=row.size,
+        ms=row.ms,
+        verdict=row.verdict.name.lower(),
+    )
+
+
+def _trail(view: SourceView, rows: Sequence[Row], notes: Sequence[Note]) -> LookTrail:
+    """Return the trail with its notes. rows: newest first."""
+    known = view.hot.validators
+    return LookTrail(
+        id=view.source.id,
+        looks=tuple(_row(row) for row in rows),
+        notes=tuple(note_of(one) for one in reversed(notes)),
+        validators=LastValidators(etag=known.etag, last_modified=known.last_modified, body_hash=known.body_hash),
+    )
+
+
+async def looks(call: Call) -> Answer:
+    """Return a page of a source's last checks, with the notes of the same period."""
+    query: LooksQuery = call.query
+    before = place(call, tuple[int, int])
+    view = await sources.view(call, call.path["id"])
+    rows = [row for row in trail.read(view.hot.trail)[::-1] if before is None or (row.first_at, row.last_at) < before]
+    page, end = rows[: query.limit], None if before is None else before[0]
+    start = page[-1].first_at if len(rows) > len(page) else None
+    notes = [
+        one
+        for one in await notes_of(call.context.storage.sources, view.source.id)
+        if (start is None or one.at >= start) and (end is None or one.at < end)
+    ]
+    headers = next_page(call, None if start is None else (start, page[-1].last_at))
+    return Answer(_trail(view, page, notes), headers=headers)
+
+
+async def _coverage(call: Call) -> Answer:
+    query: CoverageQuery = call.query
+    start, end = _time_in(query.start, "query.from"), _time_in(query.end, "query.to")
+    made = await coverage(call, call.path["id"], start, end)
+    return Answer(await signed(call, made))
+
+
+def _time_in(text: str | None, where: str) -> Millis | None:
+    try:
+        # An unencoded plus sign arrives as a space.
+        return None if text is None else parse_rfc3339(text.replace(" ", "+"))
+    except ValueError:
+        raise invalid(where, "not an RFC 3339 time with an offset", text) from None
+
+
+async def _event_why(call: Call) -> Answer:
+    named = call.key is not None and "alerts:read" in call.key.scopes
+    return Answer((await event_why(call, call.path["id"], named=named)).answer)
+
+
+# --- why not? --------------------------------------------------------------------------------------------------------
+
+
+async def source_why(call: Call) -> Answer:
+    """Explain why a text was not reported."""
+    query: WhyQuery = call.query
+    if query.look and (call.key is None or "sources:write" not in call.key.scopes):
+        raise Refusal("forbidden", "Checking now (`look`) needs the scope sources:write.")
+    return Answer(explanation_of(query.text, await sources.explain(call, call.path["id"], query.text, look=query.look)))
+
+
+def explanation_of(text: str, found: SourceExplanation) -> SourceWhy:
+    """Return in the wire format why a text was not reported."""
+    reasons = tuple(
+        KnownReason(kind=one.kind, says=str(one.says), at=time_or_null(one.at), event_id=one.event, text=one.text)
+        for one in found.reasons
+    )
+    best = [reasons[0].says] if text.strip() and reasons else []
+    return SourceWhy(
+        id=found.view.source.id,
+        url=found.view.source.url,
+        title=found.view.source.name,
+        type=found.view.source.type,
+        says=" ".join([*best, str(found.state)]),
+        state=str(found.state),
+        reasons=reasons,
+    )
+
+
+# --- feedback --------------------------------------------------------------------------------------------------------
+
+
+async def feedback(call: Call) -> Answer:
+    """Learn that a page's event was noise, or real after all."""
+    stored = await events.named(call, call.path["id"])
+    event = _event.decode(stored.body)
+    verdict: FeedbackVerdict = call.body.verdict
+    if event.source_type not in WITH_DIFF or event.alert_type is not UNSET:
+        raise Unprocessable(_no_page(event), "path.id", event.id)
+    texts = _texts(event)
+    learned = await sources.teach(call, SourceId(stored.source), texts, noise=verdict == "noise")
+    if verdict == "noise":
+        retraction = Retraction(stored.seq, event.id, call.context.world.now())
+        await call.context.storage.publications.retract(retraction)
+    else:
+        await call.context.storage.publications.restore(stored.seq)
+    return Answer(
+        Lesson(
+            event_id=event.id,
+            source_id=event.source_id,
+            verdict=verdict,
+            noise_count=len(learned.view.source.noise),
+            says=_learned(verdict, len(texts), learned.blocks),
+        )
+    )
+
+
+def _texts(event: Event) -> tuple[str, ...]:
+    """Return the added, removed or changed texts, each once."""
+    if event.delta is UNSET:
+        return ()
+    texts = (text for op in event.delta.ops for text in (op.text, op.before, op.after))
+    return tuple(dict.fromkeys(text for text in texts if isinstance(text, str)))
+
+
+def _learned(verdict: FeedbackVerdict, texts: int, keys: int) -> str:
+    if verdict == "real":
+        if not keys:
+            return "No block of this event was marked as noise, so nothing changes."
+        return f"The {texts} blocks of this event are no longer noise: when they come or go, that counts again."
+    if not keys:
+        return f"The {texts} blocks of this event were noise already."
+    return (
+        f"The {texts} blocks of this event are noise from now on, also with other figures in them (prices and versions "
+        "excepted): they no longer count when added or removed. Other changes of the page are reported as before."
+    )
+
+
+def _no_page(event: Event) -> str:
+    if event.alert_type is not UNSET:
+        return "This is a notice of the service itself; an alert chooses which of them it wants (`notices`)."
+    what = "Feed entries are reported because they are new"
+    if event.source_type not in WITH_ENTRIES:
+        what = "Frames are reported by query"
+    return f"{what}, so there is nothing to learn. Exclude them in an alert's query (`-word`)."
+
+
+ROUTES = (
+    Route(
+        method="GET",
+        path="/v1/sources/{id}/status",
+        scope="sources:read",
+        run=status,
+        says="Read the status of a source.",
+        answers={200: SourceStatus},
+        refuses=("not-found",),
+    ),
+    Route(
+        method="GET",
+        path="/v1/sources/{id}/looks",
+        scope="sources:read",
+        run=looks,
+        says="Read the results of the last 200 checks.",
+        answers={200: LookTrail},
+        query=LooksQuery,
+        refuses=("not-found",),
+        headers=("Link",),
+    ),
+    Route(
+        method="GET",
+        path="/v1/sources/{id}/coverage",
+        scope="sources:read",
+        run=_coverage,
+        says="Read the checks of a period, as a signed receipt.",
+        answers={200: CoverageReceipt},
+        query=CoverageQuery,
+        refuses=("not-found",),
+    ),
+    Route(
+        method="GET",
+        path="/v1/sources/{id}/why",
+        scope="sources:read",
+        run=source_why,
+        says="Explain why a text was not reported.",
+        answers={200: SourceWhy},
+        query=WhyQuery,
+        refuses=("not-found",),
+    ),
+    Route(
+        method="GET",
+        path="/v1/events/{id}/why",
+        scope="stream:read",
+        run=_event_why,
+        says="Explain why an event was emitted.",
+        answers={200: EventWhy},
+        refuses=("not-found",),
+    ),
+    Route(
+        method="POST",
+        path="/v1/events/{id}/feedback",
+        scope="sources:write",
+        run=feedback,
+        says="Mark a page's event as noise, or as real.",
+        answers={200: Lesson},
+        body=(Feedback,),
+        refuses=("not-found", "unprocessable"),
+    ),
+)
