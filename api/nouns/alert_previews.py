@@ -14,7 +14,7 @@ from typing import Annotated, Literal, NamedTuple
 
 import msgspec
 import trio
-from msgspec import Meta, Struct
+from msgspec import Meta, Struct, structs
 
 from actors.errors import Overloaded, TooSoon
 from actors.messages.declaring import Time
@@ -227,7 +227,7 @@ class Trial(NamedTuple):
 async def preview(call: OperationContext, asked: AlertPreviewRequest, within: Stretch = EVERYWHERE) -> AlertPreview:
     """Try a query on the newest events. Raises Refusal, Unprocessable, TooSoon, Overloaded."""
     check_query(asked.filter_query, asked.language)
-    named = await named_in(call, asked)
+    named = await named_in(call, structs.asdict(asked))
     scope = Scope(named["source_ids"], tags_in(asked.tags), named["private_source_ids"], call.context.world.now())
     check_pace(call)
     return (await trial(call, asked, scope, within)).preview

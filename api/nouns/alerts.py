@@ -6,9 +6,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
-from msgspec import UNSET
-from msgspec.structs import replace
-
 from actors.errors import Conflict, NotFound, Unprocessable
 from actors.inheriting import defaults_of
 from actors.messages.declaring import mirrored
@@ -17,14 +14,14 @@ from api.cursors import ListQuery
 from api.etags import etag_of, expected, shown
 from api.fields import alerts as wire
 from api.nouns import destinations
-from api.nouns.context import OperationContext, alert_named, guarded, known_id, put_in_force, refuse_stale, whole
+from api.nouns.context import OperationContext, alert_named, edit_of, known_id, put_in_force, refuse_stale, whole
 from api.nouns.streams import CHANNELS
 from api.pagination import oldest_first
 from api.problems import invalid
 from api.route import LETS_OUT, Answer, Call, routes_below
 from storage.records.alert import MOST_ALERTS, Alert
 from storage.records.destination import DeliveryMode, Destination
-from storage.records.identity import Millis, SourceId, given
+from storage.records.identity import SourceId, given
 from storage.records.revision import Expected, revision_of
 from storage.records.source import tag_of
 
@@ -76,10 +73,9 @@ async def sources_of(call: OperationContext, ids: Sequence[str], known: Iterable
     return tuple(found)
 
 
-async def named_in(call: OperationContext, asked: object, old: object = None) -> dict[str, tuple[str, ...]]:
+async def named_in(call: OperationContext, given: Mapping[str, Any], old: object = None) -> dict[str, tuple[str, ...]]:
     """Return the sources that are named, by field, in their one spelling; those of `old` may be gone by now."""
-    fields = {name: getattr(asked, name) for name in SOURCE_FIELDS}
-    wanted = {name: ids for name, ids in fields.items() if ids is not UNSET}
+    wanted = {name: given[name] for name in SOURCE_FIELDS if name in given}
     return {name: await sources_of(call, ids, getattr(old, name, ())) for name, ids in wanted.items()}
 
 
@@ -91,12 +87,6 @@ def _check_channel(call: OperationContext, channel: object) -> None:
 def _check_anomaly(enabled: object) -> None:
     if enabled is True:
         raise Unprocessable("anomalies can't be watched yet", "body.anomaly_enabled", value=True)
-
-
-def _changed(old: Alert, changes: Mapping[str, Any], now: Millis, by: str, *, seen: bool) -> Alert:
-    """Return a changed alert; changes that change nothing leave it of the age it had."""
-    changed = replace(old, **changes)
-    return old if changed == old and not seen else replace(changed, updated_at=now, updated_by=by)
 
 
 # --- operations ------------------------------------------------------------------------------------------------------
@@ -122,7 +112,8 @@ async def _add(call: OperationContext, new: wire.NewAlert, planned: str | None) 
     check_query(new.filter_query, new.language)
     _check_channel(call, new.channel)
     _check_anomaly(new.anomaly_enabled)
-    sources = await named_in(call, new)
+    wanted = given(new, Alert)
+    sources = await named_in(call, wanted)
     if len(await alerts.all()) >= MOST_ALERTS:
         raise Conflict(f"there are {MOST_ALERTS} alerts, the most possible: delete one first")
     name = new.name or new.filter_query.strip()[:_NAME] or "Everything"
@@ -131,9 +122,7 @@ async def _add(call: OperationContext, new: wire.NewAlert, planned: str | None) 
         created_at=now,
         updated_at=now,
         updated_by=call.by,
-        **given(new, Alert)
-        | sources
-        | {"name": name, "tags": tags_in(new.tags), "notices": tuple(dict.fromkeys(new.notices))},
+        **wanted | sources | {"name": name, "tags": tags_in(new.tags), "notices": tuple(dict.fromkeys(new.notices))},
     )
     await alerts.put(alert)
     await put_in_force(call)
@@ -162,16 +151,15 @@ async def change(
     call: OperationContext, id: str, wanted: Mapping[str, Any], expected: Expected = None, *, seen: bool = False
 ) -> Alert:
     """Change fields of an alert; `seen`: it is of now in any case. Raises NotFound, Stale, Refusal, Unprocessable."""
-    old, now, changes = await named(call, id), call.context.world.now(), dict(wanted)
+    old, changes = await named(call, id), dict(wanted)
     query = changes.get("filter_query", old.filter_query)
     check_query(query, changes.get("language", old.language), strict=query != old.filter_query)
     _check_channel(call, changes.get("channel"))
     _check_anomaly(changes.pop("anomaly_enabled", None))
     if "tags" in changes:
         changes["tags"] = tags_in(changes["tags"])
-    changes |= {n: await sources_of(call, changes[n], getattr(old, n)) for n in SOURCE_FIELDS if n in changes}
-    changed = guarded(expected, lambda alert: _changed(alert, changes, now, call.by, seen=seen))
-    alert = await call.context.storage.alerts.edit(old.id, changed)
+    changes |= await named_in(call, changes, old)
+    alert = await call.context.storage.alerts.edit(old.id, edit_of(call, changes, expected, seen=seen))
     if alert is None:
         raise _missing()
     await put_in_force(call)

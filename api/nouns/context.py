@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from functools import wraps
-from typing import ParamSpec, Protocol, TypeVar
+from typing import Any, ParamSpec, Protocol, TypeVar
 from uuid import UUID
 
 import trio
+from msgspec.structs import replace
 
 from actors.app_context import AppContext
 from actors.errors import NotFound, Stale
@@ -15,6 +16,7 @@ from actors.messages.workers import AlertsChanged
 from api.ratelimit import Limiter
 from api.streams.streams import Streams
 from storage.records.alert import Alert
+from storage.records.publication import Publication
 from storage.records.revision import Expected, Record, is_expected
 
 
@@ -93,6 +95,7 @@ def whole(act: Callable[P, Awaitable[T]]) -> Callable[P, Awaitable[T]]:
 
 
 R = TypeVar("R", bound=Record)
+Edited = TypeVar("Edited", Alert, Publication)
 
 
 def refuse_stale(record: Record, expected: Expected) -> None:
@@ -109,3 +112,17 @@ def guarded(expected: Expected, change: Callable[[R], R]) -> Callable[[R], R]:
         return change(record)
 
     return checked
+
+
+def edit_of(
+    call: OperationContext, changes: Mapping[str, Any], expected: Expected, *, seen: bool
+) -> Callable[[Edited], Edited]:
+    """Return an edit of a record at an expected revision. One that changes nothing keeps its age, unless `seen`."""
+    now = call.context.world.now()
+
+    def edit(record: Edited) -> Edited:
+        refuse_stale(record, expected)
+        changed = replace(record, **changes)
+        return record if changed == record and not seen else replace(changed, updated_at=now, updated_by=call.by)
+
+    return edit

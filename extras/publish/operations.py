@@ -1,28 +1,94 @@
-"""Publications, for any face: create, change, give a new address, delete; and the events that each shows."""
+"""Publications: create, change, give a new address, delete; the events that each shows; their routes."""
 
 from __future__ import annotations
 
 from base64 import urlsafe_b64encode
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Annotated, Any
 from uuid import UUID
 
-from msgspec import UNSET
+from msgspec import Meta, Struct
 from msgspec.structs import replace
 
 from actors.errors import Conflict, NotFound, Unprocessable
+from actors.messages.declaring import Revision, UpdatedBy, mirrored, patch_of, record_of
+from actors.messages.requests import ManagedBy
 from actors.notification.dialects import one_line
+from api.cursors import ListQuery
+from api.etags import etag_of, expected, shown
+from api.fields.alerts import PrivateSources, SourceId
 from api.nouns.alerts import named_in
-from api.nouns.context import OperationContext, guarded, known_id, refuse_stale, whole
+from api.nouns.context import OperationContext, edit_of, known_id, refuse_stale, whole
 from api.nouns.events import event_filter_of
 from api.nouns.streams import Carried, carried
+from api.pagination import oldest_first
 from api.problems import invalid
+from api.route import LETS_OUT, Answer, Call, routes_below
 from api.streams.channels import channel_of
 from api.streams.reader import EventFilter
-from extras.publish import schemas as wire
+from storage.records.alert import MOST_SOURCES
 from storage.records.identity import given
 from storage.records.publication import MOST_PUBLICATIONS, Publication, hash_of
-from storage.records.revision import Expected
+from storage.records.revision import Expected, revision_of
 from storage.records.tiers import Kind
+
+Change = Callable[[Publication], Publication]
+Title = Annotated[str, Meta(min_length=1, max_length=200, description="Its title for readers")]
+Sources = Annotated[tuple[SourceId, ...], Meta(max_length=MOST_SOURCES, description="Events of any of these sources")]
+Tag = Annotated[str, Meta(min_length=1, max_length=200)]
+Tags = Annotated[tuple[Tag, ...], Meta(max_length=50, description="Events with any of these tags")]
+AlertId = Annotated[str, Meta(min_length=1, max_length=100, extra_json_schema={"format": "uuid"})]
+AlertIds = Annotated[tuple[AlertId, ...], Meta(max_length=50, description="Matches of any of these alerts")]
+ChannelName = Annotated[
+    str,
+    Meta(
+        min_length=1, max_length=200, description="The events of GET /v1/streams/{channel}; not together with alert_ids"
+    ),
+]
+
+
+class NewPublication(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """Events to publish: those that meet all given conditions. Without conditions, all events of sources."""
+
+    title: Title
+    source_ids: Sources = ()
+    tags: Tags = ()
+    channel: ChannelName | None = None
+    alert_ids: AlertIds = ()
+    private_source_ids: PrivateSources = ()
+    managed: ManagedBy = None
+
+
+@patch_of(NewPublication, Publication)
+class PublicationPatch(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """The fields to change; omitted ones stay."""
+
+
+class FeedAddresses(Struct, frozen=True, kw_only=True):
+    """The feed addresses, one for each format. Anyone with an address can read it."""
+
+    atom: str
+    rss: str
+    json: str
+
+
+@record_of(
+    Publication,
+    "id title source_ids tags channel alert_ids private_source_ids url feeds created_at updated_at revision updated_by "
+    "managed",
+)
+class PublicationRecord(Struct, frozen=True, kw_only=True):
+    """A publication. Anyone with `url` can read it as a page; `feeds` are for feed readers.
+
+    Both are null if this instance cannot decrypt the address because its master key was lost. The address still works
+    for existing readers, and you can create a new one.
+    """
+
+    url: str | None
+    feeds: FeedAddresses | None
+    revision: Revision
+    updated_by: UpdatedBy
+
 
 PATH = "/published/"
 HUB = "/hub"
@@ -51,12 +117,13 @@ async def named(call: OperationContext, id: str) -> Publication:
 
 
 @whole
-async def add(call: OperationContext, new: wire.NewPublication, planned: str | None = None) -> Publication:
+async def add(call: OperationContext, new: NewPublication, planned: str | None = None) -> Publication:
     """Publish, or return the publication with the `planned` id. Raises Refusal, Unprocessable, Conflict."""
     store, now = call.context.storage.publications, call.context.world.now()
     if planned is not None and (there := await store.get(planned)) is not None:
         return there
-    named = await named_in(call, new)
+    wanted = given(new, Publication)
+    named = await named_in(call, wanted)
     if len(await store.all()) >= MOST_PUBLICATIONS:
         raise Conflict(f"there are {MOST_PUBLICATIONS} publications, the most possible: delete one first")
     token = _token(call)
@@ -67,7 +134,7 @@ async def add(call: OperationContext, new: wire.NewPublication, planned: str | N
         created_at=now,
         updated_at=now,
         updated_by=call.by,
-        **given(new, Publication) | {"title": _title(new.title), "alert_ids": _ids(new.alert_ids)} | named,
+        **wanted | {"title": _title(new.title), "alert_ids": _ids(new.alert_ids)} | named,
     )
     await _check(call, made)
     await store.put(made)
@@ -76,23 +143,18 @@ async def add(call: OperationContext, new: wire.NewPublication, planned: str | N
 
 @whole
 async def change(
-    call: OperationContext, id: str, patch: wire.PublicationPatch, expected: Expected = None, *, seen: bool = False
+    call: OperationContext, id: str, wanted: Mapping[str, Any], expected: Expected = None, *, seen: bool = False
 ) -> Publication:
     """Change one publication; if `seen`, it is of now in any case. Raises NotFound, Stale, Refusal, Unprocessable."""
-    old, now = await named(call, id), call.context.world.now()
-    changes = given(patch, Publication) | await named_in(call, patch, old)
-    if patch.title is not UNSET:
-        changes["title"] = _title(patch.title)
-    if patch.alert_ids is not UNSET:
-        changes["alert_ids"] = _ids(patch.alert_ids)
+    old = await named(call, id)
+    changes = {**wanted, **await named_in(call, wanted, old)}
+    if "title" in changes:
+        changes["title"] = _title(changes["title"])
+    if "alert_ids" in changes:
+        changes["alert_ids"] = _ids(changes["alert_ids"])
     if changes.keys() & {"alert_ids", "channel"}:
         await _check(call, replace(old, **changes))
-
-    def changed(record: Publication) -> Publication:
-        made = replace(record, **changes)
-        return record if made == record and not seen else replace(made, updated_at=now, updated_by=call.by)
-
-    return await _edited(call, old.id, guarded(expected, changed))
+    return await _edited(call, old.id, edit_of(call, changes, expected, seen=seen))
 
 
 @whole
@@ -143,7 +205,7 @@ def is_left_out(call: OperationContext, publication: Publication, source: str) -
     return not publication.scope.names(source) and call.context.is_private(source)
 
 
-async def _edited(call: OperationContext, id: str, change: wire.Change) -> Publication:
+async def _edited(call: OperationContext, id: str, change: Change) -> Publication:
     edited = await call.context.storage.publications.edit(id, change)
     if edited is None:
         raise _missing()
@@ -190,3 +252,101 @@ def _token(call: OperationContext) -> str:
 
 def _missing() -> NotFound:
     return NotFound("There is no such publication.")
+
+
+def _record(call: Call, publication: Publication) -> PublicationRecord:
+    url = address(call, publication)
+    feeds = None if url is None else FeedAddresses(atom=f"{url}.atom", rss=f"{url}.rss", json=f"{url}.json")
+    fields = mirrored(publication, PublicationRecord) | {"revision": revision_of(publication)}
+    return PublicationRecord(**fields, url=url, feeds=feeds)
+
+
+async def create(call: Call) -> Answer:
+    made = await add(call, call.body, call.planned)
+    headers = {"Location": f"{call.context.settings.public_url()}/v1/publications/{made.id}"}
+    return Answer(_record(call, made), 201, headers=headers | etag_of(made))
+
+
+async def list_publications(call: Call) -> Answer:
+    """Return a page of publications, oldest first."""
+    page, headers = oldest_first(call, await every(call))
+    return Answer([_record(call, each) for each in page], headers=headers)
+
+
+async def describe(call: Call) -> Answer:
+    found = await named(call, call.path["id"])
+    return shown(call, found, _record(call, found))
+
+
+async def patch(call: Call) -> Answer:
+    changed = await change(call, call.path["id"], given(call.body, PublicationPatch), expected(call))
+    return Answer(_record(call, changed), headers=etag_of(changed))
+
+
+async def _readdress(call: Call) -> Answer:
+    changed = await readdress(call, call.path["id"])
+    return Answer(_record(call, changed), headers=etag_of(changed))
+
+
+async def _delete(call: Call) -> Answer:
+    await delete(call, call.path["id"], expected(call))
+    return Answer(status=204)
+
+
+_route = routes_below("/v1/publications", "publications")
+_ONE = {200: PublicationRecord}
+_MAYBE = ("not-found",)
+_TAGGED = ("ETag",)
+ROUTES = (
+    _route(
+        "POST",
+        "",
+        create,
+        "Publish events as feeds and a page.",
+        {201: PublicationRecord},
+        beside=LETS_OUT,
+        body=(NewPublication,),
+        refuses=("conflict", "unprocessable"),
+        headers=("Location", *_TAGGED),
+        repeatable=True,
+    ),
+    _route(
+        "GET",
+        "",
+        list_publications,
+        "List publications, oldest first.",
+        {200: list[PublicationRecord]},
+        query=ListQuery,
+        headers=("Link",),
+    ),
+    _route("GET", "/{id}", describe, "Read one publication.", _ONE | {304: None}, refuses=_MAYBE, headers=_TAGGED),
+    _route(
+        "PATCH",
+        "/{id}",
+        patch,
+        "Change one publication.",
+        _ONE,
+        beside=LETS_OUT,
+        body=(PublicationPatch,),
+        refuses=("not-found", "precondition-failed", "unprocessable"),
+        headers=_TAGGED,
+    ),
+    _route(
+        "POST",
+        "/{id}/address",
+        _readdress,
+        "Give a publication another address.",
+        _ONE,
+        beside=LETS_OUT,
+        refuses=_MAYBE,
+        headers=_TAGGED,
+    ),
+    _route(
+        "DELETE",
+        "/{id}",
+        _delete,
+        "Delete one publication.",
+        {204: None},
+        refuses=(*_MAYBE, "precondition-failed"),
+    ),
+)

@@ -19,7 +19,6 @@ from api.fields.alerts import PrivateSources
 from api.nouns.sources import private_sources
 from api.nouns.streams import CHANNELS
 from extras.publish import operations as acts
-from extras.publish import schemas as wire
 from extras.publish.formats import FORMATS
 from storage.records.alert import Alert
 from storage.records.publication import Publication
@@ -64,11 +63,11 @@ def _joined(names: Sequence[str]) -> str:
 class PublicationForm(Form, frozen=True, kw_only=True):
     """The fields of a publication. tags: separated by commas. find: words to search sources by."""
 
-    title: wire.Title
+    title: acts.Title
     tags: str = ""
-    channel: wire.ChannelName | None = None
-    alert_ids: wire.AlertIds = ()
-    source_ids: wire.Sources = ()
+    channel: acts.ChannelName | None = None
+    alert_ids: acts.AlertIds = ()
+    source_ids: acts.Sources = ()
     private_source_ids: PrivateSources = ()
     find: str = ""
 
@@ -127,7 +126,7 @@ async def new(visit: Visit) -> Page:
 
 
 async def create(visit: Visit) -> Go:
-    made = await acts.add(visit, wire.NewPublication(**_typed(visit.form)))
+    made = await acts.add(visit, acts.NewPublication(**_typed(visit.form)))
     return Go(f"/publications/{made.id}", say("Published. Anyone with one of these addresses can read it."))
 
 
@@ -140,8 +139,7 @@ async def edit(visit: Visit) -> Page:
 
 async def change(visit: Visit) -> Go:
     form: PublicationEdit = visit.form
-    patch = wire.PublicationPatch(**_typed(form))
-    changed = await acts.change(visit, visit.path["id"], patch, frozenset((form.revision,)), seen=True)
+    changed = await acts.change(visit, visit.path["id"], _typed(form), frozenset((form.revision,)), seen=True)
     return Go(f"/publications/{changed.id}", say("Saved. Its addresses stay as they are."))
 
 
@@ -209,7 +207,7 @@ async def readdress(visit: Visit) -> Go:
 
 async def seen(visit: Visit) -> Go:
     """Leave out the sources that have become private, and hide the note about them."""
-    publication = await acts.change(visit, visit.path["id"], wire.PublicationPatch(), seen=True)
+    publication = await acts.change(visit, visit.path["id"], {}, seen=True)
     return Go(f"/publications/{publication.id}", say("They stay left out."))
 
 

@@ -7,7 +7,7 @@ from msgspec import to_builtins
 
 from extras.publish import commands as publications
 from extras.publish.commands import publication_page
-from extras.publish.schemas import PublicationRecord
+from extras.publish.operations import PublicationRecord
 from tests.sanderling.client.documented import client, record_of, run
 
 PUBLICATION = record_of(PublicationRecord)
