@@ -30,7 +30,7 @@ from storage.records.identity import Millis, Seq, SourceId, millis_of, parse_rfc
 from storage.records.message import Message, joined, message
 from storage.records.publication import Retraction
 from storage.records.source import Source
-from storage.records.tiers import WATCHED, Kind, SourceType
+from storage.records.tiers import WATCHED, WITH_DIFF, WITH_ENTRIES, Kind, SourceType
 from storage.records.trail import Note, Part, Row
 from storage.sql.stores.log import EventLog
 from storage.sql.stores.sources import Sources

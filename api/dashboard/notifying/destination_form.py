@@ -15,11 +15,11 @@ from actors.errors import DomainError
 from actors.language.catalogues import languages
 from actors.language.sentences import translated
 from actors.language.speaking import each_said, noted, say
+from actors.messages.declaring import Declared, part_of
 from actors.notification.message_template import OF_EVENTS, OF_MESSAGES
 from api.dashboard.forms import Form, Wrong, draft_of
 from api.dashboard.screen import Go, Page, Secret, Visit
 from api.fields import destinations as wire
-from api.fields.alerts import Name
 from api.nouns import alerts, bins, deliveries, destinations
 from api.nouns.deliveries import MessagePreviewRequest
 from api.problems import Refusal
@@ -28,9 +28,7 @@ from storage.records.destination import (
     ADDRESS,
     WEBHOOK,
     WEEKDAYS,
-    DeliveryMode,
     Destination,
-    Format,
     QuietHours,
     Weekday,
 )
@@ -76,16 +74,16 @@ async def alert_choices(visit: Visit) -> list[tuple[str, str]]:
     return [("", say("Choose an alert")), *((alert.id, alert.name) for alert in found[:CHOICES])]
 
 
-class DestinationForm(Form, frozen=True, kw_only=True):
+_ELSEWHERE = ("url", "kind", "options", "enabled", "quiet_hours", "most_at_once", "secret", "managed")
+
+
+@part_of(wire.NewDestination, [name for name in wire.NewDestination.__struct_fields__ if name not in _ELSEWHERE])
+class DestinationForm(Form, Declared, frozen=True, kw_only=True):
     """The fields of a destination. quiet: whether it has quiet hours. options: those of its kind."""
 
     url: wire.HookUrl | None = None
     options: dict[str, str] = field(default_factory=dict)
-    label: Name | None = None
-    delivery_mode: DeliveryMode = "instant"
-    digest_hour: wire.Hour = 8
     digest_timezone: wire.Zone = "UTC"
-    format: Format = "event"
     most_at_once: wire.AtOnce | None = None
     quiet: Literal["no", "yes"] = "no"
     quiet_from: wire.ClockTime = "22:00"
@@ -149,10 +147,9 @@ def address_of(form: NewDestinationForm, address: AddressField) -> str | UnsetTy
 def form_of(hook: Destination) -> DestinationEdit:
     hours = hook.quiet_hours or QuietHours("22:00", "07:00", hook.digest_timezone, WEEKDAYS)
     return DestinationEdit(
-        **_same(hook),
+        **_same(hook) | {"label": hook.label},
         url=None if ADDRESS in hook.private_names else hook.url,
         options=dict(hook.options),
-        label=hook.label,
         most_at_once=hook.most_at_once,
         quiet="no" if hook.quiet_hours is None else "yes",
         quiet_from=hours.start,

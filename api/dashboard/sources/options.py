@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import Annotated, Any, Final
 from urllib.parse import quote
 
 import msgspec
@@ -15,7 +15,7 @@ from actors.inheriting import INHERITABLE, origins_of
 from actors.language.sentences import translated
 from actors.language.speaking import noted, say
 from actors.messages import requests as ask
-from actors.messages.declaring import mirrored, part_of
+from actors.messages.declaring import Declared, mirrored, part_of
 from api.dashboard.forms import Form, Wrong
 from api.dashboard.screen import Go, Page, Screen, Visit, post
 from api.dashboard.sources.display import labels
@@ -37,7 +37,7 @@ _Typed = defstruct("_Typed", [*((name, _Lines, "") for name in _LISTS), *((box, 
 
 @part_of(ask.NewSource, [one.name for one in _ASKED])
 @part_of(_Typed, _Typed.__struct_fields__)
-class Options(Form, frozen=True):
+class Options(Form, Declared, frozen=True):
     """The settings of a source; lists are text, separated by commas or lines. everything: each frame is an event.
     follow: report each new entry with the text of its page. own_...: a setting that ignores tags."""
 
@@ -50,10 +50,6 @@ class Options(Form, frozen=True):
     def wanted(self) -> str | None:
         """The query that frames must match; "" matches all."""
         return "" if self.everything else self.filter
-
-    if TYPE_CHECKING:  # the decorators add the other fields
-
-        def __getattr__(self, name: str) -> Any: ...
 
 
 def settings_in(form: Options) -> dict[str, Any]:
