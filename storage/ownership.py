@@ -7,7 +7,7 @@ guarantee depends on it. Their writes are compared with the state they started f
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
 import trio
 
@@ -38,6 +38,10 @@ class Ownership:
     def watches(self, source: Source) -> bool:
         """Return whether a source is this process's to watch."""
         return True
+
+    def follower(self, *of: Any) -> Any:
+        """Return the follower of other processes' changes of sources, None if there are none."""
+        return None
 
     async def wait_moved(self, known: int) -> int:
         """Wait until the view's number differs from the known one; return the new one."""

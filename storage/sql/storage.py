@@ -36,7 +36,7 @@ from storage.sql.stores.outbox import Outbox
 from storage.sql.stores.people import People, SavedViews
 from storage.sql.stores.pictures import Pictures
 from storage.sql.stores.publications import Publications, Subscriptions
-from storage.sql.stores.sources import Sharing, Sources, TagsDefaults
+from storage.sql.stores.sources import Sources, TagsDefaults
 from storage.sql.transaction import Job, Lookups, Readers, Row, Space, Transaction, Writer
 from storage.tail import Tail
 
@@ -136,14 +136,12 @@ class Places(NamedTuple):
 class Storage(ABC):
     """One opened engine. `known`: the newest position that any reader has seen.
 
-    sharing: access to other nodes' changes; None where only one process may open the data. ownership: this process's
-    share of the work. shipping: the changes for a replica; None where the engine has its own replication. replica: how
-    far that is; None without one. members: the processes that work on the data. tail: the newest events, and the
-    wake-up of waiting readers; filled by `follow`. damage: known damage to the data; callers that hit damage also got
-    Corrupt. lease: of this start.
+    ownership: this process's share of the work. shipping: the changes for a replica; None where the engine has its own
+    replication. replica: how far that is; None without one. members: the processes that work on the data. tail: the
+    newest events, and the wake-up of waiting readers; filled by `follow`. damage: known damage to the data; callers
+    that hit damage also got Corrupt. lease: of this start.
     """
 
-    sharing: Sharing | None = None
     shipping: Shipping | None = None
     replica: ReplicaState | None = None
 

@@ -11,12 +11,12 @@ from collections.abc import Awaitable, Callable
 import trio
 from msgspec.structs import replace
 
+from extras.cluster.members.other_nodes import Sharing
 from extras.cluster.members.ownership import SharedOwnership
 from storage.append import Lease
 from storage.errors import Fenced, Unavailable
 from storage.records.identity import Seq
 from storage.records.member import BREAK, LEASE, LEFT, Failover, Member, Says, View
-from storage.sql.stores.sources import Sharing
 from storage.sql.transaction import Transaction
 from tests.support.in_loop import Disk, InLoopStorage, vault
 
@@ -175,8 +175,7 @@ class InLoopNode(InLoopStorage):
 
         super().__init__(disk, lease, sync, reach, look)
         self.members = LoopMembers(disk, lease, lambda: self.tail.head, look)
-        self.sharing = Sharing(self._readers, self._readers, vault())
-        self.ownership = SharedOwnership(self.members.me)
+        self.ownership = SharedOwnership(self.members.me, Sharing(self._readers, self._readers, vault()))
         disk.hear(self.log.follower.unknown)
 
     async def follow(self) -> None:

@@ -49,7 +49,6 @@ from actors.sources.looks.fetch import host_of
 from actors.sources.ports import LiveSource, Ports, limits_of
 from actors.sources.registry.explainer import Explainer
 from actors.sources.registry.inheriting import Inheriting
-from actors.sources.registry.other_nodes import OtherNodes
 from actors.sources.registry.practice import PracticeService
 from actors.sources.registry.previewer import Chooser, Previewer
 from actors.sources.registry.service import SourceService
@@ -162,9 +161,8 @@ class Registry:
         self._chooser = Chooser(ports, self._previewer)
         self._inquiry = Explainer(ports, self.table)
         self._practice = PracticeService(ports, self.table, self._service)
-        sharing, locks = ports.storage.sharing, self._service.locks
         self._inheriting = Inheriting(ports, self.table)
-        self._others = None if sharing is None else OtherNodes(ports, sharing, self.table, locks, self._inheriting)
+        self._others = ports.storage.ownership.follower(ports, self.table, self._service.locks, self._inheriting)
         self.lanes = Lanes()
 
     async def run(self, child: Child) -> None:

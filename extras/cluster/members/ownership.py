@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from hashlib import blake2b
+from typing import TYPE_CHECKING, Any
 
 import trio
 
@@ -16,6 +17,9 @@ from extras.cluster.members.usage import Usage
 from storage.ownership import C, Ownership
 from storage.records.member import SHARDS, View, shard_of
 from storage.records.source import Source
+
+if TYPE_CHECKING:
+    from extras.cluster.members.other_nodes import OtherNodes, Sharing
 
 
 def owner(working: Sequence[str], key: str) -> str:
@@ -30,13 +34,13 @@ def _weight(key: str, member: str) -> bytes:
 class SharedOwnership(Ownership):
     """One node's share, nothing before it is a member; see Ownership.
 
-    usage: of rate limits. cut_off: set by the member's actor, see `silence`.
+    usage: of rate limits. sharing: the other nodes' changes. cut_off: set by the member's actor, see `silence`.
     """
 
     shared = True
 
-    def __init__(self, me: str) -> None:
-        self.me, self.usage = me, Usage()
+    def __init__(self, me: str, sharing: Sharing | None = None) -> None:
+        self.me, self.usage, self.sharing = me, Usage(), sharing
         self.cut_off: Callable[[], str] = str
         self._working = self.view.working()
         self._shards = bytes(SHARDS)
@@ -55,6 +59,11 @@ class SharedOwnership(Ownership):
             self._shards = bytes(owner(self._working, f"shard/{shard}") == self.me for shard in range(SHARDS))
             self._moved.set()
             self._moved = trio.Event()
+
+    def follower(self, *of: Any) -> OtherNodes | None:
+        from extras.cluster.members.other_nodes import OtherNodes
+
+        return None if self.sharing is None else OtherNodes(self.sharing, *of)
 
     def mine(self, key: str) -> bool:
         return owner(self._working, key) == self.me

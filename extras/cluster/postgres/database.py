@@ -10,6 +10,7 @@ from zlib import crc32
 
 import trio
 
+from extras.cluster.members.other_nodes import Sharing
 from extras.cluster.members.ownership import SharedOwnership
 from extras.cluster.postgres.engine.connection import SPACE, Line, Lineage, PostgresConnection, connect, translated
 from extras.cluster.postgres.engine.examining import facts_of
@@ -26,7 +27,6 @@ from storage.secrets.sealing import examine_boxes, mark, opens_mark, read_mark
 from storage.secrets.vault import Vault
 from storage.sql.storage import Places, Storage
 from storage.sql.stores import scan
-from storage.sql.stores.sources import Sharing
 from storage.sql.transaction import next_turn
 
 READERS = 2
@@ -136,8 +136,7 @@ class PostgresStorage(Storage):
         self._beats = LinePool([lines.to("beat")], WITHIN)
         self.members = PostgresMembers(self._beats, lines.me, lambda: self.tail.head, self.tail.forget, clock=shared)
         if lines.shares:
-            self.sharing = Sharing(self._readers, self._lookups, vault)
-            self.ownership = SharedOwnership(lines.me)
+            self.ownership = SharedOwnership(lines.me, Sharing(self._readers, self._lookups, vault))
         self._watch = Watch(lines.to_hear(), (self._appender, self._writer), self.log.follower.unknown)
         self._appender.start()
         self._writer.start()

@@ -7,7 +7,6 @@ with `deleted:<when>:<id>` as its URL: undo restores it whole. An engine shared 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, NamedTuple
 
 import msgspec
 from msgspec.structs import replace
@@ -30,7 +29,7 @@ from storage.records.source import (
 from storage.secrets.connection import Connection
 from storage.secrets.sealing import COOKIES, HELLOS
 from storage.secrets.vault import Vault
-from storage.sql.transaction import Lookups, Readers, Transaction, Writer, every_row, first_row
+from storage.sql.transaction import Readers, Transaction, Writer, every_row, first_row
 
 _decode = msgspec.json.Decoder(Source).decode
 _WATCHED = """SELECT s.body, s.sealed, h.body, b.body, h.version, h.jar FROM source_key k JOIN source s ON s.key=k.key
@@ -263,51 +262,6 @@ def _row(source: Source, vault: Vault) -> tuple[bytes, bytes | None]:
         return msgspec.json.encode(source.without_secret), None
     sealed = vault.seal(HELLOS.kind, source.id, source.secret.encode())
     return msgspec.json.encode(source.without_secret), sealed
-
-
-_NEWEST = """SELECT (SELECT coalesce(max(number), 0) FROM source_change),
-    (SELECT value FROM fact WHERE name='tag_defaults')"""
-_AFTER = """SELECT c.number, k.id, s.body, s.sealed, h.body, h.version, h.jar FROM source_change c
-    JOIN source_key k ON k.key=c.key LEFT JOIN source s ON s.key=c.key LEFT JOIN source_hot h ON h.key=c.key
-    WHERE c.number>? ORDER BY c.number LIMIT ?"""
-
-
-class SourceChange(NamedTuple):
-    """A source as it is now, without its base; None if deleted. `number`: of its last change."""
-
-    number: int
-    source: SourceId
-    watched: WatchedSource | None
-
-
-class Newest(NamedTuple):
-    """change: the number of the newest change of a source or its state, 0 before any. tags: how often the defaults of
-    tags were changed.
-    """
-
-    change: int
-    tags: int
-
-
-class Sharing:
-    """Changes by other nodes. Numbers of changes rise in the order of commits."""
-
-    def __init__(self, readers: Readers, lookups: Lookups, vault: Vault) -> None:
-        self._readers, self._lookups, self._vault = readers, lookups, vault
-
-    async def newest(self) -> Newest:
-        """Return the newest numbers in one query; each node asks every second."""
-        change, tags = await self._lookups.one(_NEWEST)
-        return Newest(int(change), int(tags))
-
-    async def changes(self, after: int, limit: int) -> Sequence[SourceChange]:
-        """Return each source changed after a number, in order of its last change."""
-        return [self._change(row) for row in await every_row(self._readers, _AFTER, after, limit)]
-
-    def _change(self, row: Any) -> SourceChange:
-        number, source, body, sealed, hot, version, jar = row
-        watched = None if body is None else watched_of((body, sealed, hot, b"", version, jar), self._vault)
-        return SourceChange(number, SourceId(source), watched)
 
 
 _decode_defaults = msgspec.json.Decoder(TagDefaults).decode

@@ -11,6 +11,8 @@ import pytest
 import trio
 from msgspec.structs import replace
 
+from extras.cluster.members.other_nodes import Sharing
+from extras.cluster.members.ownership import SharedOwnership
 from extras.cluster.postgres.engine.writer import _LOCKS, PostgresWriter
 from storage.append import events_of
 from storage.errors import CursorMoved, Duplicate, StateMoved
@@ -115,11 +117,15 @@ async def test_a_source_has_one_url_whoever_adds_it_and_an_edit_compares_with_wh
         await a.sources.delete(known.id, a.lease, before=known)
 
 
+def sharing_of(storage: Storage) -> Sharing:
+    assert isinstance(storage.ownership, SharedOwnership) and storage.ownership.sharing is not None
+    return storage.ownership.sharing
+
+
 async def test_of_twins_that_two_starts_add_at_once_one_is_stored(three: tuple[Storage, Storage, Storage]) -> None:
     a, b, _ = three
-    assert a.sharing is not None
     for turn in range(10):
-        known = (await a.sharing.newest()).change
+        known = (await sharing_of(a).newest()).change
         found: list[str] = []
 
         async def add(storage: Storage, number: int, url: str, known: int = known, found: list[str] = found) -> None:
@@ -140,20 +146,22 @@ async def test_of_twins_that_two_starts_add_at_once_one_is_stored(three: tuple[S
 
 async def test_changes_of_sources_are_read_in_order_each_by_its_last(three: tuple[Storage, Storage, Storage]) -> None:
     a, b, reader = three
-    assert reader.sharing is not None and (await reader.sharing.newest()).change == 0
+    assert (await sharing_of(reader).newest()).change == 0
     for number in (1, 2, 3):
         await a.sources.add(a_source(number), a_state(number), a.lease)
-    first = await reader.sharing.changes(0, 500)
+    first = await sharing_of(reader).changes(0, 500)
     assert [change.source for change in first] == [a_source_id(number) for number in (1, 2, 3)]
     assert all(change.watched is not None and change.watched.base == b"" for change in first)
     await b.sources.update(a_source(1, title="new"), b.lease, Version(9), before=None)
     await b.sources.delete(a_source_id(2), b.lease)
     await a.log.append([a_harvest(3, "news")], a.lease, CountingMint(), stamp)
-    later = await reader.sharing.changes(first[-1].number, 500)
+    later = await sharing_of(reader).changes(first[-1].number, 500)
     assert [change.source for change in later] == [a_source_id(number) for number in (1, 2, 3)]
     assert [change.watched and change.watched.source.title for change in later][:2] == ["new", None]
-    assert later[-1].number == (await reader.sharing.newest()).change
-    assert len(await reader.sharing.changes(0, 2)) == 2 and not await reader.sharing.changes(later[-1].number, 2)
+    assert later[-1].number == (await sharing_of(reader).newest()).change
+    assert len(await sharing_of(reader).changes(0, 2)) == 2 and not await sharing_of(reader).changes(
+        later[-1].number, 2
+    )
 
 
 async def test_what_one_start_has_claimed_another_does_not_settle(three: tuple[Storage, Storage, Storage]) -> None:

@@ -6,6 +6,9 @@ reads the others' changes in commit order. Each change of ownership starts actor
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
 import trio
 
 from actors.locks import KeyedLocks
@@ -15,9 +18,11 @@ from actors.sources.ports import LiveSource, Ports
 from actors.sources.registry.inheriting import Inheriting
 from storage.errors import STANDSTILL
 from storage.ownership import NOBODY
+from storage.records.identity import SourceId
 from storage.records.source import WatchedSource
-from storage.sql.stores.sources import Sharing, SourceChange
-from storage.sql.transaction import next_turn
+from storage.secrets.vault import Vault
+from storage.sql.stores.sources import watched_of
+from storage.sql.transaction import Lookups, Readers, every_row, next_turn
 
 EVERY = 1.0
 """Seconds between readings of changes."""
@@ -25,11 +30,56 @@ AT_ONCE = 500
 STOPPED_AT_ONCE = 50
 
 
+_NEWEST = """SELECT (SELECT coalesce(max(number), 0) FROM source_change),
+    (SELECT value FROM fact WHERE name='tag_defaults')"""
+_AFTER = """SELECT c.number, k.id, s.body, s.sealed, h.body, h.version, h.jar FROM source_change c
+    JOIN source_key k ON k.key=c.key LEFT JOIN source s ON s.key=c.key LEFT JOIN source_hot h ON h.key=c.key
+    WHERE c.number>? ORDER BY c.number LIMIT ?"""
+
+
+class SourceChange(NamedTuple):
+    """A source as it is now, without its base; None if deleted. `number`: of its last change."""
+
+    number: int
+    source: SourceId
+    watched: WatchedSource | None
+
+
+class Newest(NamedTuple):
+    """change: the number of the newest change of a source or its state, 0 before any. tags: how often the defaults of
+    tags were changed.
+    """
+
+    change: int
+    tags: int
+
+
+class Sharing:
+    """Changes by other nodes. Numbers of changes rise in the order of commits."""
+
+    def __init__(self, readers: Readers, lookups: Lookups, vault: Vault) -> None:
+        self._readers, self._lookups, self._vault = readers, lookups, vault
+
+    async def newest(self) -> Newest:
+        """Return the newest numbers in one query; each node asks every second."""
+        change, tags = await self._lookups.one(_NEWEST)
+        return Newest(int(change), int(tags))
+
+    async def changes(self, after: int, limit: int) -> Sequence[SourceChange]:
+        """Return each source changed after a number, in order of its last change."""
+        return [self._change(row) for row in await every_row(self._readers, _AFTER, after, limit)]
+
+    def _change(self, row: Any) -> SourceChange:
+        number, source, body, sealed, hot, version, jar = row
+        watched = None if body is None else watched_of((body, sealed, hot, b"", version, jar), self._vault)
+        return SourceChange(number, SourceId(source), watched)
+
+
 class OtherNodes:
     """The follower of changes. `locks` are those that edits here hold."""
 
     def __init__(
-        self, ports: Ports, sharing: Sharing, table: SourceIndex, locks: KeyedLocks, inheriting: Inheriting
+        self, sharing: Sharing, ports: Ports, table: SourceIndex, locks: KeyedLocks, inheriting: Inheriting
     ) -> None:
         self._ports, self._sharing, self._table, self._locks = ports, sharing, table, locks
         self._inheriting = inheriting
