@@ -53,7 +53,7 @@ def whole(chain: str) -> str:
 
 
 def state_in(chain: str) -> str:
-    """Return the last two names of a chain, such as `live.hot` of `self._live.hot`."""
+    """Return the last two names of a chain, as in `live.hot`, also for an owner that is an attribute."""
     owner, _, name = whole(chain).rpartition(".")
     return f"{owner.rpartition('.')[2].lstrip('_')}.{name}"
 
@@ -92,12 +92,12 @@ def is_empty(value: ast.expr) -> bool:
 
 @dataclass
 class Known:
-    """The state of a function at one of its lines.
+    """The knowledge at a place of a function.
 
     names: the chain that a local name stands for. bound: the states in a local name; stale: those of an await ago.
     held: states that a name was bound to, and sent: those in an awaited call. old: those of both that were not read
-    since the last await; fresh: those that were. own: states that the function has written. stored: local names of what
-    an await of the storage returned.
+    since the last await; fresh: those that were. own: states that the function has written. stored: local names for
+    records from the storage.
     """
 
     names: dict[str, str] = field(default_factory=dict)
