@@ -161,16 +161,14 @@ class NoticePublisher:
             self._woken = trio.Event()
             debtors, self._debtors = self._debtors, {}
             for id in debtors:
-                owes = True
                 with suppress(*STANDSTILL):  # it still owes: retry later
-                    owes = await self._cry(id)
-                if owes:
-                    self._debtors[id] = None
+                    if not await self._cry(id):
+                        continue
+                self._debtors[id] = None
             with trio.move_on_after(AGAIN if self._debtors else float("inf")):
                 await self._woken.wait()
 
     async def _cry(self, id: str) -> bool:
-        """Send the notice that a destination owes; return whether it owed one."""
         debtor = await self._storage.alerts.destination(id)
         if debtor is None or debtor.owes is None:
             return False
