@@ -266,7 +266,8 @@ class Hub:
     def _forget(self, topic: _Topic) -> None:
         for reader in list(topic.readers.values()):
             self._drop(topic, reader)
-        self._topics.pop(topic.publication.id, None)
+        if self._topics.get(topic.publication.id) is topic:  # else one with a new address has replaced it
+            del self._topics[topic.publication.id]
 
     def _drop(self, topic: _Topic, reader: _Reader) -> None:
         if topic.readers.pop(reader.subscription.id, None) is not None:

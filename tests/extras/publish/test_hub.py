@@ -24,6 +24,7 @@ from extras.publish.hub import Hub
 from extras.publish.hub_endpoint import LONGEST_LEASE, MOST_BYTES, USUAL_LEASE
 from extras.publish.turns import Intent, mailbox_of
 from storage.records.publication import Publication, Subscriber, hash_of
+from storage.sql.stores.publications import Published
 from tests.api.house import FakeChild, House, make_house, running
 from tests.extras.publish.test_endpoint import published, tagged
 from tests.support.build import a_draft
@@ -365,6 +366,31 @@ async def test_another_address_or_the_end_of_a_publication_ends_what_was_subscri
     async with house.stranger() as reader:
         answer = await reader.post("/hub", data=wish(record["feeds"]["atom"]))
         assert answer.status_code == 400 and "withdrawn" in answer.text
+
+
+async def test_a_subscriber_of_a_new_address_outlives_the_end_of_the_old_one(
+    hub: tuple[House, Callbacks], client: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The hub learned from a slow reading that the old address was gone, and forgot the new one with it."""
+    house, callbacks = hub
+    record = await published(client)
+    await subscribed(house, record["feeds"]["atom"])
+    plain = house.storage.publications.by_hash
+
+    async def slowly(token_hash: str) -> Published | None:
+        found = await plain(token_hash)
+        await trio.sleep(1 if found is None else 0)
+        return found
+
+    monkeypatch.setattr(house.storage.publications, "by_hash", slowly)
+    renewed = (await client.post(f"/v1/publications/{record['id']}/address")).json()
+    await house.publish("one")
+    await trio.sleep(0.5)
+    await wished(house, renewed, "https://new.test/in", "another")
+    await trio.sleep(5)
+    await house.publish("two")
+    await trio.sleep(5)
+    assert [(each.url, each.titles) for each in callbacks.told] == [("https://new.test/in", ["two"])]
 
 
 @pytest.mark.parametrize("shared", ["domain", "address", "client"])
