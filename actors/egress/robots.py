@@ -171,7 +171,8 @@ class Robots:
             raise
         site.said.clear()
         self._keep(site, url, reading)
-        self._bytes += len(reading.text) - len(site.text)
+        if self._sites.get(url.origin) is site:  # else it was dropped in the meantime
+            self._bytes += len(reading.text) - len(site.text)
         site.text, site.known, site.unreachable = reading.text, True, ""
         site.until = trio.current_time() + lifetime
 

@@ -262,6 +262,21 @@ async def test_the_cache_is_bounded(autojump_clock: Clock, site: Site, monkeypat
     assert "20 origins" in repr(site.robots)
 
 
+async def test_the_cache_counts_no_copy_that_was_dropped_while_it_was_fetched(
+    autojump_clock: Clock, site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(robots, "MOST_ORIGINS", 20)
+    site.answer = Answer(200, OURS.encode(), after=3)
+    serve = site.network.servers["93.184.216.34", 80]
+    async with trio.open_nursery() as nursery:
+        for number in range(100):
+            site.network.names[f"h{number}.example"] = [("93.184.216.34",)]
+            site.network.servers["93.184.216.34", 80] = serve
+            nursery.start_soon(site.robots.verdict, parse_url(f"http://h{number}.example/"))
+    held = site.robots._sites.values()
+    assert len(held) == 20 and site.robots._bytes == sum(len(each.text) for each in held)
+
+
 @pytest.mark.parametrize(
     "text",
     [
