@@ -127,9 +127,9 @@ class NewestEvents:
         recent = None if kept is None or not kept.holds(publication, changes) else tail.since(kept.upto)
         if kept is None or recent is None:
             kept = await self._read(publication, changes)
-            self._kept[publication.id] = kept
         elif recent:
             await self._extend(kept, [each.stored for each in recent])
+        self._kept[publication.id] = kept  # it may have left the cache meanwhile
         self._kept.move_to_end(publication.id)
         while len(self._kept) > 1 and sum(each.size() for each in self._kept.values()) > KEPT:
             self._kept.popitem(last=False)

@@ -15,6 +15,7 @@ from lxml import html
 from actors.messages.views import SourceView
 from actors.notices import draft
 from api.ratelimit import STRANGERS
+from extras.publish import newest
 from extras.publish.newest import LIFE, MOST
 from storage.records.event import Draft
 from storage.records.identity import COUNTER_BITS, Seq
@@ -288,6 +289,35 @@ async def test_two_who_ask_at_once_get_the_same(house: House, client: httpx.Asyn
         for _ in range(8):
             nursery.start_soon(ask)
     assert len(bodies) == 8 and len(set(bodies)) == 1 and b"n4" in bodies[0]
+
+
+async def test_a_publication_that_leaves_the_cache_while_it_is_levelled_is_shown(
+    house: House, client: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another one is read meanwhile, and the cache is full."""
+    monkeypatch.setattr(newest, "KEPT", 1)
+    first, second = await published(client), await published(client)
+    await house.publish("one")
+    plain = newest.NewestEvents._extend
+
+    async def slowly(self: Any, *given: Any) -> None:
+        await trio.sleep(1)
+        await plain(self, *given)
+
+    monkeypatch.setattr(newest.NewestEvents, "_extend", slowly)
+    found = list[int]()
+
+    async def read(record: dict[str, Any]) -> None:
+        async with house.stranger() as reader:
+            found.append((await reader.get(record["feeds"]["atom"])).status_code)
+
+    await read(first)
+    await house.publish("two")
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(read, first)
+        await trio.sleep(0.5)
+        nursery.start_soon(read, second)
+    assert found == [200, 200, 200]
 
 
 # --- access ----------------------------------------------------------------------------------------------------------
