@@ -310,7 +310,7 @@ class SourceIndex:
     ) -> tuple[list[SourceView], Place | None]:
         ids, rest = self._ranking.page(after, limit, lambda source: picks(where, self._view(self._live[source])), SLICE)
         await trio.lowlevel.checkpoint()
-        return [self._view(self._live[source]) for source in ids], rest
+        return [self._view(self._live[source]) for source in ids if source in self._live], rest
 
     def slices(self) -> Iterator[list[LiveSource]]:
         """Return all sources, in slices."""

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 import trio
 
+from actors.selection import SourceSelection
 from actors.sources.index import SourceIndex
 from actors.sources.ports import LiveSource
 from storage.records.identity import Millis
@@ -48,3 +49,22 @@ async def test_a_walk_over_all_sources_calls_next_to_nothing_for_each(
         await trio.sleep(1)
         assert await table.planned() == pytest.approx(COUNT / 1800)
         assert await calls(lambda: walk(table)) < COUNT * most + 200
+
+
+async def test_a_source_that_is_deleted_between_two_slices_is_left_out(autojump_clock: Any) -> None:
+    """Which task goes on first is a matter of chance, so this is tried often."""
+    async with watching() as (run, _), trio.open_nursery() as nursery:
+        table, found = run.registry.table, list[int]()
+
+        async def find() -> None:
+            page = await table.find(None, 10, SourceSelection(kinds=("feed",)))
+            found.append(len(page.views))
+
+        for number in range(30):
+            table.put(live := LiveSource(a_source(number), SourceRuntime()))
+            await table.stop(live)
+            nursery.start_soon(find)
+            await trio.lowlevel.checkpoint()
+            table.drop(live.source.id)
+            await trio.sleep(1)
+        assert len(found) == 30
