@@ -7,6 +7,7 @@ noted           `await save(self._shift); self._stored = self._shift`: the shift
 taken over      `stored = await storage.get(…); live.hot = stored.hot`: memory may be newer
 cleared         `await read(); self._stale = False`: it may have become stale during the read
 passed on       `hot = live.hot; await …; save(hot)`
+looked up       `await …; self._live[id]`: another function may have removed it
 
 A state is an attribute that its module changes outside `__init__` (a public one: any module), in more than one
 function. A local name that is bound to an attribute stands for it. Not seen: changes inside a container, and a state
@@ -27,7 +28,11 @@ import pytest
 from tests.rules.source_files import ROOMS, modules, name_of, nodes_of
 
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 MUTATORS = {"clear", "pop", "popitem", "append", "add", "discard", "remove", "update", "setdefault"}
+REMOVERS = {"clear", "pop", "popitem", "discard", "remove"}
+FINDERS = {"move_to_end", "remove", "index"}
+"""Methods that raise without the element, in addition to a subscript."""
 STORES = {"replace", "renew", "update", "save", "put", "add", "step", "edit", "Record", "Harvest", "SourceState"}
 """Functions that store a state, or make one to store."""
 UNCHANGING = ("id", "url", "type")
@@ -70,6 +75,19 @@ def changed(tree: Sequence[ast.AST]) -> dict[str, set[str]]:
                     if (chain := chain_of(owner, {})).startswith("self."):
                         found.setdefault(state_in(chain), set()).add(function.name)
     return found
+
+
+def shrunk(tree: Sequence[ast.AST]) -> dict[str, set[str]]:
+    """Return the containers of `self` that become shorter, with the names of the functions that do so."""
+    found = dict[str, set[str]]()
+    for function in (node for node in tree if isinstance(node, FUNCTIONS)):
+        for node in ast.walk(function):
+            match node:
+                case ast.Subscript(value=owner, ctx=ast.Del()):
+                    found.setdefault(chain_of(owner, {}), set()).add(function.name)
+                case ast.Call(func=ast.Attribute(value=owner, attr=attr)) if attr in REMOVERS:
+                    found.setdefault(chain_of(owner, {}), set()).add(function.name)
+    return {chain: names for chain, names in found.items() if chain.startswith("self.")}
 
 
 @cache
@@ -137,11 +155,14 @@ def joined(ways: Sequence[Known | None]) -> Known | None:
 
 
 class Reader:
-    """Reads an async function in the order of its execution, each loop twice. found: (line, shape, state)."""
+    """Reads an async function in the order of its execution, each loop twice. found: (line, shape, state).
 
-    def __init__(self, states: frozenset[str]) -> None:
+    states: those that other functions change. shrinking: containers that others shorten.
+    """
+
+    def __init__(self, states: frozenset[str], shrinking: frozenset[str]) -> None:
         self.found: set[tuple[int, str, str]] = set()
-        self._states = states
+        self._states, self._shrinking = states, shrinking
         self._breaks: list[Known] = []
 
     def body(self, body: Sequence[ast.stmt], now: Known | None) -> Known | None:
@@ -227,6 +248,7 @@ class Reader:
 
     def _read(self, node: ast.AST, now: Known) -> None:
         """Take note of an expression, in the order of its evaluation."""
+        self._look_up(node, now)
         match node:
             case ast.Lambda():
                 return
@@ -238,7 +260,8 @@ class Reader:
                 for branch in (body, orelse):
                     self._read(branch, now.copy())
                 return
-        for child in ast.iter_child_nodes(node):
+        children = list(ast.iter_child_nodes(node))
+        for child in reversed(children) if isinstance(node, COMPREHENSIONS) else children:
             self._read(child, now)
         match node:
             case ast.Await(value=value):
@@ -251,6 +274,18 @@ class Reader:
                 read = {chain_of(node, now.names)}
                 now.old -= read
                 now.fresh |= read
+
+    def _look_up(self, node: ast.AST, now: Known) -> None:
+        match node:
+            case ast.Call(func=ast.Attribute(value=owner, attr=attr)) if attr in FINDERS:
+                chain = chain_of(owner, now.names)
+            case ast.Subscript(value=owner, slice=place, ctx=ast.Load()) if not isinstance(place, ast.Slice):
+                chain = chain_of(owner, now.names)
+            case _:
+                return
+        known = {whole(each) for each in now.fresh | now.own}
+        if now.waited and chain in self._shrinking and chain not in known:
+            self.found.add((node.lineno, "looked up", chain))
 
     def _states_in(self, node: ast.AST, now: Known) -> frozenset[str]:
         """Return the states that an expression has the values of, without elements and what never changes."""
@@ -329,10 +364,12 @@ class Reader:
 
 def stale(tree: Sequence[ast.AST]) -> Iterator[tuple[str, str, int]]:
     """Yield (function, shape and state, line) of a module."""
-    changers = changed(tree)
+    changers, removers = changed(tree), shrunk(tree)
     for node in tree:
         if isinstance(node, ast.AsyncFunctionDef):
-            reader = Reader(public() | {state for state, names in changers.items() if names - {node.name}})
+            states = frozenset(state for state, names in changers.items() if names - {node.name})
+            shrinking = frozenset(chain for chain, names in removers.items() if names - {node.name})
+            reader = Reader(public() | states, shrinking)
             reader.body(node.body, Known())
             for line, shape, chain in sorted(reader.found):
                 yield node.name, f"{shape} {chain}", line
@@ -354,6 +391,8 @@ REVIEWED = {
     "actors/delivery/actor.py _clamp: written back self._set_back": "`_clamp_at` shows whether the clock was set since",
     "actors/delivery/actor.py _pause: cleared self._dry": "False is the careful value: the outbox is read again",
     "actors/delivery/claims.py mend: cleared self._unsure": ONE_TASK,
+    "actors/delivery/concurrency.py _turn: looked up self._inside": "a Counter lacks nothing",
+    "actors/delivery/registry.py refresh: looked up self._actors": "`_start` has just put it there",
     "actors/importing.py _import: written back running.rows[:]": "all workers have ended",
     "actors/importing.py _work: written back running.rows[number]": "each row has one worker",
     "actors/jail/pool.py _live: cleared self._failed_starts": ONE_TASK,
@@ -411,6 +450,8 @@ EXAMPLES = {
     },
     "await self._read(); self._stale = False": {"cleared self._stale"},
     "source = live.source; await a(); await storage.update(source)": {"passed on live.source"},
+    "await a(); return [self._kept[id] for id in ids]": {"looked up self._kept"},
+    "await a(); self._kept.move_to_end(1)": {"looked up self._kept"},
     "hot = live.hot; await a(); live.hot = later(live.hot, hot)": set(),
     "news = self._news; await send(news)\nif self._news is news: self._news = None": set(),
     "hot = live.hot; live.hot = replace(hot, looks=1); await a()": set(),
@@ -418,6 +459,8 @@ EXAMPLES = {
     "stored = await self._storage.get(); live.hot = later(live.hot, stored.hot)": set(),
     "self._stale = False; await self._read()": set(),
     "id = live.source.id; await a(); await storage.update(id)": set(),
+    "await a(); return [self._kept[id] for id in ids if id in self._kept]": set(),
+    "await a(); self._kept[1] = 2; self._kept.move_to_end(1)": set(),
     "hot = live.hot\nif hot:\n    await a()\n    return\nlive.hot = hot": set(),
     "hot = live.hot\nwhile True:\n    await a()\n    if live.hot: break\nlive.hot = hot": set(),
 }

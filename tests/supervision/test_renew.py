@@ -167,7 +167,7 @@ async def test_a_restart_by_request_takes_along_what_depends_on_it_and_uses_no_b
 async def test_two_restarts_by_request_at_the_end_of_a_life_are_both_made(
     chance: random.Random, autojump_clock: object
 ) -> None:
-    """The supervisor may wake before or after the task that asks for the second one, so this is tried often."""
+    """The order of the two tasks is random, so the test repeats them."""
     log: list[str] = []
     specs = [ChildSpec(name, lives(log, name), ready_within=1) for name in "ab"]
     tree = Supervisor("root", specs, strategy=Strategy.REST_FOR_ONE, chance=chance)

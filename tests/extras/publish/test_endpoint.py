@@ -294,7 +294,7 @@ async def test_two_who_ask_at_once_get_the_same(house: House, client: httpx.Asyn
 async def test_a_publication_that_leaves_the_cache_while_it_is_levelled_is_shown(
     house: House, client: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Another one is read meanwhile, and the cache is full."""
+    """The cache is full, and another publication is read at the same time."""
     monkeypatch.setattr(newest, "KEPT", 1)
     first, second = await published(client), await published(client)
     await house.publish("one")

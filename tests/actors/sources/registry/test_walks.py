@@ -52,7 +52,7 @@ async def test_a_walk_over_all_sources_calls_next_to_nothing_for_each(
 
 
 async def test_a_source_that_is_deleted_between_two_slices_is_left_out(autojump_clock: Any) -> None:
-    """Which task goes on first is a matter of chance, so this is tried often."""
+    """The order of the two tasks is random, so the test repeats them."""
     async with watching() as (run, _), trio.open_nursery() as nursery:
         table, found = run.registry.table, list[int]()
 
