@@ -87,10 +87,9 @@ class DestinationActor:
         """Start a run: unfinished claims of an earlier one come first. `_dry`: the last claim left no due row."""
         self._queue = deque(self._book.held.values())
         self._in_flight = 0
-        self._finished = False
+        self._finished = self._dry = False
         self._pausing = trio.CancelScope()
         self._parked: StorageError | None = None
-        self._dry = False
         self._quiet: Millis | None = None
         self._stale, self._clamp_at = True, 0.0
         self._gathering = Gathering(self._world, self._storage, self._chance)
