@@ -54,6 +54,11 @@ for program in /app/file /app/directory/sanderling; do
     echo "check of $program in a bare root: well"
 done
 
+if ldconfig -p | grep -q 'libpq\.so\.5'; then # the C driver loads the system's
+    "$file" check | grep -q 'driver in c' || failed "PostgreSQL's driver is not the one in C"
+fi
+find "$directory" -name 'libpq*' | grep -q . && failed "a libpq is inside"
+
 # Every part that is listed has its text inside.
 "$file" licences --all >"$scratch/said" || failed "$file prints no licences"
 "$file" licences >"$scratch/said"

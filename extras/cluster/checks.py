@@ -124,4 +124,4 @@ async def build() -> str:
         return f"schema {len(steps)}; libpq is not on this machine"
     from psycopg import pq
 
-    return f"schema {len(steps)}, libpq {pq.version() // 10000}.{pq.version() % 10000}"
+    return f"schema {len(steps)}, libpq {pq.version() // 10000}.{pq.version() % 10000}, driver in {pq.__impl__}"

@@ -9,7 +9,7 @@ from importlib import metadata
 from pathlib import Path, PurePosixPath
 
 from release.licences.native import version_of
-from release.licences.table import CLASSIFIERS, EXPRESSIONS, FORMS, MORE_TEXTS, NATIVE, PACKAGES, Native
+from release.licences.table import CLASSIFIERS, EXPRESSIONS, FORMS, MORE_TEXTS, NATIVE, OF_BUILDS, PACKAGES, Native
 from sanderling import __version__
 
 TEXTS = Path(__file__).parent / "texts"
@@ -61,7 +61,7 @@ class Part:
 
 def parts(forms: Collection[str] = FORMS) -> list[Part]:
     """Return the program, its installed packages, and the native parts of these forms."""
-    there = {name: found for name in PACKAGES if (found := _found(name)) is not None}
+    there = {name: found for name in (*PACKAGES, *OF_BUILDS) if (found := _found(name)) is not None}
     native = [each for each in NATIVE if each.inside in {"", "sanderling", *there}]
     return [
         Part("sanderling", __version__, "MIT", (Text("LICENSE", OWN),)),

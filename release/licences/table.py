@@ -19,6 +19,8 @@ trio-websocket typing-extensions tzdata werkzeug wsproto
 """
 PACKAGES = tuple(_PACKAGES.split())
 """The packages that requirements/run.txt pins; a test compares them."""
+OF_BUILDS = ("psycopg-c",)
+"""Packages that only the frozen forms contain, from requirements/build.in."""
 
 CLASSIFIERS: Mapping[str, str] = {
     "License :: OSI Approved :: Apache Software License": "Apache-2.0",

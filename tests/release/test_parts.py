@@ -13,7 +13,7 @@ from packaging.licenses import canonicalize_license_expression
 from release.licences import native, parts
 from release.licences.freezing import packages_of, texts, unlicensed
 from release.licences.parts import expression_of, package
-from release.licences.table import FORMS, NATIVE, ONLY_ITS_OWN, PACKAGES
+from release.licences.table import FORMS, NATIVE, OF_BUILDS, ONLY_ITS_OWN, PACKAGES
 from tests.rules.source_files import ROOT
 from tests.rules.test_requirements import canonical, installed_with_it
 
@@ -32,6 +32,14 @@ def installed(folder: Path, *headers: str) -> metadata.Distribution:
 def test_the_table_names_every_package_that_is_pinned_or_asked_for() -> None:
     assert set(PACKAGES) == {canonical(name) for name in PINS}
     assert installed_with_it() <= set(PACKAGES)
+
+
+def test_what_is_frozen_has_the_driver_in_c_from_the_source_and_builds_it_against_the_systems_library() -> None:
+    pins = (ROOT / "requirements/build.txt").read_text("utf-8")
+    (pin,) = re.findall(r"^psycopg-c==(\S+) .*\n    --hash=sha256:\w{64}$", pins, re.M)
+    assert pin == PINS["psycopg"] and "psycopg-binary" not in pins
+    assert set(OF_BUILDS) == {"psycopg-c"} and "psycopg_c" in (ROOT / "release/sanderling.spec").read_text("utf-8")
+    assert {"gcc", "libpq-dev", "python3-dev"} <= set((ROOT / "release/recipe.yaml").read_text("utf-8").split())
 
 
 def test_no_part_lacks_its_text_or_its_expression() -> None:
