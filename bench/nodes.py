@@ -51,7 +51,7 @@ TOPIC = Topic(
         "wake": Figure("SC5 a commit, until another node's reader has it, p99", "ms", "<= 1 x 3 NOTIFY p99 + 40 ms"),
         "key": Figure("SC11 a look-up of a key alone, p50", "ms", "<= 3 x round trip"),
         "keys": Figure("SC11 CPU of a look-up, 200 at once", "us", "<= 15 us"),
-        "transactions": Figure("SC14 an idle node: transactions", "/s", "<= 10/s"),
+        "transactions": Figure("SC14 an idle node: transactions", "/s", "<= 3/s"),
         "statements": Figure("SC14 an idle node: statements", "/s", "<= 10/s"),
         "cpu": Figure("SC14 its CPU, of a core", "%", "<= 1 %"),
         "backends": Figure("SC14 CPU of its backends, of a core", "%"),

@@ -12,6 +12,7 @@ import shutil
 import sqlite3
 import statistics
 import tempfile
+import threading
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -29,11 +30,12 @@ CLIENTS, EVENTS, REQUESTS, ROUNDS = size(1_000, 10), size(20, 2), size(1_500, 20
 MANY, MANY_EVENTS, IDLE = size(10_000, 20), size(6, 2), size(16.0, 0.5)
 STALLED, STALLING = size(1_000, 10), size(120, 2)
 FLOODED, RATE, SECONDS = size(500, 10), size(200, 20), size(60, 1)
+PROBES, PROBED_EVERY, BESIDE = size(1_000, 10), 0.02, 200
 LOGGED, REPLAYED = size(1_000_000, 2_000), size(200_000, 500)
 TOPIC = Topic(
     "The stream",
     "CPU is the server's own, times are from a commit to a client's `recv`; the limits are raw sockets, a bare SELECT "
-    "and bare Quart-Trio.",
+    "and bare Quart-Trio on Hypercorn.",
     ("api/streams", "api/server", "storage/tail.py", "storage/append.py"),
     {
         "cpu": Figure("CPU a delivery, 1,000 clients, one 1 KB event at a time", "us", "<= 2 x raw sockets"),
@@ -48,6 +50,7 @@ TOPIC = Topic(
         "replay": Figure("CPU an event, replay from the middle of 1,000,000", "us", "<= 2 x SELECT"),
         "replayed": Figure("events replayed", "/s", ">= 50,000/s"),
         "get": Figure("CPU of an authed JSON GET", "us", "<= 1.33 x Quart-Trio"),
+        "probe": Figure("a probe beside 100 GETs/s, and 20 events/s to 200 clients, p99", "ms", "<= 5 ms"),
     },
 )
 
@@ -210,6 +213,41 @@ def gets(kind: str) -> float:
     return cpu * 1e6
 
 
+def probes(kind: str) -> list[float]:
+    """Return the seconds of probes, each on a new connection like a balancer's, beside GETs; with us, streams, too."""
+    server, ends = Server(kind), threading.Event()
+    crowd = Crowd(server, BESIDE if kind == "ours" else 0)
+    if kind == "ours":
+        server.say(f"flood {20 * 60} 20")
+    busy = [threading.Thread(target=_beside, args=(server, ends)), threading.Thread(target=crowd.read, args=(ends,))]
+    for thread in busy:
+        thread.start()
+    times = list[float]()
+    for number in range(PROBES):
+        path = (b"/healthz", b"/readyz")[number % 2]
+        began = time.perf_counter()
+        with server.connect() as client:
+            client.sendall(b"GET " + path + b" HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+            assert client.recv(65536).startswith(b"HTTP/1.1 200")
+        times.append(time.perf_counter() - began)
+        time.sleep(PROBED_EVERY)
+    ends.set()
+    for thread in busy:
+        thread.join()
+    crowd.close()
+    server.close()
+    return times
+
+
+def _beside(server: Server, ends: threading.Event) -> None:
+    """Get an event 100 times a second, each on a new connection, as 500 on one would end it."""
+    path = f"/v1/events/{id_of(FIRST, 7)}".encode()
+    while not ends.wait(0.01):
+        with server.connect() as client:
+            client.sendall(b"GET " + path + b" HTTP/1.1\r\nHost: x\r\nX-API-Key: " + KEY.encode() + b"\r\n\r\n")
+            client.recv(65536)
+
+
 def lateness(key: str, raw: Sequence[float], ours: Sequence[float]) -> Row:
     return Row(key, 1e3 * percentile(ours, 99), 1e3 * percentile(raw, 99), f"last {1e3 * max(ours):.0f}")
 
@@ -238,3 +276,4 @@ def rows() -> Iterator[Row]:
     answers = [(gets("bare"), gets("ours")) for _ in range(ROUNDS)]
     bare, mine = (statistics.median(each[side] for each in answers) for side in (0, 1))
     yield Row("get", mine, bare)
+    yield lateness("probe", probes("bare"), probes("ours"))

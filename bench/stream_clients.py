@@ -6,6 +6,7 @@ import selectors
 import socket
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -146,6 +147,13 @@ class Crowd:
                 assert data, "the server has gone"
                 key.data.rest.extend(data)
                 yield key.data
+
+    def read(self, ends: threading.Event) -> None:
+        """Read and count events until the end."""
+        while self._clients and not ends.is_set():
+            for key, _ in self._selector.select(0.1):
+                key.data.rest.extend(key.fileobj.recv(65536))  # type: ignore[union-attr]
+                key.data.count()
 
     def close(self) -> None:
         for client in self._clients:

@@ -17,6 +17,7 @@ from contextlib import suppress
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import msgspec
@@ -192,7 +193,7 @@ def doors_of(storage: Storage, port: int) -> AppContext:
         resolver=missing,
         connector=missing,
         listen=listen,
-        jail=missing,
+        jail=SimpleNamespace(lacks=str),
         open_storage=missing,
         reach=lambda name: None,
         log=lambda event, **fields: None,
@@ -250,6 +251,11 @@ async def bare(port: int) -> None:
         event = await storage.log.get(name)
         assert event is not None
         return Response(event.body, content_type="application/json")
+
+    @app.get("/healthz")
+    @app.get("/readyz")
+    async def probe() -> Response:
+        return Response(b'{"status": "ok"}', content_type="application/json")
 
     async def push(events: Sequence[Stored]) -> None:
         raise AssertionError("no stream here")
