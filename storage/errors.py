@@ -46,6 +46,10 @@ class AlertsMoved(StorageError):
         self.revision, self.at = revision, at
 
 
+class DestinationMoved(StorageError):
+    """A destination is not as its sender knows it: nothing was claimed, read it again."""
+
+
 class DiskFull(StorageError):
     """The disk is full: wait, free space, and retry. Nothing was written."""
 

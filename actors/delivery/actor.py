@@ -13,6 +13,8 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from math import inf
 
 import trio
 from msgspec.structs import replace
@@ -26,10 +28,10 @@ from actors.delivery.schedule import BREATHER, LONGEST_RETRY_AFTER, latest, outc
 from actors.delivery.status import Standing, after, is_kept, moved_on, next_news, reminded, standing_of, with_standing
 from actors.destination_kinds.answer import Answer
 from actors.messages.views import TestResult
-from actors.messages.workers import DestinationMessage, TestDelivery
+from actors.messages.workers import DestinationMessage, OutboxGrew, TestDelivery
 from actors.observer import Attempt
 from actors.world import World
-from storage.errors import STANDSTILL, StorageError
+from storage.errors import STANDSTILL, DestinationMoved, StorageError
 from storage.records.destination import Delivery, Destination, Notice
 from storage.records.event import MATCHED
 from storage.records.identity import START, Millis
@@ -84,12 +86,17 @@ class DestinationActor:
         self._begin()
 
     def _begin(self) -> None:
-        """Start a run: unfinished claims of an earlier one come first. `_dry`: the last claim left no due row."""
+        """Start a run: unfinished claims of an earlier one come first.
+
+        `_dry`: the last claim left no due row. `_nudged`: there are new rows. `_later`: when the next of the others is
+        due, inf if there is none; unknown once that has passed.
+        """
         self._queue = deque(self._book.held.values())
         self._in_flight = 0
         self._finished = self._dry = False
         self._pausing = trio.CancelScope()
         self._parked: StorageError | None = None
+        self._nudged, self._later = False, 0.0
         self._quiet: Millis | None = None
         self._stale, self._clamp_at = True, 0.0
         self._gathering = Gathering(self._world, self._storage, self._chance)
@@ -130,17 +137,22 @@ class DestinationActor:
         if runs_dry or self._parked or self._stale:
             parked = self._parked
             try:
-                await self._write()
+                settling = self._settling.locked()
+                if not settling:  # else those outcomes go along with the claim
+                    await self._write()
                 await self._refill()
-                if self._parked is parked:  # else an outcome could not be stored in the meantime
+                if self._parked is parked and not settling:  # else an outcome may not be stored
                     self._parked = None
             except STANDSTILL as error:
                 self._park(error)
         return bool(self._queue) and self._width() > 0 and not self._parked
 
     async def _refill(self) -> None:
-        self._stale = False  # an edit during the read makes it stale again
-        await self._read()
+        nudged = self._nudged and not (self._stale or self._parked or self._gathers())
+        self._nudged = False
+        if not nudged:
+            self._stale, self._later = False, 0.0  # an edit during the read makes it stale again
+            await self._read()
         await self._book.mend()
         self._hush()
         await self._clamp()
@@ -148,9 +160,16 @@ class DestinationActor:
         if self._record is not None and self._width():
             await self._gathering.gather(self._record)
             most = MOST_IN_FLIGHT if self._gathers() else MOST_CLAIMED  # a digest is large
-            claimed = await self._book.claim(most, digests=self._gathers())
+            known = self._record if nudged else None
+            try:
+                claimed = await self._book.claim(most, digests=self._gathers(), known=known)
+            except DestinationMoved:
+                self._stale = True
+                await self._refill()
+                return
             self._queue += claimed
-            self._dry = len(claimed) < most
+            self._nudged = len(claimed) == most  # there are probably more
+            self._dry = not self._nudged
             if self._queue:
                 self._world.reach("delivery/after claim")
 
@@ -170,6 +189,7 @@ class DestinationActor:
         if self._clamp_at == tick:  # else the clock has been set in the meantime
             self._clamp_at, self._set_back = tick + LONGEST_SLEEP, False
         if rows:
+            self._later = 0.0
             self._world.log("delivery.clamped", destination_id=self._id, rows=rows)
 
     def stepped(self) -> None:
@@ -248,16 +268,19 @@ class DestinationActor:
     # --- waiting -------------------------------------------------------------------------------------------------
 
     async def _until_due(self) -> float:
-        times, longest = [next_news(self._standing, self._notice_after)], LONGEST_SLEEP
+        times: list[float | None] = [next_news(self._standing, self._notice_after)]
+        longest = LONGEST_SLEEP
         if self._parked:
             return PARKED
         if self._quiet is not None:
             times += [self._quiet]
         elif self._width():
             try:
-                waits = await self._storage.outbox.next_due(self._id, digests=self._gathers())
-                times += [waits, self._gathering.closes]
-                longest = LONGEST_SLEEP if waits is None else EVERY
+                if self._later <= self._world.now():
+                    waits = await self._storage.outbox.next_due(self._id, digests=self._gathers())
+                    self._later = inf if waits is None else waits
+                times += [self._later, self._gathering.closes]
+                longest = LONGEST_SLEEP if self._later == inf else EVERY
             except STANDSTILL as error:
                 self._park(error)
                 return PARKED
@@ -280,6 +303,10 @@ class DestinationActor:
         if message is not None or not self._finished:
             self._dry = False
         self._finished = False
+        with suppress(trio.WouldBlock):
+            while isinstance(message, OutboxGrew):  # one claim for all of them
+                self._nudged, message = True, None
+                message = self._mailbox.receive_nowait()
         if isinstance(message, TestDelivery):
             await self._test(message)
 
@@ -305,7 +332,7 @@ class DestinationActor:
         self._take(delivery, answer)
         if answer.delivered:
             self._world.reach("delivery/after 2xx")
-        await self._settle()
+        await self._settle(may_wait=True)
 
     async def _post(
         self,
@@ -330,6 +357,7 @@ class DestinationActor:
         self._count(delivery, answer, now)
         if found.retry_at is not None:
             found = replace(found, retry_at=self._quiet_at(found.retry_at) or found.retry_at)
+            self._later = min(self._later, found.retry_at or 0)
         self._book.note(found)
         self._changed(*after(self._standing, answer, now))
         self._in_flight -= 1
@@ -344,19 +372,19 @@ class DestinationActor:
         if answer.delivered:
             metrics.delivery_delay.observe(max(0, now - delivery.first_due) / 1000)
 
-    async def _settle(self) -> None:
+    async def _settle(self, *, may_wait: bool = False) -> None:
         """Store all outcomes; if storage fails, park and retry later."""
         try:
-            await self._write()
+            await self._write(may_wait=may_wait)
         except STANDSTILL as error:
             self._park(error)
 
-    async def _write(self) -> None:
+    async def _write(self, *, may_wait: bool = False) -> None:
         """Store outcomes and standing; a caller that waited for the lock finds its own stored. Raises DiskFull,
         Unavailable.
         """
         async with self._settling:
-            await self._book.write()
+            await self._book.write(may_wait=may_wait)
             record, standing = self._record, self._standing
             if record is not None and (self._news is not None or not is_kept(record, standing)):
                 await self._save_state(standing, self._news)

@@ -11,8 +11,8 @@ from collections.abc import Iterable, Sequence
 import trio
 
 from actors.world import World
-from storage.errors import Unavailable
-from storage.records.destination import Delivery, Outcome
+from storage.errors import DestinationMoved, Unavailable
+from storage.records.destination import Delivery, Destination, Outcome
 from storage.records.identity import Seq
 from storage.sql.storage import Storage
 
@@ -32,12 +32,19 @@ class Claims:
     def __repr__(self) -> str:
         return f"<Claims of {self._destination}: {len(self.held)} held, {len(self._outcomes)} to write down>"
 
-    async def claim(self, most: int, *, digests: bool) -> Sequence[Delivery]:
-        """Claim due deliveries, durably. Raises DiskFull, Unavailable."""
+    async def claim(self, most: int, *, digests: bool, known: Destination | None = None) -> Sequence[Delivery]:
+        """Claim due deliveries, durably; see Outbox. Raises DestinationMoved, DiskFull, Unavailable."""
         work, lease, claimed = self._storage.outbox, self._storage.lease, list[Delivery]()
         with trio.move_on_after(COMMIT_DEADLINE, shield=True):
             self._unsure = True
-            claimed += await work.claim(self._destination, self._world.now(), most, lease, digests=digests)
+            try:
+                found = await work.claim(
+                    self._destination, self._world.now(), most, lease, digests=digests, known=known
+                )
+            except DestinationMoved:
+                self._unsure = False
+                raise
+            claimed += found
             self._unsure = False
         if self._unsure:
             raise Unavailable(f"no claim within {COMMIT_DEADLINE:.0f} s")
@@ -55,7 +62,8 @@ class Claims:
         """Release the possible rows of an unfinished claim. Raises DiskFull, Unavailable."""
         if self._unsure:
             work, lease = self._storage.outbox, self._storage.lease
-            await work.release(lease, destination=self._destination, held=tuple(self.held))
+            settling = (outcome.seq for outcome in self._outcomes)
+            await work.release(lease, destination=self._destination, held=(*self.held, *settling))
             self._unsure = False
 
     def note(self, outcome: Outcome) -> None:
@@ -63,13 +71,16 @@ class Claims:
         del self.held[outcome.seq]
         self._outcomes.append(outcome)
 
-    async def write(self) -> None:
-        """Store all known outcomes in one transaction. If it raises DiskFull or Unavailable, they are kept."""
+    async def write(self, *, may_wait: bool = False) -> None:
+        """Store all known outcomes in one transaction, which may wait for other jobs.
+
+        If it raises DiskFull or Unavailable, they are kept.
+        """
         if not self._outcomes:
             return
         batch = tuple(self._outcomes)
         with trio.move_on_after(COMMIT_DEADLINE, shield=True) as patience:
-            await self._storage.outbox.settle(batch, self._storage.lease)
+            await self._storage.outbox.settle(batch, self._storage.lease, may_wait=may_wait)
             del self._outcomes[: len(batch)]
         if patience.cancelled_caught:
             raise Unavailable(f"outcomes not written within {COMMIT_DEADLINE:.0f} s")

@@ -7,7 +7,6 @@ from contextlib import suppress
 from urllib.parse import urlsplit
 
 import trio
-from msgspec.structs import replace
 
 from actors.delivery.actor import DestinationActor, result_of
 from actors.delivery.attempt import Sender
@@ -30,8 +29,8 @@ from supervision import Child, ChildSpec, DynamicSupervisor, Mailbox, MailboxFul
 
 MAILBOX_BOUND = 8
 """Messages that may wait for a destination. A nudge beyond that is dropped: the actor is awake and will check."""
-ROWS_EVERY = 0.5
-"""Seconds between checks for rows that another node has put into the outbox."""
+ROWS_EVERY, QUIET_EVERY = 0.5, 1.0
+"""Seconds between checks for rows that another node has put into the outbox: while events come, and otherwise."""
 STRAYS_EVERY = 30.0
 """Seconds between checks for rows that no actor delivers."""
 AT_ONCE = 500
@@ -98,8 +97,11 @@ class DeliveryRegistry:
 
     async def _look_for_rows(self) -> None:
         """Wake actors that have new rows from another node's matcher, which does not notify this node."""
+        tail = self._storage.tail
         while True:
-            await trio.sleep_until(next_turn(ROWS_EVERY))
+            with trio.move_on_at(next_turn(QUIET_EVERY)):
+                await tail.wait_past(tail.head)
+                await trio.sleep_until(next_turn(ROWS_EVERY))
             with suppress(*STANDSTILL):
                 for id in await self._storage.outbox.due(self._world.now()):
                     self.nudge(id)
@@ -151,7 +153,7 @@ class DeliveryRegistry:
                     if self._ownership.shared and id not in self._actors:
                         await self._storage.outbox.release(self._storage.lease, destination=id)
                     self._start(id)
-                    if not _same(destination, self._actors[id].record):
+                    if not destination.is_as(self._actors[id].record):
                         self._actors[id].renew()
                         self.nudge(id)
 
@@ -221,8 +223,3 @@ class DeliveryRegistry:
     async def _sample(self) -> tuple[str, bytes]:
         active = (await self._storage.keys.signing())[0]
         return sample(Signer(active), self._base_url, self._world.now(), self._world.chance("delivery/sample"))
-
-
-def _same(stored: Destination, known: Destination | None) -> bool:
-    """Return whether an actor knows the stored record, ignoring the time of its newest delivery."""
-    return known is not None and stored == replace(known, last_delivery_at=stored.last_delivery_at)

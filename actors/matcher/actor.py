@@ -213,7 +213,7 @@ class Matcher:
         self._audience = Audience(self._refused)
         await self._read_alerts()
         # An earlier life may have ended between its commit and its nudges.
-        for destination in self._audience.all_destinations():
+        for destination in await self._storage.outbox.due(self._world.now()):
             self._nudge(destination)
         # The outbox is durable, and no start depends on the log: a backlog delays none.
         self._child.ready()

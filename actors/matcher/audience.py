@@ -75,10 +75,6 @@ class Audience:
         """Return the active destinations of an alert."""
         return self._destinations.get(alert, ())
 
-    def all_destinations(self) -> list[str]:
-        """Return all active destinations."""
-        return [destination for ids in self._destinations.values() for destination in ids]
-
     def __len__(self) -> int:
         return len(self._alerts)
 

@@ -99,6 +99,10 @@ class Destination(Struct, frozen=True):
     """The last editor: a key's name, the dashboard, this machine; "" for the service itself."""
     managed: Managed | None = None
 
+    def is_as(self, known: Destination | None) -> bool:
+        """Return whether this is the known record, ignoring the time of its newest delivery."""
+        return known is not None and self == replace(known, last_delivery_at=self.last_delivery_at)
+
     @property
     def works(self) -> bool:
         """Whether deliveries are sent: it is neither paused nor disabled."""

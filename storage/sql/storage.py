@@ -80,10 +80,12 @@ class NoticingWriter:
     def __init__(self, writer: Writer, damage: Damage) -> None:
         self._writer, self._damage = writer, damage
 
-    async def submit(self, job: Job[T], *, events: int = 0, rows: int = 1, holds: Sequence[Row] = ()) -> T:
+    async def submit(
+        self, job: Job[T], *, events: int = 0, rows: int = 1, holds: Sequence[Row] = (), may_wait: bool = False
+    ) -> T:
         """Run a job in the next transaction; see Writer."""
         with self._damage.noted():
-            return await self._writer.submit(job, events=events, rows=rows, holds=holds)
+            return await self._writer.submit(job, events=events, rows=rows, holds=holds, may_wait=may_wait)
 
 
 class FencedWriter:
@@ -92,14 +94,16 @@ class FencedWriter:
     def __init__(self, writer: Writer, lease: Lease) -> None:
         self._writer, self._lease = writer, lease
 
-    async def submit(self, job: Job[T], *, events: int = 0, rows: int = 1, holds: Sequence[Row] = ()) -> T:
+    async def submit(
+        self, job: Job[T], *, events: int = 0, rows: int = 1, holds: Sequence[Row] = (), may_wait: bool = False
+    ) -> T:
         """Run a job in the next transaction; see Writer."""
 
         def fenced(transaction: Transaction) -> T:
             transaction.fence(self._lease)
             return job(transaction)
 
-        return await self._writer.submit(fenced, events=events, rows=rows, holds=holds)
+        return await self._writer.submit(fenced, events=events, rows=rows, holds=holds, may_wait=may_wait)
 
 
 class NoticingReaders:

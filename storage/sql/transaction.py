@@ -81,11 +81,14 @@ REVISES: Final[Row] = ("fact", "alerts")
 class Writer(Protocol):
     """Runs the stores' writes: on an engine's thread, or on the loop itself."""
 
-    async def submit(self, job: Job[T], *, events: int = 0, rows: int = 1, holds: Sequence[Row] = ()) -> T:
+    async def submit(
+        self, job: Job[T], *, events: int = 0, rows: int = 1, holds: Sequence[Row] = (), may_wait: bool = False
+    ) -> T:
         """Run a job in the next transaction and return its result once that is durable.
 
         `events` and `rows` say how much it writes. `holds`: the rows that it reads and changes, or counts up. A shared
         database locks those of all jobs of a transaction in one order before the first job, so no two nodes deadlock.
+        may_wait: a thread may wait a moment for other jobs, so that they share a transaction.
         Raises what the job raises, DiskFull, Unavailable, Corrupt. If
         cancelled, the job may still happen.
         """

@@ -1,6 +1,7 @@
 """The writing thread: an unbounded queue, and group commit. The engine defines the commit.
 
-All jobs that wait when a transaction ends (at most 512 events or 500 other rows) form the next one. A job is a function
+All jobs that wait when a transaction ends (at most 512 events or 500 other rows) form the next one. If all of them may
+wait, the thread waits up to LINGER for one that may not, and takes them along. A job is a function
 of the open transaction that decides first and writes last. So a job that refuses (a moved cursor, a duplicate URL) has
 changed nothing, and the others continue.
 
@@ -23,6 +24,7 @@ from storage.sql.transaction import MOST_EVENTS, MOST_ROWS, Job, Row
 
 SLICE = 200
 """Waiters woken at once, so that a thousand of them never block the loop for long."""
+LINGER = 0.1
 CLOSE_WITHIN = 30.0
 """Seconds that pending writes get at a close."""
 MOST_STUMBLES = 20
@@ -34,10 +36,10 @@ T = TypeVar("T")
 class Ticket(Generic[T]):
     """One job and its waiting task, None after the task was cancelled."""
 
-    __slots__ = ("error", "events", "holds", "job", "result", "rows", "waiter")
+    __slots__ = ("error", "events", "holds", "job", "may_wait", "result", "rows", "waiter")
 
-    def __init__(self, job: Job[T], events: int, rows: int, holds: Sequence[Row]) -> None:
-        self.job, self.events, self.rows, self.holds = job, events, rows, holds
+    def __init__(self, job: Job[T], events: int, rows: int, holds: Sequence[Row], *, may_wait: bool = False) -> None:
+        self.job, self.events, self.rows, self.holds, self.may_wait = job, events, rows, holds, may_wait
         self.waiter: trio.lowlevel.Task | None = trio.lowlevel.current_task()
         self.error: Exception | None = None
         self.result: T | None = None
@@ -77,11 +79,13 @@ class WritingThread:
     def begin(self, name: str) -> None:
         threading.Thread(target=self._run, name=name, daemon=True).start()
 
-    async def submit(self, job: Job[T], *, events: int = 0, rows: int = 1, holds: Sequence[Row] = ()) -> T:
+    async def submit(
+        self, job: Job[T], *, events: int = 0, rows: int = 1, holds: Sequence[Row] = (), may_wait: bool = False
+    ) -> T:
         """Run a job in the next transaction; see Writer."""
         if self._closing or self._stopped.is_set():
             raise Unavailable(self._ended or "the storage is closed")
-        ticket = Ticket(job, events, rows, holds)
+        ticket = Ticket(job, events, rows, holds, may_wait=may_wait)
         if not self._waiting:
             self._moved_at = trio.current_time()
         self._waiting += 1
@@ -205,7 +209,7 @@ class WritingThread:
 
     def _take(self) -> list[Ticket[Any]]:
         """Wait for work and take as much as fits one transaction into `_batch`; empty at the end."""
-        batch = self._batch
+        batch, linger = self._batch, LINGER
         events = rows = 0
         ticket, self._next = self._next or self._wait(), None
         while ticket is not None:
@@ -213,8 +217,9 @@ class WritingThread:
             if batch and (events > MOST_EVENTS or rows > MOST_ROWS):
                 break
             batch.append(ticket)
+            linger = linger / 2 if ticket.may_wait else 0.0  # halved, so that many in a row wait no longer in all
             try:
-                ticket = self._queue.get_nowait()
+                ticket = self._queue.get(linger > 0, linger)
             except queue.Empty:
                 return batch
         self._next = ticket

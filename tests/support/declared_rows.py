@@ -31,9 +31,7 @@ def declared_rows() -> Iterator[None]:
     """Check every job of the in-loop engine during the block."""
     right = LoopWriter.submit
 
-    async def submit(
-        self: LoopWriter, job: Job[Any], *, events: int = 0, rows: int = 1, holds: Sequence[Row] = ()
-    ) -> Any:
+    async def submit(self: LoopWriter, job: Job[Any], *, holds: Sequence[Row] = (), **more: Any) -> Any:
         @wraps(getattr(job, "func", job))
         def checked(transaction: Transaction) -> Any:
             changed: list[Row] = []
@@ -44,7 +42,7 @@ def declared_rows() -> Iterator[None]:
                 raise Undeclared(f"{checked.__qualname__} changes {sorted(undeclared)}")
             return result
 
-        return await right(self, checked, events=events, rows=rows, holds=holds)
+        return await right(self, checked, holds=holds, **more)
 
     with patch.object(LoopWriter, "submit", submit):
         yield

@@ -199,7 +199,9 @@ class LoopWriter:
         self._closed = False
         self._moved_at: float | None = None
 
-    async def submit(self, job: Job[T], *, events: int = 0, rows: int = 1, holds: Sequence[Row] = ()) -> T:
+    async def submit(
+        self, job: Job[T], *, events: int = 0, rows: int = 1, holds: Sequence[Row] = (), may_wait: bool = False
+    ) -> T:
         """Run a job when its turn comes; see Writer.
 
         Cancelled before its turn, it does not happen. Cancelled during the sync, it still happens, as on a thread that

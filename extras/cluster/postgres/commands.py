@@ -104,7 +104,9 @@ class PostgresSnapshot(Storage):
 
 
 class _NoWriter:
-    async def submit(self, job: Job[T], *, events: int = 0, rows: int = 1, holds: Sequence[Row] = ()) -> T:
+    async def submit(
+        self, job: Job[T], *, events: int = 0, rows: int = 1, holds: Sequence[Row] = (), may_wait: bool = False
+    ) -> T:
         raise Unavailable("a snapshot is only read")
 
 

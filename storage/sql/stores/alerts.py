@@ -8,6 +8,7 @@ from functools import partial
 import msgspec
 from msgspec.structs import replace
 
+from storage.errors import DestinationMoved
 from storage.records.alert import Alert
 from storage.records.destination import Destination, Private, Secret
 from storage.records.identity import Millis, Seq
@@ -184,6 +185,13 @@ def change_destination(
     if _wishes(changed) != _wishes(before):
         revise(transaction)
     return changed
+
+
+def expect(transaction: Transaction, known: Destination) -> None:
+    """Raise DestinationMoved unless a destination is stored as it is known."""
+    row = transaction.execute(_DESTINATIONS + " WHERE id=?", (known.id,)).fetchone()
+    if row is None or not _destination(row, transaction.vault).is_as(known):
+        raise DestinationMoved(known.id)
 
 
 def revise(transaction: Transaction) -> None:

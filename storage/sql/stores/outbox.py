@@ -24,6 +24,7 @@ from storage.records.alert import KEPT_DAYS
 from storage.records.destination import (
     Attempt,
     Delivery,
+    Destination,
     Freeze,
     Hit,
     Match,
@@ -38,7 +39,7 @@ from storage.records.destination import (
 from storage.records.event import first_seq_in, id_in
 from storage.records.identity import Millis, Seq, day_of
 from storage.secrets.connection import Connection
-from storage.sql.stores.alerts import change_destination, changed_at
+from storage.sql.stores.alerts import change_destination, changed_at, expect
 from storage.sql.stores.scan import LAST
 from storage.sql.stores.stories import WEEK
 from storage.sql.transaction import Lookups, Readers, Row, Transaction, Writer, every_row, first_row
@@ -201,20 +202,33 @@ class Outbox:
         return await self._writer.submit(job, rows=1 + len(matches), holds=holds)
 
     async def claim(
-        self, destination: str, now: Millis, limit: int, lease: Lease, *, digests: bool = False
+        self,
+        destination: str,
+        now: Millis,
+        limit: int,
+        lease: Lease,
+        *,
+        digests: bool = False,
+        known: Destination | None = None,
     ) -> Sequence[Delivery]:
         """Return due rows of a destination, oldest first, whose event is still in the log. Counts the attempt durably.
 
         A row of a digest has the digest's id and body; with `digests`, only such rows are returned. Rows stay claimed
         until settled; `release` at start frees those of an earlier start. A row whose event has left the log is given
         up, with an entry in the attempts log.
+
+        known: the record by which the caller has decided, and expects a row. The claim is then the only transaction;
+        it raises DestinationMoved if the record is another.
         """
-        due = await self.next_due(destination, digests=digests)
-        if due is None or due > now:  # so that an empty claim writes nothing
-            return ()
+        if known is None:
+            due = await self.next_due(destination, digests=digests)
+            if due is None or due > now:  # so that an empty claim writes nothing
+                return ()
 
         def job(transaction: Transaction) -> Sequence[Delivery]:
             transaction.fence(lease)
+            if known is not None:
+                expect(transaction, known)
             return _claim(transaction, destination, now, limit, lease, digests=digests)
 
         return await self._writer.submit(job, rows=limit, holds=_destinations([destination]))
@@ -269,7 +283,7 @@ class Outbox:
 
         return await self._writer.submit(job, holds=_destinations([destination]))
 
-    async def settle(self, outcomes: Sequence[Outcome], lease: Lease) -> None:
+    async def settle(self, outcomes: Sequence[Outcome], lease: Lease, *, may_wait: bool = False) -> None:
         """Record outcomes: `sent` and `given_up` leave the outbox, `retry` becomes due again at `retry_at`.
 
         Skips rows that this lease has not claimed, such as those taken over by another.
@@ -281,7 +295,7 @@ class Outbox:
             _settle(transaction, outcomes, lease)
 
         holds = _destinations(outcome.destination for outcome in outcomes)
-        await self._writer.submit(job, rows=2 * len(outcomes), holds=holds)
+        await self._writer.submit(job, rows=2 * len(outcomes), holds=holds, may_wait=may_wait)
 
     async def claims_of_others(self, destinations: Sequence[str], lease: Lease) -> Sequence[Claim]:
         """Return the rows that other starts have claimed and not settled. Takes some hundreds of destinations."""

@@ -23,6 +23,7 @@ from storage.append import events_of
 from storage.records.destination import Match
 from storage.records.event import Stored
 from storage.records.identity import Millis
+from storage.sql.storage import Storage
 from supervision import ChildSpec, DynamicSupervisor, MailboxFull, Supervisor
 from tests.actors.matcher.rig import Mint, a_destination, an_alert, stamp
 from tests.support.build import NOW, a_harvest, a_source, a_source_id, a_state
@@ -54,9 +55,11 @@ def answers(*statuses: int, retry_after: float | None = None, takes: float = 0.0
 
 
 class Rig:
-    def __init__(self, disk: Disk | None = None) -> None:
+    """storage: in place of that of `disk`."""
+
+    def __init__(self, disk: Disk | None = None, storage: Storage | None = None) -> None:
         self.disk = Disk() if disk is None else disk
-        self.storage = InLoopStorage(self.disk, self.disk.start("test"))
+        self.storage = InLoopStorage(self.disk, self.disk.start("test")) if storage is None else storage
         self.mint = Mint()
         self.arrivals: list[Arrival] = []
         self.plainly: list[str] = []

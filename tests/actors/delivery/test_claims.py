@@ -24,8 +24,9 @@ class Slow:
         self._takes = list(takes)
         self.settled: list[Outcome] = []
         self.released = 0
+        self.held: tuple[Seq, ...] = ()
 
-    async def settle(self, outcomes: tuple[Outcome, ...], lease: object) -> None:
+    async def settle(self, outcomes: tuple[Outcome, ...], lease: object, **more: Any) -> None:
         await trio.sleep(self._takes.pop(0))
         self.settled += outcomes
 
@@ -33,8 +34,9 @@ class Slow:
         await trio.sleep(self._takes.pop(0))
         return [DELIVERY]
 
-    async def release(self, lease: object, **more: Any) -> None:
+    async def release(self, lease: object, *, held: tuple[Seq, ...] = (), **more: Any) -> None:
         self.released += 1
+        self.held = held
 
 
 def a_book(work: Slow) -> Claims:
@@ -65,3 +67,14 @@ async def test_an_unanswered_claim_is_released_before_the_next(autojump_clock: M
     await book.mend()
     await book.mend()
     assert (work.released, book.held) == (1, {})
+
+
+async def test_a_release_leaves_alone_what_is_only_not_settled_yet(autojump_clock: MockClock) -> None:
+    work = Slow(0.1, COMMIT_DEADLINE + 1)
+    book = a_book(work)
+    await book.claim(1, digests=False)
+    book.note(Outcome("hook", Seq(1), "sent", Millis(2)))
+    with pytest.raises(Unavailable, match="no claim"):
+        await book.claim(1, digests=False)
+    await book.mend()
+    assert work.held == (1,), "it would be sent twice"

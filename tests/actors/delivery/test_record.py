@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
+import pytest
 import trio
 from trio.testing import MockClock
 
@@ -16,6 +18,7 @@ from storage.records.destination import Destination
 from tests.actors.delivery.rig import Arrival, Rig, answers
 from tests.actors.matcher.rig import a_destination
 from tests.support.build import NOW
+from tests.support.in_loop import LoopReaders
 
 
 async def test_a_change_of_url_or_switch_is_seen_by_the_next_delivery(autojump_clock: MockClock) -> None:
@@ -36,6 +39,47 @@ async def test_a_change_of_url_or_switch_is_seen_by_the_next_delivery(autojump_c
         await rig.registry.refresh()
         await trio.sleep(1)
     assert [each.host for each in rig.arrivals] == ["moved.example", "hook.example"]
+
+
+async def test_a_change_that_another_node_has_stored_is_seen_by_the_next_delivery(autojump_clock: MockClock) -> None:
+    rig = Rig()
+    await rig.prepare("hook")
+    async with rig.running():
+        await rig.match("hook", "a")
+        await trio.sleep(1)
+        record = await rig.storage.alerts.destination("hook")
+        assert record is not None
+        await rig.storage.alerts.put_destination(msgspec.structs.replace(record, url="https://moved.example/in"))
+        await rig.match("hook", "b")
+        await trio.sleep(1)
+        await rig.storage.alerts.put_destination(msgspec.structs.replace(record, enabled=False))
+        await rig.match("hook", "c")
+        await trio.sleep(1)
+    assert [each.host for each in rig.arrivals] == ["hook.example", "moved.example"]
+    assert await rig.storage.outbox.next_due("hook") is not None, "it is not claimed"
+
+
+async def test_a_delivery_asks_nothing_beside_its_claim(
+    autojump_clock: MockClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rig = Rig()
+    await rig.prepare("hook")
+    asked: list[str] = []
+    async with rig.running():
+        await rig.match("hook", "a")
+        await trio.sleep(1)
+        one = LoopReaders.one
+
+        async def counted(self: LoopReaders, query: str, given: Sequence[Any] = ()) -> Any:
+            asked.append(query)
+            return await one(self, query, given)
+
+        for title in "bc":
+            await rig.match("hook", title)
+            with monkeypatch.context() as patched:
+                patched.setattr(LoopReaders, "one", counted)
+                await trio.sleep(1)
+    assert (len(rig.arrivals), asked) == (3, [])
 
 
 async def test_a_reading_that_took_long_undoes_no_failure_that_was_counted_meanwhile(

@@ -13,6 +13,7 @@ from actors.matcher.actor import MOST_ROWS
 from actors.messages.workers import AlertsChanged
 from actors.notices import draft
 from storage.errors import CursorMoved
+from storage.records.destination import Match
 from storage.records.event import Heartbeat, Stored
 from tests.actors.matcher.rig import Rig, a_child, a_destination, an_alert
 from tests.support.build import NOW, a_draft, a_source_id
@@ -277,11 +278,13 @@ async def test_a_cursor_that_was_moved_by_an_earlier_life_is_read_again() -> Non
         assert await rig.is_settled()
 
 
-async def test_destinations_are_nudged_at_the_start_in_case_an_earlier_life_could_not() -> None:
+async def test_destinations_with_rows_are_nudged_at_the_start_in_case_an_earlier_life_could_not() -> None:
     rig = Rig()
     await rig.prepare(an_alert("a"), an_alert("b"))
+    (event,) = await rig.commit("plain")
+    await rig.storage.outbox.enqueue([Match("b-hook", event.seq, NOW)], rig.storage.lease)
     async with running(rig):
-        assert rig.nudged == ["a-hook", "b-hook"]
+        assert rig.nudged == ["b-hook"]
 
 
 async def a_life(rig: Rig, stop_at: int) -> bool:

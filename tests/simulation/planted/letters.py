@@ -215,9 +215,9 @@ def refusals_listed_as_500() -> Plant:
     """The list of attempts shows every refusal as 500."""
     right = Outbox.settle
 
-    async def wrong(self: Outbox, outcomes: Sequence[Outcome], lease: Lease) -> None:
+    async def wrong(self: Outbox, outcomes: Sequence[Outcome], lease: Lease, **more: Any) -> None:
         refused = [replace(it, status=500) if it.status is not None and it.status >= 300 else it for it in outcomes]
-        await right(self, refused, lease)
+        await right(self, refused, lease, **more)
 
     return patch.object(Outbox, "settle", wrong)
 
@@ -269,10 +269,12 @@ def older_ones_first() -> Iterator[None]:
     claim = Outbox.claim
 
     async def wrong(
-        self: Outbox, destination: str, now: Millis, limit: int, lease: Lease, *, digests: bool = False
+        self: Outbox, destination: str, now: Millis, limit: int, lease: Lease, *, digests: bool = False, **more: Any
     ) -> Sequence[Delivery]:
         due = await first_due(self, destination, digests=digests)
-        return () if due is None or due > now else await claim(self, destination, now, limit, lease, digests=digests)
+        if due is None or due > now:
+            return ()
+        return await claim(self, destination, now, limit, lease, digests=digests, **more)
 
     async def first_due(self: Outbox, destination: str, *, digests: bool = False) -> Millis | None:
         due = await self._one(_FIRST, destination)

@@ -8,7 +8,7 @@ import trio
 
 from storage.append import events_of
 from storage.attempts import KEPT_ATTEMPTS
-from storage.errors import CursorMoved
+from storage.errors import CursorMoved, DestinationMoved
 from storage.records.destination import Match, Outcome, Portion, Rates, Waiting
 from storage.records.event import Stored
 from storage.records.identity import Millis, Seq, id_of
@@ -110,6 +110,22 @@ async def test_claims_are_due_rows_oldest_first_with_the_exact_body(storage: Sto
     assert list(await storage.outbox.claim("hook", NOW, 10, storage.lease)) == []
     assert await storage.outbox.next_due("hook") is None
     assert await storage.outbox.backlog("hook") == 5
+
+
+async def test_a_claim_for_a_known_destination_is_refused_once_that_is_another(storage: Storage) -> None:
+    first, second, _ = await prepared(storage, 3)
+    known = await storage.alerts.destination("hook")
+    assert known is not None
+    (claimed,) = await storage.outbox.claim("hook", NOW, 1, storage.lease, known=known)
+    await storage.outbox.settle([sent(claimed.seq)], storage.lease)  # it changes only `last_delivery_at`
+    (again,) = await storage.outbox.claim("hook", NOW, 1, storage.lease, known=known)
+    assert (claimed.seq, again.seq) == (first.seq, second.seq)
+    assert list(await storage.outbox.claim("hook", Millis(NOW - 1), 9, storage.lease, known=known)) == []
+    await storage.alerts.edit_destination("hook", lambda it: msgspec.structs.replace(it, enabled=False))
+    for _ in ("edited", "deleted"):
+        with pytest.raises(DestinationMoved):
+            await storage.outbox.claim("hook", NOW, 9, storage.lease, known=known)
+        await storage.alerts.delete_destination("hook")
 
 
 async def test_nothing_is_claimed_for_a_destination_that_is_unknown(storage: Storage) -> None:

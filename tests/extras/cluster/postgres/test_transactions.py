@@ -1,0 +1,128 @@
+"""How many transactions a webhook and an idle node cost the server, counted at the driver."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterator
+from typing import Any
+
+import psycopg
+import pytest
+import trio
+from psycopg.pq import TransactionStatus
+from trio.testing import MockClock, wait_all_tasks_blocked
+
+from actors.egress.failures import PostResult
+from actors.jail.inline import InlineJail
+from actors.matcher.actor import Matcher
+from actors.messages.workers import MatcherMessage
+from actors.settings import Settings
+from actors.signing import signing_keys
+from actors.system import System
+from extras.cluster.postgres.engine.readers import LinePool
+from extras.cluster.postgres.engine.writer import PostgresWriter
+from storage.records.member import Says
+from supervision import Mailbox
+from tests.actors.delivery.rig import Arrival, Rig
+from tests.actors.matcher.rig import _nothing, a_child, stamp
+from tests.extras.cluster.postgres.engine.test_members import opened
+from tests.storage.contract.test_contract_following import following
+from tests.support.build import NOW, a_harvest, a_source_id
+from tests.support.memory_network import MemoryNetwork, a_world
+from tests.support.postgres import cluster
+
+pytestmark = pytest.mark.real
+EVENTS, HOOKS = 40, ("one", "two")
+IDLE = 20.0
+
+
+@pytest.fixture
+def begun(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
+    """Return the first statement of each transaction of this process."""
+    found: list[str] = []
+    right = psycopg.Cursor.execute
+
+    def execute(self: psycopg.Cursor[Any], query: Any, *given: Any, **more: Any) -> Any:
+        if self.connection.info.transaction_status == TransactionStatus.IDLE:
+            found.append(query.decode() if isinstance(query, bytes) else str(query))
+        return right(self, query, *given, **more)
+
+    monkeypatch.setattr(psycopg.Cursor, "execute", execute)
+    yield found
+
+
+async def test_a_webhook_costs_at_most_two_transactions_in_a_steady_stream(begun: list[str]) -> None:
+    storage = await opened(cluster().url(cluster().fresh()), "a")
+    storage.ownership.take(await storage.members.beat(Says()))
+    rig = Rig(storage=storage)
+    await rig.prepare(*HOOKS)
+    send, posted = trio.open_memory_channel[None](len(HOOKS))
+
+    async def receive(_: Arrival) -> PostResult:
+        await send.send(None)
+        return PostResult(200, 1, b"", None)
+
+    rig.receivers.update({f"{hook}.example": receive for hook in HOOKS})
+    box: Mailbox[MatcherMessage] = Mailbox("matcher", 16)
+    more: dict[str, Any] = {"refresh": _nothing, "heard": _nothing, "private_since": _nothing}
+    matcher = Matcher(storage=storage, mailbox=box, nudge=rig.registry.nudge, world=rig.world, **more)
+
+    async def stream(turns: int) -> None:
+        for turn in range(turns):
+            harvest = a_harvest(a_source_id(), f"price {turn}")
+            await storage.log.append([harvest], storage.lease, rig.mint, stamp)
+            for _ in HOOKS:
+                await posted.receive()
+
+    async with following(storage), rig.running(), trio.open_nursery() as nursery:
+        nursery.start_soon(matcher.run, a_child())
+        await stream(2)
+        begun.clear()
+        await stream(EVENTS)
+        theirs = len(begun) - EVENTS  # without those that append
+        nursery.cancel_scope.cancel()
+    await storage.aclose()
+    assert theirs <= 2 * EVENTS * len(HOOKS)
+
+
+class Turns:
+    """Moves the virtual clock on, but never while the database works for a task."""
+
+    def __init__(self, clock: MockClock, patch: pytest.MonkeyPatch) -> None:
+        self._clock, self._pending = clock, 0
+        for owner, name in ((LinePool, "visit"), (PostgresWriter, "submit")):
+            patch.setattr(owner, name, self._counted(getattr(owner, name)))
+
+    def _counted(self, right: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
+        async def counted(*given: Any, **more: Any) -> Any:
+            self._pending += 1
+            try:
+                return await right(*given, **more)
+            finally:
+                self._pending -= 1
+
+        return counted
+
+    async def wait(self, seconds: float) -> None:
+        until = trio.current_time() + seconds
+        while trio.current_time() < until:
+            await wait_all_tasks_blocked(0.002)
+            if not self._pending:
+                self._clock.jump(0.1)
+
+
+async def test_an_idle_node_costs_at_most_three_transactions_a_second(
+    begun: list[str], mock_clock: MockClock, monkeypatch: pytest.MonkeyPatch, nursery: trio.Nursery
+) -> None:
+    storage, turns = await opened(cluster().url(cluster().fresh()), "a"), Turns(mock_clock, monkeypatch)
+    world = a_world(MemoryNetwork(nursery), wall=NOW / 1000, jail=InlineJail())
+    system = System(world, Settings(), storage, await signing_keys(world, storage), lambda context: [])
+    async with trio.open_nursery() as running:
+        running.start_soon(system.run)
+        await turns.wait(10)
+        begun.clear()
+        await turns.wait(IDLE)
+        theirs = len(begun)
+        mock_clock.rate = 1.0  # the end waits for threads
+        running.cancel_scope.cancel()
+    await storage.aclose()
+    assert IDLE <= theirs <= 3 * IDLE
