@@ -86,10 +86,9 @@ class DestinationActor:
         self._begin()
 
     def _begin(self) -> None:
-        """Start a run: unfinished claims of an earlier one come first.
+        """Start a run: unfinished claims of an earlier one come first. `_dry`: the last claim left no due row.
 
-        `_dry`: the last claim left no due row. `_nudged`: there are new rows. `_later`: when the next of the others is
-        due, inf if there is none; unknown once that has passed.
+        `_nudged`: there are new rows. `_later`: when the next other row is due, inf for none; unknown once passed.
         """
         self._queue = deque(self._book.held.values())
         self._in_flight = 0

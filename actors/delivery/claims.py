@@ -38,13 +38,11 @@ class Claims:
         with trio.move_on_after(COMMIT_DEADLINE, shield=True):
             self._unsure = True
             try:
-                found = await work.claim(
-                    self._destination, self._world.now(), most, lease, digests=digests, known=known
-                )
+                now = self._world.now()
+                claimed += await work.claim(self._destination, now, most, lease, digests=digests, known=known)
             except DestinationMoved:
                 self._unsure = False
                 raise
-            claimed += found
             self._unsure = False
         if self._unsure:
             raise Unavailable(f"no claim within {COMMIT_DEADLINE:.0f} s")
@@ -72,10 +70,7 @@ class Claims:
         self._outcomes.append(outcome)
 
     async def write(self, *, may_wait: bool = False) -> None:
-        """Store all known outcomes in one transaction, which may wait for other jobs.
-
-        If it raises DiskFull or Unavailable, they are kept.
-        """
+        """Store all known outcomes in one transaction. If it raises DiskFull or Unavailable, they are kept."""
         if not self._outcomes:
             return
         batch = tuple(self._outcomes)

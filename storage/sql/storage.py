@@ -37,7 +37,7 @@ from storage.sql.stores.people import People, SavedViews
 from storage.sql.stores.pictures import Pictures
 from storage.sql.stores.publications import Publications, Subscriptions
 from storage.sql.stores.sources import Sources, TagsDefaults
-from storage.sql.transaction import Job, Lookups, Readers, Row, Space, Transaction, Writer
+from storage.sql.transaction import Job, Lookups, Readers, Space, Transaction, Writer
 from storage.tail import Tail
 
 
@@ -80,12 +80,10 @@ class NoticingWriter:
     def __init__(self, writer: Writer, damage: Damage) -> None:
         self._writer, self._damage = writer, damage
 
-    async def submit(
-        self, job: Job[T], *, events: int = 0, rows: int = 1, holds: Sequence[Row] = (), may_wait: bool = False
-    ) -> T:
+    async def submit(self, job: Job[T], **how: Any) -> T:
         """Run a job in the next transaction; see Writer."""
         with self._damage.noted():
-            return await self._writer.submit(job, events=events, rows=rows, holds=holds, may_wait=may_wait)
+            return await self._writer.submit(job, **how)
 
 
 class FencedWriter:
@@ -94,16 +92,14 @@ class FencedWriter:
     def __init__(self, writer: Writer, lease: Lease) -> None:
         self._writer, self._lease = writer, lease
 
-    async def submit(
-        self, job: Job[T], *, events: int = 0, rows: int = 1, holds: Sequence[Row] = (), may_wait: bool = False
-    ) -> T:
+    async def submit(self, job: Job[T], **how: Any) -> T:
         """Run a job in the next transaction; see Writer."""
 
         def fenced(transaction: Transaction) -> T:
             transaction.fence(self._lease)
             return job(transaction)
 
-        return await self._writer.submit(fenced, events=events, rows=rows, holds=holds, may_wait=may_wait)
+        return await self._writer.submit(fenced, **how)
 
 
 class NoticingReaders:

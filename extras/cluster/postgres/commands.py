@@ -24,7 +24,7 @@ from storage.secrets.vault import Vault
 from storage.sql.storage import Places, Storage
 from storage.sql.stores import scan
 from storage.sql.stores.keys import CommandKeys, all_signing, insert_signing
-from storage.sql.transaction import Job, Row
+from storage.sql.transaction import Job
 
 T = TypeVar("T")
 OTHER = "the given master key does not open the secrets of this database"
@@ -104,9 +104,7 @@ class PostgresSnapshot(Storage):
 
 
 class _NoWriter:
-    async def submit(
-        self, job: Job[T], *, events: int = 0, rows: int = 1, holds: Sequence[Row] = (), may_wait: bool = False
-    ) -> T:
+    async def submit(self, job: Job[T], **how: Any) -> T:
         raise Unavailable("a snapshot is only read")
 
 
