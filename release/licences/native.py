@@ -12,6 +12,7 @@ import zlib
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from importlib import import_module, metadata
+from importlib.resources import files
 
 UNKNOWN = ""
 
@@ -56,7 +57,9 @@ def _attribute(module: str, name: str) -> str:
 
 def _unicode_cldr() -> str:
     """Return the version in the heading of the generated words."""
-    found = re.search(r"CLDR (\d+(?:\.\d+)*)", import_module("actors.content.wording.cldr").__doc__ or "")
+    found = re.search(
+        r"CLDR (\d+(?:\.\d+)*)", files("actors.content.wording").joinpath("lists", "cldr.ini").read_text("utf-8")
+    )
     return found[1] if found else UNKNOWN
 
 

@@ -1,7 +1,7 @@
 """Pages in place of the real one: login and consent walls, queues, challenges, errors with status 200, empty shells.
 
 Each rule needs two signs, words and a page with little else, because pages also write *about* errors and logins. The
-words of 38 languages are in `stand_in_words`; a heading counts if it says little else.
+words of 38 languages are in the list `stand_ins`; a heading counts if it says little else.
 
 An empty shell needs two signs as well: scripts, and a page that waits for them (an empty element that they fill, a
 `noscript` that asks for JavaScript, or no text at all). A page with its own text is no shell. Nor is a wall: a browser
@@ -25,12 +25,14 @@ from actors.content.bodies.markup import Element
 from actors.content.bodies.text import normalise
 from actors.content.messages.readings import StandIn
 from actors.content.pages.blocks import Blocks
-from actors.content.pages.stand_in_words import UNSPACED, WORDS
 from actors.content.pages.traits import ASIDE, FURNITURE, HEADING, TOP
-from actors.content.wording.words import words_in
+from actors.content.wording.words import word_lists, words_in
 
 LITTLE = 150
 """Words of content below which a page may be a wall, an error or a stub."""
+WORDS = word_lists("stand_ins")
+_UNSPACED = frozenset({"ja", "zh", "th"})
+"""Languages written without spaces between words."""
 KINDS = ("error", "unavailable", "maintenance", "login", "redirect", "challenge", "loading", "consent")
 
 _MOST_TITLE = 1_000
@@ -165,7 +167,7 @@ def _folded(text: str) -> str:
 
 
 def _phrases(kind: str, languages: Iterable[str]) -> list[str]:
-    found = {phrase for name in languages for phrase in WORDS[name].get(kind, ())}
+    found = {phrase for name in languages for phrase in WORDS[name][kind].split("|")}
     # The longest first: an alternation takes the first match.
     return sorted((_folded(phrase) for phrase in found), key=lambda phrase: (-len(phrase), phrase))
 
@@ -173,12 +175,12 @@ def _phrases(kind: str, languages: Iterable[str]) -> list[str]:
 def _pattern(kind: str, *, ascii_only: bool = False) -> re.Pattern[str]:
     spaced = [
         rf"{re.escape(phrase[:-1])}\w*" if phrase.endswith("*") else rf"{re.escape(phrase)}(?!\w)"
-        for phrase in _phrases(kind, (name for name in WORDS if name not in UNSPACED))
+        for phrase in _phrases(kind, (name for name in WORDS if name not in _UNSPACED))
         if phrase.isascii() or not ascii_only
     ]
     if ascii_only:
         return re.compile(rf"(?<!\w)(?:{'|'.join(spaced)})")
-    unspaced = map(re.escape, _phrases(kind, (name for name in WORDS if name in UNSPACED)))
+    unspaced = map(re.escape, _phrases(kind, (name for name in WORDS if name in _UNSPACED)))
     return re.compile(rf"(?<!\w)(?:{'|'.join(spaced)})|{'|'.join(unspaced)}")
 
 

@@ -19,47 +19,12 @@ from functools import lru_cache
 from itertools import islice
 from typing import NamedTuple, TypeAlias
 
-from actors.content.wording import cldr
-from actors.content.wording.words import words_in
+from actors.content.wording.words import word_lists, words_in
 
 PAST = "⟨ago⟩"
 _PAST_MASK = f" {PAST} "
 
-_RECENT = """
-en just now|moments ago|a moment ago|seconds ago|a few seconds ago|less than a minute ago|less than an hour ago
-  |in the last minute|in the last hour|in the past hour|within the last hour|within the past hour|in the last day
-  |in the last 24 hours|in the past 24 hours
-de gerade eben|eben gerade|soeben|vor wenigen sekunden|vor wenigen minuten|vor ein paar sekunden|in der letzten stunde
-  |in den letzten 24 stunden
-fr à l'instant|il y a quelques secondes|il y a quelques instants|il y a moins d'une minute|il y a moins d'une heure
-  |dans la dernière heure
-es hace un momento|hace unos segundos|hace un instante|hace instantes|en la última hora
-it proprio ora|pochi secondi fa|qualche secondo fa|alcuni secondi fa|un attimo fa|nell'ultima ora
-pt agora mesmo|há alguns segundos|há poucos segundos|há um momento|na última hora
-nl zojuist|zonet|een paar seconden geleden|enkele seconden geleden|in het afgelopen uur
-sv just nu|nyss|alldeles nyss|för några sekunder sedan|den senaste timmen
-da lige nu|for få sekunder siden|for et øjeblik siden|inden for den seneste time
-nb akkurat nå|nettopp|for noen sekunder siden|den siste timen
-fi juuri nyt|hetki sitten|muutama sekunti sitten|viimeisen tunnin aikana
-pl przed chwilą|chwilę temu|kilka sekund temu|w ciągu ostatniej godziny
-cs právě teď|před chvílí|před několika sekundami|před pár sekundami|za poslední hodinu
-sk práve teraz|pred chvíľou|pred niekoľkými sekundami|pred pár sekundami
-hu az imént|éppen most|néhány másodperce|pár másodperce
-ro chiar acum|acum câteva secunde|acum câteva momente
-el μόλις τώρα|πριν από λίγα δευτερόλεπτα|πριν λίγα δευτερόλεπτα|πριν από λίγο
-tr az önce|biraz önce|birkaç saniye önce|şimdi
-ru только что|несколько секунд назад|минуту назад|час назад|за последний час
-uk щойно|кілька секунд тому|хвилину тому|годину тому
-ca ara mateix|fa uns segons|fa un moment
-vi vừa xong|mới đây|vài giây trước
-id baru saja|beberapa detik yang lalu|beberapa detik lalu
-ko 방금|방금 전|몇 초 전
-ja 本日|たった今|数秒前|数分前
-zh 刚刚|剛剛|几秒前|幾秒前|刚才|剛才
-th เมื่อสักครู่|เมื่อครู่|เมื่อกี้
-"""
-"""Forms that CLDR lacks, from sites and from scripts that write "a few seconds ago"."""
-
+_CLDR, _TIMES = word_lists("cldr"), word_lists("times")
 _WORD = re.compile(r"[\w']+")
 _SHORTEST, _SHORTEST_BYTES = 3, 6
 """Minimum letters, or UTF-8 bytes, of a word for today inside a text: Hungarian's "ma" is also a word elsewhere."""
@@ -71,12 +36,6 @@ _COUNT = r"\s?(?:\d+|(?:[^\W\d_][\w']*\s){1,3}(?:\d+)?)\s?"
 """A figure inside a form, or number words with an approximation: "vor über einer Woche"."""
 _UNSPACED = re.compile("[\u0e01-\u0e5b\u3041-\u30ff\u4e00-\u9fff]")
 """Scripts without spaces between words: a character is not a word."""
-
-
-def rows_of(table: str) -> dict[str, str]:
-    """Return a table's lines by their first word; a line that begins with spaces continues the one before."""
-    lines = table.replace("\n  |", "|").strip().split("\n")
-    return dict(line.split(" ", 1) for line in lines)
 
 
 def _spaced(phrases: Iterable[str], *, unspaced: bool = False) -> list[str]:
@@ -94,14 +53,14 @@ def _is_long_enough(phrase: str) -> bool:
     return len(phrase) >= _SHORTEST or len(phrase.encode()) >= _SHORTEST_BYTES
 
 
-_FORMS = {form: word for word, line in rows_of(cldr.AGO).items() for form in line.split("|")}
+_FORMS = {form: word for word, line in _CLDR["ago"].items() for form in line.split("|")}
 _BEFORE = _spaced(form for form in _FORMS if not form.startswith("#"))
 _AFTER = [form.removeprefix("# ") for form in _FORMS if form.startswith("#")]
-_NAMED = [[part.split("|") for part in line.split("; ")] for line in rows_of(cldr.WORDS).values()]
+_NAMED = [[part.split("|") for part in line.split("; ")] for line in _CLDR["said"].values()]
 _TODAY = [word for row in _NAMED for part in (*row[:3], row[4]) for word in part if word]
 _PHRASES = [
-    *cldr.PAST.replace("\n  |", "|").strip().split("|"),
-    *(phrase for line in rows_of(_RECENT).values() for phrase in line.split("|")),
+    *_CLDR["words"]["past"].split("|"),
+    *(phrase for line in _TIMES["recent"].values() for phrase in line.split("|")),
 ]
 _SAID = [phrase for phrase in (*_PHRASES, *_TODAY) if _is_long_enough(phrase)]
 
@@ -168,22 +127,22 @@ class _Token(NamedTuple):
 
 def _months() -> dict[str, tuple[int, ...]]:
     found: dict[str, tuple[int, ...]] = {}
-    for number, names in rows_of(cldr.MONTHS).items():
+    for number, names in _CLDR["months"].items():
         for name in names.split("|"):
             found[name] = (*found.get(name, ()), int(number))
     return found
 
 
-def _words(table: str) -> frozenset[str]:
-    return frozenset(table.replace("\n  |", "|").strip().split("|"))
-
-
 MONTHS = _months()
 _PAIRED = frozenset(name.split()[0] for name in MONTHS if " " in name)
 """First parts of two-part names: a Thai short name has a dot in its middle."""
-WEEKDAYS = _words(cldr.WEEKDAYS).union(("tues", "weds", "thur", "thurs"), "月火水木金土日월화수목금토일")
+WEEKDAYS = frozenset(_CLDR["words"]["weekdays"].split("|")).union(
+    ("tues", "weds", "thur", "thurs"), "月火水木金土日월화수목금토일"
+)
 ORDINALS = frozenset("st nd rd th er ere re e o a º ª".split())  # noqa: SIM905
-BESIDE = _words(cldr.BESIDE) | frozenset("of the el le der dem da do b e y พ ค ศ คริสต์ศักราช พุทธศักราช".split())  # noqa: SIM905
+BESIDE = frozenset(_CLDR["words"]["beside"].split("|")).union(
+    "of the el le der dem da do b e y พ ค ศ คริสต์ศักราช พุทธศักราช".split()  # noqa: SIM905
+)
 SURE_SHORT = frozenset("jan feb mar apr may jun jul aug sep oct nov dec okt dez mai maj mär avr fév déc ene".split())  # noqa: SIM905
 """Short month names that need no year; "out", "set" and "ago" are other words too."""
 TOKEN = re.compile(
@@ -457,47 +416,9 @@ def is_same_stamp(one: str, other: str) -> bool:
     return fits and speaks_of_edits(short + tail)
 
 
-_EDITED_WORDS = """
-en update|updated|modified|reviewed|checked|generated|accessed|edited|revised|today
-de stand|aktualisiert|geändert|bearbeitet|überprüft|aktualisierung
-fr mis à jour|mise à jour|modifié*|actualisé*|révisé*
-es actualizad*|modificado|modificada|revisad*|última actualización
-it aggiornat*|modificato|modificata|ultimo aggiornamento
-pt atualizad*|modificado|modificada|revisad*|última atualização
-nl bijgewerkt|gewijzigd|laatst gewijzigd|herzien
-sv uppdaterad|uppdaterat|ändrad|granskad
-da opdateret|ændret|sidst opdateret
-nb oppdatert|endret|sist oppdatert
-fi päivitetty|muokattu|tarkistettu
-pl zaktualizowan*|zmodyfikowan*|aktualizacja|ostatnia aktualizacja
-cs aktualizováno|aktualizován*|upraveno|změněno
-sk aktualizované|upravené|zmenené
-hu frissítve|módosítva|utolsó frissítés
-ro actualizat*|modificată|ultima actualizare
-el ενημερώθηκε|τελευταία ενημέρωση|τροποποιήθηκε
-tr güncellendi|güncelleme|son güncelleme|değiştirildi
-ru обновлен*|обновлён*|изменен*|изменён*|обновление
-uk оновлен*|змінен*|оновлення
-bg обновен*|актуализиран*|променен*
-hr ažurirano|izmijenjeno|zadnja izmjena
-ca actualitza*|modificat|última actualització
-ar آخر تحديث|تم التحديث|تحديث
-he עודכן|עדכון אחרון
-fa بهروزرسانی|بروزرسانی|آخرین ویرایش
-hi अद्यतन|अंतिम अपडेट|अपडेट किया गया
-id diperbarui|terakhir diperbarui|diubah
-vi cập nhật|sửa đổi
-th อัปเดต|ปรับปรุงล่าสุด|แก้ไขล่าสุด
-ja 更新|最終更新|改定日
-zh 更新|更新于|修改于|最后修改|最後修改
-ko 업데이트|수정일|최종 수정
-"""
-"""Words for updating, in canonical spelling; CLDR has none. `*` matches any end of a word."""
-
-
 def _edited() -> re.Pattern[str]:
     spaced, joined = [], []
-    for words in rows_of(_EDITED_WORDS).values():
+    for words in _TIMES["edited"].values():
         for word in words.split("|"):
             if re.search("[\u0e01-\u0e5b\u3041-\u30ff\u4e00-\u9fff]", word):
                 joined.append(re.escape(word))

@@ -1,10 +1,12 @@
-"""Words of a text: their number, and search as people expect it. Imports no parser."""
+"""Words of a text: their number, search as people expect it, and lists of words by language. Imports no parser."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from configparser import ConfigParser
+from importlib.resources import files
 
 # Kana and Han (two characters a word, as segmenters find in newspapers); Thai, Lao, Burmese and Khmer (four).
 _JOINED = re.compile("[\u3041-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff]")
@@ -49,3 +51,11 @@ def holds(text: str, wanted: str) -> bool:
     """Whether a text contains the wanted one (already folded), or is a long part of it."""
     here = folded(text)
     return bool(wanted) and (wanted in here or (len(here) >= _WHOLE and here in wanted))
+
+
+def word_lists(name: str) -> Mapping[str, Mapping[str, str]]:
+    """Return the sections of a file of the folder `lists`, each by its keys; words are usually between bars."""
+    read = ConfigParser(interpolation=None, delimiters=("=",))
+    read.optionxform = str  # type: ignore[assignment,method-assign]  # keys are words: their case counts
+    read.read_string(files("actors.content.wording").joinpath("lists", f"{name}.ini").read_text("utf-8"))
+    return {part: {key: text.replace("\n", "") for key, text in read[part].items()} for part in read.sections()}

@@ -11,8 +11,7 @@ from babel.dates import format_timedelta
 
 from actors.content.messages.requests import PageLook, PageRequest
 from actors.content.tasks import look_page
-from actors.content.wording import cldr
-from actors.content.wording.dates import rows_of
+from actors.content.wording.words import word_lists
 
 HOUR = 3_600_000
 START = 1_790_000_000_000
@@ -311,8 +310,8 @@ def menu_changes(c: random.Random) -> Story:
 
 def time_passes(c: random.Random) -> Story:
     """A spelled-out past time advances: this week, last week, over a week ago, 3 weeks ago."""
-    locale = c.choice(cldr.LOCALES.split())
-    today, yesterday, before, _, periods = rows_of(cldr.WORDS)[locale].split("; ")
+    locale = c.choice(word_lists("cldr")["words"]["locales"].split("|"))
+    today, yesterday, before, _, periods = word_lists("cldr")["said"][locale].split("; ")
     # Hungarian's "ma" is also a word in other languages.
     words = [word for part in (today, yesterday, before, periods) for word in part.split("|") if word not in {"", "ma"}]
     for unit in ("hours", "days", "weeks"):

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from actors.content.pages.stand_in_words import WORDS
+from actors.content.pages.walls import WORDS as LISTS
 from tests.actors.content.written_pages import PROSE, html, reading
 
+WORDS = {name: {kind: said.split("|") for kind, said in kinds.items()} for name, kinds in LISTS.items()}
 LANGUAGES = sorted(WORDS)
 
 

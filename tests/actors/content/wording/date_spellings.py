@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from babel.dates import format_date
 
-from actors.content.wording import cldr
+from actors.content.wording.words import word_lists
 
 ZONES = {
     "GMT": 0, "UTC": 0, "UT": 0, "Z": 0, "EST": -300, "EDT": -240, "CST": -360, "CDT": -300, "MST": -420, "MDT": -360,
@@ -17,7 +17,7 @@ ZONES = {
     "WEST": 60, "BST": 60, "IST": 330, "JST": 540, "KST": 540, "MSK": 180, "AEST": 600, "AEDT": 660, "ACST": 570,
     "AWST": 480, "NZST": 720, "NZDT": 780, "SAST": 120, "BRT": -180, "NST": -210, "HKT": 480, "SGT": 480, "PKT": 300,
 }  # fmt: skip
-LOCALES = cldr.LOCALES.split()
+LOCALES = word_lists("cldr")["words"]["locales"].split("|")
 WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 TWO_MONTHS = frozenset({"lip", "srp", "lis", "listopad", "listopada"})

@@ -9,12 +9,12 @@ from itertools import pairwise
 
 import pytest
 
-from actors.content.wording import cldr
 from actors.content.wording.canonical import canonical
 from actors.content.wording.dates import dates_in, is_dated, is_only_date, shifted_by_a_day, speaks_of_edits
+from actors.content.wording.words import word_lists
 from tests.actors.content.generated import babel_or_skip
 
-LOCALES = cldr.LOCALES.split()
+LOCALES = word_lists("cldr")["words"]["locales"].split("|")
 WIDTHS = ("full", "long", "medium", "short")
 BARE = {("ko", "short"), ("sl", "short")}
 """Three bare two-digit numbers ("26. 1. 14.") may also be a score."""

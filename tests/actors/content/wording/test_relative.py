@@ -7,16 +7,15 @@ from collections.abc import Iterator
 
 import pytest
 
-from actors.content.wording import cldr
 from actors.content.wording.canonical import canonical
-from actors.content.wording.dates import rows_of
+from actors.content.wording.words import word_lists
 from tests.actors.content.generated import babel_or_skip
 
-LOCALES = cldr.LOCALES.split()
+LOCALES = word_lists("cldr")["words"]["locales"].split("|")
 
 
 def past_forms() -> Iterator[str]:
-    for line in rows_of(cldr.AGO).values():
+    for line in word_lists("cldr")["ago"].values():
         yield from line.split("|")
 
 
@@ -32,7 +31,7 @@ def test_a_figure_may_stand_close_to_its_word_and_a_dot_be_left_out() -> None:
 
 
 def test_each_past_form_without_a_figure_is_masked(subtests: pytest.Subtests) -> None:
-    for form in cldr.PAST.replace("\n  |", "|").strip().split("|"):
+    for form in word_lists("cldr")["words"]["past"].split("|"):
         with subtests.test(form):
             assert canonical(f"Xyz: {form}") == "xyz ⟨ago⟩"
 
@@ -42,7 +41,7 @@ def test_the_words_for_today_and_yesterday_of_each_locale_are_masked_and_what_st
 ) -> None:
     for locale in LOCALES:
         with subtests.test(locale):
-            today, yesterday, *_ = rows_of(cldr.WORDS)[locale].split("; ")
+            today, yesterday, *_ = word_lists("cldr")["said"][locale].split("; ")
             for word in (*today.split("|"), *yesterday.split("|")):
                 assert canonical(word) == "⟨ago⟩"
                 if len(word) > 2:
@@ -115,12 +114,12 @@ def test_in_sentences_and_cells_these_words_are_content() -> None:
     assert canonical("oggi", cell=True) != canonical("ieri", cell=True)
 
 
-def test_the_module_is_what_babel_has_now() -> None:
+def test_the_lists_are_what_babel_has_now() -> None:
     babel_or_skip()
-    from release.cldr import TARGET, made, words_kept
+    from release.cldr import TARGET, made, said_kept
 
     text = TARGET.read_text("utf-8")
-    assert made(words_kept(text)) == text, "run `make cldr`"
+    assert made(said_kept(text)) == text, "run `make cldr`"
 
 
 @pytest.mark.parametrize(
