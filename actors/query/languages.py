@@ -13,45 +13,16 @@ from functools import cache
 from types import MappingProxyType
 from unicodedata import normalize
 
-_TABLE = {
-    "simple": ("No stemming", ""),
-    "ar": ("Arabic", "arabic"),
-    "ca": ("Catalan", "catalan"),
-    "cs": ("Czech", "czech"),
-    "da": ("Danish", "danish"),
-    "de": ("German", "german"),
-    "el": ("Greek", "greek"),
-    "en": ("English", "english"),
-    "eo": ("Esperanto", "esperanto"),
-    "es": ("Spanish", "spanish"),
-    "et": ("Estonian", "estonian"),
-    "eu": ("Basque", "basque"),
-    "fa": ("Persian", "persian"),
-    "fi": ("Finnish", "finnish"),
-    "fr": ("French", "french"),
-    "ga": ("Irish", "irish"),
-    "hi": ("Hindi", "hindi"),
-    "hu": ("Hungarian", "hungarian"),
-    "hy": ("Armenian", "armenian"),
-    "id": ("Indonesian", "indonesian"),
-    "it": ("Italian", "italian"),
-    "lt": ("Lithuanian", "lithuanian"),
-    "nb": ("Norwegian Bokmål", "norwegian"),
-    "ne": ("Nepali", "nepali"),
-    "nl": ("Dutch", "dutch"),
-    "no": ("Norwegian", "norwegian"),
-    "pl": ("Polish", "polish"),
-    "pt": ("Portuguese", "portuguese"),
-    "ro": ("Romanian", "romanian"),
-    "ru": ("Russian", "russian"),
-    "sr": ("Serbian", "serbian"),
-    "st": ("Sesotho", "sesotho"),
-    "sv": ("Swedish", "swedish"),
-    "ta": ("Tamil", "tamil"),
-    "tr": ("Turkish", "turkish"),
-    "yi": ("Yiddish", "yiddish"),
-}
-_NAMES = MappingProxyType({code: name for code, (name, _) in _TABLE.items()})
+_NAMES = MappingProxyType({
+    "simple": "No stemming", "ar": "Arabic", "ca": "Catalan", "cs": "Czech", "da": "Danish", "de": "German",
+    "el": "Greek", "en": "English", "eo": "Esperanto", "es": "Spanish", "et": "Estonian", "eu": "Basque",
+    "fa": "Persian", "fi": "Finnish", "fr": "French", "ga": "Irish", "hi": "Hindi", "hu": "Hungarian",
+    "hy": "Armenian", "id": "Indonesian", "it": "Italian", "lt": "Lithuanian", "nb": "Norwegian Bokmål",
+    "ne": "Nepali", "nl": "Dutch", "no": "Norwegian", "pl": "Polish", "pt": "Portuguese", "ro": "Romanian",
+    "ru": "Russian", "sr": "Serbian", "st": "Sesotho", "sv": "Swedish", "ta": "Tamil", "tr": "Turkish",
+    "yi": "Yiddish",
+})  # fmt: skip
+"""The first word of a name is its stemmer's."""
 _REMEMBERED = 100_000
 
 # Letters with a visible mark that Unicode does not decompose.
@@ -114,12 +85,11 @@ class Language:
 @cache
 def language(code: str) -> Language:
     """Return a language by its code. Raises UnknownLanguage."""
-    entry = _TABLE.get(code)
-    if entry is None:
+    if code not in _NAMES:
         raise UnknownLanguage(code)
-    if not entry[1]:
+    if code == "simple":
         return Language(code, str)
     import Stemmer  # noqa: PLC0415  # loaded only for languages that stem
 
     # Size 0: the stemmer's own cache would only duplicate ours.
-    return Language(code, Stemmer.Stemmer(entry[1], 0).stemWord)
+    return Language(code, Stemmer.Stemmer(_NAMES[code].split()[0].lower(), 0).stemWord)

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 from actors.content.values.amounts import has_price
 from actors.content.wording.canonical import COUNT_SIGNS
+from actors.content.wording.words import word_lists
 
 if TYPE_CHECKING:
     from actors.content.bodies.markup import Element
@@ -33,13 +34,8 @@ ROLES = (
     "navigation", "contentinfo", "complementary", "dialog", "alertdialog", "search", "banner", "menu", "menubar",
     "tooltip", "toolbar", "tablist", "status",
 )  # fmt: skip
-_WORDS = (
-    "cookie", "consent", "gdpr", "cmp", "onetrust", "navigation", "navbar", "nav", "menu", "submenu", "dropdown",
-    "megamenu", "footer", "sidebar", "related", "recommend", "promo", "advert", "ad", "sponsor", "newsletter",
-    "subscribe", "social", "share", "sharing", "breadcrumb", "ticker", "weather", "wetter", "popup", "modal", "login",
-    "signup", "announcement", "topbar", "toolbar", "skip", "most-read", "popular", "trending", "anzeige", "werbung",
-    "drawer", "lang", "locale", "paywall",
-)  # fmt: skip
+_LISTS = word_lists("parts")["furniture"]
+_WORDS = _LISTS["signs"].split("|")
 ARIA_HIDDEN, BOX, OFFER = "hidden from screen readers", "a box of links that leads elsewhere", "labelled as an offer"
 ENCLOSED = "a few links between menus"
 _ALL = (
@@ -113,27 +109,9 @@ _FURNITURE_TAGS = frozenset(TAGS) - {"header"}
 _CONTROL_TAGS = frozenset({"button", "label", "option", "legend", "input"})
 _CONTENT_TAGS = frozenset({"main", "body", "html"})
 _FURNITURE_ROLES = frozenset(ROLES)
-_FURNITURE_WORDS = re.compile(
-    r"(?:^|[\s_-])(?:cookies?(?:bar|banner|notice|consent)?|consent|gdpr|cmp|onetrust|nav|navbar|navigation|menu|submenu"
-    r"|dropdown|megamenu|footer|sidebar|related|recommend\w*|promo\w*|advert\w*|ads?|adslot|sponsor\w*|newsletter"
-    r"|subscribe|social|share|sharing|breadcrumbs?|(?<!news-)(?<!news_)ticker|weather|wetter|popup|modal|login|signup|announcement\w*|topbar"
-    r"|toolbar|skip|most-?read|popular|trending|anzeige|werbung|drawer|lang(?:uage)?s?|locale|paywall)(?:$|[\s_-])",
-    re.I,
-)
-_LEADS = re.compile(
-    r"(?:(?:related|recommended|similar|suggested|sponsored|popular)"
-    r" (?:articles?|posts?|stories|reading|content|news|links|topics|videos)"
-    r"|trending(?: now)?|(?:most|more) (?:read|popular|viewed)|you (?:may|might) also like|more from .{1,30}"
-    r"|read (?:more|next|also)|editors?'? picks?|from (?:our|the) web"
-    r"|meistgelesen|das könnte sie (?:auch )?interessieren|lesen sie auch|mehr zum thema|ähnliche (?:artikel|beiträge)"
-    r"|à lire aussi|articles (?:similaires|liés)|les plus lus|mest lästa?|läs (?:också|mer)|relaterade? \w+)\W*",
-    re.I,
-)
-_OFFER = re.compile(
-    r"(?:anzeige|advertorial|verlagsangebot|verlagsspezial|partnerangebot|sponsored|promoted|advertisement"
-    r"|paid (?:post|content)|partner content|publicité|sponsorisé|contenu partenaire|annons|publicidad)\b(?!\w)",
-    re.I,
-)
+_FURNITURE_WORDS = re.compile(_LISTS["named"], re.I)
+_LEADS = re.compile(_LISTS["leads"], re.I)
+_OFFER = re.compile(_LISTS["offer"], re.I)
 _LONGEST_BOX = 16
 """Blocks of a box; on a list page it would otherwise continue to the last link."""
 _PARAGRAPH = 120
@@ -143,7 +121,7 @@ _HOURS = re.compile(
 )
 _TIMETABLE = 3
 _LONGEST_ROW = 120
-_COUNTED = frozenset(COUNT_SIGNS.split())
+_COUNTED = frozenset(COUNT_SIGNS)
 _FIGURE = re.compile(r"\d+(?:[.,]\d+)*")
 _LONGEST_LIMIT = 60
 _SMALL, _DIGITS = 10, 2

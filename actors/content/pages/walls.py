@@ -273,41 +273,9 @@ _CONSENTING = StandIn("consent", "consent wall")
 _LOGGING_IN = StandIn("login", "login wall")
 
 
-def _any_of(*patterns: str) -> re.Pattern[str]:
-    return re.compile("|".join(patterns), re.I)
-
-
-_CHALLENGE = _any_of(
-    r"just a moment|einen moment bitte|un instant|attention required!|pardon our interruption",
-    r"checking (?:if the site|your browser)|verify(?:ing)? (?:that )?you are (?:a )?human|human verification",
-    r"are you (?:a )?(?:human|robot)|security (?:check|checkpoint)|ddos.guard",
-    r"bot (?:check|verification)|unusual traffic",
-)
-_QUEUE = _any_of(
-    r"waiting room|you are (?:now )?in (?:the |a )?(?:queue|line)|virtual queue",
-    r"warteraum|warteschlange|file d'attente",
-)
-_ERROR = _any_of(
-    r"^\W*(?:error\W{0,3})?(?:40\d|41\d|429|451|50\d|52\d)\b(?!\s*(?:[$€£%]|ways|things|best))",
-    r"page (?:can ?not|could ?n[o']t|was not|is not|isn't|not)\b.{0,12}(?:found|available|exist)",
-    r"page (?:doesn't|does not) exist|(?:access|permission) (?:to this page )?(?:has been )?denied|^\W*forbidden",
-    r"service (?:is )?(?:temporarily )?unavailable|bad gateway|gateway time-?out|internal server error",
-    r"too many requests|something went wrong|temporarily (?:unavailable|down)|under maintenance|site maintenance",
-    r"wartungsarbeiten|seite (?:wurde )?nicht gefunden|page (?:introuvable|non trouvée)",
-    r"(?:seite|dienst|inhalt|angebot)\b.{0,20}\bnicht verfügbar",
-    r"sidan (?:hittades inte|kunde inte hittas|finns inte)|página no encontrada|application error",
-    r"site is (?:currently )?offline|domain (?:is )?for sale",
-)
-_CONSENT = _any_of(
-    r"before you continue|bevor (?:sie|du) (?:fortfahren|fortfährst)|avant de (?:continuer|poursuivre)",
-    r"innan du fortsätter",
-)
-_LOGIN = _any_of(
-    r"\b(?:log ?in|sign ?in|log ?on|anmelden|einloggen|connexion|se connecter|logga in|iniciar sesión|accedi)\b"
-)
-_SCRIPT = _any_of(
-    r"(?:enable|requires?|need|activate|turn on) (?:to (?:enable|activate) )?(?:javascript|cookies)",
-    r"javascript (?:is )?(?:required|disabled)|javascript aktivieren|activer javascript|aktivera javascript",
+_CHALLENGE, _QUEUE, _ERROR, _CONSENT, _LOGIN, _SCRIPT = (
+    re.compile(word_lists("parts")["walls"][name], re.I)
+    for name in ("challenge", "queue", "error", "consent", "login", "script")
 )
 
 

@@ -23,30 +23,13 @@ from lxml import etree
 
 from actors.content.bodies.markup import Element
 from actors.content.pages import selectors
+from actors.content.wording.words import word_lists
 
 NEVER: Final = 100.0
 """The cost of a name that must not be used."""
 _LONGEST = 60
 _PLAIN: Final = re.compile(r"-?[A-Za-z_\u0080-\uffff][\w-]*", re.A | re.I)
-_MADE: Final = re.compile(
-    r"^(?:css|sc|jss|svelte|astro|data-v|_ngcontent|ng|emotion|ember|ext-gen|yui|gwt|radix|headlessui|styled)[-_]?\w*\d"
-    r"|^(?:css|sc|jss|svelte|astro|emotion|ext-gen|gwt|headlessui)-"
-    r"|\d{3}|(?=[a-f]*\d)[0-9a-f]{8}",
-    re.I,
-)
-_STATE: Final = re.compile(
-    r"(?:^|[-_])(?:active|open(?:ed)?|closed?|selected|current|disabled|enabled|hidden|visible|shown?|expanded|collapsed?"
-    r"|loaded|loading|lazy\w*|hover|focus|first|last|odd|even|new|visited|sticky|fixed|animated?|fade|in|js|no-js|dark|light)"
-    r"(?:$|[-_])|^(?:is|has|was)[-_]",
-    re.I,
-)
-_LOOK: Final = re.compile(
-    r"^(?:(?:col|row|span|offset|order|grid|flex|block|inline|container|wrap(?:per)?|clearfix|float|pull|push|align|justify"
-    r"|items|self|text|font|bg|border|rounded|shadow|[mp][trblxy]?|w|h|min|max|gap|space|top|left|right|bottom|z|d|u|g|o|c|l"
-    r"|sm|md|lg|xl|xs|small|large|medium|medium|full|half|inner|outer|left|right|center|clear|box|hide|show|size|leading"
-    r"|tracking|absolute|relative|overflow|cursor|transition|opacity|btn|button|icon|link|item|list)(?:$|[-_].*))$",
-    re.I,
-)
+_MADE, _STATE, _LOOK = (re.compile(word_lists("parts")["names"][name], re.I) for name in ("made", "state", "look"))
 _CAMEL: Final = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
 _VOWEL: Final = re.compile(r"[aeiouyåäöüéèáàóíæø]", re.I)
 _SHORTEST_WORD = 3.0

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
+from actors.content.wording.words import word_lists
 from storage.records.event import LARGEST, MOST_SCALE
 
 _COMMA = frozenset(
@@ -162,42 +163,12 @@ def _made(head: str, tail: str) -> Amount | None:
     return Amount(number, len(tail)) if number <= LARGEST else None
 
 
-CODES = frozenset(
-    (  # noqa: SIM905
-        "AED AFN AMD ANG AOA ARS AUD AWG AZN BAM BBD BDT BGN BHD BIF BMD BND BOB BRL BSD BTN BWP BYN BZD CAD CDF "
-        "CHF CLP CNY COP CRC CUP CVE CZK DJF DKK DOP DZD EGP ERN ETB EUR FJD GBP GEL GHS GIP GMD GNF GTQ GYD HKD "
-        "HNL HTG HUF IDR ILS INR IQD IRR ISK JMD JOD JPY KES KGS KHR KMF KRW KWD KYD KZT LAK LBP LKR LRD LSL LYD "
-        "MAD MDL MGA MKD MMK MNT MOP MRU MUR MVR MWK MXN MYR MZN NAD NGN NIO NOK NPR NZD OMR PAB PEN PGK PHP PKR "
-        "PLN PYG QAR RON RSD RUB RWF SAR SBD SCR SDG SEK SGD SHP SLE SOS SRD SSP SYP SZL THB TJS TMT TND TOP TRY "
-        "TTD TWD TZS UAH UGX USD UYU UZS VES VND VUV WST XAF XCD XOF XPF YER ZAR ZMW ZWL"
-    ).split()
-)
-_WORDS_TOO = frozenset("AMD BOB CUP GEL LAK LSL MAD MOP PEN SOS TOP TRY WST".split())  # noqa: SIM905
+_LISTS = word_lists("currencies")
+CODES = frozenset(_LISTS["codes"]["all"].split("|"))
+_WORDS_TOO = frozenset(_LISTS["codes"]["words"].split("|"))
 """Codes that are also words and names: before a number they are ignored ("AMD 7800", "TOP 10")."""
-_LOWER = "eur usd sek nok dkk chf gbp pln czk huf ron"
-SIGNS: Mapping[str, str] = {
-    "US$": "USD", "U$S": "USD", "AU$": "AUD", "A$": "AUD", "CA$": "CAD", "C$": "CAD", "NZ$": "NZD", "HK$": "HKD",
-    "S$": "SGD", "NT$": "TWD", "R$": "BRL", "MX$": "MXN", "Mex$": "MXN", "RD$": "DOP", "$": "USD", "€": "EUR",
-    "£": "GBP", "¥": "JPY", "CN¥": "CNY", "₹": "INR", "₩": "KRW", "₽": "RUB", "₺": "TRY", "₴": "UAH", "₪": "ILS",
-    "฿": "THB", "₫": "VND", "₦": "NGN", "₱": "PHP", "₲": "PYG", "₡": "CRC", "₵": "GHS", "₸": "KZT", "₼": "AZN",
-    "₾": "GEL", "៛": "KHR", "₮": "MNT", "৳": "BDT", "Rs.": "INR", "Rs": "INR", "Fr.": "CHF", "SFr.": "CHF", "Rp": "IDR",
-    "RM": "MYR", "Kč": "CZK", "zł": "PLN", "Ft": "HUF", "kr.": "DKK", "kr": "SEK", "Kr": "SEK",
-    "ر.س.": "SAR", "ر.س": "SAR", "د.إ.": "AED", "د.إ": "AED", "ج.م.": "EGP", "ج.م": "EGP", "د.ك.": "KWD", "د.ك": "KWD",
-    "ر.ق.": "QAR", "ر.ق": "QAR", "د.ت.": "TND", "د.ت": "TND", "د.م.": "MAD", "د.م": "MAD",
-}  # fmt: skip
-_NAMES: Mapping[str, str] = {
-    "円": "JPY", "元": "CNY", "원": "KRW", "zl": "PLN", "lei": "RON", "leu": "RON", "лв": "BGN", "руб": "RUB",
-    "р.": "RUB", "грн": "UAH", "тг": "KZT", "din": "RSD", "дин": "RSD", "TL": "TRY", "Euro": "EUR", "euro": "EUR",
-    "Euros": "EUR", "euros": "EUR", "ευρώ": "EUR", "Franken": "CHF", "francs": "CHF", "dollars": "USD", "Dollar": "USD",
-    "dollar": "USD", "pounds": "GBP", "kronor": "SEK", "kroner": "NOK", "kronen": "SEK", "złotych": "PLN", "kč": "CZK",
-    "ש״ח": "ILS", "بات": "THB", "บาท": "THB", "đ": "VND", "đồng": "VND", ":-": "", ",-": "",
-    "ریال": "IRR", "ريال": "SAR", "ريالات": "SAR", "ريالا": "SAR", "درهم": "AED", "دراهم": "AED", "درهما": "AED",
-    "جنيه": "EGP", "جنيها": "EGP", "جنيهات": "EGP", "شيكل": "ILS", "שקל": "ILS", "שקלים": "ILS",
-    "रुपये": "INR", "रुपए": "INR", "रु.": "INR", "rupees": "INR",
-    "рублей": "RUB", "рубля": "RUB", "рубль": "RUB", "гривень": "UAH", "гривні": "UAH", "тенге": "KZT",
-    "korun": "CZK", "euroa": "EUR", "forint": "HUF", "reais": "BRL", "dólares": "USD", "yen": "JPY", "yuan": "CNY",
-}  # fmt: skip
-"""Names that only follow an amount; "" is the currency of the language's country."""
+SIGNS, _NAMES = _LISTS["signs"], _LISTS["names"]
+"""Codes by sign, and by a name that only follows an amount; "" is the currency of the language's country."""
 _OF_LANGUAGE: Mapping[str, Mapping[str, str]] = {
     "kr": {"sv": "SEK", "nb": "NOK", "no": "NOK", "nn": "NOK", "da": "DKK", "is": "ISK"},
     "¥": {"zh": "CNY"},
@@ -214,20 +185,8 @@ _OF_LANGUAGE: Mapping[str, Mapping[str, str]] = {
     **{name: {"ar-ma": "MAD"} for name in ("درهم", "دراهم", "درهما")},
     **{name: {"ar-sd": "SDG"} for name in ("جنيه", "جنيها", "جنيهات")},
 }  # fmt: skip
-_HOME: Mapping[str, frozenset[str]] = {
-    "en": frozenset("USD GBP AUD CAD NZD SGD HKD INR ZAR PHP NGN KES".split()),  # noqa: SIM905
-    "de": frozenset({"EUR", "CHF"}),
-    "fr": frozenset({"EUR", "CHF", "CAD", "XOF", "XAF", "XPF", "MAD", "DZD", "TND"}),
-    "es": frozenset("EUR ARS CLP COP UYU MXN PEN BOB PYG DOP GTQ CRC".split()),  # noqa: SIM905
-    "pt": frozenset({"EUR", "BRL"}),
-    "sv": frozenset({"SEK", "EUR"}), "nb": frozenset({"NOK"}), "no": frozenset({"NOK"}), "da": frozenset({"DKK"}),
-    "pl": frozenset({"PLN"}), "cs": frozenset({"CZK"}), "sk": frozenset({"EUR"}), "hu": frozenset({"HUF"}),
-    "ro": frozenset({"RON"}), "bg": frozenset({"BGN", "EUR"}), "ru": frozenset({"RUB"}), "uk": frozenset({"UAH"}),
-    "tr": frozenset({"TRY"}), "id": frozenset({"IDR"}), "vi": frozenset({"VND"}), "ja": frozenset({"JPY"}),
-    "zh": frozenset({"CNY", "TWD", "HKD"}), "ko": frozenset({"KRW"}), "hi": frozenset({"INR"}),
-    "he": frozenset({"ILS"}), "th": frozenset({"THB"}),
-}  # fmt: skip
-_THREE_PLACES = frozenset({"BHD", "JOD", "KWD", "LYD", "OMR", "TND"})
+_HOME = {language: frozenset(codes.split("|")) for language, codes in _LISTS["home"].items()}
+_THREE_PLACES = frozenset(_LISTS["codes"]["thousandths"].split("|"))
 
 
 def _any_of(words: Mapping[str, str] | frozenset[str]) -> str:
@@ -238,7 +197,7 @@ _BEFORE_CODES = _any_of(CODES - _WORDS_TOO)
 BEFORE = rf"(?<![\w$])(?:(?:{_BEFORE_CODES})(?=[ \u00a0\d]|$)|{_any_of(SIGNS)})"
 """A currency before an amount."""
 AFTER = (
-    rf"(?:(?:{_any_of(CODES)}|{_LOWER.replace(' ', '|')})(?!\w)"
+    rf"(?:(?:{_any_of(CODES)}|{_LISTS['codes']['lower']})(?!\w)"
     rf"|(?:{_any_of({**SIGNS, **_NAMES})})(?![^\W円元원]))"
 )
 """A currency after an amount."""

@@ -36,6 +36,7 @@ from actors.content.values.labels import (
 )
 from actors.content.values.names import names_in, same_wording
 from actors.content.values.reading import Found, has_prices, is_price, values_in
+from actors.content.wording.words import word_lists
 from storage.records.event import (
     MOST_CHANGES,
     MOST_STANDING,
@@ -105,28 +106,7 @@ _KINDS: dict[ValueType, ChangeKind] = {
     "version": "version",
     "availability": "availability",
 }
-_NO_BY_LANGUAGE: Mapping[str, str] = {
-    "en": r"not|no|never|none|cannot|without|nor|\w+n't",
-    "de": r"nicht|kein\w{0,2}|nie(?:mals)?|ohne|weder",
-    "fr": "ne|pas|jamais|sans|aucune?|ni",
-    "es": r"no|nunca|sin|ning[uú]n\w*|ni|tampoco",
-    "it": r"non|mai|senza|nessun\w*|né",
-    "pt": r"não|nunca|sem|nenhum\w*|nem",
-    "nl": "niet|geen|nooit|zonder|noch",
-    "sv": "inte|ej|aldrig|utan|ingen|inget|inga|varken",
-    "da": "ikke|aldrig|uden|ingen|intet|hverken",
-    "nb": "ikke|aldri|uten|ingen|ingenting|verken",
-    "fi": "ei|eivät|en|emme|ilman|koskaan",
-    "pl": r"nie|bez|nigdy|brak|żad\w+",
-    "cs": r"ne|není|nikdy|bez|žádn\w+",
-    "hu": "nem|nincs|soha|sem|nélkül",
-    "ro": "nu|fără|niciodată",
-    "ru": "не|нет|нельзя|без|никогда|ни",
-    "uk": "не|немає|без|ніколи|ні",
-    "tr": "değil|yok|hiç|asla",
-    "el": "δεν|μη|χωρίς|ποτέ",
-    "id": "tidak|bukan|tanpa|jangan",
-}
+_NO_BY_LANGUAGE = word_lists("values")["negations"]
 _NO_ANYWHERE = (
     r"\b(?:not|no|never|cannot|without|\w+n't|nicht|kein\w{0,2}|pas|jamais|não|niet|geen|inte|ikke|nie|не|нет)\b"
 )

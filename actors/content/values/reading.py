@@ -29,12 +29,14 @@ from actors.content.values.amounts import (
 )
 from actors.content.values.availability import availability_in
 from actors.content.wording.dates import DateSpan, Reading, dates_in
+from actors.content.wording.words import word_lists
 from storage.records.event import LARGEST, MOST_SCALE, MOST_VALUE_TEXT, Value, ValueType
 
 MOST_READ = 4_000
 """Characters of a text that are read."""
 MOST_VALUES = 200
 
+_LABELS = word_lists("values")["labels"]
 _EXACT = re.compile(r"\d+(?:\.\d+)?(?:[eE][+-]?\d+)?")
 _BEFORE = re.compile(rf"({BEFORE})[ \u00a0]{{0,2}}$")
 _LONGEST_BEFORE, _LONGEST_KEY = 8, 70
@@ -65,17 +67,8 @@ _VERSION = re.compile(
 _KEY = re.compile(r'"([\w.$ -]{1,60})" ?: ?"?-?$')
 _PRICE_KEY = re.compile(r"price|amount$|cost$|total$|fee$|preis$|prix$|pris$|precio$", re.I)
 _CURRENCY_KEY = re.compile(r'"\w*currency\w*" ?: ?"([A-Z]{3})"', re.I)
-_PRICE_LABEL = re.compile(
-    r"\b(?:price|prices|cost|fee|rate|preise?|kosten|gebühr|prix|tarifs?|precios?|prezz[oi]|preços?|prij(?:s|zen)|pris(?:er)?"
-    r"|kostnad|hin(?:ta|nat)|ceny?|cena|ár|preț|fiyat|τιμή)\b|цен[аы]|价格|價格|価格|料金|가격",
-    re.I,
-)
-_SAVED = re.compile(
-    r"(?:\b(?:save|saves?|you save|off|sie sparen|spare?n?|spart?|rabatt|discount|remise|économi\w+|ahorr\w+"
-    r"|risparmi\w*|bespaar|oszczęd\w+|desconto|cashback)|割引|立减)\W{0,3}$",
-    re.I,
-)
-"""Words that make an amount a discount instead of a price."""
+_PRICE_LABEL = re.compile(_LABELS["price"], re.I)
+_SAVED = re.compile(_LABELS["saved"], re.I)
 _MONTH_FIRST = frozenset({"en", "en-us", "en-ph", "fil"})
 _HOUR_OF_NOON = 12
 

@@ -12,12 +12,13 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterable
 from functools import lru_cache
 from typing import NamedTuple, TypeAlias
 
 from actors.content.wording.dates import without_past
 from actors.content.wording.fingerprint import digest16
-from actors.content.wording.words import words_in
+from actors.content.wording.words import word_lists, words_in
 
 KnownKeys: TypeAlias = tuple[dict[str, str], dict[str, str]]
 """Keys by text: of blocks outside table cells, and inside."""
@@ -34,10 +35,8 @@ _SPELLING = str.maketrans(
     }
 )
 
-_MONTH = (
-    r"(?:jan|feb|mar|mär|apr|may|mai|maj|jun|jul|aug|sep|oct|okt|nov|dec|dez"
-    r"|fév|janv|mars|avr|juin|juil|août|déc)[a-zéûä]*\.?"
-)
+_WORDS, COUNT_SIGNS = word_lists("masks")["masks"], word_lists("masks")["signs"]["count"].split("|")
+_MONTH, UNIT, _COUNTED, _TIMES, _DONE = (_WORDS[name] for name in ("month", "unit", "counted", "times", "done"))
 _DATE = (
     rf"(?:\d{{1,2}}(?:st|nd|rd|th)?\.?\s{_MONTH}\s\d{{4}}|{_MONTH}\s\d{{1,2}}(?:st|nd|rd|th)?,?\s\d{{4}}"
     # A word between a day and a year is a month in some language: used only before a time of day.
@@ -48,28 +47,7 @@ _AT = r"(?:[^\W\d_]{1,3}\.? )?"
 """Words between a date and a time of day: at, um, kl., klo, à, o, в."""
 _ZONE = r"(?:z|uhr|utc|gmt|a\.?m\.?|p\.?m\.?|c?est|cet|[ecmp][sd]t)"
 _CLOCK = rf"\d{{1,2}}:\d\d(?::\d\d(?:[.,]\d+)?)?\s?{_ZONE}?(?![\w%])"
-UNIT = (
-    r"(?:s|secs?|seconds?|mins?|minutes?|hrs?|hours?|days?|weeks?|months?|years?"
-    r"|sekunden?|minuten?|stunden?|tage?n?|wochen?|monate?n?|jahre?n?|std\.?|min\."
-    r"|secondes?|heures?|jours?|semaines?|mois|ans?"
-    r"|sekunder|minuter|timm(?:e|ar)|dag(?:ar)?|veck(?:a|or)|månad(?:er)?|år|[mhd])"
-)
-_COUNTED = (
-    r"(?:views?|comments?|replies|reactions?|likes?|shares?|votes?|points?|upvotes?|stars?|forks?|watchers|followers?"
-    r"|subscribers?|readers?|visitors?|online|people (?:are )?(?:reading|watching|viewing)"
-    r"|kommentare?|aufrufe|besucher|leser|empfehlung(?:en)?|mal geteilt|antworten|abonnenten"
-    r"|commentaires?|vues?|partages?|abonnés|kommentarer?|visningar|läsare|gilla(?:r|-markeringar)|delningar)"
-)
 _NUMBER = r"\d[\d.,\u00a0]*\d?\s?[km]?"
-_TIMES = "(?:times|mal|fois|gånger)"
-_DONE = (
-    r"(?:viewed|read|shared|liked|played|seen|downloaded|installed|aufgerufen|gelesen|geteilt|angesehen|gespielt"
-    r"|heruntergeladen|installiert|vue?|lue?|partagée?|téléchargée?|visad|läst|delad|spelad|nedladdad)"
-)
-_STAMPED = (
-    r"(?:updated|generated|rendered|retrieved|refreshed|scraped|cached|fetched|as of|aktualisiert|generiert|erstellt"
-    r"|abgerufen|stand|uppdaterad|skapad|généré\w*|actualisé\w*|mis à jour)"
-)
 _SOME = r"(?:\d+|eine[rmn]?|une?|en|ett)"
 
 
@@ -81,8 +59,9 @@ class _Mask(NamedTuple):
     pattern: re.Pattern[str]
 
 
-def _mask(name: str, signs: str, pattern: str) -> _Mask:
-    return _Mask(f" ⟨{name}⟩ ", frozenset(signs.split()), re.compile(pattern))
+def _mask(name: str, signs: str | Iterable[str], pattern: str) -> _Mask:
+    wanted = signs.split() if isinstance(signs, str) else signs
+    return _Mask(f" ⟨{name}⟩ ", frozenset(wanted), re.compile(pattern))
 
 
 _LONG = "⟨long⟩"
@@ -91,7 +70,7 @@ _MARKS = (":", "©", "(c)", "°")
 
 # Masks that apply anywhere: no edit of content changes only these.
 _ANYWHERE = (
-    _mask("stamp", ":", rf"\b{_STAMPED}\b[^.\d]{{0,24}}{_DATE}[ ,t-]*{_AT}{_CLOCK}"),
+    _mask("stamp", ":", rf"\b{_WORDS['stamped']}\b[^.\d]{{0,24}}{_DATE}[ ,t-]*{_AT}{_CLOCK}"),
     _mask(
         "copyright",
         "© (c) copyright",
@@ -121,20 +100,17 @@ _ANYWHERE = (
 )
 
 # Masks for short blocks outside table cells: labels, bylines, teasers. In a sentence these figures can be content.
-COUNT_SIGNS = (
-    "view views comment comments reply replies reaction reactions like likes share shares vote votes point points"
-    " upvote upvotes star stars fork forks watchers follower followers subscriber subscribers reader readers visitor"
-    " visitors online reading watching viewing kommentar kommentare aufrufe besucher leser empfehlung empfehlungen"
-    " geteilt antworten abonnenten commentaire commentaires vue vues partage partages abonnés kommentarer visningar"
-    " läsare gillar gilla delningar"
-)
 _LABELS = (
     _mask("when", ":", rf"{_DATE}[ ,t•·|-]*{_AT}{_CLOCK}"),
     _mask("clock", ":", rf"(?<![\d.,:$€£]){_CLOCK}"),
     _mask("clock", "uhr", r"\b\d{1,2}\.\d\d\suhr\b"),
     _mask("count", COUNT_SIGNS, rf"\(?(?<![\d.,$€£])\b{_NUMBER}\s{_COUNTED}\b\)?"),
     _mask("count", COUNT_SIGNS, rf"\b{_COUNTED}\s?[:(]?\s?{_NUMBER}(?![\d%€$£])\)?"),
-    _mask("count", "times mal fois gånger", rf"\b{_DONE}\s{_NUMBER}\s{_TIMES}\b|\b{_NUMBER}\s{_TIMES}\s{_DONE}\b"),
+    _mask(
+        "count",
+        "times mal fois gånger",
+        rf"\b{_DONE}\s{_NUMBER}\s{_TIMES}\b|\b{_NUMBER}\s{_TIMES}\s{_DONE}\b",
+    ),
     _mask("ago", "read lesezeit lecture läsning", rf"\b\d+\s?{UNIT}\s(?:read|lesezeit|de lecture|läsning)\b"),
     _mask("degrees", "°", r"[-+]?\d+(?:[.,]\d+)?\s?°\s?[cf]?\b"),
 )

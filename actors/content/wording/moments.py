@@ -12,6 +12,7 @@ from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 
 from actors.content.wording.dates import BESIDE, MONTHS, TOKEN, WEEKDAYS, Reading, dates_in
+from actors.content.wording.words import word_lists
 from storage.records.identity import Millis
 
 _LONGEST = 100
@@ -21,19 +22,7 @@ _SECONDS_END = 100_000_000_000
 """A bare number below this counts seconds (until the year 5138), above it milliseconds (since 1973)."""
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MOST_OFFSET = 14 * 60
-_ZONES = {
-    zone: int(minutes)
-    for zone, minutes in re.findall(
-        r"(\w+)=(-?\d+)",
-        """
-hst=-600 akst=-540 pst=-480 akdt=-480 mst=-420 pdt=-420 cst=-360 mdt=-360 est=-300 cdt=-300 edt=-240
-ast=-240 clt=-240 nst=-210 adt=-180 brt=-180 art=-180 clst=-180 ndt=-150 z=0 utc=0 gmt=0 ut=0 wet=0 cet=60
-met=60 mez=60 bst=60 west=60 wat=60 eet=120 cest=120 mest=120 mesz=120 sast=120 cat=120 eest=180 msk=180
-trt=180 idt=180 eat=180 irst=210 gst=240 pkt=300 ist=330 npt=345 wib=420 ict=420 hkt=480 sgt=480 awst=480
-pht=480 wita=480 myt=480 jst=540 kst=540 wit=540 acst=570 aest=600 acdt=630 aedt=660 nzst=720 nzdt=780
-""",
-    )
-}
+_ZONES = {zone: int(minutes) for zone, minutes in word_lists("times")["zones"].items()}
 """Minutes ahead of UTC. Ambiguous names mean the zone that feeds use: IST is India's, BST Britain's, CST America's."""
 _ALONG = ({f"{name}ที่" for name in WEEKDAYS} | BESIDE | WEEKDAYS - {"pt", "pet"}).union(
     "at um uhr kl klo godz pukul ore om hrs hs à às las les στισ v u ob в у ч plkst kell เวลา lúc ngày בשעה ב".split(),  # noqa: SIM905

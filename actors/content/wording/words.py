@@ -6,6 +6,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Mapping
 from configparser import ConfigParser
+from functools import cache
 from importlib.resources import files
 
 # Kana and Han (two characters a word, as segmenters find in newspapers); Thai, Lao, Burmese and Khmer (four).
@@ -53,6 +54,7 @@ def holds(text: str, wanted: str) -> bool:
     return bool(wanted) and (wanted in here or (len(here) >= _WHOLE and here in wanted))
 
 
+@cache
 def word_lists(name: str) -> Mapping[str, Mapping[str, str]]:
     """Return the sections of a file of the folder `lists`, each by its keys; words are usually between bars."""
     read = ConfigParser(interpolation=None, delimiters=("=",))
