@@ -1,6 +1,6 @@
 """Lists of feeds as feed readers exchange them (OPML): the records of one, and the library written as one. Pure.
 
-A worker parses such files (`content/bodies/outlines.py`), since they are as hostile as any other.
+A worker parses such files (`content/feeds/feeds.py`), since they are as hostile as any other.
 """
 
 from __future__ import annotations

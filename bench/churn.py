@@ -20,7 +20,7 @@ from pathlib import Path
 from time import process_time
 
 from actors.content.changes.churn import EMIT, MINOR
-from actors.content.changes.restless import LEAST_OTHERS, shared_keys
+from actors.content.changes.difference import LEAST_OTHERS, shared_keys
 from bench import churn_edits
 from bench.churn_filters import OTHERS, Outcome, installed, last_keys, ours, theirs
 from bench.churn_material import DEFAULT, Pair, folds, halves, histories, pairs_of

@@ -19,7 +19,7 @@ from lxml import etree
 
 from actors.content.bodies import markup
 from actors.content.bodies.encoding import decode
-from actors.content.changes.restless import stored_keys
+from actors.content.changes.difference import stored_keys
 from actors.content.errors import ContentError
 from actors.content.messages.requests import PageLook, PageRequest
 from actors.content.tasks import TASKS

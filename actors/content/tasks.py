@@ -9,21 +9,18 @@ from msgspec.structs import replace
 
 from actors.content.bodies.frames import read_frames, told
 from actors.content.bodies.markup import Element
-from actors.content.bodies.outlines import read_outline
 from actors.content.bodies.text import normalise
-from actors.content.changes import same
-from actors.content.changes.churn import FEW, Verdict, judge
-from actors.content.changes.difference import StateContexts
+from actors.content.changes.churn import FEW, Verdict, judge, recognisable, recognised
+from actors.content.changes.diff import of_change
+from actors.content.changes.difference import StateContexts, remark_of
+from actors.content.changes.listed import look_list, read_item
 from actors.content.changes.memory import PageMemory, decode_memory, encode, known_keys, placed, with_declared
 from actors.content.changes.news import noise_keys
-from actors.content.changes.restless import remark_of
-from actors.content.changes.summary import of_change
 from actors.content.changes.swaps import When
 from actors.content.changes.withheld import find_text
 from actors.content.detection import detect
 from actors.content.errors import ContentError, NoParts
-from actors.content.feeds.feeds import read_feed
-from actors.content.list_looks import look_list, read_item
+from actors.content.feeds.feeds import read_feed, read_outline
 from actors.content.messages.readings import FILE, is_same
 from actors.content.messages.requests import (
     HIGHEST_BAR,
@@ -44,7 +41,7 @@ from actors.content.messages.requests import (
 )
 from actors.content.pages import selectors
 from actors.content.pages.blocks import Blocks
-from actors.content.pages.event_text import event_text
+from actors.content.pages.event_text import code_of, event_text
 from actors.content.pages.offers import keys_of
 from actors.content.pages.page import (
     NOTHING,
@@ -63,7 +60,6 @@ from actors.content.picking.picker import pick, writing_of
 from actors.content.values.amounts import Writing
 from actors.content.values.kinds import kinds_of, standing_in
 from actors.content.wording.fingerprint import content_hash, simhash
-from actors.content.wording.language import code_of
 from storage.records.event import StandingValues
 
 _encode = msgspec.msgpack.encode
@@ -166,7 +162,7 @@ def look_page(asked: PageRequest) -> PageLook:
         reason = "The selector matches nothing now: a second check decides."
         held = Verdict("held", replace(memory, doubts=1), None, None, 0.0, reason, soon=True, unsettled=True)
         return _look(head_of(opened.root), held, held.memory)
-    if (verdict := same.known(memory, opened, asked.number)) is not None:
+    if (verdict := recognised(memory, opened, asked.number)) is not None:
         return _look(head_of(opened.root), verdict, verdict.memory)
     blocks = blocks_in(opened)
     if memory is not None and not memory.declared and opened.offers:
@@ -184,7 +180,7 @@ def look_page(asked: PageRequest) -> PageLook:
     verdict = judge(
         memory, reading, asked.shared, noise=asked.noise, bar=bar, when=when, address=asked.url, chosen=chosen
     )
-    look = _look(reading, verdict, same.remembered(verdict, opened, blocks, asked))
+    look = _look(reading, verdict, recognisable(verdict, opened, blocks, asked))
     if format_of(opened.root) == FILE:
         look = replace(look, remark="")  # every line of it is reported, however often it changes
     if opened.empty:

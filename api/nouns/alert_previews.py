@@ -19,8 +19,7 @@ from msgspec import Meta, Struct, structs
 from actors.errors import Overloaded, TooSoon
 from actors.messages.declaring import Time
 from actors.query import parse
-from actors.query.advice import advice
-from actors.query.explain import Explanation
+from actors.query.explain import Explanation, advice
 from actors.query.search import PreviewAnswer, counted_terms
 from actors.query.search import PreviewRequest as Asked
 from actors.world import TaskRefused, WorkerDied, WorkerTooSlow

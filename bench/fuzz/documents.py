@@ -13,12 +13,11 @@ from contextlib import suppress
 import msgspec
 
 from actors.content.bodies.frames import MOST_SMALL, read_frames, told
-from actors.content.bodies.outlines import read_outline
 from actors.content.changes.diff import MOST_CHARACTERS, MOST_OPS, Where, apply, compare
 from actors.content.detection import detect
 from actors.content.errors import ContentError
 from actors.content.feeds.entries import MOST_ENTRIES
-from actors.content.feeds.feeds import read_feed
+from actors.content.feeds.feeds import read_feed, read_outline
 from actors.content.messages.requests import PageRequest, StandingRequest
 from actors.content.pages.blocks import MOST_BLOCKS
 from actors.content.pages.page import read_page

@@ -12,8 +12,8 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from actors.content.bodies.encoding import decode
-from actors.content.bodies.outlines import read_outline
 from actors.content.errors import ContentError
+from actors.content.feeds.feeds import read_outline
 from extras.migrate.drafting import Drafting
 from extras.migrate.plan import NotReadable, Plan, shortened
 from storage.records.tiers import TIERS

@@ -118,7 +118,7 @@ async def _templates() -> str:
 
 
 async def _stop_lists() -> str:
-    from actors.content.wording.language import stop_words
+    from actors.content.pages.event_text import stop_words
 
     if "och" not in stop_words("Swedish"):
         raise LookupError("the Swedish stop list is not there")

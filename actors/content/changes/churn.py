@@ -6,6 +6,14 @@ reported, or they vanish unreported and are then known as churn. `news` weighs a
 pairs texts with their replacements; `swaps` detects another page in this one's place, and a page that alternates.
 
 A reader that applies every delta in order holds the reported texts; a property test checks this over random histories.
+
+A check that reads nothing new is recognised by a digest, without blocks, keys or a judgement. `seen` hashes the walked
+rows, and blocks depend on nothing else. `rough`, which costs no walk, hashes the tree without the parts that no walk
+reads. A memory *at rest* has nothing pending, held or in doubt: if no block came or went, a judgement leaves it
+unchanged, whatever the other inputs. So if either digest matches, the verdict is known: "unchanged", with only the
+memory's count of checks raised. The digests are of a check that reported something or found nothing to report.
+Unreported parts that move (a menu, a hidden form) make them stale, so they are renewed. Each renewal costs a write, so
+only the first, third, seventh ... check after a report may renew them.
 """
 
 from __future__ import annotations
@@ -18,9 +26,19 @@ from typing import Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
-from actors.content.changes import boxes, members, restless, swaps, withheld
+from actors.content.changes import boxes, members, swaps, withheld
 from actors.content.changes.diff import Unsaid, Where, compare
-from actors.content.changes.difference import Apart, StateContexts, apart, shapes, steps_of, with_assigned
+from actors.content.changes.difference import (
+    Apart,
+    StateContexts,
+    apart,
+    nearly_restless,
+    restless_places,
+    shapes,
+    slots_after,
+    steps_of,
+    with_assigned,
+)
 from actors.content.changes.memory import (
     MOST_GONE,
     READS,
@@ -45,9 +63,11 @@ from actors.content.changes.memory import (
 from actors.content.changes.news import Difference, Known, WeighedBlock, weighed
 from actors.content.changes.swaps import Exchange, When, turn_of
 from actors.content.messages.readings import StandIn
-from actors.content.messages.requests import EMIT, Withheld
-from actors.content.pages.page import PageReading
+from actors.content.messages.requests import EMIT, PageRequest, Withheld
+from actors.content.pages.blocks import Blocks
+from actors.content.pages.page import OpenedPage, PageReading
 from actors.content.pages.traits import FURNITURE
+from actors.content.pages.walls import is_ample
 from storage.records.event import Delta, Diff
 
 __all__ = ["EMIT", "MINOR", "UNCHANGED", "PageMemory", "Verdict", "decode_memory", "encode", "judge"]
@@ -123,7 +143,7 @@ def judge(
 ) -> Verdict:
     """Return the verdict on a check of a page, with its new memory.
 
-    shared: keys of the host's furniture (`restless.shared_keys`). noise: keys that the user marked. Neither is
+    shared: keys of the host's furniture (`difference.shared_keys`). noise: keys that the user marked. Neither is
     reported. address: the page's address after redirects. chosen: the blocks are of a part that the user chose.
     """
     if reading.trouble is not None:
@@ -157,8 +177,8 @@ def judge(
         aside=frozenset(aside),
         shared=frozenset(shared),
         noise=frozenset(noise),
-        restless=restless.restless(memory.slots),
-        nearly=restless.nearly(memory.slots, when.number),
+        restless=restless_places(memory.slots),
+        nearly=nearly_restless(memory.slots, when.number),
         gone=memory.gone,
         waits={block: when.number - since for block, since in pending.came.items()},
         absent={block: when.number - since for block, since in pending.missing.items()},
@@ -280,7 +300,7 @@ def _decide(memory: PageMemory, look: _Look) -> Verdict:
     came = frozenset(block for block, stood in look.known.waits.items() if not stood)
     slots = look.made.slots
     if not look.known.chosen:
-        slots = restless.after(memory, difference.replaced, came, look.when.number)
+        slots = slots_after(memory, difference.replaced, came, look.when.number)
     rotates = turn.rotates and not look.known.chosen
     if score >= look.bar and not rotates:
         if look.bar > sum(block.score for block in blocks if not block.doubted):
@@ -407,3 +427,41 @@ def _known_texts(before: SettledState, after: SettledState) -> list[str]:
     texts = dict(zip(after.keys, after.texts, strict=True))
     beyond = before.keys[len(before.texts) :]
     return [*before.texts, *(texts[key] for key in beyond if key in texts)]
+
+
+def recognised(memory: PageMemory | None, opened: OpenedPage, number: int) -> Verdict | None:
+    """Return the verdict on a page already seen, None if it must be judged."""
+    if memory is None or not memory.seen or not _at_rest(memory):
+        return None
+    if not number:
+        memory = replace(memory, looks=memory.looks + 1)
+    if memory.rough != opened.rough:
+        if memory.seen != opened.seen:
+            return None
+        if _is_due(memory, number):
+            memory = replace(memory, rough=opened.rough, seen_at=number or memory.looks)
+    return Verdict("unchanged", memory, None, None, 0.0, UNCHANGED)
+
+
+def recognisable(verdict: Verdict, opened: OpenedPage, blocks: Blocks, asked: PageRequest) -> PageMemory:
+    """Return the memory after a judged check, with its digests if the page may be recognised again."""
+    memory = verdict.memory
+    if not _at_rest(memory) or not memory.keys or blocks.partial or verdict.kind in {"churn", "held"}:
+        return memory
+    if verdict.kind == "unchanged" and not _is_due(memory, asked.number):
+        return memory
+    # On a page of few words, more than its blocks decides whether it is the page at all.
+    if asked.selector is None and not is_ample(blocks):
+        return replace(memory, seen=b"", rough=b"") if memory.seen else memory
+    # The order matters: `rough` removes parts of the tree that `seen` needs.
+    seen, rough, at = opened.seen, opened.rough, asked.number or memory.looks
+    return memory if seen == memory.seen else replace(memory, seen=seen, rough=rough, seen_at=at)
+
+
+def _is_due(memory: PageMemory, number: int) -> bool:
+    return (number or memory.looks) - memory.told > 2 * (memory.seen_at - memory.told)
+
+
+def _at_rest(memory: PageMemory) -> bool:
+    waits = memory.pending or memory.missing or memory.doubts or memory.face.says
+    return not waits and memory.held == HeldPage()

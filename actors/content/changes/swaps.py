@@ -24,6 +24,7 @@ from functools import cached_property
 
 from msgspec import Struct
 
+from actors.content.changes.difference import BRIEF
 from actors.content.changes.memory import (
     HeldPage,
     PageIdentity,
@@ -34,13 +35,12 @@ from actors.content.changes.memory import (
     unpack_keys,
 )
 from actors.content.changes.news import WeighedBlock
-from actors.content.changes.restless import BRIEF
 from actors.content.changes.weights import MIDDLE
+from actors.content.pages.event_text import tongue_of
 from actors.content.pages.page import PageReading
 from actors.content.pages.traits import ASIDE, FURNITURE, HEADING, TOP
 from actors.content.pages.walls import LITTLE, kind_of, kind_of_head, path_of, titles_differ
 from actors.content.wording import json_text
-from actors.content.wording.language import tongue_of
 from actors.content.wording.words import words_in
 
 _REPLACED = 0.4

@@ -12,7 +12,7 @@ from actors.content.bodies.text import normalise
 from actors.content.changes.memory import SettledState, decode_memory, settled_of, unpack_keys
 from actors.content.changes.news import WeighedBlock
 from actors.content.errors import ContentError
-from actors.content.messages.requests import Findings, FindRequest, Spot, Withheld
+from actors.content.messages.requests import LONGEST_TEXT, Findings, FindRequest, Spot, Withheld
 from actors.content.pages.page import blocks_in, open_page, read_tree, reading_of
 from actors.content.pages.traits import CELL, FURNITURE, words_of
 from actors.content.wording.canonical import canonical, key
@@ -21,7 +21,6 @@ from actors.content.wording.json_text import form
 from actors.content.wording.words import folded, holds
 
 MOST = 24
-LONGEST = 200
 _COUNTED = 0.2
 """A lighter block hardly contributes to a reported change."""
 _MASK = re.compile(r"⟨(\w+)⟩")
@@ -48,7 +47,7 @@ def of_blocks(blocks: Iterable[WeighedBlock], *, told: bool, instead: str = "") 
     rows = [block for block in blocks if not told or block.score < _COUNTED]
     rows.sort(key=lambda block: (-block.score, -len(block.text)))
     return [
-        Withheld(b.text[:LONGEST], instead or b.rule or "too small to report", b.key, b.came, round(b.score, 3))
+        Withheld(b.text[:LONGEST_TEXT], instead or b.rule or "too small to report", b.key, b.came, round(b.score, 3))
         for b in rows[:MOST]
     ]
 
@@ -56,7 +55,7 @@ def of_blocks(blocks: Iterable[WeighedBlock], *, told: bool, instead: str = "") 
 def counted(blocks: Iterable[WeighedBlock]) -> tuple[Withheld, ...]:
     """Return the blocks that caused the report, heaviest first."""
     rows = sorted((block for block in blocks if block.score >= _COUNTED), key=lambda block: -block.score)
-    return tuple(Withheld(b.text[:LONGEST], "", b.key, b.came, round(b.score, 3)) for b in rows[:MOST])
+    return tuple(Withheld(b.text[:LONGEST_TEXT], "", b.key, b.came, round(b.score, 3)) for b in rows[:MOST])
 
 
 def masked(before: SettledState, now: SettledState) -> Iterator[Withheld]:
@@ -69,7 +68,7 @@ def masked(before: SettledState, now: SettledState) -> Iterator[Withheld]:
             rule = f"only what changes by itself differs: {what}" if what else _SPELLING
             if now.json and canonical_key(form(text), cell=True) != known_as:
                 rule = MADE
-            yield Withheld(text[:LONGEST], rule, known_as, came=True)
+            yield Withheld(text[:LONGEST_TEXT], rule, known_as, came=True)
 
 
 def furniture(
@@ -79,7 +78,7 @@ def furniture(
     for text, known_as, trait in zip(texts, keys, traits, strict=True):
         if trait & FURNITURE and known_as not in known:
             sign = words_of(trait)
-            yield Withheld(text[:LONGEST], f"furniture: {sign}" if sign else "furniture", known_as, came=True)
+            yield Withheld(text[:LONGEST_TEXT], f"furniture: {sign}" if sign else "furniture", known_as, came=True)
 
 
 def capped(first: Sequence[Withheld], *others: Iterator[Withheld]) -> tuple[Withheld, ...]:

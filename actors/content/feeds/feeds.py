@@ -1,26 +1,32 @@
-"""The reading of feeds: RSS 0.9x to 2.0, RDF, Atom 0.3 and 1.0 by feedparser; JSON Feed in `json_feed.py`.
+"""The reading of feeds: RSS 0.9x to 2.0, RDF, Atom 0.3 and 1.0 by feedparser; JSON Feed
+1.0 and 1.1 (https://www.jsonfeed.org/version/1.1/), as leniently; and lists of feeds: OPML, FOAF and iGoogle.
 
 feedparser gets a stream of decoded UTF-8, never a str or bare bytes: it would open a file or address that they name.
-Its sanitiser and its rewriting of links in HTML are off, since no markup survives `text.plain`.
+Its sanitiser and its rewriting of links in HTML are off, since no markup survives `text.plain`. listparser gets
+UTF-8 bytes with a BOM; it uses libxml2's HTML parser, which knows only HTML's own entities and opens nothing.
 """
 
 from __future__ import annotations
 
+import codecs
 import io
+import json
 import re
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
 
 import feedparser
+import listparser
 
 from actors.content.bodies.encoding import DecodedText, decode, end_of_prolog, unpacked
 from actors.content.bodies.text import absolute, entry_address, normalise, plain
 from actors.content.errors import ContentError
 from actors.content.feeds.entries import Raw, content_of, entries_of, newest, title_of
-from actors.content.feeds.json_feed import looks_like_json, read_json_feed
 from actors.content.messages.readings import FeedReading, hints_of
 from actors.content.wording.moments import moment
+from actors.outline import FeedLine, Outline
 from storage.records.identity import Millis
+from storage.records.source import OWN_NAMESPACES
 
 _ROOT = re.compile(r"<(?:[\w.-]+:)?(rss|feed|rdf|channel)(?=[\s>/])[^>]*>", re.I)
 _END = re.compile(r"</(?:[\w.-]+:)?(rss|feed|rdf|channel)\s*>", re.I)
@@ -162,3 +168,185 @@ def _tags(entry: Any) -> Iterator[str]:
         yield f"category:{tag.get('term') or tag.get('label') or ''}"
     for enclosure in entry.get("enclosures") or ():
         yield f"enclosure:{enclosure.get('type') or 'application/octet-stream'}"
+
+
+_HEAD = 4096
+_MOST_HUBS = 5
+_ITEMS = re.compile(r'"items"\s*:\s*\[')
+_NEXT = re.compile(r"\s*,?\s*(?=[{\[\"])")
+_CUT = "\0cut"
+"""A member that marks a truncated document."""
+_JSON_DATES = ("date_published", "date_modified")
+
+
+def looks_like_json(text: str) -> bool:
+    """Whether the text begins with a JSON object."""
+    return text[:_HEAD].lstrip("\ufeff \t\r\n")[:1] == "{"
+
+
+def read_json_feed(decoded: DecodedText, url: str) -> FeedReading:
+    """Read the feed in a JSON text. Raises ContentError if it is no JSON, hostile, or other JSON."""
+    document = _document(decoded.text)
+    version, items = document.get("version"), document.get("items")
+    declared = isinstance(version, str) and "jsonfeed" in version.lower()
+    if not isinstance(items, list) or not (declared or ("title" in document and all(map(_is_item, items[:5])))):
+        raise ContentError("The body is JSON, but not a JSON Feed: it has no `version` of jsonfeed.org with `items`.")
+    dicts = [item for item in items if isinstance(item, dict)]
+    found = newest(dicts, _json_date)
+    return FeedReading(
+        title=normalise(_string(document, "title")).replace("\n", " "),
+        url=absolute(_string(document, "home_page_url"), url),
+        format="json feed",
+        entries=entries_of([_json_entry(item, url) for item in found]),
+        damaged=decoded.damaged,
+        hubs=tuple(_hubs(document, url)),
+        paging=(("next", following),) if (following := absolute(_string(document, "next_url"), url)) else (),
+        cut=document.get(_CUT) is True,
+        left_out=len(dicts) - len(found),
+    )
+
+
+def _document(text: str) -> Mapping[str, Any]:
+    text = text.lstrip("\ufeff \t\r\n")
+    try:
+        document = json.loads(text, strict=False)
+    except RecursionError:
+        raise ContentError("The JSON is nested too deeply.") from None
+    except json.JSONDecodeError as error:
+        if (salvaged := _salvaged(text)) is not None:
+            return salvaged
+        raise ContentError(f"The body begins like JSON, but is invalid: {error.msg} in line {error.lineno}.") from None
+    except ValueError:
+        raise ContentError("A number in the JSON is too long.") from None
+    return document if isinstance(document, dict) else {}
+
+
+def _salvaged(text: str) -> Mapping[str, Any] | None:
+    """Return the complete items of a document that is truncated within them; None for other defects."""
+    start = _ITEMS.search(text)
+    if start is None:
+        return None
+    decoder, items, at = json.JSONDecoder(strict=False), list[object](), start.end()
+    try:
+        head = json.loads(text[:at] + "]}", strict=False)
+        while comma := _NEXT.match(text, at):
+            item, at = decoder.raw_decode(text, comma.end())
+            items.append(item)
+    except json.JSONDecodeError as error:
+        # Truncation shows as an error at the very end; an error before that is another defect.
+        is_cut = error.pos >= len(text.rstrip()) - 1 or error.msg.startswith("Unterminated string")
+    except (ValueError, RecursionError):
+        return None
+    else:
+        is_cut = not text[at:].strip()
+    return {**head, "items": items, _CUT: True} if is_cut and items else None
+
+
+def _hubs(document: Mapping[str, Any], base: str) -> Iterator[str]:
+    hubs = document.get("hubs")
+    for hub in hubs[:_MOST_HUBS] if isinstance(hubs, list) else ():
+        if isinstance(hub, dict) and (link := absolute(_string(hub, "url"), base)):
+            yield link
+
+
+def _is_item(item: object) -> bool:
+    return isinstance(item, dict) and bool({"id", "url", "content_html", "content_text"} & item.keys())
+
+
+def _json_entry(item: Mapping[str, Any], base: str) -> Raw:
+    markup, text = _string(item, "content_html"), _string(item, "content_text")
+    attached = (each.get("url") for each in _listed(item, "attachments") if isinstance(each, dict))
+    candidates = (_string(item, "url"), _string(item, "external_url"), absolute(_string(item, "id"), ""), *attached)
+    return Raw(
+        id=normalise(_string(item, "id")),
+        url=next((link for each in candidates if (link := entry_address(str(each or ""), base))), ""),
+        title=normalise(_string(item, "title")),
+        author=_json_author(item),
+        content=plain(markup) or normalise(text) or plain(_string(item, "summary")),
+        published_at=_json_date(item),
+        tags=tuple(_json_tags(item)),
+    )
+
+
+def _json_date(item: Mapping[str, Any]) -> Millis | None:
+    return next((at for name in _JSON_DATES if (at := moment(_string(item, name))) is not None), None)
+
+
+def _json_author(item: Mapping[str, Any]) -> str:
+    authors = item.get("authors")
+    first = authors[0] if isinstance(authors, list) and authors else item.get("author")
+    return plain(_string(first, "name")) if isinstance(first, dict) else ""
+
+
+def _string(fields: Mapping[str, Any], name: str) -> str:
+    value = fields.get(name)
+    if isinstance(value, str):
+        return value.strip()
+    return str(value) if isinstance(value, int) and not isinstance(value, bool) and value.bit_length() < 256 else ""
+
+
+def _listed(item: Mapping[str, Any], name: str) -> list[Any]:
+    found = item.get(name)
+    return found if isinstance(found, list) else []
+
+
+def _json_tags(item: Mapping[str, Any]) -> Iterator[str]:
+    for word in _listed(item, "tags"):
+        if isinstance(word, str):
+            yield f"category:{word}"
+    for attached in _listed(item, "attachments"):
+        if isinstance(attached, dict) and (kind := _string(attached, "mime_type")):
+            yield f"enclosure:{kind}"
+
+
+MOST_LINES: Final = 5_000
+"""Feeds read from one list."""
+MOST_FOLDERS: Final = 10
+_LONGEST_TITLE, _LONGEST_TAG, _LONGEST_URL = 200, 80, 2048
+_NAMED = re.compile(r"([a-z0-9_-]+):\S.*")
+
+
+def read_outline(body: bytes, most: int = MOST_LINES) -> Outline:
+    """Return the feeds of a list, each address once. Raises ContentError for any other document."""
+    text = decode(unpacked(body), "").text
+    try:
+        found = listparser.parse(codecs.BOM_UTF8 + text.encode("utf-8", "replace"))
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
+        # listparser fails on damaged lists: it closes elements that were never opened.
+        raise ContentError(f"The list of feeds cannot be parsed ({type(error).__name__}).") from error
+    if not found["version"]:
+        raise ContentError("This is not a list of feeds: it has no <opml> element.")
+    feeds, lists = found["feeds"], found["lists"]
+    if not feeds:
+        names = f"; it names {len(lists)} other lists, which are not followed" if lists else ""
+        raise ContentError(f"This list of feeds contains no feed{names}.")
+    return Outline(
+        title=_one_line(str(found["meta"].get("title", "")), _LONGEST_TITLE),
+        feeds=tuple(_line(feed) for feed in feeds[:most]),
+        lists=tuple(_one_line(one["url"], _LONGEST_URL) for one in lists[:MOST_LINES]),
+        left_out=max(0, len(feeds) - most),
+    )
+
+
+def _line(feed: Mapping[str, Any]) -> FeedLine:
+    tags = tuple(dict.fromkeys(_folders(feed.get("categories", ()))))[:MOST_FOLDERS]
+    return FeedLine(feed["url"], _one_line(feed["title"], _LONGEST_TITLE), tags)
+
+
+def _folders(categories: Sequence[Sequence[str]]) -> Iterator[str]:
+    for path in categories:
+        for folder in path[:MOST_FOLDERS]:
+            if word := _folder_tag(folder):
+                yield word
+
+
+def _folder_tag(folder: str) -> str:
+    """Return a folder's name as a tag. "Tides: north" is a title with a colon; "topic:tides" is already a tag."""
+    word = _one_line(folder, _LONGEST_TAG)
+    named = _NAMED.fullmatch(word)
+    is_tag = named is not None and named[1] not in OWN_NAMESPACES
+    return word if is_tag else _one_line(word.replace(":", " "), _LONGEST_TAG)
+
+
+def _one_line(text: str, most: int) -> str:
+    return " ".join(text.split())[:most].strip()

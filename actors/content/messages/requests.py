@@ -139,11 +139,14 @@ class FrameRequest(Struct, frozen=True):
     name: str = ""
 
 
+LONGEST_TEXT = 200
+
+
 class Withheld(Struct, frozen=True):
     """An added or removed block that was not reported, or counted little, with the reason in a user's words.
 
-    text: the block, at most 200 characters. rule: "it changed in earlier looks too", "furniture: footer", "below the
-    last paragraph", ... key: the block's key, for feedback. score: its weight.
+    text: the block, at most `LONGEST_TEXT` characters. rule: "it changed in earlier looks too", "furniture: footer",
+    "below the last paragraph", ... key: the block's key, for feedback. score: its weight.
     """
 
     text: str

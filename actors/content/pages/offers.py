@@ -20,8 +20,7 @@ from actors.content.pages.blocks import Blocks
 from actors.content.pages.places import Place
 from actors.content.pages.traits import CELL, TOP
 from actors.content.values.amounts import Writing
-from actors.content.values.availability import availability_in
-from actors.content.values.reading import values_in
+from actors.content.values.reading import availability_in, values_in
 from actors.content.wording.canonical import key
 from storage.records.event import Value
 

@@ -14,6 +14,7 @@ from actors.content.messages.readings import CHOSEN_BY, NO_PARTS, selector_kind
 from actors.content.messages.requests import PickRequest, item_form
 from actors.content.pages.blocks import Blocks
 from actors.content.pages.earlier import Paragraph
+from actors.content.pages.event_text import code_of
 from actors.content.pages.listing import items_of
 from actors.content.pages.page import OpenedPage, PageReading, blocks_in, open_page, reading_of
 from actors.content.pages.places import Place
@@ -23,11 +24,10 @@ from actors.content.picking.deriving import Kind
 from actors.content.picking.in_documents import DocumentReaches, JsonReaches, LineReaches, XmlReaches
 from actors.content.picking.reaching import Earlier, HtmlReaches, Trial, names_of, room_of
 from actors.content.values.amounts import Writing
-from actors.content.values.labels import ROOT, path_at
+from actors.content.values.kinds import ROOT, path_at
 from actors.content.values.reading import Found, values_in
 from actors.content.wording import json_text
 from actors.content.wording.fingerprint import digest16
-from actors.content.wording.language import code_of
 from actors.content.wording.spans import line
 from actors.content.wording.words import folded
 from actors.previews import BLOCK_EXCERPT as EXCERPT

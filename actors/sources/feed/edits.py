@@ -14,7 +14,7 @@ from typing import NamedTuple
 from msgspec import Struct
 from msgspec.structs import replace
 
-from actors.content.changes.restless import BRIEF, MOST_BRIEF
+from actors.content.changes.difference import BRIEF, MOST_BRIEF
 
 _HEAD = 8
 """Bytes of the prints of title and text; those of the lines follow."""

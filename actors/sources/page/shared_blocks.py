@@ -9,7 +9,7 @@ from __future__ import annotations
 import zlib
 from dataclasses import dataclass, field
 
-from actors.content.changes.restless import shared_keys, stored_keys
+from actors.content.changes.difference import shared_keys, stored_keys
 from storage.records.identity import SourceId
 
 MOST_PAGES = 4_000

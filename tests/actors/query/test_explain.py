@@ -5,8 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from actors.query import Analysed, Query, matches, parse
-from actors.query.advice import advice
-from actors.query.explain import AROUND, LONGEST_EXCERPT, MOST_EXCERPTS, Explanation, explain
+from actors.query.explain import AROUND, LONGEST_EXCERPT, MOST_EXCERPTS, Explanation, advice, explain
 from actors.query.parts import Part
 from actors.query.search import PreviewRequest, counted_terms, preview
 

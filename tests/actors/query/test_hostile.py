@@ -14,8 +14,7 @@ import pytest
 
 from actors.matcher.index import StandingQueries
 from actors.query import Analysed, QueryError, languages, matches, parse
-from actors.query.advice import advice
-from actors.query.explain import explain
+from actors.query.explain import advice, explain
 from actors.query.parts import Part
 from api.nouns.events import event_filter_of
 from api.problems import Refusal

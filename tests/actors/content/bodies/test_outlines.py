@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.content.bodies.outlines import read_outline
 from actors.content.errors import ContentError
+from actors.content.feeds.feeds import read_outline
 from actors.content.tasks import TASKS
 from actors.outline import FeedLine, written
 from storage.records.source import Source

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from actors.content.changes.churn import judge
+from actors.content.changes.difference import MOST_TOLD, shared_keys, stored_keys
 from actors.content.changes.memory import encode
-from actors.content.changes.restless import MOST_TOLD, shared_keys, stored_keys
 from tests.actors.content.written_pages import PROSE, html, reading
 
 MENU = (

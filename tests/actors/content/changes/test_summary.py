@@ -5,8 +5,7 @@ import unicodedata
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.content.changes.diff import Where, compare
-from actors.content.changes.summary import of_change
+from actors.content.changes.diff import Where, compare, of_change
 from actors.content.messages.requests import Withheld
 from actors.content.wording.spans import cut, of_text
 from storage.records.event import MOST_SUMMARY, Change, Context, Contexts, Diff

@@ -6,7 +6,7 @@ import pytest
 
 from actors.content.changes.churn import Verdict, judge
 from actors.content.changes.memory import PageMemory
-from actors.content.changes.withheld import LONGEST, MOST
+from actors.content.changes.withheld import LONGEST_TEXT, MOST
 from tests.actors.content.written_pages import PROSE, html, look, looks, reading
 
 FIGURES = "DAX {} {} % Gold {}"
@@ -107,4 +107,4 @@ def test_there_are_only_so_many_and_they_are_cut() -> None:
     assert verdict.kind == "churn"
     assert len(verdict.withheld) == MOST
     doubled = look(remembered(PROSE[0] * 9, *PROSE), PROSE[0] * 9, PROSE[0] * 9, *PROSE)
-    assert [len(block.text) for block in doubled.withheld] == [LONGEST]
+    assert [len(block.text) for block in doubled.withheld] == [LONGEST_TEXT]

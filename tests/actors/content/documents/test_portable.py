@@ -11,7 +11,7 @@ from pypdf import PdfReader, PdfWriter
 
 from actors.content.changes.churn import Verdict, judge
 from actors.content.detection import detect
-from actors.content.documents.portable import MOST_PAGES
+from actors.content.documents.reading import MOST_PAGES
 from actors.content.errors import ContentError
 from actors.content.messages.readings import is_pdf
 from actors.content.pages.page import PageReading, read_page

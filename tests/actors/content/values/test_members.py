@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from actors.content.values.labels import members_of, path_at, path_of_block
+from actors.content.values.kinds import members_of, path_at, path_of_block
 from actors.content.wording import json_text
 
 
