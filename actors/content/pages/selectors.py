@@ -202,16 +202,19 @@ def remove(root: Element, selector: str) -> int:
     """Remove matching elements from the tree; the text after them stays. Returns the number of matches."""
     found = [match for match in matches(root, selector) if isinstance(match, etree._Element)]
     for element in found:
-        parent = element.getparent()
-        if parent is None:
-            continue
-        before = element.getprevious()
-        if element.tail and before is not None:
-            before.tail = (before.tail or "") + element.tail
-        elif element.tail:
-            parent.text = (parent.text or "") + element.tail
-        parent.remove(element)
+        if element.getparent() is not None:
+            take_out(element)
     return len(found)
+
+
+def take_out(element: Element) -> None:
+    """Remove an element; the text after it stays."""
+    above, before = element.getparent(), element.getprevious()
+    if element.tail and before is not None:
+        before.tail = (before.tail or "") + element.tail
+    elif element.tail:
+        above.text = (above.text or "") + element.tail
+    above.remove(element)
 
 
 def check(selector: str) -> None:

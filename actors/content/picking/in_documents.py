@@ -20,6 +20,7 @@ from actors.content.pages.earlier import Paragraph
 from actors.content.pages.plain import TableCell, cells_of
 from actors.content.pages.selectors import Stand, chosen_by, heading_of, stands_of, written
 from actors.content.pages.traits import HEADING, TOP
+from actors.content.picking.reaching import Reaches
 from actors.content.wording import json_text
 from actors.content.wording.json_text import Location
 from actors.previews import ReachName
@@ -31,16 +32,13 @@ _BEGINS: Final = re.compile(r"[^\d:=|]{2,40}[:=|]|[^\d]{3,40}?(?=\s[^\w\s]?\d)")
 _SPOKEN: Final = re.compile(r"[^\W\d_]{2}")
 
 
-class DocumentReaches:
-    """The selectors of one document: see `picker.Reaches`."""
+class DocumentReaches(Reaches):
+    """The selectors of one document."""
 
     def __init__(self, format: str, blocks: Blocks) -> None:
         self.blocks = blocks
         self._format = format
         self._stands = stands_of(format, blocks)
-
-    def this(self, at: int, kind: str | None = None, *, whole: bool = False) -> str:
-        return next(self.ways(at), "")
 
     def ways(self, at: int, kind: str | None = None, *, whole: bool = False) -> Iterator[str]:
         stand = self._labels(at)
@@ -67,9 +65,6 @@ class DocumentReaches:
     def chosen(self, selector: str) -> frozenset[int]:
         return frozenset(_chosen(selector, self.blocks.texts, self._stands))
 
-    def link(self, at: int) -> str | None:
-        return None
-
     def earlier(self, names: Sequence[object]) -> PastBlocks:
         return PastBlocks(names, self.blocks, self._stands)
 
@@ -89,7 +84,7 @@ class DocumentReaches:
 
 
 class PastBlocks:
-    """The blocks of a document, which go back version by version: see `trying.Earlier`."""
+    """The blocks of a document, which go back version by version: see `reaching.Earlier`."""
 
     def __init__(self, names: Sequence[object], blocks: Blocks, stands: Sequence[Stand]) -> None:
         self._blocks = list(map(_Named, names, blocks.texts, stands))
@@ -144,15 +139,12 @@ def _stand(context: Context) -> Stand:
 _NAME: Final = re.compile(r"[A-Za-z_\u0080-\uffff][\w]*", re.A)
 
 
-class JsonReaches:
-    """The paths of one document: see `picker.Reaches`."""
+class JsonReaches(Reaches):
+    """The paths of one document."""
 
     def __init__(self, value: Any, blocks: Blocks) -> None:
         self._value, self.blocks = value, blocks
         self._places = [line.at for line in json_text.lines(value) for _ in _pieces(line.text)][: len(blocks.texts)]
-
-    def this(self, at: int, kind: str | None = None, *, whole: bool = False) -> str:
-        return next(self.ways(at), "")
 
     def ways(self, at: int, kind: str | None = None, *, whole: bool = False) -> Iterator[str]:
         for path in dict.fromkeys((self._path(self._places[at]), self._path(self._places[at], named=False))):
@@ -176,9 +168,6 @@ class JsonReaches:
         ways = ((at, place[:depth]) for at, place in enumerate(self._places) for depth in range(len(place) + 1))
         return frozenset(at for at, way in ways if way in found)
 
-    def link(self, at: int) -> str | None:
-        return None
-
     def earlier(self, names: Sequence[object]) -> PastJson:
         return PastJson(self._value, self._places, names)
 
@@ -193,7 +182,7 @@ class JsonReaches:
 
 
 class PastJson:
-    """A JSON value that goes back version by version: see `trying.Earlier`."""
+    """A JSON value that goes back version by version: see `reaching.Earlier`."""
 
     def __init__(self, value: Any, places: Sequence[Location], names: Sequence[object]) -> None:
         self._value = copy.deepcopy(value)
@@ -304,8 +293,8 @@ _PREFIX: Final = re.compile(r"[^\d:=,;|\t]{2,40}[:=,;|\t]")
 _DELIMITERS: Final = (";", "\t", ",", "|")
 
 
-class LineReaches:
-    """The selectors of one text: see `picker.Reaches`."""
+class LineReaches(Reaches):
+    """The selectors of one text."""
 
     def __init__(self, text: str, blocks: Blocks, format: str = "text") -> None:
         self._lines = text.lstrip("\ufeff").splitlines()
@@ -314,9 +303,6 @@ class LineReaches:
         self._stands = stands_of(format, blocks)
         self._cells = _cells(text, blocks) if format == "csv" else []
         self._cell_stands = [Stand("", *map(normalise, cell.place)) for cell in self._cells]
-
-    def this(self, at: int, kind: str | None = None, *, whole: bool = False) -> str:
-        return next(self.ways(at), "")
 
     def ways(self, at: int, kind: str | None = None, *, whole: bool = False) -> Iterator[str]:
         first, last = self._spans[at]
@@ -328,9 +314,6 @@ class LineReaches:
             if self.chosen(selector) == {at}:
                 yield selector
         yield f"lines:{first}" if first == last else f"lines:{first}-{last}"
-
-    def like(self, at: int, kind: str | None = None) -> str:
-        return ""
 
     def part(self, at: int, kind: str | None = None) -> str:
         """Return the part below a heading if there is one, else the lines up to the next empty one."""
@@ -359,9 +342,6 @@ class LineReaches:
             at for at, (first, last) in enumerate(self._spans) if first and hit.issuperset(range(first, last + 1))
         )
 
-    def link(self, at: int) -> str | None:
-        return None
-
     def cells(self, at: int) -> list[TableCell]:
         """Return the cells of a table's row; none for the heads or a text."""
         return [cell for cell in self._cells if cell.at == at]
@@ -385,7 +365,7 @@ class LineReaches:
 
 
 class PastLines:
-    """The lines of a text, which go back version by version: see `trying.Earlier`."""
+    """The lines of a text, which go back version by version: see `reaching.Earlier`."""
 
     def __init__(
         self, lines: Sequence[str], spans: Sequence[tuple[int, int]], names: Sequence[object], blocks: PastBlocks
@@ -483,14 +463,11 @@ _DISTINCTIVE: Final = ("id", "name", "key", "code", "slug", "sku", "title", "lab
 _QUOTABLE: Final = re.compile(r"[^\"\x00-\x1f]{1,100}")
 
 
-class XmlReaches:
-    """The selectors of one document: see `picker.Reaches`. holders: the element of each block."""
+class XmlReaches(Reaches):
+    """The selectors of one document. holders: the element of each block, of which a line says too little to go back."""
 
     def __init__(self, root: Element, blocks: Blocks, holders: Sequence[Element]) -> None:
         self._root, self.blocks, self._holders = root, blocks, holders[: len(blocks.texts)]
-
-    def this(self, at: int, kind: str | None = None, *, whole: bool = False) -> str:
-        return next(self.ways(at), "")
 
     def ways(self, at: int, kind: str | None = None, *, whole: bool = False) -> Iterator[str]:
         for named in (True, False):
@@ -510,12 +487,6 @@ class XmlReaches:
         found = {one for one in selectors.matches(self._root, selector) if not isinstance(one, str)}
         inside = {each for one in found for each in one.iter()}
         return frozenset(at for at, holder in enumerate(self._holders) if holder in inside)
-
-    def link(self, at: int) -> str | None:
-        return None
-
-    def earlier(self, names: Sequence[object]) -> None:
-        """Not supported: a line says too little about its element to restore it."""
 
     def _path(self, element: Element, *, every: bool = False, named: bool = True) -> str:
         """Return the path to an element, "" for none. every: to all with its name, at the first level that repeats."""

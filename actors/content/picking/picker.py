@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import islice
-from typing import Final, Protocol
+from typing import Final
 
 from actors.content.bodies.encoding import decode, unpacked
 from actors.content.bodies.markup import Element
@@ -12,7 +12,6 @@ from actors.content.bodies.text import absolute, normalise
 from actors.content.errors import ContentError
 from actors.content.messages.readings import CHOSEN_BY, NO_PARTS, selector_kind
 from actors.content.messages.requests import PickRequest, item_form
-from actors.content.pages.blocks import Blocks
 from actors.content.pages.earlier import Paragraph
 from actors.content.pages.event_text import code_of
 from actors.content.pages.listing import items_of
@@ -22,7 +21,7 @@ from actors.content.pages.plain import format_of, xml_holders
 from actors.content.pages.traits import ASIDE, CELL, CONTROL, FURNITURE, HEADING, ITEM, TOP
 from actors.content.picking.deriving import Kind
 from actors.content.picking.in_documents import DocumentReaches, JsonReaches, LineReaches, XmlReaches
-from actors.content.picking.reaching import Earlier, HtmlReaches, Trial, names_of, room_of
+from actors.content.picking.reaching import HtmlReaches, Reaches, Trial, names_of, room_of
 from actors.content.values.amounts import Writing
 from actors.content.values.kinds import ROOT, path_at
 from actors.content.values.reading import Found, values_in
@@ -88,33 +87,6 @@ def _said(subject: str, text: str) -> str:
 
 LONGEST: Final = 1_000
 """Maximum characters of a selector."""
-
-
-class Reaches(Protocol):
-    """The selectors of one document. A method returns "" for none. kind: the required kind, None for any."""
-
-    blocks: Blocks
-
-    def this(self, at: int, kind: Kind | None = None, *, whole: bool = False) -> str:
-        """Select a block alone, else the smallest element around it. whole: never a text node."""
-
-    def ways(self, at: int, kind: Kind | None = None, *, whole: bool = False) -> Iterator[str]:
-        """Yield the candidates for `this`, the most durable first."""
-
-    def like(self, at: int, kind: Kind | None = None) -> str:
-        """Select all blocks similar to this one, including itself."""
-
-    def part(self, at: int, kind: Kind | None = None) -> str:
-        """Select the part around a block, with everything in it."""
-
-    def chosen(self, selector: str) -> frozenset[int]:
-        """Return the blocks that a selector chooses. Raises ContentError."""
-
-    def link(self, at: int) -> str | None:
-        """Return the target of a block's link, None without one."""
-
-    def earlier(self, names: Sequence[object]) -> Earlier | None:
-        """Return the document in a form that goes back to earlier versions; None if it cannot. names: of the blocks."""
 
 
 def pick(asked: PickRequest) -> PickPage:

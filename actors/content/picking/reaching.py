@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Final, Protocol
@@ -9,6 +10,7 @@ from typing import Final, Protocol
 from actors.content.bodies.markup import Element
 from actors.content.errors import ContentError
 from actors.content.pages import selectors
+from actors.content.pages.blocks import Blocks
 from actors.content.pages.earlier import Paragraph, undone
 from actors.content.picking.deriving import LONGEST, NEVER, Kind, PageIndex, cost_of, selector_of, selectors_of, text_of
 from actors.content.picking.rebuilding import PastTree, Standing, TextNode, chosen_of, named_texts, standing_blocks
@@ -22,8 +24,52 @@ _PAGE = frozenset({"html", "body", "head"})
 _LEVELS = 12
 
 
-class HtmlReaches:
-    """The selectors of one HTML page, made on demand: see `picker.Reaches`."""
+class Earlier(Protocol):
+    """A document that goes back version by version. Its blocks keep their given names, or have threads as names."""
+
+    def back(self, after: Sequence[Paragraph], before: Sequence[Paragraph]) -> None:
+        """Go back one version; both versions are given as paragraphs."""
+
+    def chosen(self, selector: str) -> frozenset[object]:
+        """Return the names of the blocks that a selector chooses. Raises ContentError."""
+
+
+class Reaches(ABC):
+    """The selectors of one document. A method returns "" for none. kind: the required kind, None for any."""
+
+    blocks: Blocks
+
+    def this(self, at: int, kind: Kind | None = None, *, whole: bool = False) -> str:
+        """Select a block alone, else the smallest element around it. whole: never a text node."""
+        return next(self.ways(at, kind, whole=whole), "")
+
+    @abstractmethod
+    def ways(self, at: int, kind: Kind | None = None, *, whole: bool = False) -> Iterator[str]:
+        """Yield the candidates for `this`, the most durable first."""
+
+    def like(self, at: int, kind: Kind | None = None) -> str:
+        """Select all blocks similar to this one, including itself."""
+        return ""
+
+    @abstractmethod
+    def part(self, at: int, kind: Kind | None = None) -> str:
+        """Select the part around a block, with everything in it."""
+
+    @abstractmethod
+    def chosen(self, selector: str) -> frozenset[int]:
+        """Return the blocks that a selector chooses. Raises ContentError."""
+
+    def link(self, at: int) -> str | None:
+        """Return the target of a block's link, None without one."""
+        return None
+
+    def earlier(self, names: Sequence[object]) -> Earlier | None:
+        """Return the document in a form that goes back to earlier versions; None if it cannot. names: of the blocks."""
+        return None
+
+
+class HtmlReaches(Reaches):
+    """The selectors of one HTML page, made on demand."""
 
     def __init__(self, root: Element, text: str) -> None:
         self._root, self._page = root, standing_blocks(root, text)
@@ -41,9 +87,6 @@ class HtmlReaches:
     def _by_text(self) -> Mapping[TextNode, int]:
         return named_texts(self._by_number)
 
-    def this(self, at: int, kind: Kind | None = None, *, whole: bool = False) -> str:
-        return next(self.ways(at, kind, whole=whole), "")
-
     def ways(self, at: int, kind: Kind | None = None, *, whole: bool = False) -> Iterator[str]:
         standing = self._page.standing[at]
         if standing is None:
@@ -60,7 +103,7 @@ class HtmlReaches:
         return PastTree(self._root, self._page, names)
 
     def link(self, at: int) -> str | None:
-        """Return the address of the link around or inside a block; None if there is none."""
+        """Return the address of the link around or inside a block."""
         standing = self._page.standing[at]
         if standing is None:
             return None
@@ -180,16 +223,6 @@ _MOST_WAYS: Final = 6
 _MOST_VERSIONS: Final = 10
 _WORK: Final = 80_000
 """Blocks times selectors times versions: a long page gets fewer trials."""
-
-
-class Earlier(Protocol):
-    """A document that goes back version by version. Its blocks keep their given names, or have threads as names."""
-
-    def back(self, after: Sequence[Paragraph], before: Sequence[Paragraph]) -> None:
-        """Go back one version; both versions are given as paragraphs."""
-
-    def chosen(self, selector: str) -> frozenset[object]:
-        """Return the names of the blocks that a selector chooses. Raises ContentError."""
 
 
 def room_of(blocks: int) -> tuple[int, int]:

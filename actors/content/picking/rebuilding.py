@@ -136,25 +136,13 @@ def lineage(element: Element) -> list[Element]:
     return [*reversed(list(element.iterancestors())), element]
 
 
-def _held(standing: Sequence[Standing | None]) -> dict[Element, int]:
-    held: dict[Element, int] = {}
-    for one in filter(None, standing):
-        seen = set[Element]()
-        for text in one.texts:
-            holder = text.holder
-            while holder is not None and holder not in seen:
-                seen.add(holder)
-                held[holder] = held.get(holder, 0) + 1
-                holder = holder.getparent()
-    return held
+def _held(standing: Sequence[Standing | None]) -> Counter[Element]:
+    return Counter(holder for one in filter(None, standing) for holder in _holders(one))
 
 
-def _whole(standing: Sequence[Standing | None]) -> dict[Element, int]:
-    whole: dict[Element, int] = {}
-    for one in filter(None, standing):
-        for element in (one.element, *one.element.iterancestors()):
-            whole[element] = whole.get(element, 0) + 1
-    return whole
+def _whole(standing: Sequence[Standing | None]) -> Counter[Element]:
+    places = (one.element for one in filter(None, standing))
+    return Counter(element for place in places for element in (place, *place.iterancestors()))
 
 
 _PAGE: Final = frozenset({"html", "body", "head"})
@@ -224,7 +212,7 @@ class PastTree:
                 break  # an empty cell keeps its column
             empty = element
         if empty is not None:
-            _removed(empty)
+            selectors.take_out(empty)
 
     def _put_in(self, run: Sequence[Paragraph], above: Standing | None, below: Standing | None) -> None:
         """Insert blocks between two others, with the markup of one of them: if possible repeated, and no heading."""
@@ -338,13 +326,3 @@ def _holders(standing: Standing) -> set[Element]:
             found.add(holder)
             holder = holder.getparent()
     return found
-
-
-def _removed(element: Element) -> None:
-    """Remove an element; the text after it stays."""
-    above, before = element.getparent(), element.getprevious()
-    if element.tail and before is not None:
-        before.tail = (before.tail or "") + element.tail
-    elif element.tail:
-        above.text = (above.text or "") + element.tail
-    above.remove(element)
