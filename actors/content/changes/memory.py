@@ -20,7 +20,7 @@ from msgspec.structs import replace
 from actors.content.changes.weights import Zone, entries_of, zone_of
 from actors.content.pages.places import Place, pack_places, unpack_places
 from actors.content.pages.traits import CELL, CONTROL, STORED
-from actors.content.wording.canonical import KnownKeys, key
+from actors.content.wording.canonical import KnownKeys
 from actors.content.wording.spans import Gap
 from actors.content.wording.words import word_counts
 
@@ -120,16 +120,6 @@ class PageMemory(Struct, frozen=True, array_like=True):
     """The time of the first check behind this memory (milliseconds); 0 if unknown."""
     reads: int = 0
     """How much of a page is read: `READS`, or less in an older memory."""
-
-
-class _Third(Struct, frozen=True, array_like=True):
-    """The previous form."""
-
-    version: int = 3
-    texts: bytes = b""
-    keys: bytes = b""
-    traits: bytes = b""
-    recent: bytes = b""
 
 
 class SettledState(Struct, frozen=True, dict=True):
@@ -296,32 +286,18 @@ def encode(memory: PageMemory) -> bytes:
 
 
 def decode_memory(stored: bytes) -> PageMemory | None:
-    """Decode a stored memory; None if it is unreadable, and the page then gets a new baseline."""
+    """Decode a stored memory; None if it is unreadable or of another version: the page then gets a new baseline."""
     try:
         memory = msgspec.msgpack.decode(stored, type=PageMemory)
     except (msgspec.MsgspecError, UnicodeDecodeError):
-        return _upgraded(stored)
-    return memory if memory.version == PageMemory().version else _upgraded(stored)
+        return None
+    return memory if memory.version == PageMemory().version else None
 
 
 def began_at(stored: bytes) -> int:
     """Return the time of the first check behind a stored memory; 0 if unknown."""
     memory = decode_memory(stored)
     return 0 if memory is None else memory.began
-
-
-def _upgraded(stored: bytes) -> PageMemory | None:
-    """Upgrade a memory of the previous form: the texts stay, their keys are recomputed."""
-    try:
-        old = msgspec.msgpack.decode(stored, type=_Third)
-    except (msgspec.MsgspecError, UnicodeDecodeError):
-        return None
-    keys = unpack_keys(old.keys)
-    if old.version != _Third().version or len(old.traits) != len(keys):
-        return None
-    texts = _lines(_inflated(old.texts), len(keys))
-    known = (key(text, cell=bool(trait & CELL)) for text, trait in zip(texts, old.traits, strict=False))
-    return pack(SettledState(texts, (*known, *keys[len(texts) :]), tuple(old.traits)), unpack_keys(old.recent))
 
 
 def _inflated(deflated: bytes) -> bytes:

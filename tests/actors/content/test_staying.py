@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import msgspec
 import pytest
 
 from actors.content.changes.churn import Verdict, judge
-from actors.content.changes.memory import PageMemory, decode_memory, encode, packed, settled_of, unpack_keys
+from actors.content.changes.memory import PageMemory, decode_memory, encode, settled_of
 from actors.content.changes.swaps import When
 from tests.actors.content.written_pages import html, reading
 
@@ -176,15 +175,6 @@ def test_a_page_that_says_it_is_an_error_is_never_told_and_fails_from_the_twelft
     verdicts = [page.look(*error, title="Something went wrong") for _ in range(14)]
     assert {verdict.kind for verdict in verdicts} == {"held"}
     assert [verdict.trouble is not None for verdict in verdicts] == [*[False] * 12, True, True]
-
-
-def test_a_memory_of_the_form_before_is_read_with_its_keys_reckoned_anew() -> None:
-    now = Watched("Sold out").memory
-    assert now is not None
-    old = [3, now.texts, packed(["0" * 16] * len(unpack_keys(now.keys))), now.traits, b"", b"", b"", b""]
-    read = decode_memory(msgspec.msgpack.encode(old))
-    assert read is not None
-    assert (read.keys, settled_of(read)) == (now.keys, settled_of(now))
 
 
 def test_a_look_that_is_numbered_by_who_asks_changes_no_memory_when_nothing_is_new() -> None:

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import time
 
-import msgspec
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec import UNSET
@@ -114,17 +113,6 @@ def test_right_to_left_and_japanese_tables_say_where() -> None:
     look, diff = told(html(japanese.format(500)), html(japanese.format(700)))
     assert look.summary == "料金表 › 入場料: 大人は500円です → 大人は700円です"
     assert diff.changed[0].spans is not UNSET
-
-
-def test_a_memory_of_the_version_before_is_no_new_baseline() -> None:
-    first = looks(html(plans("Free|$0|3", "Team|$9|10")))
-    new = msgspec.msgpack.decode(first.memory)
-    old = msgspec.msgpack.encode([3, *new[1:7]])
-    assert decode_memory(old) is not None
-    look, diff = told(html(plans("Free|$0|3", "Team|$9|12")), memory=old)
-    assert diff.changed[0].context == Context("Plans", "Team", "Seats")
-    _, gone = told(html(plans("Free|$0|3", "Team|$9|10")), html(plans("Free|$0|3")), memory=look.memory)
-    assert gone.context is not UNSET and Context("Plans", "Team", "Seats") in gone.context.removed
 
 
 def test_a_memory_grows_by_a_tenth_at_most() -> None:
