@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import TypeVar
 
 import msgspec
 from msgspec.structs import replace
@@ -25,9 +26,8 @@ from actors.content.messages.readings import FILE, is_same
 from actors.content.messages.requests import (
     HIGHEST_BAR,
     LOWEST_BAR,
-    DetectRequest,
+    BodyRequest,
     Fault,
-    FeedRequest,
     FindRequest,
     FrameRequest,
     KeysRequest,
@@ -51,7 +51,6 @@ from actors.content.pages.page import (
     head_of,
     is_one_value,
     open_page,
-    read_page,
     reading_of,
 )
 from actors.content.pages.plain import ROOT, format_of
@@ -63,38 +62,24 @@ from actors.content.wording.fingerprint import content_hash, simhash
 from storage.records.event import StandingValues
 
 _encode = msgspec.msgpack.encode
+Asked = TypeVar("Asked")
 
 
-def _detect(request: bytes) -> bytes:
-    asked = msgspec.msgpack.decode(request, type=DetectRequest)
-    return _encode(detect(asked.body, asked.content_type, asked.url))
+def _task(type: type[Asked], answer: Callable[[Asked], object]) -> Callable[[bytes], bytes]:
+    """Return a task that decodes its request and encodes the answer."""
+    return lambda request: _encode(answer(msgspec.msgpack.decode(request, type=type)))
 
 
-def _feed(request: bytes) -> bytes:
-    asked = msgspec.msgpack.decode(request, type=FeedRequest)
-    return _encode(read_feed(asked.body, asked.content_type, asked.url))
-
-
-def _page(request: bytes) -> bytes:
-    asked = msgspec.msgpack.decode(request, type=PageRequest)
-    return _encode(read_page(asked.body, asked.content_type, asked.url, asked.selector, asked.ignore))
-
-
-def _preview_page(request: bytes) -> bytes:
+def _preview_page(asked: PageRequest) -> PagePreviewAnswer:
     try:
-        return _encode(PagePreviewAnswer(preview_page(msgspec.msgpack.decode(request, type=PageRequest))))
+        return PagePreviewAnswer(preview_page(asked))
     except NoParts as error:
-        return _encode(PagePreviewAnswer(None, error.reason))
+        return PagePreviewAnswer(None, error.reason)
 
 
-def _pick(request: bytes) -> bytes:
-    return _encode(pick(msgspec.msgpack.decode(request, type=PickRequest)))
-
-
-def _selectors(request: bytes) -> bytes:
-    asked = msgspec.msgpack.decode(request, type=SelectorsRequest)
+def _faults(asked: SelectorsRequest) -> list[Fault]:
     wishes = [(None, asked.selector)] if asked.selector is not None else []
-    return _encode([fault for index, text in (*wishes, *enumerate(asked.ignore)) if (fault := _fault(index, text))])
+    return [fault for index, text in (*wishes, *enumerate(asked.ignore)) if (fault := _fault(index, text))]
 
 
 def _fault(index: int | None, text: str) -> Fault | None:
@@ -105,45 +90,14 @@ def _fault(index: int | None, text: str) -> Fault | None:
     return None
 
 
-def _frame(request: bytes) -> bytes:
-    asked = msgspec.msgpack.decode(request, type=FrameRequest)
-    return _encode([told(frame) for frame in read_frames(asked.text, asked.url, asked.name)])
-
-
-def _block_keys(request: bytes) -> bytes:
-    return _encode(noise_keys(map(normalise, msgspec.msgpack.decode(request, type=KeysRequest).texts)))
-
-
-def _find_text(request: bytes) -> bytes:
-    return _encode(find_text(msgspec.msgpack.decode(request, type=FindRequest)))
-
-
-def _outline(request: bytes) -> bytes:
-    return _encode(read_outline(request))
-
-
-def _standing_values(request: bytes) -> bytes:
-    asked = msgspec.msgpack.decode(request, type=StandingRequest)
+def _standing_values(asked: StandingRequest) -> StandingValues:
     memory = decode_memory(asked.memory)
     if memory is None:
-        return _encode(StandingValues())
+        return StandingValues()
     state = placed(memory)
     writing = Writing(exact=True) if asked.exact else Writing(memory.face.language or code_of(state.texts))
     values, more = standing_in(state.texts, StateContexts(state), writing)
-    return _encode(StandingValues(values, more, memory.began))
-
-
-def _look_list(request: bytes) -> bytes:
-    return _encode(look_list(msgspec.msgpack.decode(request, type=ListRequest)))
-
-
-def _read_item(request: bytes) -> bytes:
-    return _encode(read_item(msgspec.msgpack.decode(request, type=PageRequest)))
-
-
-def _look_page(request: bytes) -> bytes:
-    asked = msgspec.msgpack.decode(request, type=PageRequest)
-    return _encode(look_page(asked))
+    return StandingValues(values, more, memory.began)
 
 
 def look_page(asked: PageRequest) -> PageLook:
@@ -228,19 +182,17 @@ def _with_content(look: PageLook, root: Element, blocks: Blocks, reading: PageRe
 
 
 TASKS: Mapping[str, Callable[[bytes], bytes]] = {
-    "detect": _detect,
-    "feed": _feed,
-    "look_feed": _feed,
-    "page": _page,
-    "look_page": _look_page,
-    "look_list": _look_list,
-    "read_item": _read_item,
-    "preview_page": _preview_page,
-    "pick": _pick,
-    "selectors": _selectors,
-    "frame": _frame,
-    "block_keys": _block_keys,
-    "find_text": _find_text,
-    "outline": _outline,
-    "standing_values": _standing_values,
+    "detect": _task(BodyRequest, lambda asked: detect(asked.body, asked.content_type, asked.url)),
+    "look_feed": _task(BodyRequest, lambda asked: read_feed(asked.body, asked.content_type, asked.url)),
+    "look_page": _task(PageRequest, look_page),
+    "look_list": _task(ListRequest, look_list),
+    "read_item": _task(PageRequest, read_item),
+    "preview_page": _task(PageRequest, _preview_page),
+    "pick": _task(PickRequest, pick),
+    "selectors": _task(SelectorsRequest, _faults),
+    "frame": _task(FrameRequest, lambda asked: list(map(told, read_frames(asked.text, asked.url, asked.name)))),
+    "block_keys": _task(KeysRequest, lambda asked: noise_keys(map(normalise, asked.texts))),
+    "find_text": _task(FindRequest, find_text),
+    "outline": lambda request: _encode(read_outline(request)),
+    "standing_values": _task(StandingRequest, _standing_values),
 }

@@ -13,7 +13,7 @@ import msgspec
 import Stemmer  # noqa: F401  # here, because a worker opens no file once it has started
 
 from actors.content.bodies.robots_text import TASKS as ROBOTS
-from actors.content.messages.requests import DetectRequest, FeedRequest, PageRequest
+from actors.content.messages.requests import BodyRequest, PageRequest
 from actors.content.tasks import TASKS as CONTENT
 from actors.notification.message_template import TASKS as MESSAGES
 from actors.query.search import TASKS as SEARCH
@@ -52,7 +52,7 @@ def warm() -> None:
         import_module(name)
     encode = msgspec.msgpack.encode
     feed, page = _FEED.encode(), _PAGE.encode()
-    TASKS["detect"](encode(DetectRequest(page, "text/html", _URL)))
-    TASKS["detect"](encode(DetectRequest(_PAGE.encode("iso-8859-1"), "", _URL)))  # guesses the charset
-    TASKS["look_feed"](encode(FeedRequest(feed, "text/xml", _URL)))
+    TASKS["detect"](encode(BodyRequest(page, "text/html", _URL)))
+    TASKS["detect"](encode(BodyRequest(_PAGE.encode("iso-8859-1"), "", _URL)))  # guesses the charset
+    TASKS["look_feed"](encode(BodyRequest(feed, "text/xml", _URL)))
     TASKS["look_page"](encode(PageRequest(page, "text/html", _URL)))

@@ -184,7 +184,7 @@ async def _worker(variables: Mapping[str, str]) -> str:
 async def tried(variables: Mapping[str, str]) -> tuple[int, int, str]:
     """Let a worker read a feed and a page. Returns the feed's entries, memory in KiB, and missing parts of its jail."""
     from actors.content.messages.readings import FeedReading
-    from actors.content.messages.requests import FeedRequest, PageLook, PageRequest
+    from actors.content.messages.requests import BodyRequest, PageLook, PageRequest
     from actors.jail.framing import Task
     from actors.jail.nursery import ask_one_worker
     from actors.settings import Settings
@@ -193,7 +193,7 @@ async def tried(variables: Mapping[str, str]) -> tuple[int, int, str]:
     material = files("sanderling.walkthrough.material")
     feed, page = (material.joinpath(name).read_bytes() for name in ("notes.xml", "harbour-1.html"))
     tasks = [
-        Task("feed", DEADLINE_MS, msgspec.msgpack.encode(FeedRequest(feed, "text/xml", _URL))),
+        Task("look_feed", DEADLINE_MS, msgspec.msgpack.encode(BodyRequest(feed, "text/xml", _URL))),
         Task("look_page", DEADLINE_MS, msgspec.msgpack.encode(PageRequest(page, "text/html", _URL))),
     ]
     memory = Settings().worker_memory

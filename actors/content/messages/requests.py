@@ -18,35 +18,26 @@ EMIT = 0.5
 LOWEST_BAR, HIGHEST_BAR = 0.2, 0.9
 
 
-class DetectRequest(Struct, frozen=True):
-    """Answered by a `readings.Finding`."""
-
-    body: bytes
-    content_type: str
-    url: str
-
-
-class FeedRequest(Struct, frozen=True):
-    """Answered by a `readings.FeedReading`."""
-
-    body: bytes
-    content_type: str
-    url: str
-
-
-class PageRequest(Struct, frozen=True):
-    """Answered by a `page.PageReading` (task "page"), `PageLook` ("look_page"), `PagePreviewAnswer` ("preview_page").
-
-    memory: from the last check; None before the first. shared: keys of blocks that the host's other pages share
-    (`restless.shared_keys`), which are furniture. noise: keys that the user marked (`news.noise_keys`). bar: the
-    threshold, clamped to LOWEST_BAR and HIGHEST_BAR. url: the page's address after redirects. at: the time in
-    milliseconds; 0 if unknown, and only checks count then. number: of the check, including checks that needed no
-    reading; 0 if each check is read. was: the page's first format ("html" or one of `readings.FORMATS`); "" allows any.
+class BodyRequest(Struct, frozen=True):
+    """A body to read, with the URL that gave it, after redirects. Of a feed, answered by a `readings.FeedReading`; to
+    detect what it is, by a `readings.Finding`.
     """
 
     body: bytes
     content_type: str
     url: str
+
+
+class PageRequest(BodyRequest, frozen=True):
+    """Answered by a `PageLook` (task "look_page") or a `PagePreviewAnswer` ("preview_page").
+
+    memory: from the last check; None before the first. shared: keys of blocks that the host's other pages share
+    (`restless.shared_keys`), which are furniture. noise: keys that the user marked (`news.noise_keys`). bar: the
+    threshold, clamped to LOWEST_BAR and HIGHEST_BAR. at: the time in
+    milliseconds; 0 if unknown, and only checks count then. number: of the check, including checks that needed no
+    reading; 0 if each check is read. was: the page's first format ("html" or one of `readings.FORMATS`); "" allows any.
+    """
+
     selector: str | None = None
     ignore: tuple[str, ...] = ()
     memory: bytes | None = None
@@ -214,15 +205,12 @@ class Item(Struct, frozen=True, array_like=True):
     published_at: Millis | None = None
 
 
-class ListRequest(Struct, frozen=True):
+class ListRequest(BodyRequest, frozen=True):
     """Compares a page or a sitemap with `memory`, the last check's result. The answer is a `ListLook`.
 
     memory: None before the first check. file: the index file, "" for the source's own URL. was: see `PageRequest`.
     """
 
-    body: bytes
-    content_type: str
-    url: str
     selector: str | None = None
     ignore: tuple[str, ...] = ()
     memory: bytes | None = None
@@ -286,10 +274,7 @@ def _is_no_part(name: str) -> bool:
     return _TRACKING.fullmatch(name) is not None or _SESSION.fullmatch(name) is not None
 
 
-class PickRequest(Struct, frozen=True):
-    """Answered by a `PickPage`. url: the page's address after redirects."""
+class PickRequest(BodyRequest, frozen=True):
+    """Answered by a `PickPage`."""
 
-    body: bytes
-    content_type: str
-    url: str
     wish: PickWish = PickWish()

@@ -22,7 +22,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from actors.content.messages.readings import FeedLink, FeedReading, Finding
-from actors.content.messages.requests import DetectRequest
+from actors.content.messages.requests import BodyRequest
 from actors.egress.failures import Blame, LookFailed, LookRefused, NotRendered, RobotsForbids
 from actors.egress.hosts import ASKED, Ticket
 from actors.egress.http import FetchedResponse, StreamFound
@@ -309,7 +309,7 @@ async def _look(ports: Ports, text: str, look: Look, *, declared: bool = False) 
 
 async def found_in(ports: Ports, fetched: FetchedResponse) -> Finding:
     """Return a body's classification. Raises LookFailed."""
-    request = DetectRequest(fetched.body, fetched.content_type, fetched.url)
+    request = BodyRequest(fetched.body, fetched.content_type, fetched.url)
     deadline = patience(ports.settings.parse_deadline, fetched.body)
     answer = await in_jail(ports.world.jail, "detect", msgspec.msgpack.encode(request), deadline=deadline)
     return msgspec.msgpack.decode(answer, type=Finding)

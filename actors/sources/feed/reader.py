@@ -20,7 +20,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from actors.content.messages.readings import Entry, FeedReading, link_form
-from actors.content.messages.requests import FeedRequest
+from actors.content.messages.requests import BodyRequest
 from actors.egress.failures import Blame, LookFailed, ReadingStopped
 from actors.egress.http import FetchedResponse
 from actors.notices import draft
@@ -211,7 +211,7 @@ class FeedReader:
         """Do nothing: feeds share no state."""
 
     async def document(self, jail: Jail, fetched: FetchedResponse) -> FeedReading:
-        request = FeedRequest(fetched.body, fetched.content_type, fetched.url)
+        request = BodyRequest(fetched.body, fetched.content_type, fetched.url)
         deadline = patience(self._deadline, fetched.body)
         try:
             answer = await in_jail(jail, "look_feed", msgspec.msgpack.encode(request), deadline=deadline)

@@ -17,7 +17,7 @@ import msgspec
 import trio
 
 from actors.content.messages.readings import Finding
-from actors.content.messages.requests import DetectRequest
+from actors.content.messages.requests import BodyRequest
 from actors.egress.cookies import SetCookies
 from actors.egress.failures import Blame, LookFailed, LookRefused, NotRendered, failure
 from actors.egress.headers import user_agent
@@ -109,7 +109,7 @@ async def emptiness(ports: Ports, fetched: FetchedResponse) -> str:
     """Return the sign that a page is empty without its scripts, or "". Raises LookFailed."""
     if fetched.status != 200 or not may_be_shell(fetched.body):
         return ""
-    request = msgspec.msgpack.encode(DetectRequest(fetched.body, fetched.content_type, fetched.url))
+    request = msgspec.msgpack.encode(BodyRequest(fetched.body, fetched.content_type, fetched.url))
     deadline = page_patience(ports.settings.parse_deadline, fetched.body)
     answer = await in_jail(ports.world.jail, "detect", request, deadline=deadline)
     return msgspec.msgpack.decode(answer, type=Finding).shell

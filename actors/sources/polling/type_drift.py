@@ -11,7 +11,7 @@ from typing import Final, Literal
 import msgspec
 
 from actors.content.messages.readings import FORMATS, Finding, is_same
-from actors.content.messages.requests import DetectRequest
+from actors.content.messages.requests import BodyRequest
 from actors.egress.failures import Blame, LookFailed
 from actors.egress.http import FetchedResponse
 from actors.sources.looks.reading import in_jail
@@ -35,7 +35,7 @@ async def loss(
     """
     if not fetched.body.strip():
         return None
-    request = DetectRequest(fetched.body, fetched.content_type, fetched.url)
+    request = BodyRequest(fetched.body, fetched.content_type, fetched.url)
     found = msgspec.msgpack.decode(await in_jail(jail, "detect", msgspec.msgpack.encode(request)), type=Finding)
     noun = "feed" if was == "feed" else FORMATS.get(format, "page")
     if found.trouble is not None:

@@ -9,8 +9,7 @@ from msgspec.structs import replace
 from actors.content.bodies.frames import Frame
 from actors.content.errors import ContentError
 from actors.content.messages.readings import FeedReading, Finding
-from actors.content.messages.requests import DetectRequest, FeedRequest, FrameRequest, PageLook, PageRequest
-from actors.content.pages.page import PageReading
+from actors.content.messages.requests import BodyRequest, FrameRequest, ItemPage, PageLook, PageRequest
 from actors.content.tasks import TASKS, look_page
 from actors.content.wording.fingerprint import content_hash
 from tests.actors.content.written_pages import PROSE, URL, html
@@ -24,9 +23,9 @@ def run(task: str, request: object) -> bytes:
 
 def test_each_task_answers_its_request() -> None:
     page = html(*PROSE)
-    assert msgspec.msgpack.decode(run("detect", DetectRequest(page, "", URL)), type=Finding).type == "html"
-    assert len(msgspec.msgpack.decode(run("feed", FeedRequest(FEED, "", URL)), type=FeedReading).entries) == 1
-    assert msgspec.msgpack.decode(run("page", PageRequest(page, "", URL)), type=PageReading).title == "The shore"
+    assert msgspec.msgpack.decode(run("detect", BodyRequest(page, "", URL)), type=Finding).type == "html"
+    assert len(msgspec.msgpack.decode(run("look_feed", BodyRequest(FEED, "", URL)), type=FeedReading).entries) == 1
+    assert msgspec.msgpack.decode(run("read_item", PageRequest(page, "", URL)), type=ItemPage).title == "The shore"
     (frame,) = msgspec.msgpack.decode(run("frame", FrameRequest("hello", URL)), type=list[Frame])
     assert frame.content == "hello"
 

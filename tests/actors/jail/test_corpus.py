@@ -12,7 +12,7 @@ import msgspec
 import pytest
 import trio
 
-from actors.content.messages.requests import DetectRequest, FeedRequest, PageLook, PageRequest
+from actors.content.messages.requests import BodyRequest, PageLook, PageRequest
 from actors.settings import Settings
 from actors.world import TaskRefused, WorkerDied, WorkerTooSlow
 from tests.actors.jail.test_pool import a_jail
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.real
 WORKER = [sys.executable, "-m", "actors.jail.parent"]
 URL = "https://a.example/"
 WORDS = "A paragraph that is long enough to count as text of a page, with a dozen words or more in it. "
-TASKS = ("detect", "feed", "look_page")
+TASKS = ("detect", "look_feed", "look_page")
 
 
 def rss(title: str, declared: str = "") -> bytes:
@@ -61,8 +61,8 @@ def bombs() -> dict[str, bytes]:
 
 
 def request(task: str, body: bytes) -> bytes:
-    made = {"detect": DetectRequest, "feed": FeedRequest, "look_page": PageRequest}[task]
-    return msgspec.msgpack.encode(made(body, "text/xml" if task == "feed" else "text/html", URL))
+    made = {"detect": BodyRequest, "look_feed": BodyRequest, "look_page": PageRequest}[task]
+    return msgspec.msgpack.encode(made(body, "text/xml" if task == "look_feed" else "text/html", URL))
 
 
 async def test_x6_x8_whatever_is_fed_to_the_worker_ends_in_time_and_holds_nothing_up() -> None:

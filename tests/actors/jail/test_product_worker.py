@@ -11,7 +11,7 @@ import pytest
 import trio
 
 from actors.content.messages.readings import Finding
-from actors.content.messages.requests import DetectRequest, FeedRequest, PageRequest
+from actors.content.messages.requests import BodyRequest, PageRequest
 from actors.destination_kinds.writing import TemplateFailed, filled_in
 from actors.notification.dialects import TextLimits
 from actors.notification.reading import notification_of
@@ -33,7 +33,7 @@ def page(body: bytes) -> bytes:
 
 
 def feed(body: bytes) -> bytes:
-    return msgspec.msgpack.encode(FeedRequest(body, "application/rss+xml", URL))
+    return msgspec.msgpack.encode(BodyRequest(body, "application/rss+xml", URL))
 
 
 def laughs() -> bytes:
@@ -42,19 +42,19 @@ def laughs() -> bytes:
 
 
 HOSTILE = {
-    "300,000 attributes": ("page", page(b"<p " + b" ".join(b"a%d=1" % n for n in range(300_000)) + b">x</p>")),
-    "200,000 nested divs": ("page", page(b"<div>" * 200_000 + b"x" + b"</div>" * 200_000)),
-    "2 MB of comment openings in a feed": ("feed", feed(FEED.replace(b"one", b"&lt;!--" * 300_000))),
-    "billion laughs": ("feed", feed(laughs())),
-    "a gzip in a page": ("page", page(gzip.compress(bytes(1 << 20)))),
-    "not a request at all": ("page", b"\xff\xff"),
+    "300,000 attributes": ("look_page", page(b"<p " + b" ".join(b"a%d=1" % n for n in range(300_000)) + b">x</p>")),
+    "200,000 nested divs": ("look_page", page(b"<div>" * 200_000 + b"x" + b"</div>" * 200_000)),
+    "2 MB of comment openings in a feed": ("look_feed", feed(FEED.replace(b"one", b"&lt;!--" * 300_000))),
+    "billion laughs": ("look_feed", feed(laughs())),
+    "a gzip in a page": ("look_page", page(gzip.compress(bytes(1 << 20)))),
+    "not a request at all": ("look_page", b"\xff\xff"),
 }
 
 
 async def test_the_product_answers_from_its_worker() -> None:
     settings = Settings()
     async with a_jail(WORKER, memory=settings.worker_memory) as jail:
-        request = msgspec.msgpack.encode(DetectRequest(FEED, "text/html", URL))
+        request = msgspec.msgpack.encode(BodyRequest(FEED, "text/html", URL))
         found = msgspec.msgpack.decode(await jail.call("detect", request, deadline=10))
         assert "feed" in found.values()
 
@@ -63,12 +63,12 @@ async def test_it_needs_no_dev_null_which_a_bare_root_has_not(monkeypatch: pytes
     monkeypatch.setattr("os.devnull", "/nowhere/null")
     with trio.fail_after(HANG):
         async with a_jail(WORKER) as jail:
-            assert b"rss" in await jail.call("detect", msgspec.msgpack.encode(DetectRequest(FEED, "", URL)))
+            assert b"rss" in await jail.call("detect", msgspec.msgpack.encode(BodyRequest(FEED, "", URL)))
 
 
 async def test_a_worker_reads_a_pdf_though_its_library_loads_late() -> None:
     async with a_jail(WORKER, memory=Settings().worker_memory) as jail:
-        request = msgspec.msgpack.encode(DetectRequest(pdf([["Fees of the harbour"]], packed=True), "", URL))
+        request = msgspec.msgpack.encode(BodyRequest(pdf([["Fees of the harbour"]], packed=True), "", URL))
         found = msgspec.msgpack.decode(await jail.call("detect", request, deadline=10), type=Finding)
         assert (found.format, found.evidence) == ("pdf", "a PDF document, 1 page; served without a type")
 
@@ -77,7 +77,7 @@ async def test_a_worker_reads_whole_days_of_a_calendar_without_more_of_python() 
     event = b"BEGIN:VEVENT\r\nDTSTART:20260503\r\nDTEND:20260505\r\nSUMMARY:Regatta\r\nEND:VEVENT\r\n"
     body = b"BEGIN:VCALENDAR\r\n" + event + b"END:VCALENDAR"
     async with a_jail(WORKER, memory=Settings().worker_memory) as jail:
-        request = msgspec.msgpack.encode(DetectRequest(body, "", URL))
+        request = msgspec.msgpack.encode(BodyRequest(body, "", URL))
         found = msgspec.msgpack.decode(await jail.call("detect", request, deadline=10), type=Finding)
         assert found.format == "calendar"
 
@@ -127,10 +127,10 @@ async def test_a_message_template_that_would_go_on_for_ever_is_ended_and_the_nex
 async def test_x8_whatever_it_is_fed_it_ends_at_the_deadline_and_the_next_is_served() -> None:
     settings = Settings()
     async with a_jail(WORKER, workers=2, memory=settings.worker_memory) as jail:
-        assert await jail.call("feed", feed(FEED), deadline=10)
+        assert await jail.call("look_feed", feed(FEED), deadline=10)
         for name, (task, request) in HOSTILE.items():
             try:
                 await jail.call(task, request, deadline=1.0)
             except (WorkerTooSlow, WorkerDied, TaskRefused) as outcome:
                 assert str(outcome), name
-            assert await jail.call("feed", feed(FEED), deadline=10)
+            assert await jail.call("look_feed", feed(FEED), deadline=10)

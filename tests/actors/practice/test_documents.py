@@ -7,7 +7,7 @@ import pytest
 
 from actors import practice
 from actors.content.messages.readings import FeedReading
-from actors.content.messages.requests import FeedRequest, PageLook, PageRequest
+from actors.content.messages.requests import BodyRequest, PageLook, PageRequest
 from actors.content.tasks import TASKS
 from actors.practice import DOCUMENTS, WHATS, What, address, named
 
@@ -21,7 +21,7 @@ def looked(step: int, memory: bytes | None) -> PageLook:
 
 
 def entries(step: int) -> dict[str, str]:
-    request = FeedRequest(practice.feed_at(step), DOCUMENTS["feed"].media, URL)
+    request = BodyRequest(practice.feed_at(step), DOCUMENTS["feed"].media, URL)
     reading = msgspec.msgpack.decode(TASKS["look_feed"](msgspec.msgpack.encode(request)), type=FeedReading)
     return {entry.key: entry.title for entry in reading.entries}
 
