@@ -20,6 +20,7 @@ from actors.content.bodies.text import absolute, cap, normalise, plain
 from actors.content.errors import ContentError
 from actors.content.wording.fingerprint import content_hash, simhash
 from actors.content.wording.moments import moment_of
+from actors.content.wording.words import word_lists
 from storage.records.identity import Millis
 
 MOST = 1 << 20
@@ -32,30 +33,15 @@ _SMALL_OBJECTS: Final = 100
 MARK = 6
 """Bytes of a mark: among 10,000 marks, a new frame collides with an old one once in 28 billion."""
 
-# Names in lower case, without underscores.
-_TITLES = ("title", "headline", "name", "subject", "webtitle")
-_URLS = ("url", "link", "href", "permalink", "weburl", "htmlurl", "titleurl", "uri")
-_CONTENTS = ("content", "text", "body", "message", "description", "summary")
-_KEYS = ("id", "guid", "uuid", "key", "eventid", "messageid", "cid")
-_AUTHORS = ("author", "user", "username", "by", "creator", "sender")
-_TIMES = (
-    "publishedat", "published", "createdat", "date", "timestamp", "time", "ts", "updatedat", "publishdate", "pubdate",
-)  # fmt: skip
-_TAGS = ("tags", "categories", "topics")
+_TITLES, _URLS, _CONTENTS, _KEYS, _AUTHORS, _TIMES, _TAGS, _NESTS, _VERBS = (
+    tuple(word_lists("frames")["fields"][use].split("|"))
+    for use in ("titles", "urls", "contents", "keys", "authors", "times", "tags", "nests", "verbs")
+)
 OF_FRAMES = "category:"
 """Prefix of tags that come from a frame."""
-_NESTS = (
-    "data", "payload", "event", "message", "object", "item", "commit", "record", "push", "pub", "params", "result",
-    "arguments", "events", "messages", "items", "after",
-)  # fmt: skip
 _SAYING = (*_TITLES, *_URLS, *_CONTENTS)
-PINGS: Final = frozenset(("ping", "pong", "heartbeat", "hb", "keepalive", "keep-alive", "ka"))
-_SIGNALS = PINGS | {
-    "ack", "connection_ack", "connected", "connection_established", "welcome", "open", "opened", "auth", "subscribe",
-    "subscribed", "subscription_succeeded", "confirm_subscription", "unsubscribed", "authenticated", "phx_reply",
-    "eose", "ok", "closed", "complete",
-}  # fmt: skip
-_VERBS = ("type", "event", "op", "action", "method", "msgtype", "channel", "msg", "kind")
+PINGS: Final = frozenset(word_lists("frames")["signals"]["pings"].split("|"))
+_SIGNALS = PINGS.union(word_lists("frames")["signals"]["others"].split("|"))
 _JSON = json.JSONDecoder(strict=False)
 _SOCKET_IO = re.compile(r"42(?:/[^,\[]{0,200},)?\d{0,20}(?=\[)")
 _ENGINE_IO_OPENS = re.compile(r'4?0(?:/[^,\[]{0,200},)?\{"sid"')

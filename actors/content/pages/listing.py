@@ -21,6 +21,7 @@ from actors.content.bodies import markup
 from actors.content.bodies.text import absolute, normalise
 from actors.content.messages.requests import Item, item_form
 from actors.content.pages.traits import _OFFER, ASIDE, CONTROL, FURNITURE, HEADING, NAMED, plain_traits, traits_of
+from actors.content.wording.words import word_lists
 
 MOST_ITEMS = 1_000
 MOST_TITLE = 300
@@ -48,30 +49,10 @@ _HOLDING = ("li", "tr", "article", "section", "div", "dd", "p")
 _HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
 _RELATIONS = frozenset({"tag", "author", "category", "nofollow-tag", "prev", "next", "first", "last", "search", "help"})
 _NO_PAGE = re.compile(r"\.(?:jpe?g|png|gif|webp|svg|avif|ico|css|js|woff2?|mp3|mp4|ics)$", re.I)
-_SHARING = re.compile(
-    r"(?:^|[./])(?:facebook|twitter|x|linkedin|whatsapp|pinterest|reddit|telegram|t|bsky)\.(?:com|me|app)/"
-    r"(?:sharer?|share|intent|shareArticle|submit|pin/create|send|dialog|compose)", re.I
-)  # fmt: skip
-_OTHER = re.compile(
-    r"(?:(?<!/forum)(?<!/forums)(?<!/community)/topics?|/(?:tags?|categor(?:y|ies|ia|ie)|authors?|autor(?:en)?|users?|profiles?|people|login|signin|sign-in|signup"
-    r"|register|logout|feed|rss|search|suche|page|seite|print|comments?|kommentare?|schlagwort(?:e)?|stichwort"
-    r"|kategorien?|wp-login|share|reply|edit|cart|privacy|impressum|imprint))(?:$|[/.?])", re.I
-)  # fmt: skip
-_FACETS = re.compile(
-    r"^(?:page|paged|p?age?|seite|start|offset|from|sort\w*|order\w*|dir|filter\w*|view|show|limit|per_?page|month|year"
-    r"|monat|jahr|date|day|week|cal\w*|color|colour|size|brand|price|category|cat|tag|lang|locale|l|q|query|s|search)$",
-    re.I,
+_SHARING, _OTHER, _FACETS, _NAMES, _KICKER = (
+    re.compile(word_lists("parts")["links"][name], re.I) for name in ("sharing", "others", "facets", "names", "kicker")
 )
-_NETWORKS = re.compile(
-    r"(?:[a-z0-9-]+\.)*(?:instagram|facebook|twitter|x|tiktok|pinterest|threads)\.(?:com|net)(?:$|/)"
-)
-_NAMES = re.compile(
-    r"^(?:id|p|t|v|nr|no|[a-z_]*id|item|article|post|story|news|doc|document|entry|thread|topic)$", re.I
-)
-_KICKER = re.compile(
-    r"(?:^|[\s_-])(?:overline|kicker|eyebrow|dachzeile|roofline|topline|surtitle|rubrik|category)(?:$|[\s_-])", re.I
-)
-"""Classes of the words above a title."""
+_NETWORKS = re.compile(word_lists("parts")["links"]["networks"])
 _ROW = re.compile(r"(?i:odd|even|alt\w*|first|last|row.?\d|.*\d.*)")
 _LETTER = re.compile(r"[^\W\d_]")
 

@@ -71,14 +71,8 @@ _DIGIT = re.compile(r"\d")
 _TITLE_NAMES = ("og:title", "twitter:title", "dc.title")
 _AUTHOR_NAMES = ("author", "article:author", "dc.creator", "parsely-author", "byl")
 _DATE_NAMES = (
-    "article:published_time",
-    "og:published_time",
-    "datepublished",
-    "date",
-    "dc.date",
-    "dc.date.issued",
-    "pubdate",
-)
+    "article:published_time", "og:published_time", "datepublished", "date", "dc.date", "dc.date.issued", "pubdate",
+)  # fmt: skip
 _JSON_LD_DATE = re.compile(r"\"datePublished\"\s*:\s*\"([^\"]{8,40})\"")
 
 

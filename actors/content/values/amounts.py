@@ -16,19 +16,11 @@ from msgspec import Struct
 from actors.content.wording.words import word_lists
 from storage.records.event import LARGEST, MOST_SCALE
 
-_COMMA = frozenset(
-    (  # noqa: SIM905
-        "bg ca cs da de el es et eu fi fr gl hr hu id is it lt lv mk nb nl nn no pl pt ro ru sk sl sq sr sv tr uk vi"
-    ).split()
+_COMMA, _POINT, _POINT_REGIONS, _COMMA_REGIONS, _NO_SPACE = (
+    frozenset(word_lists("values")["marks"][use].split("|"))
+    for use in ("comma", "point", "point regions", "comma regions", "plain")
 )
-"""Languages that divide with a comma."""
-_POINT = frozenset("ar bn cy en ga he hi ja ko ms ta te th ur zh".split())  # noqa: SIM905
-_POINT_REGIONS = frozenset(
-    "de-ch de-li it-ch es-mx es-us es-gt es-hn es-ni es-pa es-pe es-pr es-sv es-do fr-ch".split()  # noqa: SIM905
-)
-_COMMA_REGIONS = frozenset("ar-dz ar-ly ar-ma ar-mr ar-tn ar-lb en-za".split())  # noqa: SIM905
-_NO_SPACE = frozenset({"en", "de", "nl", "ja", "zh", "ko", "hi", "he", "th", "bn"})
-"""Languages where a plain space never groups: "iPhone 15 999 €" has two numbers."""
+"""The last: languages where a plain space never groups: "iPhone 15 999 €" has two numbers."""
 
 _SPACES = dict.fromkeys(map(ord, "\u00a0\u2007\u2009\u202f\u200a\u2002\u2003"), "\u00a0")
 _OTHERS = {

@@ -13,32 +13,21 @@ from typing import NamedTuple
 
 from actors.content.values.amounts import Writing
 from actors.content.wording.spans import gaps, words_of
+from actors.content.wording.words import word_lists
 
 _MOST_WORDS, _MOST_IN_SENTENCE = 5, 15
 _LABEL_WORDS = 20
 _PART = re.compile(r"[^\W\d_][\w'’.-]*")
 _OWNER = re.compile(r"['’]s?$")
-_IN_NAMES = frozenset(
-    "from van von der den de del della du di da dos la le el al bin ibn zu af av und and of y &".split()  # noqa: SIM905
+_IN_NAMES, _AROUND, _FORMS, _OF_THE_YEAR = (
+    frozenset(word_lists("values")["names"][use].split("|")) for use in ("inside", "around", "forms", "seasons")
 )
-_AROUND = frozenset({"und", "and", "or", "oder", "et", "ou", "e", "y", "o", "och", "og", "en", "i", "de", "du"})
-"""Words between names, or before one, that come and go with them."""
 _FIGURES = re.compile(r"\S*\d\S*")
 _SENTENCE = re.compile(r"[.!?:]\s+$")
 _ENDS = (".", "!", "?", ":")
 _APART = re.compile(r"[.!?:;]")
 _CAPITALISED_NOUNS = frozenset({"de", "lb"})
 """Languages that capitalise every noun."""
-_FORMS = frozenset(
-    "GmbH AG KG OHG GbR UG eG e.V LLC LLP Ltd Limited Inc Corp Corporation PLC plc SAS S.A.S SARL S.A S.p.A"  # noqa: SIM905
-    " S.r.l B.V BV N.V NV AB Oy Oyj ApS ASA GK K.K KK Pty Pte s.r.o a.s Kft Zrt Lda Ltda ООО ЗАО ПАО".split()
-)
-"""Legal forms of companies, without a final full stop."""
-_OF_THE_YEAR = frozenset(
-    "january february march april may june july august september october november december monday tuesday wednesday"  # noqa: SIM905
-    " thursday friday saturday sunday spring summer autumn fall winter easter christmas".split()
-)
-"""Words that English capitalises though they are not names."""
 _TITLED = 0.7
 _SHORT = 4
 _ABBREVIATED = 2

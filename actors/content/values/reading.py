@@ -7,7 +7,7 @@ short texts only, the labels of shops: in a paragraph the same words mean someth
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from msgspec.structs import replace
@@ -45,12 +45,7 @@ _HASH = re.compile(r"(?:\b[0-9a-f]{4} ){7,}[0-9a-f]{4}\b")
 """A hash in groups of four digits; none is a number."""
 _HYPHEN = re.compile(r"[^\W\d_]-$")
 _NO_CENTS = re.compile(r"[.,:]-{1,2}(?![\d-])")
-_TIMES: Mapping[str, int] = {
-    "k": 3, "K": 3, "tys.": 3, "тыс.": 3, "M": 6, "m": 6, "mn": 6, "mio": 6, "Mio": 6, "Mio.": 6, "million": 6,
-    "Million": 6, "millions": 6, "Millionen": 6, "millones": 6, "milhões": 6, "milioni": 6, "miljoen": 6,
-    "miljoner": 6, "mln": 6, "млн": 6, "B": 9, "bn": 9, "billion": 9, "Mrd": 9, "Mrd.": 9, "Milliarden": 9,
-    "milliards": 9, "miljarder": 9, "mld": 9, "млрд": 9, "万": 4, "萬": 4, "億": 8, "亿": 8, "lakh": 5, "crore": 7,
-}  # fmt: skip
+_TIMES = {word: int(power) for word, power in word_lists("values")["times"].items()}
 """Powers of ten between an amount and its currency, or after both."""
 _MANY = "|".join(re.escape(word) for word in sorted(_TIMES, key=len, reverse=True))
 _TIMES_AFTER = re.compile(rf"[ \u00a0]?({_MANY})(?![^\W円元원])")
@@ -320,12 +315,7 @@ _BARE_WORDS = 4
 """Maximum words of a label where "available" alone counts."""
 
 _STATES = word_lists("values")["availability"]
-_SCHEMA: Mapping[str, Availability] = {
-    "instock": "in_stock", "instoreonly": "in_stock", "onlineonly": "in_stock", "limitedavailability": "limited",
-    "preorder": "preorder", "presale": "preorder", "backorder": "backorder", "madetoorder": "backorder",
-    "outofstock": "out_of_stock", "soldout": "out_of_stock", "reserved": "out_of_stock",
-    "discontinued": "discontinued",
-}  # fmt: skip
+_SCHEMA = word_lists("values")["schema"]
 """The members of schema.org's ItemAvailability, in lower case."""
 _OF_SCHEMA = re.compile(rf"schema\.org/({'|'.join(_SCHEMA)})\b")
 _FLAG = re.compile(r'"((?:is_?)?(?:(?:in_?)?stock|available|sold_?out|out_?of_?stock))" ?: ?(true|false)')
@@ -347,7 +337,7 @@ class Said(NamedTuple):
 def availability_in(lowered: str) -> Iterator[Said]:
     """Yield the availabilities in a short lower-case text or in a program's record, in order."""
     for found in _OF_SCHEMA.finditer(lowered):
-        yield Said(found.start(), found.end(), _SCHEMA[found[1]])
+        yield Said(found.start(), found.end(), _SCHEMA[found[1]])  # type: ignore[arg-type]  # a state
     for found in _FLAG.finditer(lowered):
         has = (found[2] == "true") != ("sold" in found[1] or "out" in found[1])
         yield Said(found.start(), found.end(), "in_stock" if has else "out_of_stock")
