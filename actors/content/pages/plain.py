@@ -325,17 +325,11 @@ def _json_lines(lines: Iterable[json_text.Line]) -> Iterator[tuple[str, int, str
 
 def _chosen_json(value: Any, location: Location) -> Iterator[json_text.Line]:
     """Yield the lines of a chosen place; a text has no quotes."""
-    found, place = _at(value, location), json_text.written(value, location)
+    found, place = json_text.at(value, location), json_text.written(value, location)
     if isinstance(found, str):
         yield json_text.Line(found, place, is_text=not isinstance(found, json_text.Number))
     else:
         yield from json_text.lines(found, place)
-
-
-def _at(value: Any, location: Location) -> Any:
-    for key in location:
-        value = value[key]
-    return value
 
 
 def _position(location: Location) -> tuple[tuple[bool, str | int], ...]:
@@ -346,7 +340,7 @@ def _position(location: Location) -> tuple[tuple[bool, str | int], ...]:
 def _taken_out(value: Any, location: Location) -> None:
     """Delete a place, unless a containing place was deleted already."""
     with suppress(KeyError, IndexError, TypeError):
-        del _at(value, location[:-1])[location[-1]]
+        del json_text.at(value, location[:-1])[location[-1]]
 
 
 # --- XML -------------------------------------------------------------------------------------------------------------

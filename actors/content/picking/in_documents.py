@@ -213,12 +213,12 @@ class PastJson:
     def _say(self, place: Location, text: str) -> None:
         key, value = _said(text)
         if place and value is not json_text.NO_VALUE and (key is None or key == place[-1]):
-            _at(self._value, place[:-1])[place[-1]] = value
+            json_text.at(self._value, place[:-1])[place[-1]] = value
 
     def _take_out(self, place: Location) -> None:
         """Delete a place, and all containers that become empty."""
         while place:
-            held = _at(self._value, place[:-1])
+            held = json_text.at(self._value, place[:-1])
             del held[place[-1]]
             if isinstance(held, list):
                 self._move(place, -1)
@@ -234,7 +234,7 @@ class PastJson:
             depth -= 1
         if value is json_text.NO_VALUE or depth < 0:
             return
-        held, item = _at(self._value, above[:depth]), above[:depth]
+        held, item = json_text.at(self._value, above[:depth]), above[:depth]
         if key is None:
             place = (*item, int(above[depth]) + 1)
         elif key not in held:
@@ -242,7 +242,7 @@ class PastJson:
             self._places[paragraph.thread] = (*item, key)
             return
         elif item and isinstance(item[-1], int):
-            held, place, value = _at(self._value, item[:-1]), (*item[:-1], item[-1] + 1), {key: value}
+            held, place, value = json_text.at(self._value, item[:-1]), (*item[:-1], item[-1] + 1), {key: value}
         else:
             return
         self._move(place, 1)
@@ -262,12 +262,6 @@ def _said(line: str) -> tuple[str | None, Any]:
     """Return a line's member name (None for an item) and its value; NO_VALUE if it cannot be parsed."""
     key, rest = json_text.named(line)
     return key, json_text.loaded(rest)
-
-
-def _at(value: Any, place: Location) -> Any:
-    for step in place:
-        value = value[step]
-    return value
 
 
 def _member(name: str) -> str:

@@ -228,3 +228,10 @@ def _short_group(value: dict[str, Any] | list[Any], most: int, depth: int) -> st
 
 def _quoted(text: str) -> str:
     return json.dumps(text, ensure_ascii=False)
+
+
+def at(value: Any, place: Location) -> Any:
+    """Return the value at a place."""
+    for step in place:
+        value = value[step]
+    return value
