@@ -162,31 +162,6 @@ def _shown(text: str, address: Address) -> str:
     return text if text == str(address) else f"{text} (that is {address})"
 
 
-MOST_CACHED = 20_000
-"""Most names; the least recently used goes first."""
-
-
-class AddressCache:
-    """One address for each name, always the same of several."""
-
-    def __init__(self) -> None:
-        self._addresses: OrderedDict[str, str] = OrderedDict()
-
-    def __repr__(self) -> str:
-        return f"<AddressCache of {len(self._addresses)} names>"
-
-    def met(self, host: str, addresses: Sequence[str]) -> None:
-        """Record a name's addresses."""
-        self._addresses[host] = min(addresses)
-        self._addresses.move_to_end(host)
-        if len(self._addresses) > MOST_CACHED:
-            self._addresses.popitem(last=False)
-
-    def of(self, host: str) -> str:
-        """Return a name's address, or the name itself if unknown."""
-        return self._addresses.get(host, host)
-
-
 MOST_ALIASES = 20_000
 """Most names; the least recently seen is forgotten first, and is then a separate host."""
 _PREFIX = "www."
@@ -217,6 +192,10 @@ class HostAliases:
             gone, _ = self._addresses.popitem(last=False)
             self._shared.discard(gone.removeprefix(_PREFIX))
         return _PREFIX + bare if bare in self._shared and not were else None
+
+    def of(self, host: str) -> str:
+        """Return one address of a name, always the same of several; the name itself if unknown."""
+        return min(self._addresses.get(host, (host,)))
 
     def one(self, host: str) -> str:
         """Return the name that a host is known under: its own, or without a `www.` that makes no difference."""

@@ -9,7 +9,7 @@ from functools import partial
 
 import trio
 
-from actors.egress.address import AddressCache
+from actors.egress.address import HostAliases
 from actors.egress.cookies import Heard
 from actors.egress.event_stream import EventStream, open_stream
 from actors.egress.guard import Guard
@@ -37,7 +37,7 @@ class SendingOutlet:
     dial_plain: Guard
     deliver: HttpClient
     deliver_plain: HttpClient
-    machines: AddressCache
+    machines: HostAliases
 
     def whereabouts(self, host: str) -> str:
         """Return the address that a host was last delivered to, or the host itself."""
@@ -134,7 +134,7 @@ def build_egress(world: World, settings: Settings, sign: Sign | None = None) -> 
 
 
 def _outlet(world: World, settings: Settings, networks: Sequence[Network], setting: str) -> SendingOutlet:
-    machines = AddressCache()
+    machines = HostAliases()
     dial, plain = (
         Guard(
             world.resolver,

@@ -168,7 +168,7 @@ class UplinkMonitor:
         self._heard(host, Word.ANSWERED)
 
     def failed(self, host: str, failure: LookFailed, *, asked: bool = False) -> LookFailed:
-        """Record that a host answered at all."""
+        """Record a failure; return it, as a local one while the uplink is down. asked: a person waits for it."""
         word = _word(failure)
         if word is Word.ANSWERED:
             self.answered(host)
@@ -211,10 +211,7 @@ class UplinkMonitor:
 
 
 def _word(failure: LookFailed) -> Word | None:
-    """Wait while the uplink is down. Return 0 if a check may be made now, else the seconds to wait.
-
-    0 while the uplink is down makes this check a trial. `draw` is in [0, 1).
-    """
+    """Return what a failure says about the way to its host; None if no request was made."""
     if isinstance(failure, HostOpen | LookRefused):
         return None
     if failure.blame is Blame.LOCAL:

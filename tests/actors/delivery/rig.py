@@ -12,7 +12,7 @@ import trio
 
 from actors.delivery.registry import DeliveryRegistry
 from actors.destination_kinds.table import built_in_kinds
-from actors.egress.address import AddressCache
+from actors.egress.address import HostAliases
 from actors.egress.failures import PostMethod, PostResult
 from actors.egress.url import Url
 from actors.messages.workers import Record
@@ -67,7 +67,7 @@ class Rig:
         self.under_way = self.most_under_way = 0
         self.logged: list[str] = []
         self.records: list[Record] = []
-        self.machines = AddressCache()
+        self.machines = HostAliases()
         self.recorder_full = False
         self.at_point: Callable[[str], None] = lambda name: None
         world: Any = SimpleNamespace(

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from trio.testing import MockClock
 
 from actors.delivery.concurrency import MOST_BESIDE, MOST_REQUESTS, MOST_SLOW, MOST_TO_A_MACHINE, ConcurrencyLimiter
-from actors.egress.address import AddressCache
+from actors.egress.address import HostAliases
 from actors.egress.failures import Blame, LookFailed, PostResult
 from storage.records.destination import QuietHours
 from tests.actors.delivery.rig import Arrival, Rig, answers
@@ -109,7 +109,7 @@ async def test_d8_many_destinations_that_stall_at_once_delay_a_healthy_one_less_
 
 
 async def test_d8_destinations_known_to_be_slow_leave_a_quarter_of_the_room_free(autojump_clock: MockClock) -> None:
-    room, arrived = ConcurrencyLimiter(AddressCache().of), list[float]()
+    room, arrived = ConcurrencyLimiter(HostAliases().of), list[float]()
 
     async def one(url: str, takes: float) -> None:
         async with room.place(url):
@@ -132,7 +132,7 @@ async def test_d8_destinations_known_to_be_slow_leave_a_quarter_of_the_room_free
 
 
 async def test_a_quick_answer_makes_up_for_a_slow_one(autojump_clock: MockClock) -> None:
-    room, url = ConcurrencyLimiter(AddressCache().of), "https://a.example/"
+    room, url = ConcurrencyLimiter(HostAliases().of), "https://a.example/"
     for takes, shown in ((2.0, 0), (0.1, 1), (0.1, 0)):
         async with room.place(url):
             assert f"{shown} by slow ones" in repr(room)
@@ -140,7 +140,7 @@ async def test_a_quick_answer_makes_up_for_a_slow_one(autojump_clock: MockClock)
 
 
 async def test_empty_lanes_are_forgotten(autojump_clock: MockClock) -> None:
-    room, under_way = ConcurrencyLimiter(AddressCache().of), 0
+    room, under_way = ConcurrencyLimiter(HostAliases().of), 0
 
     async def one(number: int) -> None:
         nonlocal under_way
