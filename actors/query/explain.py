@@ -5,14 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
-from typing import assert_never
 
 from msgspec import Struct
 
 from actors.query import words
 from actors.query.analysis import Analysed, Span, word_spans
-from actors.query.conditions import Condition
-from actors.query.nodes import All, Any, Node, Not, Phrase, Prefix, Query, Word
+from actors.query.nodes import All, Any, Node, Not, Phrase, Query, Term, Word, terms
 from actors.query.parts import Part, PartName, Side
 from actors.query.syntax import QueryError, parse
 
@@ -25,7 +23,6 @@ AROUND = 70
 """Code points shown before and after a mark."""
 LONGEST_EXCERPT = 400
 
-Term = Word | Prefix | Phrase | Condition
 _PLAIN = 2
 """Number of parts without a diff: title and content."""
 
@@ -53,26 +50,6 @@ class Explanation(Struct, frozen=True):
     title: tuple[tuple[int, int], ...]
     content: tuple[Excerpt, ...]
     diff: tuple[Piece, ...] = ()
-
-
-def terms(node: Node) -> Iterator[Term]:
-    """Yield the words, prefixes and phrases of a query in order, without the excluded ones."""
-    match node:
-        case Word() | Prefix() | Phrase() | Condition():
-            yield node
-        case Not():
-            return
-        case All((Phrase() as row, *needs)) if needs and all(map(_is_pair, needs)):
-            yield row  # it contains whatever else a run of an unspaced script needs
-        case All(parts) | Any(parts):
-            for part in parts:
-                yield from terms(part)
-        case _:
-            assert_never(node)
-
-
-def _is_pair(node: Node) -> bool:
-    return isinstance(node, Word) and len(node.text) == 2 and words.unspaced(node.text)
 
 
 def shown(term: Term) -> str:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import assert_never
 
+from actors.query import words
 from actors.query.conditions import Condition
 
 
@@ -97,6 +99,29 @@ def units(node: Node) -> Iterator[Unit]:
         case All(parts) | Any(parts):
             for part in parts:
                 yield from units(part)
+
+
+Term = Word | Prefix | Phrase | Condition
+
+
+def terms(node: Node) -> Iterator[Term]:
+    """Yield the words, prefixes and phrases of a query in order, without the excluded ones."""
+    match node:
+        case Word() | Prefix() | Phrase() | Condition():
+            yield node
+        case Not():
+            return
+        case All((Phrase() as row, *needs)) if needs and all(map(_is_pair, needs)):
+            yield row  # it contains whatever else a run of an unspaced script needs
+        case All(parts) | Any(parts):
+            for part in parts:
+                yield from terms(part)
+        case _:
+            assert_never(node)
+
+
+def _is_pair(node: Node) -> bool:
+    return isinstance(node, Word) and len(node.text) == 2 and words.unspaced(node.text)
 
 
 def has_conditions(node: Node) -> bool:

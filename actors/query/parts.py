@@ -20,7 +20,7 @@ from msgspec import Struct
 
 from actors.query.analysis import Analysed, Place
 from actors.query.conditions import NO_FACTS, Condition, Fact, Facts
-from actors.query.nodes import All, Any, Node, Not, Phrase, Prefix, Query, Word
+from actors.query.nodes import All, Any, Node, Not, Phrase, Prefix, Query, Word, terms
 from storage.records.tiers import WITH_DIFF
 
 
@@ -76,7 +76,7 @@ class Side:
         if self._empty:
             return False
         holds, by_side = self._judge(query.root, query.language)
-        return holds and (by_side or not _asks(query.root))
+        return holds and (by_side or next(terms(query.root), None) is None)
 
     def places(self, term: Word | Prefix | Phrase | Condition, code: str) -> Iterator[Place]:
         """Yield the occurrences of a term, in the title (part 0) and in the texts that add it."""
@@ -111,19 +111,6 @@ class Side:
 
     def _brings(self, term: Word | Prefix | Phrase, code: str) -> bool:
         return self._plain.has_term(term, code) or any(block.brings(term, code) for block in self._blocks)
-
-
-def _asks(node: Node) -> bool:
-    """Whether a query has anything but exclusions."""
-    match node:
-        case Word() | Prefix() | Phrase() | Condition():
-            return True
-        case Not():
-            return False
-        case All(parts) | Any(parts):
-            return any(map(_asks, parts))
-        case _:
-            assert_never(node)
 
 
 Match = Literal["change", "added", "removed", "page"]

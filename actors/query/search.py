@@ -7,8 +7,9 @@ from collections.abc import Callable, Mapping
 import msgspec
 from msgspec import Struct
 
-from actors.query.explain import Explanation, explain, shown, terms
+from actors.query.explain import Explanation, explain, shown
 from actors.query.match import matches
+from actors.query.nodes import terms
 from actors.query.parts import Match, Texts, parts_of, text_of, told_in
 from actors.query.syntax import parse
 
