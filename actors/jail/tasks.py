@@ -16,7 +16,7 @@ from actors.content.bodies.robots_text import TASKS as ROBOTS
 from actors.content.messages.requests import BodyRequest, PageRequest
 from actors.content.tasks import TASKS as CONTENT
 from actors.notification.message_template import TASKS as MESSAGES
-from actors.query.search import TASKS as SEARCH
+from actors.query.explain import TASKS as SEARCH
 
 TASKS: Mapping[str, Callable[[bytes], bytes]] = {**CONTENT, **SEARCH, **ROBOTS, **MESSAGES}
 

@@ -1,17 +1,22 @@
-"""Why a text satisfies a query: the parts of the query in it, and their places; advice to the author of a new one."""
+"""Why a text satisfies a query: the parts of the query in it, and their places; advice to the author of a new one.
+
+A worker answers queries over many events: the search, and a trial with reasons.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import pairwise
 
+import msgspec
 from msgspec import Struct
 
 from actors.query import words
 from actors.query.analysis import Analysed, Span, word_spans
+from actors.query.match import matches
 from actors.query.nodes import All, Any, Node, Not, Phrase, Query, Term, Word, terms
-from actors.query.parts import Part, PartName, Side
+from actors.query.parts import Match, Part, PartName, Side, Texts, parts_of, text_of, told_in
 from actors.query.syntax import QueryError, parse
 
 MOST_MARKS = 100
@@ -210,3 +215,95 @@ def _root(text: str, language: str) -> Node | None:
         return parse(text, language).root
     except QueryError:
         return None
+
+
+class SearchTerm(Struct, frozen=True):
+    """A query as typed, and the texts of an event that it reads."""
+
+    query: str
+    language: str
+    match: Match
+
+
+class SearchedEvent(Struct, frozen=True):
+    """A stored event. groups: indices in `terms`; the event is found if one term of each group matches."""
+
+    body: bytes
+    groups: tuple[tuple[int, ...], ...]
+
+
+class SearchRequest(Struct, frozen=True):
+    """A worker's request: terms, and events to search."""
+
+    terms: tuple[SearchTerm, ...]
+    events: tuple[SearchedEvent, ...]
+
+
+def search(asked: SearchRequest) -> list[bool]:
+    """Return for each event whether it is found. Raises QueryError, UnknownLanguage."""
+    terms = [(parse(term.query, term.language), term.match) for term in asked.terms]
+    found = []
+    for event in asked.events:
+        texts = Texts(told_in(event.body))
+        found.append(all(any(matches(terms[at][0], texts.of(terms[at][1])) for at in group) for group in event.groups))
+    return found
+
+
+def _search_events(request: bytes) -> bytes:
+    return msgspec.msgpack.encode(search(msgspec.msgpack.decode(request, type=SearchRequest)))
+
+
+MOST_COUNTED = 50
+"""Maximum terms of a query that are counted one by one."""
+
+
+class PreviewRequest(Struct, frozen=True):
+    """bodies: stored events. show: maximum number of explained matches. match: see parts.py."""
+
+    query: str
+    language: str
+    bodies: tuple[bytes, ...]
+    show: int
+    match: Match = "change"
+
+
+class PreviewAnswer(Struct, frozen=True):
+    """matched: indices in `bodies`. why: for the first of these. found_in: the number of events with each term."""
+
+    matched: tuple[int, ...]
+    why: tuple[Explanation, ...]
+    found_in: tuple[int, ...]
+
+
+def counted_terms(query_text: str, language: str) -> tuple[str, ...]:
+    """Return the terms that `found_in` counts. Raises QueryError, UnknownLanguage."""
+    return tuple(map(shown, list(dict.fromkeys(terms(parse(query_text, language).root)))[:MOST_COUNTED]))
+
+
+def preview(asked: PreviewRequest) -> PreviewAnswer:
+    """Try a query on events. Raises QueryError, UnknownLanguage."""
+    query = parse(asked.query, asked.language)
+    counted = list(dict.fromkeys(terms(query.root)))[:MOST_COUNTED]
+    found_in = [0] * len(counted)
+    matched: list[int] = []
+    why: list[Explanation] = []
+    for place, body in enumerate(asked.bodies):
+        event = told_in(body)
+        text = text_of(event, asked.match)
+        for number, term in enumerate(counted):
+            found_in[number] += text.has_term(term, query.language)
+        if matches(query, text):
+            matched.append(place)
+            if len(why) < asked.show:
+                why.append(explain(query, parts_of(event, asked.match), text))
+    return PreviewAnswer(tuple(matched), tuple(why), tuple(found_in))
+
+
+def _preview_query(request: bytes) -> bytes:
+    return msgspec.msgpack.encode(preview(msgspec.msgpack.decode(request, type=PreviewRequest)))
+
+
+TASKS: Mapping[str, Callable[[bytes], bytes]] = {
+    "search_events": _search_events,
+    "preview_query": _preview_query,
+}

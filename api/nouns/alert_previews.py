@@ -19,9 +19,8 @@ from msgspec import Meta, Struct, structs
 from actors.errors import Overloaded, TooSoon
 from actors.messages.declaring import Time
 from actors.query import parse
-from actors.query.explain import Explanation, advice
-from actors.query.search import PreviewAnswer, counted_terms
-from actors.query.search import PreviewRequest as Asked
+from actors.query.explain import Explanation, PreviewAnswer, advice, counted_terms
+from actors.query.explain import PreviewRequest as Asked
 from actors.world import TaskRefused, WorkerDied, WorkerTooSlow
 from api.fields.alerts import FilterQuery, LanguageCode, Match, PrivateSources, SourceIds, Tags
 from api.nouns.alerts import check_query, named_in, tags_in

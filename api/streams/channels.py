@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from actors.notices import wants_notice
 from actors.query import Query, QueryError, UnknownLanguage, parse
-from actors.query.search import Term
+from actors.query.explain import SearchTerm
 from storage.records.alert import Alert, Scope
 from storage.records.event import Stored
 from storage.records.identity import Millis
@@ -48,10 +48,10 @@ class Channel:
         alert_type = _notice.decode(event.body).alert_type
         return any(wants_notice(part.alert, alert_type, event) for part in self.parts)
 
-    def terms_for(self, event: Stored) -> tuple[Term, ...]:
+    def terms_for(self, event: Stored) -> tuple[SearchTerm, ...]:
         """Return the queries of the channel; an event on it matches one of them."""
         parts = (part for part in self.parts if part.scope.takes(event, self._private_since))
-        return tuple(Term(part.query.text, part.query.language, part.alert.match) for part in parts)
+        return tuple(SearchTerm(part.query.text, part.query.language, part.alert.match) for part in parts)
 
 
 def channel_of(alerts: Sequence[Alert], private_since: Callable[[str], Millis | None] = lambda source: None) -> Channel:

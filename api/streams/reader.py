@@ -17,7 +17,7 @@ import msgspec
 from msgspec import Struct
 
 from actors.query import Query
-from actors.query.search import Term
+from actors.query.explain import SearchTerm
 from api.streams.channels import Channel
 from api.streams.searching import Groups, Texts, portion
 from api.streams.sse import Form, frame_of, frames
@@ -81,7 +81,7 @@ class EventFilter:
         self._tiers = frozenset(tiers) or _NONE
         self._tags = frozenset(tags) or _NONE
         self._hides = hides
-        self._words = tuple(Term(query.text, query.language, "page") for query in words)
+        self._words = tuple(SearchTerm(query.text, query.language, "page") for query in words)
         self.texts = texts or Texts()
         self._channel = channel
         self._heartbeats = channel is not None or Kind.HEARTBEAT in (*where.kinds, *where.also)

@@ -17,7 +17,7 @@ import trio
 from actors.errors import Overloaded
 from actors.query import Query, matches, parse, told_in
 from actors.query import Texts as TextsOf
-from actors.query.search import SearchedEvent, SearchRequest, Term
+from actors.query.explain import SearchedEvent, SearchRequest, SearchTerm
 from actors.world import Jail, TaskRefused, WorkerDied, WorkerTooSlow
 from storage.records.event import Stored
 from storage.records.identity import Seq
@@ -32,7 +32,7 @@ MOST_ASKING = 32
 """Concurrent answers that search text."""
 _ANALYSES = 256
 _QUERIES = 2_000
-Groups = tuple[tuple[Term, ...], ...]
+Groups = tuple[tuple[SearchTerm, ...], ...]
 """One term of each group must match."""
 
 
@@ -58,7 +58,7 @@ class Texts:
         self._turn = trio.CapacityLimiter(1)
         self._asking = 0
         self._kept: OrderedDict[Seq, TextsOf] = OrderedDict()
-        self._queries: dict[Term, Query] = {}
+        self._queries: dict[SearchTerm, Query] = {}
 
     @contextmanager
     def asking(self) -> Iterator[None]:
@@ -109,7 +109,7 @@ class Texts:
                 self._kept.popitem(last=False)
         return found
 
-    def _query(self, term: Term) -> Query:
+    def _query(self, term: SearchTerm) -> Query:
         found = self._queries.get(term)
         if found is None:
             if len(self._queries) >= _QUERIES:

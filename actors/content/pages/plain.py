@@ -2,7 +2,9 @@
 (`documents`).
 
 A block is one unit for a reader: a paragraph or list item of a text, a row of a table, a small JSON object or XML
-element on one line. Keys, rows and lines keep their order; numbers keep their spelling.
+element on one line. Keys, rows and lines keep their order; numbers keep their spelling. Of a calendar (iCalendar, RFC
+5545) a block is an event, a task or a journal entry, without what its readers do not see: the fields that programs
+renew on each export (UID, DTSTAMP, SEQUENCE, CREATED, LAST-MODIFIED), attendees, alarms and time zone rules.
 """
 
 from __future__ import annotations
@@ -11,6 +13,7 @@ import csv
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from datetime import date, timedelta
 from itertools import pairwise, zip_longest
 from typing import Any, Final, NamedTuple
 
@@ -39,7 +42,6 @@ from actors.content.feeds.feeds import feed_root
 from actors.content.messages.readings import FILE, not_chosen_by, selector_kind
 from actors.content.pages import selectors
 from actors.content.pages.blocks import MOST_BLOCKS, MOST_CHARACTERS, Blocks, read_blocks
-from actors.content.pages.calendars import entries_of
 from actors.content.pages.places import Place
 from actors.content.pages.selectors import Stand, chosen_by, stands_of
 from actors.content.pages.traits import CELL, HEADING, ITEM
@@ -531,3 +533,99 @@ def _is_wrapped(lines: list[str]) -> bool:
     widest = max(widths)
     low = sum(line.lstrip()[:1].islower() for line in lines[1:])
     return _NARROWEST <= widest <= _WIDEST and min(widths[:-1]) >= _EVEN * widest and low >= _LOWER * (len(lines) - 1)
+
+
+_FOLD: Final = re.compile(r"\r?\n[ \t]")
+_ENTRY_LINE: Final = re.compile(r"([\w-]+)((?:;[\w-]+=(?:\"[^\"]*\"|[^\";:]*))*):(.*)", re.S)
+_ENTRY_ZONE: Final = re.compile(r";TZID=(?:\"([^\"]*)\"|([^\";:]*))", re.I)
+_ESCAPE: Final = re.compile(r"\\(.)", re.S)
+_MOMENT: Final = re.compile(r"(\d{4})(\d\d)(\d\d)(?:T(\d\d)(\d\d)(?:\d\d)?(Z?))?")
+_DAY: Final = re.compile(r"(\d{4})(\d\d)(\d\d)")
+_COMPONENTS: Final = frozenset({"VEVENT", "VTODO", "VJOURNAL"})
+_ENTRY_WORDS: Final = ("SUMMARY", "LOCATION", "STATUS", "RRULE", "URL", "DESCRIPTION")
+_LONGEST_ENTRY: Final = 600
+_USUAL_STATES: Final = frozenset({"CONFIRMED", "OPAQUE", "NEEDS-ACTION"})
+
+
+class Property(NamedTuple):
+    """A raw value, and its time zone ("" for none)."""
+
+    value: str
+    zone: str = ""
+
+
+def entries_of(text: str) -> Iterator[str]:
+    """Yield each entry of a calendar as one line: time, title, place, and the rest, as far as present."""
+    held: dict[str, Property] | None = None
+    within = 0  # components inside an entry: its alarms
+    for line in _FOLD.sub("", text).splitlines():
+        found = _ENTRY_LINE.fullmatch(line.strip("\r"))
+        if found is None:
+            continue
+        name, value = found[1].upper(), found[3]
+        kind = value.strip().upper()
+        if name == "BEGIN":
+            if held is None and kind in _COMPONENTS:
+                held = {}
+            elif held is not None:
+                within += 1
+        elif name == "END":
+            if within:
+                within -= 1
+            elif held is not None:
+                if said := " | ".join(_parts(held)):
+                    yield said
+                held = None
+        elif held is not None and not within and name not in held:
+            zone = _ENTRY_ZONE.search(found[2])
+            held[name] = Property(value, (zone[1] or zone[2]) if zone else "")
+
+
+def _parts(held: Mapping[str, Property]) -> Iterator[str]:
+    start, end = (held.get(name, Property("")) for name in ("DTSTART", "DTEND"))
+    if end.value == "":
+        end = held.get("DUE", Property(""))
+    if when := _span(start, end):
+        yield when
+    if again := _moment(held.get("RECURRENCE-ID", Property(""))):
+        yield f"instead of {again}"
+    for name in _ENTRY_WORDS:
+        words = " ".join(_ESCAPE.sub(_unescaped, held.get(name, Property("")).value).split())
+        if words and words.upper() not in _USUAL_STATES:
+            yield words[:_LONGEST_ENTRY]
+
+
+def _span(start: Property, end: Property) -> str:
+    """Return the period; one day or one shared zone appears only once."""
+    first, last = _moment(start), _moment(end if start.value == "" else _inclusive(end))
+    if not last or last == first:
+        return first
+    day, _, rest = first.partition(" ")
+    if first and last.startswith(f"{day} "):
+        clock, _, zone = rest.partition(" ")
+        until, _, other = last.removeprefix(f"{day} ").partition(" ")
+        if zone == other:
+            return f"{day} {clock}-{until} {zone}".strip()
+    return f"{first} to {last}" if first else f"until {last}"
+
+
+def _inclusive(end: Property) -> Property:
+    """Return the last day of a whole-day entry: the RFC names the day after it."""
+    day = _DAY.fullmatch(end.value.strip())
+    try:  # strptime would import more of Python on first use, which a jailed worker may not do
+        return Property(f"{date(*map(int, day.groups())) - timedelta(days=1):%Y%m%d}") if day else end
+    except (ValueError, OverflowError):
+        return end
+
+
+def _moment(found: Property) -> str:
+    moment = _MOMENT.fullmatch(found.value.strip())
+    if moment is None:
+        return " ".join(found.value.split())[:40]
+    year, month, day, hour, minute, utc = moment.groups()
+    clock = f" {hour}:{minute} {'UTC' if utc else found.zone}".rstrip() if hour else ""
+    return f"{year}-{month}-{day}{clock}"
+
+
+def _unescaped(found: re.Match[str]) -> str:
+    return " " if found[1] in "nN" else found[1]

@@ -15,7 +15,7 @@ from actors.content.messages.requests import BodyRequest, PageRequest
 from actors.destination_kinds.writing import TemplateFailed, filled_in
 from actors.notification.dialects import TextLimits
 from actors.notification.reading import notification_of
-from actors.query.search import PreviewAnswer, PreviewRequest
+from actors.query.explain import PreviewAnswer, PreviewRequest
 from actors.settings import Settings
 from actors.world import TaskRefused, WorkerDied, WorkerTooSlow
 from tests.actors.content.documents.written_files import pdf

@@ -5,9 +5,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from actors.query import Analysed, Query, matches, parse
-from actors.query.explain import AROUND, LONGEST_EXCERPT, MOST_EXCERPTS, Explanation, advice, explain
+from actors.query.explain import (
+    AROUND,
+    LONGEST_EXCERPT,
+    MOST_EXCERPTS,
+    Explanation,
+    PreviewRequest,
+    advice,
+    counted_terms,
+    explain,
+    preview,
+)
 from actors.query.parts import Part
-from actors.query.search import PreviewRequest, counted_terms, preview
 
 
 def why(query: str, title: str = "", content: str = "", language: str = "en") -> Explanation:

@@ -9,9 +9,8 @@ import pytest
 
 from actors.matcher.index import StandingQueries
 from actors.query import EventView, Match, Texts, matches, parse, told_in
-from actors.query.explain import explain
+from actors.query.explain import PreviewRequest, explain, preview
 from actors.query.parts import parts_of, text_of
-from actors.query.search import PreviewRequest, preview
 from storage.records.alert import Matching
 
 

@@ -7,7 +7,7 @@ import pytest
 import trio
 
 from actors.jail.inline import InlineJail
-from actors.query.search import SearchRequest
+from actors.query.explain import SearchRequest
 from api.fields.queries import EventsQuery
 from api.nouns import events as past
 from api.nouns.events import event_filter_of, read_history

@@ -8,9 +8,8 @@ from hypothesis import strategies as st
 
 from actors.content.changes.churn import judge
 from actors.content.detection import detect
-from actors.content.pages.calendars import entries_of
 from actors.content.pages.page import PageReading, read_page
-from actors.content.pages.plain import read_plain
+from actors.content.pages.plain import entries_of, read_plain
 
 URL = "https://shore.example/harbour.ics"
 MEETING = """UID:1@shore.example
