@@ -51,24 +51,11 @@ _ALL = (
 _CODES = {words: code << 8 for code, words in enumerate(_ALL)}
 
 
-def by_tag(tag: str) -> int:
-    return _CODES[f"<{tag}>"]
-
-
-def by_role(role: str) -> int:
-    return _CODES[f"role={role}"]
-
-
 def by_name(name: str) -> int:
     """Return the sign of a class or id, by the longest known word it begins with."""
     name = name.strip(" _-\t\n\r\f").lower()
     known = max((word for word in _WORDS if name.startswith(word)), key=len, default="")
     return _CODES.get(f"named {known!r} by the page", 0)
-
-
-def by_place(words: str) -> int:
-    """Return the sign of ARIA_HIDDEN, BOX, OFFER or ENCLOSED."""
-    return _CODES[words]
 
 
 def signed(trait: int, sign: int) -> int:
@@ -179,11 +166,11 @@ def _traits(tag: str, outer: int, head: bool, role: str, aria_hidden: bool, name
         inside = INSIDE if tag == "main" or role == "main" else 0
         return trait & ~(FURNITURE | NAMED) & STORED | inside
     if head or tag in _FURNITURE_TAGS:
-        return signed(trait | FURNITURE, by_tag(tag)) & ~NAMED
+        return signed(trait | FURNITURE, _CODES[f"<{tag}>"]) & ~NAMED
     if role in _FURNITURE_ROLES:
-        return signed(trait | FURNITURE, by_role(role)) & ~NAMED
+        return signed(trait | FURNITURE, _CODES[f"role={role}"]) & ~NAMED
     if aria_hidden:
-        return signed(trait | FURNITURE, by_place(ARIA_HIDDEN)) & ~NAMED
+        return signed(trait | FURNITURE, _CODES[ARIA_HIDDEN]) & ~NAMED
     if not trait & FURNITURE and named and (word := _FURNITURE_WORDS.search(named[:400])):
         return trait | FURNITURE | NAMED | by_name(word[0])
     return trait
@@ -358,7 +345,7 @@ def _with_enclosed(kept: list[int], sizes: Sequence[int]) -> list[int]:
     content = sum(size for size, trait in zip(sizes, kept, strict=True) if not trait & ASIDE)
     if sum(sizes[i] for i in found) <= _MOST_ENCLOSED * content:
         for i in found:
-            kept[i] = signed(kept[i] | FURNITURE, by_place(ENCLOSED))
+            kept[i] = signed(kept[i] | FURNITURE, _CODES[ENCLOSED])
     return kept
 
 
@@ -367,9 +354,9 @@ def _with_boxes(texts: Sequence[str], kept: list[int]) -> list[int]:
     led, sign = 0, 0
     for i, text in enumerate(texts):
         if len(text) <= 40 and not kept[i] & LINK and _LEADS.fullmatch(text):
-            led, sign = _LONGEST_BOX, by_place(BOX)
+            led, sign = _LONGEST_BOX, _CODES[BOX]
         elif _OFFER.match(text):
-            led, sign = 2, by_place(OFFER)
+            led, sign = 2, _CODES[OFFER]
         elif not kept[i] & LINK or (kept[i] & HEADING and led < 2):
             led = 0
         if led:
