@@ -17,6 +17,7 @@ from typing import Any
 import httpx
 import trio
 
+from actors.egress.http import FetchRequest
 from actors.egress.sockets import SystemResolver, TcpConnector
 from actors.egress.traffic import build_egress
 from actors.egress.url import parse_url
@@ -63,7 +64,8 @@ async def _measure(port: int) -> tuple[float, float]:
     url = parse_url(address)
 
     async def guarded() -> None:
-        found = await egress.http.get(url, etag='"v1"', last_modified="Thu, 01 Jan 2026 00:00:00 GMT")
+        wish = FetchRequest(url, etag='"v1"', last_modified="Thu, 01 Jan 2026 00:00:00 GMT")
+        found = await egress.http.get(wish)
         assert found.status == 304
 
     headers = {"If-None-Match": '"v1"', "If-Modified-Since": "Thu, 01 Jan 2026 00:00:00 GMT"}

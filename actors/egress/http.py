@@ -75,16 +75,23 @@ class FetchedResponse:
 
 
 @dataclass(frozen=True, slots=True)
-class _FetchRequest:
-    """The parameters of a fetch, at any URL that its redirects lead to."""
+class FetchRequest:
+    """A URL to fetch, and the parameters at any URL that its redirects lead to.
+
+    etag, last_modified: validators of an earlier response; sent to `validated`, the URL that gave them (an earlier
+    `FetchedResponse.url`), or without that to the origin of `first`. limit: bytes of body instead of the setting's;
+    with `cut` a larger body is cut there instead of refused. stay: raise Elsewhere at a redirect. given: a user's
+    headers, which no redirect takes to another origin. posted: a user's body, never sent elsewhere.
+    steps: of the check. heard: called with each response's cookies.
+    """
 
     first: Url
-    etag: bytes | None
-    last_modified: bytes | None
-    validated: str | None
-    accept: bytes
-    limit: int
-    cut: bool
+    etag: str | None = None
+    last_modified: str | None = None
+    validated: str | None = None
+    accept: str = ACCEPT
+    limit: int | None = None
+    cut: bool = False
     stay: bool = False
     given: Sequence[tuple[bytes, bytes]] = ()
     posted: bytes | None = None
@@ -95,12 +102,15 @@ class _FetchRequest:
         """Return whether to post the body to a URL: only at its own origin."""
         return self.posted is not None and url.origin == self.first.origin
 
+    def validators(self) -> list[tuple[bytes, bytes]]:
+        """Return the headers of a conditional request."""
+        pairs = (b"If-None-Match", sendable(self.etag)), (b"If-Modified-Since", sendable(self.last_modified))
+        return [(name, value) for name, value in pairs if value is not None]
+
     def conditional(self, url: Url) -> bool:
         """Return whether to send the validators to a URL: they identify the client, so only to their origin."""
-        if self.posts(url):
+        if self.posts(url) or not self.validators():
             return False  # conditions are for safe requests (RFC 9110, 13.1)
-        if self.etag is None and self.last_modified is None:
-            return False
         return url.text == self.validated if self.validated else url.origin == self.first.origin
 
 
@@ -160,46 +170,11 @@ class HttpClient:
         """Close all connections. Later use opens new ones, since the tree may restart the owner."""
         await self._transport.aclose()
 
-    async def get(
-        self,
-        url: Url,
-        *,
-        etag: str | None = None,
-        last_modified: str | None = None,
-        validated: str | None = None,
-        accept: str = ACCEPT,
-        limit: int | None = None,
-        cut: bool = False,
-        stay: bool = False,
-        hops: tuple[str, ...] = (),
-        given: Sequence[tuple[bytes, bytes]] = (),
-        posted: bytes | None = None,
-        steps: CheckSteps = NO_STEPS,
-        heard: Heard | None = None,
-    ) -> FetchedResponse:
+    async def get(self, wish: FetchRequest, hops: tuple[str, ...] = ()) -> FetchedResponse:
         """Return the response at a URL after redirects, if its status is 200, or 304 to a conditional request.
 
-        etag, last_modified: validators of an earlier response; sent to `validated`, the URL that gave them (an earlier
-        `FetchedResponse.url`), or without that to the origin of `url`. limit: bytes of body instead of the setting's;
-        with `cut` a larger body is cut there instead of refused. stay: raise Elsewhere at a redirect; continue with
-        its `hops`, which count. given: a user's headers, which no redirect takes to another origin. posted: a user's
-        body, which is posted, and never sent elsewhere. steps: of the check. heard: called with each
-        response's cookies. Raises LookFailed for everything else.
+        hops: of an earlier Elsewhere; they count. Raises LookFailed for everything else.
         """
-        wish = _FetchRequest(
-            url,
-            sendable(etag),
-            sendable(last_modified),
-            validated,
-            accept.encode(),
-            limit or self._limit,
-            cut,
-            stay,
-            given,
-            posted,
-            steps,
-            heard,
-        )
         try:
             with trio.fail_after(self._timeout):
                 return await self._follow(wish, hops)
@@ -230,7 +205,7 @@ class HttpClient:
             raise LookFailed(Blame.REMOTE_TRANSIENT, f"no answer after {POST_TIMEOUT:g} s")
         return posted
 
-    async def _follow(self, wish: _FetchRequest, before: tuple[str, ...]) -> FetchedResponse:
+    async def _follow(self, wish: FetchRequest, before: tuple[str, ...]) -> FetchedResponse:
         start = trio.current_time()
         url, hops = wish.first, [*before]
         while True:
@@ -245,7 +220,7 @@ class HttpClient:
                 raise Elsewhere(found, tuple(hops))
             url = found
 
-    async def _ask(self, wish: _FetchRequest, url: Url, start: float, hops: tuple[str, ...]) -> FetchedResponse | Url:
+    async def _ask(self, wish: FetchRequest, url: Url, start: float, hops: tuple[str, ...]) -> FetchedResponse | Url:
         """Request one URL; return the response, or its redirect's target."""
         conditional, posts = wish.conditional(url), wish.posts(url)
         method, asked = "POST" if posts else "GET", _look_headers(wish, url, conditional)
@@ -268,7 +243,9 @@ class HttpClient:
             wait = retry_after(headers.get("retry-after"), sent_at(headers, wall))
             if status != 200 and not (status == 304 and conditional):
                 raise failure(status, wait, freshness(headers, self._world.wall()))
-            body = Body(headers.get("content-encoding", "") if status == 200 else "", wish.limit, cut=wish.cut)
+            body = Body(
+                headers.get("content-encoding", "") if status == 200 else "", wish.limit or self._limit, cut=wish.cut
+            )
             kind = kind_of(headers.get("content-type", "")) if status == 200 and not posts else None
             if kind == "sse":
                 raise StreamFound(url, headers["content-type"])
@@ -313,19 +290,15 @@ class HttpClient:
         return await self._client.send(request, stream=True, follow_redirects=False)
 
 
-def _look_headers(wish: _FetchRequest, url: Url, conditional: bool) -> list[tuple[bytes, bytes]]:
+def _look_headers(wish: FetchRequest, url: Url, conditional: bool) -> list[tuple[bytes, bytes]]:
     headers = [(b"Accept-Encoding", ACCEPT_ENCODING.encode())]
     if url.origin == wish.first.origin:
         headers += wish.given
     if wish.posts(url) and wish.posted is not None:
         headers.append((b"Content-Length", str(len(wish.posted)).encode()))
     if not any(name.lower() == b"accept" for name, _ in headers):
-        headers.append((b"Accept", wish.accept))
-    if conditional and wish.etag is not None:
-        headers.append((b"If-None-Match", wish.etag))
-    if conditional and wish.last_modified is not None:
-        headers.append((b"If-Modified-Since", wish.last_modified))
-    return headers
+        headers.append((b"Accept", wish.accept.encode()))
+    return headers + wish.validators() if conditional else headers
 
 
 def _target(url: Url, location: str) -> Url:

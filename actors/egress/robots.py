@@ -18,7 +18,7 @@ from actors.content.bodies.robots_text import RobotsReading, RobotsRequest, read
 from actors.egress.failures import Blame, LookFailed, RobotsForbids
 from actors.egress.headers import PRODUCT, freshness
 from actors.egress.hosts import ASKED, HostOpen, Hosts, Ticket
-from actors.egress.http import Elsewhere, FetchedResponse, HttpClient
+from actors.egress.http import Elsewhere, FetchedResponse, FetchRequest, HttpClient
 from actors.egress.uplink import UplinkMonitor
 from actors.egress.url import Url, join
 from actors.world import TaskRefused, WorkerDied, WorkerTooSlow, World
@@ -130,9 +130,8 @@ class Robots:
 
     async def _ask(self, url: Url, hops: tuple[str, ...], claim: Ticket) -> FetchedResponse:
         try:
-            found = await self._http.get(
-                url, accept=ACCEPT, limit=SIZE_LIMIT, cut=True, stay=True, hops=hops, steps=claim.steps
-            )
+            wish = FetchRequest(url, accept=ACCEPT, limit=SIZE_LIMIT, cut=True, stay=True, steps=claim.steps)
+            found = await self._http.get(wish, hops)
         except LookFailed as failure:
             error = self._line.failed(url.host, failure, asked=claim.asked)
             if error.blame is Blame.THROTTLED:

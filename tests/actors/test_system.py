@@ -7,6 +7,7 @@ import pytest
 import trio
 from trio.testing import wait_all_tasks_blocked
 
+from actors.egress.http import FetchRequest
 from actors.egress.url import parse_url
 from actors.jail.inline import InlineJail
 from actors.messages.workers import SaveStates
@@ -166,7 +167,7 @@ async def test_signed_looks_are_signed_with_the_keys_that_are_published(autojump
         storage = InLoopStorage(disk, disk.start("test"))
         settings = Settings(sign_looks="on", base_url="https://watch.example")
         system = System(world, settings, storage, await signing_keys(world, storage), lambda context: [])
-        await system.egress.http.get(parse_url("https://news.example/list?page=2"))
+        await system.egress.http.get(FetchRequest(parse_url("https://news.example/list?page=2")))
         assert system.context.look_keys is not None
         published = await system.context.look_keys("watch.example", 0)
         await system.egress.aclose()

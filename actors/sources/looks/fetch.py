@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from actors.egress.cookies import Jar
 from actors.egress.failures import Blame, LookFailed
 from actors.egress.hosts import Ticket
-from actors.egress.http import Elsewhere, FetchedResponse
+from actors.egress.http import Elsewhere, FetchedResponse, FetchRequest
 from actors.egress.url import Url, parse_url
 from actors.errors import UrlRefused
 from actors.practice import DOCUMENTS, named
@@ -70,19 +70,19 @@ async def _ask(ports: Ports, claim: Ticket, url: Url, wish: _FetchRequest) -> Fe
         try:
             async with ports.looks:
                 access = wish.opened.begin()
-                fetched = await egress.http.get(
+                request = FetchRequest(
                     url,
                     etag=wish.validators.etag,
                     last_modified=wish.validators.last_modified,
                     validated=wish.validators.url,
                     accept=wish.accept,
                     stay=True,
-                    hops=wish.hops,
                     given=wish.opened.headers(access),
                     posted=access.posted_to(url),
                     steps=claim.steps,
                     heard=wish.opened.take,
                 )
+                fetched = await egress.http.get(request, wish.hops)
         except LookFailed as error:
             failure = egress.line.failed(url.host, error, asked=claim.asked)
             report_to_host(ports, url, claim.name, failure)

@@ -12,7 +12,7 @@ from trio.abc import Clock
 
 from actors.egress.failures import Blame, LookFailed, LookRefused
 from actors.egress.guard import Guard
-from actors.egress.http import FetchedResponse, HttpClient
+from actors.egress.http import FetchedResponse, FetchRequest, HttpClient
 from actors.egress.url import Url, parse_url
 from tests.support.memory_network import Answer, Asked, MemoryNetwork, a_world, settings, web
 
@@ -30,7 +30,8 @@ class Site:
     seen: list[tuple[str, Asked]] = field(default_factory=list)
 
     async def get(self, url: str, **given: object) -> FetchedResponse:
-        return await self.http.get(parse_url(url), **given)  # type: ignore[arg-type]  # any keyword of `get`
+        wish = FetchRequest(parse_url(url), **given)  # type: ignore[arg-type]  # any field of it
+        return await self.http.get(wish)
 
     async def failure(self, url: str, **given: object) -> LookFailed:
         with pytest.raises(LookFailed) as caught:
@@ -264,7 +265,7 @@ async def test_nothing_of_the_environment_is_heard(
         monkeypatch.setenv(name, "http://10.0.0.1:3128")
     client = HttpClient(a_world(site.network), settings(), Guard(site.network, site.network, ()))
     site.pages["http://a.example/"] = Answer(200, b"direct")
-    assert (await client.get(parse_url("http://a.example/"))).body == b"direct"
+    assert (await client.get(FetchRequest(parse_url("http://a.example/")))).body == b"direct"
     assert site.network.connected == [(FIRST, 80)]
 
 
@@ -344,7 +345,7 @@ async def test_an_idle_connection_that_the_server_gave_up_is_replaced_without_a_
     network.add("a.example", FIRST, once)
     client = HttpClient(a_world(network, keep_idle=60.0), settings(), Guard(network, network, ()))
     for _ in range(3):
-        assert (await client.get(parse_url("http://a.example/"))).body == b"x"
+        assert (await client.get(FetchRequest(parse_url("http://a.example/")))).body == b"x"
     assert len(network.connected) == 3
     await client.aclose()
 
@@ -357,9 +358,9 @@ async def test_an_idle_connection_serves_its_own_host_only(nursery: trio.Nursery
         a_world(network, keep_idle=60.0), settings(), Guard(network, network, [ip_network("10.0.0.0/8")])
     )
     for host in ("a.example", "b.example", "a.example"):
-        assert (await client.get(parse_url(f"http://{host}/"))).body == host.encode()
+        assert (await client.get(FetchRequest(parse_url(f"http://{host}/")))).body == host.encode()
     network.names["a.example"] = [("127.0.0.1",)]  # the connection stays bound to the checked address
-    assert (await client.get(parse_url("http://a.example/"))).body == b"a.example"
+    assert (await client.get(FetchRequest(parse_url("http://a.example/")))).body == b"a.example"
     assert network.connected == [(FIRST, 80), (FIRST, 80)]
     await client.aclose()
 

@@ -6,7 +6,7 @@ import trio
 from trio.testing import MockClock
 
 from actors.egress.guard import Guard
-from actors.egress.http import HttpClient
+from actors.egress.http import FetchRequest, HttpClient
 from actors.egress.url import parse_url
 from actors.settings import Settings
 from tests.support.memory_network import Answer, MemoryNetwork, a_world, web
@@ -19,7 +19,7 @@ async def test_a_closed_client_opens_new_connections_when_it_is_used_again(autoj
         world = a_world(network)
         client = HttpClient(world, Settings(), Guard(world.resolver, world.connector, ()))
         url = parse_url("http://origin.org/", schemes=("http",))
-        assert (await client.get(url)).body == b"hello"
+        assert (await client.get(FetchRequest(url))).body == b"hello"
         await client.aclose()
-        assert (await client.get(url)).body == b"hello"
+        assert (await client.get(FetchRequest(url))).body == b"hello"
         nursery.cancel_scope.cancel()

@@ -5,6 +5,7 @@ import trio
 from trio.abc import Clock
 
 from actors.egress.failures import LookRefused
+from actors.egress.http import FetchRequest
 from actors.egress.traffic import build_egress
 from actors.egress.url import parse_url
 from tests.support.memory_network import Answer, MemoryNetwork, a_world, settings, web
@@ -17,7 +18,7 @@ async def test_watching_and_delivering_have_their_own_private_networks(
     egress = build_egress(a_world(network), settings(allow_deliver_networks=("10.1.0.0/16",)))
     url = parse_url("http://10.1.0.1/")
     with pytest.raises(LookRefused):
-        await egress.http.get(url)
+        await egress.http.get(FetchRequest(url))
     assert (await egress.deliver.post(url, {}, b"")).status == 200
     assert await egress.dial.check(url) == ("10.1.0.1",)
     await egress.aclose()
@@ -63,7 +64,7 @@ async def test_an_idle_connection_is_closed_with_the_bundle(nursery: trio.Nurser
     network = MemoryNetwork(nursery)
     network.add("a.example", "93.184.216.34", web(lambda asked: Answer(200, b"x")))
     egress = build_egress(a_world(network, keep_idle=60.0), settings())
-    await egress.http.get(parse_url("http://a.example/"))
+    await egress.http.get(FetchRequest(parse_url("http://a.example/")))
     assert network.open_streams == 1
     with trio.CancelScope() as scope:
         scope.cancel()

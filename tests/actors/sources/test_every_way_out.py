@@ -14,6 +14,7 @@ import trio
 from actors.delivery.attempt import Sender
 from actors.destination_kinds.table import built_in_kinds
 from actors.egress.failures import LookFailed
+from actors.egress.http import FetchRequest
 from actors.egress.url import parse_url
 from actors.errors import DomainError
 from storage.records.destination import Destination, Secret
@@ -49,11 +50,11 @@ Way = Callable[[Watching, str], Awaitable[object]]
 
 
 async def look(service: Watching, host: str) -> None:
-    await service.ports.egress.http.get(parse_url(f"http://{host}/"))
+    await service.ports.egress.http.get(FetchRequest(parse_url(f"http://{host}/")))
 
 
 async def secure_look(service: Watching, host: str) -> None:
-    await service.ports.egress.http.get(parse_url(f"https://{host}/"))
+    await service.ports.egress.http.get(FetchRequest(parse_url(f"https://{host}/")))
 
 
 async def robots(service: Watching, host: str) -> None:

@@ -55,7 +55,7 @@ def validators_sent_everywhere() -> AbstractContextManager[Any]:
     def wrong(self: Any, url: object) -> bool:
         return self.etag is not None or self.last_modified is not None
 
-    return patch.object(http._FetchRequest, "conditional", wrong)
+    return patch.object(http.FetchRequest, "conditional", wrong)
 
 
 def retry_after_ignored() -> AbstractContextManager[Any]:
