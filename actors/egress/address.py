@@ -1,6 +1,6 @@
 """Permitted addresses, the last known addresses of names, and two names of one machine.
 
-The table is our own, after the IANA special-purpose registries (RFC 6890) and their later additions:
+The table (`networks.ini`) is our own, after the IANA special-purpose registries (RFC 6890) and their later additions:
 `ipaddress.is_global` lets NAT64, 6to4, multicast and the old site-local range through. IPv6 is closed by default: only
 2000::/3 is open, less the listed ranges. IPv4 addresses inside IPv6 ones are checked too, because a router on the way
 may extract them.
@@ -13,6 +13,8 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
+from configparser import ConfigParser
+from importlib.resources import files
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 
 from actors.errors import UrlRefused
@@ -31,59 +33,11 @@ METADATA = frozenset(
 
 Network = IPv4Network | IPv6Network
 
-SPECIAL_V4: tuple[tuple[IPv4Network, str], ...] = tuple(
-    (IPv4Network(network), name)
-    for network, name in (
-        ("0.0.0.0/8", "this-network"),  # Linux connects 0.0.0.0 to itself
-        ("10.0.0.0/8", "private"),
-        ("100.64.0.0/10", "shared"),  # carrier-grade NAT, and many overlay networks
-        ("127.0.0.0/8", "loopback"),
-        ("169.254.0.0/16", "link-local"),
-        ("172.16.0.0/12", "private"),
-        ("192.0.0.0/24", "protocol"),
-        ("192.0.2.0/24", "documentation"),
-        ("192.31.196.0/24", "special"),  # AS112
-        ("192.52.193.0/24", "special"),  # AMT
-        ("192.88.99.0/24", "6to4"),
-        ("192.168.0.0/16", "private"),
-        ("192.175.48.0/24", "special"),  # AS112
-        ("198.18.0.0/15", "benchmark"),
-        ("198.51.100.0/24", "documentation"),
-        ("203.0.113.0/24", "documentation"),
-        ("224.0.0.0/4", "multicast"),
-        ("255.255.255.255/32", "broadcast"),
-        ("240.0.0.0/4", "reserved"),
-    )
-)
-
-SPECIAL_V6: tuple[tuple[IPv6Network, str], ...] = tuple(
-    (IPv6Network(network), name)
-    for network, name in (
-        ("::/128", "unspecified"),
-        ("::1/128", "loopback"),
-        ("::ffff:0:0:0/96", "translated"),  # RFC 2765
-        ("::/96", "v4-compatible"),
-        ("64:ff9b::/96", "nat64"),
-        ("64:ff9b:1::/48", "nat64"),
-        ("100::/64", "discard"),
-        ("100:0:0:1::/64", "discard"),
-        ("2001::/32", "teredo"),
-        ("2001:2::/48", "benchmark"),
-        ("2001:10::/28", "orchid"),
-        ("2001:20::/28", "orchid"),
-        ("2001::/23", "protocol"),
-        ("2001:db8::/32", "documentation"),
-        ("2002::/16", "6to4"),
-        ("2620:4f:8000::/48", "special"),  # AS112
-        ("3ffe::/16", "6bone"),
-        ("3fff::/20", "documentation"),
-        ("5f00::/16", "segment-routing"),
-        ("fc00::/7", "unique-local"),
-        ("fe80::/10", "link-local"),
-        ("fec0::/10", "site-local"),
-        ("ff00::/8", "multicast"),
-    )
-)
+_TABLE = ConfigParser(delimiters=("=",))
+_TABLE.read_string(files("actors.egress").joinpath("networks.ini").read_text("utf-8"))
+SPECIAL_V4 = tuple((IPv4Network(network), name) for network, name in _TABLE["v4"].items())
+SPECIAL_V6 = tuple((IPv6Network(network), name) for network, name in _TABLE["v6"].items())
+"""Networks and their names: the first that has an address counts."""
 GLOBAL_V6 = IPv6Network("2000::/3")
 _NAT64 = IPv6Network("64:ff9b::/96")
 _NAT64_LOCAL = IPv6Network("64:ff9b:1::/48")
