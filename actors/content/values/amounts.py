@@ -161,22 +161,7 @@ _WORDS_TOO = frozenset(_LISTS["codes"]["words"].split("|"))
 """Codes that are also words and names: before a number they are ignored ("AMD 7800", "TOP 10")."""
 SIGNS, _NAMES = _LISTS["signs"], _LISTS["names"]
 """Codes by sign, and by a name that only follows an amount; "" is the currency of the language's country."""
-_OF_LANGUAGE: Mapping[str, Mapping[str, str]] = {
-    "kr": {"sv": "SEK", "nb": "NOK", "no": "NOK", "nn": "NOK", "da": "DKK", "is": "ISK"},
-    "¥": {"zh": "CNY"},
-    "$": {
-        "en-ca": "CAD", "fr-ca": "CAD", "en-au": "AUD", "en-nz": "NZD", "en-sg": "SGD", "en-hk": "HKD", "zh-hk": "HKD",
-        "zh-tw": "TWD", "es-mx": "MXN", "es-ar": "ARS", "es-cl": "CLP", "es-co": "COP", "es-uy": "UYU",
-    },
-    "Rs": {"ur": "PKR", "en-pk": "PKR", "en-lk": "LKR", "ne": "NPR"},
-    "": {"sv": "SEK", "nb": "NOK", "no": "NOK", "nn": "NOK", "da": "DKK", "de-ch": "CHF", "de": "EUR", "nl": "EUR",
-         "fi": "EUR", "cs": "CZK", "is": "ISK"},
-    "kronen": {"nb": "NOK", "da": "DKK"},
-    "kroner": {"da": "DKK"},
-    **{name: {"ar-qa": "QAR", "ar-om": "OMR", "ar-ye": "YER"} for name in ("ريال", "ريالات", "ريالا")},
-    **{name: {"ar-ma": "MAD"} for name in ("درهم", "دراهم", "درهما")},
-    **{name: {"ar-sd": "SDG"} for name in ("جنيه", "جنيها", "جنيهات")},
-}  # fmt: skip
+_OF_LANGUAGE = {name: dict(pair.split(":") for pair in pairs.split("|")) for name, pairs in _LISTS["shared"].items()}
 _HOME = {language: frozenset(codes.split("|")) for language, codes in _LISTS["home"].items()}
 _THREE_PLACES = frozenset(_LISTS["codes"]["thousandths"].split("|"))
 
@@ -207,7 +192,7 @@ def code_of(written: str, writing: Writing) -> str:
     if written.upper() in CODES:
         return written.upper()
     plain = SIGNS.get(written, _NAMES.get(written, ""))
-    name = {"kr.": "kr", "Kr": "kr", "Rs.": "Rs", ":-": "", ",-": ""}.get(written, written)
+    name = {"kr.": "kr", "Kr": "kr", "Rs.": "Rs", ":-": "own", ",-": "own", "": "own"}.get(written, written)
     shared = _OF_LANGUAGE.get(name, {})
     tag = "-".join(writing.language.replace("_", "-").lower().split("-")[:2])
     return shared.get(tag) or shared.get(writing.spoken) or plain
