@@ -1,6 +1,6 @@
 """Records of previews and picks: the events of watching a URL, the blocks to choose from, and the effect of choosing.
 
-A worker (`content/pages/preview.py`, `content/picking/picker.py`) and the tiers (`sources/<tier>/preview.py`) make
+A worker (`content/pages/page.py`, `content/picking/picker.py`) and the tiers (`sources/<tier>/preview.py`) make
 them, the front end shows them. Texts are excerpts; nothing is stored.
 """
 

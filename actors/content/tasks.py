@@ -51,10 +51,10 @@ from actors.content.pages.page import (
     head_of,
     is_one_value,
     open_page,
+    preview_page,
     reading_of,
 )
 from actors.content.pages.plain import ROOT, format_of
-from actors.content.pages.preview import preview_page
 from actors.content.picking.picker import pick, writing_of
 from actors.content.values.amounts import Writing
 from actors.content.values.kinds import kinds_of, standing_in

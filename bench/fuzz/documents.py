@@ -20,9 +20,8 @@ from actors.content.feeds.entries import MOST_ENTRIES
 from actors.content.feeds.feeds import read_feed, read_outline
 from actors.content.messages.requests import PageRequest, StandingRequest
 from actors.content.pages.blocks import MOST_BLOCKS
-from actors.content.pages.page import read_page
+from actors.content.pages.page import preview_page, read_page
 from actors.content.pages.plain import read_file
-from actors.content.pages.preview import preview_page
 from actors.content.tasks import TASKS, look_page
 from actors.egress.decoding import BadCoding, Body, TooLarge
 from bench.fuzz import examples

@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 from actors.content.errors import ContentError
 from actors.content.messages.requests import PageRequest
 from actors.content.pages.blocks import MOST_BLOCKS
-from actors.content.pages.page import read_page
+from actors.content.pages.page import preview_page, read_page
 from actors.content.pages.plain import Plain, read_plain
-from actors.content.pages.preview import preview_page
 from actors.content.pages.traits import HEADING, ITEM
 
 CHANGELOG = """\
