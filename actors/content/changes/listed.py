@@ -22,6 +22,7 @@ import hashlib
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from enum import IntEnum
+from typing import TypeVar
 
 import msgspec
 from msgspec import Struct
@@ -83,15 +84,6 @@ class ListChange(Struct, frozen=True):
     say: bool = False
     renamed: int = 0
     moved_up: int = 0
-
-
-def decode_list(memory: bytes) -> ListMemory | None:
-    """Decode a memory; None if it has another version or is something else."""
-    try:
-        found = msgspec.msgpack.decode(memory, type=ListMemory)
-    except (msgspec.MsgspecError, UnicodeDecodeError):
-        return None
-    return found if found.version == 1 and len(found.records) % _RECORD == 0 else None
 
 
 def compare_list(memory: ListMemory | None, items: Sequence[Item], addresses: Sequence[str]) -> ListChange:
@@ -229,13 +221,17 @@ class MapChange(Struct, frozen=True):
     due: tuple[str, ...] = ()
 
 
-def decode_map(memory: bytes) -> MapMemory | None:
+Memory = TypeVar("Memory", ListMemory, MapMemory)
+
+
+def decode(memory: bytes, type: type[Memory]) -> Memory | None:
     """Decode a memory; None if it has another version or is something else."""
     try:
-        found = msgspec.msgpack.decode(memory, type=MapMemory)
+        found = msgspec.msgpack.decode(memory, type=type)
     except (msgspec.MsgspecError, UnicodeDecodeError):
         return None
-    return found if found.version == "map 1" and len(found.keys) % _KEY == 0 else None
+    packed, size = (found.records, _RECORD) if isinstance(found, ListMemory) else (found.keys, _KEY)
+    return found if found.version == type().version and len(packed) % size == 0 else None
 
 
 def compare_map(memory: MapMemory | None, found: Sitemap, file: str = "") -> MapChange:
@@ -316,14 +312,14 @@ def look_list(asked: ListRequest) -> ListLook:
     """Read a list and compare it with its memory. Raises ContentError unless it is a page with links or a sitemap."""
     if asked.file or is_sitemap(asked.body):
         return _look_at_sitemap(asked)
-    if asked.memory and decode_map(asked.memory) is not None:
+    if asked.memory and decode(asked.memory, MapMemory) is not None:
         raise ContentError("The sitemap has become something else.")
     opened = open_page(asked.body, asked.content_type, asked.selector, asked.ignore, asked.was)
     if not opened.watched and (not opened.empty or opened.root.tag == ROOT):
         raise ContentError(f"This is no page with links ({format_of(opened.root)}): there is nothing to follow in it.")
     if asked.was and not is_same(format_of(opened.root), asked.was):
         raise ContentError("The page has become a document of another kind.")
-    memory = decode_list(asked.memory) if asked.memory else None
+    memory = decode(asked.memory, ListMemory) if asked.memory else None
     blocks = blocks_in(opened)
     reading = reading_of(opened.root, blocks, "", narrowed=asked.selector is not None)
     if reading.trouble is not None:
@@ -378,7 +374,7 @@ def _left_out(change: ListChange) -> str:
 
 
 def _look_at_sitemap(asked: ListRequest) -> ListLook:
-    memory = decode_map(asked.memory) if asked.memory else None
+    memory = decode(asked.memory, MapMemory) if asked.memory else None
     if asked.memory and memory is None:
         raise ContentError("The page has become a sitemap.")
     # An index file that is gone has no body: it counts as read.

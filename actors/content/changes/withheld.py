@@ -16,7 +16,6 @@ from actors.content.messages.requests import LONGEST_TEXT, Findings, FindRequest
 from actors.content.pages.page import blocks_in, open_page, read_tree, reading_of
 from actors.content.pages.traits import CELL, FURNITURE, words_of
 from actors.content.wording.canonical import canonical, key
-from actors.content.wording.canonical import key as canonical_key
 from actors.content.wording.json_text import form
 from actors.content.wording.words import folded, holds
 
@@ -66,7 +65,7 @@ def masked(before: SettledState, now: SettledState) -> Iterator[Withheld]:
             names = _MASK.findall(canonical(text, cell=bool(trait & CELL)))
             what = " and ".join(dict.fromkeys(_MASKED[name] for name in names if name in _MASKED))
             rule = f"only what changes by itself differs: {what}" if what else _SPELLING
-            if now.json and canonical_key(form(text), cell=True) != known_as:
+            if now.json and key(form(text), cell=True) != known_as:
                 rule = MADE
             yield Withheld(text[:LONGEST_TEXT], rule, known_as, came=True)
 
@@ -77,8 +76,7 @@ def furniture(
     """Yield the furniture blocks that no earlier check had."""
     for text, known_as, trait in zip(texts, keys, traits, strict=True):
         if trait & FURNITURE and known_as not in known:
-            sign = words_of(trait)
-            yield Withheld(text[:LONGEST_TEXT], f"furniture: {sign}" if sign else "furniture", known_as, came=True)
+            yield Withheld(text[:LONGEST_TEXT], _aside(trait), known_as, came=True)
 
 
 def capped(first: Sequence[Withheld], *others: Iterator[Withheld]) -> tuple[Withheld, ...]:

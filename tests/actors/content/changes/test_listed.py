@@ -12,7 +12,7 @@ from actors.content.changes.listed import (
     ListChange,
     ListMemory,
     compare_list,
-    decode_list,
+    decode,
 )
 from actors.content.messages.requests import Item, item_form
 
@@ -154,4 +154,4 @@ def test_the_memory_is_bounded_and_keeps_what_is_there() -> None:
 
 @pytest.mark.parametrize("damaged", [b"", b"\xc1", b"\x93\x01\xc4\x03abc\x00", b"\x91\x02", b"\x96map"])
 def test_a_memory_of_something_else_is_none(damaged: bytes) -> None:
-    assert decode_list(damaged) is None
+    assert decode(damaged, ListMemory) is None
