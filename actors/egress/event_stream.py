@@ -22,7 +22,7 @@ from actors.egress.headers import collect, retry_after, sendable, sent_at, user_
 from actors.egress.http import Elsewhere, Sign, redirect
 from actors.egress.stream_lines import SPOKEN, StreamLines, kind_of
 from actors.egress.url import Url
-from actors.egress.websocket import FramesStatistics, Given, SessionOver, broken
+from actors.egress.websocket import BROKEN, FramesStatistics, Given, SessionOver, broken, drop
 from actors.settings import Settings
 from actors.world import World
 
@@ -32,10 +32,8 @@ AT_ONCE = 64
 """Events returned at once, at most."""
 _CHUNK = 16 << 10
 _MOST_HEAD = 64 << 10
-_CLOSE_GRACE = 1.0
 _GRACE = 1.0
 """Seconds that a late reader listens before it calls a stream quiet."""
-_BROKEN = (trio.BrokenResourceError, trio.ClosedResourceError)
 
 
 class EventStream:
@@ -123,7 +121,7 @@ class EventStream:
         except trio.TooSlowError:
             says = f"nothing has come for {QUIET:g} s, so the stream is opened again"
             self._over = SessionOver(Blame.REMOTE_TRANSIENT, says, code=1000)
-        except (*_BROKEN, h11.RemoteProtocolError):
+        except (*BROKEN, h11.RemoteProtocolError):
             self._over = broken("the stream broke off")
 
 
@@ -157,9 +155,7 @@ async def open_stream(
     except trio.TooSlowError:
         raise LookFailed(Blame.REMOTE_TRANSIENT, f"no answer within {settings.look_timeout:g} s") from None
     finally:
-        if stream is not None:
-            with trio.move_on_after(_CLOSE_GRACE, shield=True):
-                await trio.aclose_forcefully(stream)
+        await drop(stream)
 
 
 def _headers(url: Url, settings: Settings, last_id: str, given: Given) -> list[tuple[bytes, bytes]]:
@@ -186,7 +182,7 @@ async def _ask(stream: trio.abc.Stream, connection: h11.Connection, asked: h11.R
                 return event
             elif not isinstance(event, h11.InformationalResponse):
                 raise LookFailed(Blame.REMOTE_TRANSIENT, "the connection ended before the answer")
-    except _BROKEN:
+    except BROKEN:
         raise LookFailed(Blame.REMOTE_TRANSIENT, "the connection was reset") from None
     except h11.RemoteProtocolError as error:
         raise LookFailed(Blame.REMOTE_TRANSIENT, f"the answer breaks HTTP: {error}") from None

@@ -283,7 +283,7 @@ _WANTS_MORE = {
     403: "; it may want `headers` such as an Origin or a token",
     426: "; it may want other `subprotocols`",
 }
-_BROKEN = (trio.BrokenResourceError, trio.ClosedResourceError)
+BROKEN = (trio.BrokenResourceError, trio.ClosedResourceError)
 
 
 Given = Sequence[tuple[bytes, bytes]]
@@ -490,10 +490,10 @@ async def _open(url: Url, guard: Guard, settings: Settings, world: World, offer:
             if isinstance(answer, RejectConnection):
                 raise _refused(answer, world)
     except trio.TooSlowError:
-        await _drop(stream)
+        await drop(stream)
         raise LookFailed(Blame.REMOTE_TRANSIENT, f"no handshake within {settings.look_timeout:g} s") from None
     except BaseException:
-        await _drop(stream)
+        await drop(stream)
         raise
     return Frames(stream, BoundedConnection(stream, connection, answer.subprotocol))
 
@@ -512,7 +512,7 @@ async def _shake(
             answer: Event | None = next(iter(connection.events()), None)
             if isinstance(answer, AcceptConnection | RejectConnection):
                 return answer
-    except _BROKEN:
+    except BROKEN:
         raise LookFailed(Blame.REMOTE_TRANSIENT, "the connection broke in the handshake") from None
     except (ProtocolError, h11.ProtocolError, UnicodeError) as error:  # wsproto decodes some headers as ASCII
         if "subprotocol" in str(error):
@@ -532,7 +532,8 @@ def _tell(answer: AcceptConnection | RejectConnection, heard: Heard | None, worl
         heard(sets, status)
 
 
-async def _drop(stream: trio.abc.Stream | None) -> None:
+async def drop(stream: trio.abc.Stream | None) -> None:
+    """Close a stream by force, within a second even when cancelled."""
     if stream is not None:
         with trio.move_on_after(_CLOSE_GRACE, shield=True):
             await trio.aclose_forcefully(stream)
