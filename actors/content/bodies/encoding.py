@@ -42,20 +42,10 @@ _SAMPLE = 64 * 1024
 # Labels whose content often needs a superset. `_ALLOWED` omits codecs that are no charset (zlib, rot13, idna,
 # unicode_escape) and the dangerous UTF-7, so a document cannot request them.
 _WIDER = {
-    "iso8859-1": "cp1252",
-    "ascii": "cp1252",
-    "iso8859-9": "cp1254",
-    "iso8859-11": "cp874",
-    "tis-620": "cp874",
-    "gb2312": "gb18030",
-    "gbk": "gb18030",
-    "shift_jis": "cp932",
-    "euc_kr": "cp949",
-    "johab": "cp949",
-    "big5": "big5hkscs",
-    "cp1125": "cp866",
-    "euc_jis_2004": "euc_jp",
-}
+    "iso8859-1": "cp1252", "ascii": "cp1252", "iso8859-9": "cp1254", "iso8859-11": "cp874", "tis-620": "cp874",
+    "gb2312": "gb18030", "gbk": "gb18030", "shift_jis": "cp932", "euc_kr": "cp949", "johab": "cp949",
+    "big5": "big5hkscs", "cp1125": "cp866", "euc_jis_2004": "euc_jp",
+}  # fmt: skip
 _LABELS = {"koi": "koi8-r", "koi8": "koi8-r", "cp31j": "cp932", "dos-874": "cp874", "iso-8859-8-i": "iso8859-8"}
 _PREFIX = re.compile(r"^(?:x-)+|^(?:x-)*win(?:dows)?-?(?=\d)")
 

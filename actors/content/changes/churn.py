@@ -47,8 +47,6 @@ from actors.content.changes.memory import (
     PageMemory,
     Pending,
     SettledState,
-    decode_memory,
-    encode,
     pack,
     packed_recent,
     pending_of,
@@ -69,8 +67,6 @@ from actors.content.pages.page import OpenedPage, PageReading
 from actors.content.pages.traits import FURNITURE
 from actors.content.pages.walls import is_ample
 from storage.records.event import Delta, Diff
-
-__all__ = ["EMIT", "MINOR", "UNCHANGED", "PageMemory", "Verdict", "decode_memory", "encode", "judge"]
 
 MINOR = 0.2
 """The lowest score of an unreported difference that gets a line in the check's trail."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from decimal import Decimal
 from typing import Any, Final, NamedTuple
 
@@ -110,23 +110,21 @@ def _below(query: Query, node: Node) -> Iterator[Node]:
         waiting.extend(reversed(list(_children(query, node))))
 
 
-def _children(query: Query, node: Node) -> Iterator[Node]:
-    if isinstance(node.value, dict):
-        items: Iterator[tuple[str | int, Any]] = iter(node.value.items())
-    elif isinstance(node.value, list):
-        items = iter(enumerate(node.value))
-    else:
-        return
-    for key, value in items:
+def _inside(query: Query, node: Node, keys: Iterable[str | int]) -> Iterator[Node]:
+    for key in keys:
         query.visit()
-        yield Node((*node.location, key), value)
+        yield Node((*node.location, key), node.value[key])
+
+
+def _children(query: Query, node: Node) -> Iterator[Node]:
+    if isinstance(node.value, list):
+        return _inside(query, node, range(len(node.value)))
+    return _inside(query, node, node.value if isinstance(node.value, dict) else ())
 
 
 def _by_name(name: str) -> Selector:
     def select(query: Query, node: Node) -> Iterator[Node]:
-        if isinstance(node.value, dict) and name in node.value:
-            query.visit()
-            yield Node((*node.location, name), node.value[name])
+        return _inside(query, node, (name,) if isinstance(node.value, dict) and name in node.value else ())
 
     return select
 
@@ -148,20 +146,16 @@ def _by_label(label: str) -> Selector:
 
 def _by_index(index: int) -> Selector:
     def select(query: Query, node: Node) -> Iterator[Node]:
-        if isinstance(node.value, list) and -len(node.value) <= index < len(node.value):
-            query.visit()
-            at = index % len(node.value)
-            yield Node((*node.location, at), node.value[at])
+        has = isinstance(node.value, list) and -len(node.value) <= index < len(node.value)
+        return _inside(query, node, (index % len(node.value),) if has else ())
 
     return select
 
 
 def _by_slice(start: int | None, end: int | None, step: int) -> Selector:
     def select(query: Query, node: Node) -> Iterator[Node]:
-        if isinstance(node.value, list) and step:
-            for at in range(*slice(start, end, step).indices(len(node.value))):
-                query.visit()
-                yield Node((*node.location, at), node.value[at])
+        has = isinstance(node.value, list) and step
+        return _inside(query, node, range(*slice(start, end, step).indices(len(node.value))) if has else ())
 
     return select
 

@@ -2,7 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from actors.content.changes.churn import encode, judge
+from actors.content.changes.churn import judge
+from actors.content.changes.memory import encode
 from actors.content.changes.withheld import find_text
 from actors.content.messages.requests import Findings, FindRequest
 from actors.content.wording.words import folded, holds
