@@ -67,7 +67,11 @@ Asked = TypeVar("Asked")
 
 def _task(type: type[Asked], answer: Callable[[Asked], object]) -> Callable[[bytes], bytes]:
     """Return a task that decodes its request and encodes the answer."""
-    return lambda request: _encode(answer(msgspec.msgpack.decode(request, type=type)))
+
+    def run(request: bytes) -> bytes:
+        return _encode(answer(msgspec.msgpack.decode(request, type=type)))
+
+    return run
 
 
 def _preview_page(asked: PageRequest) -> PagePreviewAnswer:

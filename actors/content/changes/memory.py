@@ -109,7 +109,7 @@ class PageMemory(Struct, frozen=True, array_like=True):
     places: bytes = b""
     """Places of the reported blocks in tables (see `place_codes`)."""
     seen: bytes = b""
-    """Digest of a check with nothing to report (see `same`); b"" if there was none."""
+    """Digest of a check with nothing to report (see `churn`); b"" if there was none."""
     rough: bytes = b""
     """The same for the page's tree, which covers more than `seen`."""
     seen_at: int = 0

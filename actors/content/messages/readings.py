@@ -190,7 +190,7 @@ class Finding(Struct, frozen=True):
 
     format: the kind of feed, "html" for a page, or one of `FORMATS`. trouble: set if a wall or an error replaces the
     page (see `walls`). feed: the reading of a feed; a watcher need not read it again. is_broken_feed: refused, with the
-    root element of a feed. shell: the sign that the page is empty without its scripts (see `shell`), else "".
+    root element of a feed. shell: the sign that the page is empty without its scripts (see `walls`), else "".
     """
 
     type: Literal["feed", "html"] | None

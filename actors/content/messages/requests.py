@@ -32,10 +32,10 @@ class PageRequest(BodyRequest, frozen=True):
     """Answered by a `PageLook` (task "look_page") or a `PagePreviewAnswer` ("preview_page").
 
     memory: from the last check; None before the first. shared: keys of blocks that the host's other pages share
-    (`restless.shared_keys`), which are furniture. noise: keys that the user marked (`news.noise_keys`). bar: the
-    threshold, clamped to LOWEST_BAR and HIGHEST_BAR. at: the time in
-    milliseconds; 0 if unknown, and only checks count then. number: of the check, including checks that needed no
-    reading; 0 if each check is read. was: the page's first format ("html" or one of `readings.FORMATS`); "" allows any.
+    (`difference.shared_keys`), which are furniture. noise: keys that the user marked (`news.noise_keys`). bar: the
+    threshold, clamped to LOWEST_BAR and HIGHEST_BAR. at: the time in milliseconds; 0 if unknown, and only checks count
+    then. number: of the check, including checks that needed no reading; 0 if each check is read. was: the page's first
+    format ("html" or one of `readings.FORMATS`); "" allows any.
     """
 
     selector: str | None = None

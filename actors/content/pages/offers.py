@@ -46,7 +46,7 @@ _WORDS: Mapping[str, str] = {
     "preorder": "Pre-order", "presale": "Pre-order", "backorder": "Back-order", "madetoorder": "Back-order",
     "outofstock": "Out of stock", "soldout": "Sold out", "oos": "Out of stock", "discontinued": "Discontinued",
 }  # fmt: skip
-"""States of schema.org and of product feeds, as labels that `availability` reads."""
+"""States of schema.org and of product feeds, as labels that `availability_in` reads."""
 PRICE_COLUMN, STATE_COLUMN = "Price", "Availability"
 
 

@@ -54,10 +54,14 @@ def holds(text: str, wanted: str) -> bool:
     return bool(wanted) and (wanted in here or (len(here) >= _WHOLE and here in wanted))
 
 
+class _Lists(ConfigParser):
+    def optionxform(self, optionstr: str) -> str:
+        return optionstr  # the case of a word counts
+
+
 @cache
 def word_lists(name: str) -> Mapping[str, Mapping[str, str]]:
     """Return the sections of a file of the folder `lists`, each by its keys; words are usually between bars."""
-    read = ConfigParser(interpolation=None, delimiters=("=",))
-    read.optionxform = str  # type: ignore[assignment,method-assign]  # keys are words: their case counts
+    read = _Lists(interpolation=None, delimiters=("=",))
     read.read_string(files("actors.content.wording").joinpath("lists", f"{name}.ini").read_text("utf-8"))
     return {part: {key: text.replace("\n", "") for key, text in read[part].items()} for part in read.sections()}

@@ -1,4 +1,4 @@
-"""Edits of entries: which to report. The rules of pages (`changes.restless`), for entries. Pure.
+"""Edits of entries: which to report. The rules of pages (`changes.difference`), for entries. Pure.
 
 Lines that change alike in most entries are furniture. A text that returns after a brief other one alternates with it,
 and a line that is replaced repeatedly is restless: both are held until they stay. So is an edit of nearly all entries

@@ -203,7 +203,7 @@ def test_what_moves_untold_has_the_digest_renewed_ever_more_seldom() -> None:
 
 
 def test_the_fields_of_a_memory_that_a_known_look_leaves_alone_are_all_but_the_count() -> None:
-    """`same` must handle each new field that an unchanged check updates; list the field here."""
+    """`recognised` must handle each new field that an unchanged check updates; list the field here."""
     assert {"pending", "missing", "held", "doubts", "looks"} <= set(PageMemory.__struct_fields__)
     look = ask(page(list(BLOCKS[:3]), long=WORDS), TOLD)
     assert decode_memory(look.memory) == msgspec.structs.replace(decode_memory(TOLD), looks=1)  # type: ignore[type-var]
