@@ -18,6 +18,7 @@ from actors.messages.workers import MatcherMessage
 from actors.settings import Settings
 from actors.signing import signing_keys
 from actors.system import System
+from extras.cluster.members.ownership import SharedOwnership
 from extras.cluster.postgres.engine.readers import LinePool
 from extras.cluster.postgres.engine.writer import PostgresWriter
 from storage.records.member import Says
@@ -52,6 +53,7 @@ def begun(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
 
 async def test_a_webhook_costs_at_most_two_transactions_in_a_steady_stream(begun: list[str]) -> None:
     storage = await opened(cluster().url(cluster().fresh()), "a")
+    assert isinstance(storage.ownership, SharedOwnership)
     storage.ownership.take(await storage.members.beat(Says()))
     rig = Rig(storage=storage)
     await rig.prepare(*HOOKS)
