@@ -14,7 +14,8 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec.structs import replace
 
-from actors.content.changes.churn import PageMemory, judge
+from actors.content.changes.churn import judge
+from actors.content.changes.memory import PageMemory
 from actors.content.errors import ContentError
 from actors.content.pages.event_text import main_text
 from actors.content.pages.page import PageReading, read_tree, reading_of

@@ -56,7 +56,7 @@ class Guard:
         connect_timeout: float = 10.0,
         inside: bool = False,
         setting: str = "ALLOW_NETWORKS",
-        met: Callable[[str, Sequence[str]], None] = lambda host, addresses: None,
+        met: Callable[[str, Sequence[str]], object] = lambda host, addresses: None,
         refused: Callable[[str, UrlRefused], None] = lambda host, refusal: None,
     ) -> None:
         self._resolver = resolver

@@ -63,21 +63,6 @@ _BLAMES: Final = {
     **dict.fromkeys((1003, 1007, 1008, 1009, 1010, 3000, 3003), Blame.REMOTE_PERMANENT),
     1013: Blame.THROTTLED,
 }
-_WORDS: Final = 200
-_ORDERLY: Final = frozenset({1000, 1001, 1005, 1012})
-"""Ends without a fault, after which the server soon accepts us again: done, going away, no code, restarting."""
-
-# Codes that are not remote-transient. Repeating a rejected message (1003, 1007, 1009) would not help.
-_BLAMES: Final = {
-    1003: Blame.REMOTE_PERMANENT,
-    1007: Blame.REMOTE_PERMANENT,
-    1008: Blame.REMOTE_PERMANENT,
-    1009: Blame.REMOTE_PERMANENT,
-    1010: Blame.REMOTE_PERMANENT,
-    1013: Blame.THROTTLED,
-    3000: Blame.REMOTE_PERMANENT,
-    3003: Blame.REMOTE_PERMANENT,
-}
 _WORDS: Final = {
     1000: "it has finished",
     1001: "it is going away",

@@ -74,6 +74,10 @@ class ListMemory(Struct, frozen=True, array_like=True):
     ends: int = 0
     floods: int = 0
 
+    @property
+    def is_whole(self) -> bool:
+        return len(self.records) % _RECORD == 0
+
 
 class ListChange(Struct, frozen=True):
     """new: items to report. held: items withheld because all are new at once. say: this must be reported."""
@@ -205,6 +209,10 @@ class MapMemory(Struct, frozen=True, array_like=True):
     is_index: bool = False
 
     @property
+    def is_whole(self) -> bool:
+        return len(self.keys) % _KEY == 0
+
+    @property
     def is_blind(self) -> bool:
         """Whether dates are useless: there are none, or all are new on each check."""
         return self.is_index and (
@@ -230,8 +238,7 @@ def decode(memory: bytes, type: type[Memory]) -> Memory | None:
         found = msgspec.msgpack.decode(memory, type=type)
     except (msgspec.MsgspecError, UnicodeDecodeError):
         return None
-    packed, size = (found.records, _RECORD) if isinstance(found, ListMemory) else (found.keys, _KEY)
-    return found if found.version == type().version and len(packed) % size == 0 else None
+    return found if found.version == type().version and found.is_whole else None
 
 
 def compare_map(memory: MapMemory | None, found: Sitemap, file: str = "") -> MapChange:
