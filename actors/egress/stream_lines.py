@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Final, Literal, NamedTuple
 
+import msgspec
+
 Kind = Literal["sse", "lines"]
 _LINES = (
     "x-ndjson", "ndjson", "jsonl", "x-jsonl", "jsonlines", "json-lines", "x-jsonlines", "stream+json", "x-json-stream",
@@ -30,6 +32,13 @@ def kind_of(content_type: str) -> Kind | None:
     ('sse', 'lines', None)
     """
     return CONTENT_TYPES.get(content_type.partition(";")[0].strip().lower())
+
+
+def _is_whole(line: bytes) -> bool:
+    try:
+        return isinstance(msgspec.json.decode(line.strip(b"\x1e \t\r\n")), dict | list)
+    except (msgspec.MsgspecError, UnicodeDecodeError):
+        return False
 
 
 class NamedText(str):
@@ -83,8 +92,11 @@ class StreamLines:
                 yield event
 
     def end(self) -> Iterator[StreamEvent]:
-        """Take the end of a complete stream: its last line may lack a line break. An SSE event may not."""
-        if self._kind == "lines":
+        """Take the end of a stream: a last object or list may lack its line break. An SSE event may not.
+
+        A lost connection may look the same, so half a line is dropped, as is a number that may lack digits.
+        """
+        if self._kind == "lines" and _is_whole(b"".join(self._rest)):
             yield from self.feed(b"\n")
 
     def _lines(self, data: bytes) -> Iterator[bytes]:

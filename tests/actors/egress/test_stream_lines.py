@@ -85,6 +85,13 @@ def test_json_lines_end_with_lf_or_the_stream() -> None:
     assert [text for text, _ in found] == ['{"a":1}', '{"b":"\u2028"}', '{"c":3}']
 
 
+@pytest.mark.parametrize("half", [b'{"a": 1, "b', b'{"a": "}', b"[1, 2", b"17", b'"word', b"\xe2\x80"])
+def test_half_a_json_line_at_the_end_is_no_event(half: bytes) -> None:
+    lines = StreamLines("lines")
+    found = [*fed(lines, b'{"a": 1}\n' + half), *lines.end()]
+    assert [text for text, _ in found] == ['{"a": 1}']
+
+
 def test_pieces_say_the_same_as_the_whole() -> None:
     chance = random.Random(7)
     words = [b"data: x", b"data:", b"id: 7", b"event: e", b":", b"retry: 5", b"\xc3\xa9", b"", b"", b"data: \xc3\xa9"]

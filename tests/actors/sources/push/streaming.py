@@ -75,11 +75,13 @@ class Streamer:
 
 
 class Log(Streamer):
-    """A server that numbers its events and resumes after any of them."""
+    """A server that numbers its events and resumes after any of them. cuts: connections broken within an event."""
 
-    def __init__(self, render: Callable[[int], bytes], place_of: Callable[[str], int], most: int = 1_000) -> None:
-        super().__init__()
-        self.count, self.most, self.render = 0, most, render
+    def __init__(
+        self, render: Callable[[int], bytes], place_of: Callable[[str], int], content_type: str = "text/event-stream"
+    ) -> None:
+        super().__init__(content_type)
+        self.count, self.cuts, self.render = 0, 0, render
         self.resume = lambda id: b"".join(map(render, range(max(place_of(id) if id else self.count, 0), self.count)))
 
     async def add(self, number: int, chance: random.Random | None = None) -> None:
@@ -92,7 +94,16 @@ class Log(Streamer):
             for stream in self.connections[:]:
                 await stream.send_all(data[:size])
             if cut:
+                self.cuts += len(self.connections)
                 await self.hang_up()
+
+
+class Replayed(Log):
+    """A server of JSON lines that sends all events to each connection, as ntfy does for `since=all`."""
+
+    def __init__(self, render: Callable[[int], bytes]) -> None:
+        super().__init__(render, lambda _id: 0, "application/x-ndjson")
+        self.resume = lambda _id: b"".join(map(render, range(self.count)))
 
 
 def wikimedia(number: int) -> bytes:
@@ -119,6 +130,12 @@ def numbered(number: int) -> bytes:
     """Our own /v1/stream, Mercure and most others: an opaque id."""
     data = json.dumps({"id": f"e{number}", "title": f"Event {number}", "content": "tide"})
     return f": keep-alive\n\nevent: event\nid: n{number}\ndata: {data}\n\n".encode()
+
+
+def line(number: int) -> bytes:
+    """A message of ntfy."""
+    data = {"id": f"l{number}", "time": 1_800_000_000 + number, "event": "message", "topic": "t"}
+    return json.dumps({**data, "title": f"Line {number}", "message": "tide"}).encode() + b"\n"
 
 
 def number_of(id: str) -> int:
