@@ -172,7 +172,7 @@ class PageReader:
     async def first(
         self, jail: Jail, source: Source, fetched: FetchedResponse, at: Millis, known: FeedReading | None
     ) -> Reading:
-        return await self.read(jail, source, b"", fetched, at)
+        return await self.read(jail, source, b"", fetched, at, number=1)
 
     def forget(self, source: SourceId) -> None:
         """Drop a page's blocks from the shared register."""

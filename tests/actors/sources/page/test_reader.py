@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import json
+
 import msgspec
 import pytest
 import trio
@@ -9,7 +11,7 @@ from actors.errors import Unprocessable
 from actors.messages.requests import DetectRequest
 from actors.messages.sources import DetectUrl
 from storage.records.event import Delta
-from tests.actors.sources.harness import page, watching
+from tests.actors.sources.harness import Origin, page, watching
 from tests.support.in_loop import Disk
 from tests.support.memory_network import Answer, Asked, web
 
@@ -52,6 +54,26 @@ async def test_a_cell_of_a_table_says_which_one_it_is(autojump_clock: object) ->
         assert event["delta"]["ops"][0]["context"] == context
         assert event["summary"] == "Plans › Team · Seats: 10 → 12"
         assert "12" in event["content"].splitlines()
+
+
+class DrawnForEachRequest(Origin):
+    """An API whose answer names the request, its time and the machine."""
+
+    def __call__(self, asked: Asked) -> Answer:
+        n = len(self.asked)
+        drawn = {"requestId": f"{n * 7919:08x}-aa", "took": 3 + n % 5, "server": f"web-{n % 3:02}", "nonce": f"{n:x}"}
+        self.bodies["/prices"] = json.dumps({**drawn, "data": {"open": True, "price": 12.5}}).encode()
+        return super().__call__(asked)
+
+
+async def test_values_drawn_for_each_request_are_noise_from_the_second_check_on(autojump_clock: object) -> None:
+    origin = DrawnForEachRequest()
+    origin.headers["/prices"] = {"content-type": "application/json"}
+    async with watching(origin) as (service, _):
+        await service.add(URL, schedule="1h")
+        await trio.sleep(12 * 3600)
+        assert len(origin.looks("/prices")) > 10
+        assert await service.events() == []
 
 
 async def test_a_clock_in_the_footer_is_no_change_however_often_it_is_seen(autojump_clock: object) -> None:
