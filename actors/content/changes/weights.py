@@ -58,6 +58,7 @@ _LONGEST_CURRENCY = 8
 """Characters checked before a figure: the longest currency, a space, and one more to exclude the end of a word."""
 LETTERS = re.compile(r"[^\W\d_]{2}")
 _MASK = re.compile(r"⟨\w+⟩")
+_TIME = "⟨clock⟩"
 NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 SIGNED = re.compile(rf"[+-]?{NUMBER.pattern}")
 _TICKER_NUMBERS = 3
@@ -221,8 +222,9 @@ def entries_of(texts: Sequence[str], traits: Sequence[int]) -> frozenset[int]:
 
 def is_value(canonical: str, trait: int, position: int, zone: Zone) -> bool:
     """Whether a label may be a value: no stamp, no past date, and on a text page inside its zone and without a link."""
-    bare = _MASK.sub("", canonical).strip()
-    if bare != canonical or not (LETTERS.search(bare) or NUMBER.search(bare) or len(bare) > 1):
+    timed = canonical.replace(_TIME, "").strip()
+    bare = _MASK.sub("", timed).strip()
+    if bare != timed or not (LETTERS.search(bare) or NUMBER.search(bare) or len(bare) > 1):
         return False
     if speaks_of_edits(bare) or (is_only_date(bare) and not is_future(bare, zone.today)) or position >= zone.foot:
         return False

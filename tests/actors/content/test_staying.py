@@ -50,6 +50,8 @@ def items(*texts: str) -> str:
         ("Öppet", "Stängt"),
         ("在庫あり", "売り切れ"),
         ("متوفر", "نفد"),
+        ("Planowo", "Opóźniony do 09:25"),
+        ("Delayed until 21:20", "On time"),
     ],
 )
 def test_a_short_text_that_replaces_a_short_text_in_its_place_is_told(was: str, now: str) -> None:
