@@ -20,6 +20,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any, TypeAlias
 from urllib.parse import unquote
+from zlib import crc32
 
 import msgspec
 from lxml import etree
@@ -28,7 +29,18 @@ from msgspec import Struct
 from actors.content.bodies import markup
 from actors.content.errors import ContentError
 from actors.content.pages.places import MARKED, PLACING, Place, Tables
-from actors.content.pages.traits import CONTROL, LINK, TOLD, believed, limited, plain_traits, timed, traits_of
+from actors.content.pages.traits import (
+    CELL,
+    CONTROL,
+    FURNITURE,
+    LINK,
+    TOLD,
+    believed,
+    limited,
+    plain_traits,
+    timed,
+    traits_of,
+)
 
 _FILE_KINDS = frozenset([
     "pdf", "doc", "docx", "odt", "rtf", "xls", "xlsx", "ods", "csv", "tsv", "ppt", "pptx", "odp", "epub", "ics", "zip",
@@ -274,7 +286,10 @@ def _address(code: str) -> str | None:
 
 
 MOST_BLOCKS = 10_000
+"""Blocks of their own; those beyond are joined (see `joined`)."""
 MOST_CHARACTERS = 1 << 20
+_JOINED, _MOST_JOINED = 16, 64
+"""How many blocks beyond `MOST_BLOCKS` become one: in the mean, and at most."""
 
 _LINKED = 0.6
 
@@ -320,7 +335,7 @@ def blocks_of(walked: WalkedTree) -> Blocks:
                 texts.append(text)
                 linked.append(in_links)
                 characters += len(text)
-                if is_full := len(texts) >= MOST_BLOCKS or characters >= MOST_CHARACTERS:
+                if is_full := characters >= MOST_CHARACTERS:
                     break
             elif files:
                 files.clear()
@@ -331,4 +346,26 @@ def blocks_of(walked: WalkedTree) -> Blocks:
     traits = limited(texts, timed(texts, traits))
     traits = believed(texts, traits) if walked.judged else traits
     partial = walked.deep or walked.cut or is_full
-    return Blocks(tuple(texts), tuple(traits), tuple(linked), partial, tables.places(cells, texts))
+    return joined(Blocks(tuple(texts), tuple(traits), tuple(linked), partial, tables.places(cells, texts)))
+
+
+def joined(blocks: Blocks) -> Blocks:
+    """Join the blocks beyond `MOST_BLOCKS`: a page of many rows is compared to its end, at a bounded cost.
+
+    The words of a block decide whether it ends a piece, so a new row changes one piece and not all that follow.
+    """
+    if len(blocks.texts) <= MOST_BLOCKS:
+        return blocks
+    texts = [*blocks.texts[:MOST_BLOCKS]]
+    traits, linked = [*blocks.traits[:MOST_BLOCKS]], [*blocks.linked[:MOST_BLOCKS]]
+    start = MOST_BLOCKS
+    for end in range(MOST_BLOCKS + 1, len(blocks.texts) + 1):
+        aside = {trait & FURNITURE for trait in blocks.traits[end - 1 : end + 1]}
+        is_end = end == len(blocks.texts) or not crc32(blocks.texts[end - 1].encode("utf-8", "replace")) % _JOINED
+        if is_end or len(aside) > 1 or end - start == _MOST_JOINED:
+            texts.append(" ".join(blocks.texts[start:end]))
+            traits.append(blocks.traits[start] & FURNITURE | CELL)
+            linked.append(sum(blocks.linked[start:end]))
+            start = end
+    places = blocks.places and (*blocks.places[:MOST_BLOCKS], *[None] * (len(texts) - MOST_BLOCKS))
+    return Blocks(tuple(texts), tuple(traits), tuple(linked), blocks.partial, places)

@@ -92,9 +92,11 @@ def read_file(body: bytes) -> Plain | None:
     blocks = read_blocks(found.root, judge_furniture=False)
     if not blocks.texts:
         raise ContentError(f"This is {found.says}: it contains no text.")
-    labels = found.labels[: len(blocks.texts)] if blocks.partial else found.labels
+    labels = found.labels
+    if blocks.partial or len(blocks.texts) > MOST_BLOCKS:  # joined blocks have no place
+        labels = (*labels[: min(len(blocks.texts), MOST_BLOCKS)], *[""] * (len(blocks.texts) - MOST_BLOCKS))
     if any(labels) and len(labels) == len(blocks.texts):
-        blocks = replace(blocks, places=tuple(Place(label) for label in labels))
+        blocks = replace(blocks, places=tuple(Place(label) if label else None for label in labels))
     return Plain(found.format, found.says, replace(blocks, partial=blocks.partial or found.partial))
 
 

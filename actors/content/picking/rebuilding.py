@@ -16,7 +16,7 @@ from msgspec import Struct
 
 from actors.content.bodies.markup import Element, is_probe
 from actors.content.pages import selectors
-from actors.content.pages.blocks import BLOCK, Blocks, Note, blocks_of, folded, walk
+from actors.content.pages.blocks import BLOCK, MOST_BLOCKS, Blocks, Note, blocks_of, folded, walk
 from actors.content.pages.earlier import Paragraph
 from actors.content.pages.offers import offers_of, place_of_offers, with_offers
 
@@ -68,7 +68,8 @@ def standing_blocks(root: Element, text: str) -> StandingBlocks:
     texts: dict[int, list[TextNode]] = {row: [] for row in rows}
     _deal(notes, rows, texts)
     shown = [row for row in rows if not is_probe(folded(walked.rows[row][0]))][: len(blocks.texts)]
-    standing: list[Standing | None] = [_standing(texts[row]) for row in shown]
+    standing: list[Standing | None] = [_standing(texts[row]) for row in shown[:MOST_BLOCKS]]
+    standing += [None] * (len(shown) - len(standing))  # joined blocks
     offered = with_offers(blocks, offers_of(root, text))
     at = place_of_offers(blocks)
     standing[at:at] = [None] * (len(offered.texts) - len(blocks.texts))

@@ -155,10 +155,18 @@ def test_x9_a_page_deeper_than_the_parser_goes_is_marked_partial() -> None:
     assert not reading(html(*PROSE)).partial
 
 
-def test_blocks_are_capped() -> None:
-    look = reading(html(*(f"block {n}" for n in range(12_000))))
-    assert len(look.blocks) == 10_000
-    assert look.partial
+def test_the_last_blocks_of_a_long_page_are_joined_and_a_new_one_changes_a_single_piece() -> None:
+    rows = [f"block {n}" for n in range(12_000)]
+    look, more = reading(html(*rows)), reading(html(*rows[:11_000], "one more", *rows[11_000:]))
+    assert 10_000 < len(look.blocks) < 10_500 and not look.partial
+    assert " ".join(look.blocks[1:]) == " ".join(rows)
+    (piece,) = set(more.blocks) - set(look.blocks)
+    assert "block 10999 one more block 11000" in piece
+
+
+def test_a_page_is_cut_at_a_million_characters() -> None:
+    look = reading(html(*(f"block {n} {'x' * 1000}" for n in range(1_200))))
+    assert look.partial and len(look.blocks) < 1_100
 
 
 @given(st.binary(max_size=300))
