@@ -58,7 +58,7 @@ from actors.content.changes.memory import (
     with_pending,
     with_state,
 )
-from actors.content.changes.news import Difference, Known, WeighedBlock, weighed
+from actors.content.changes.news import OLD, Difference, Known, WeighedBlock, weighed
 from actors.content.changes.swaps import Exchange, When, turn_of
 from actors.content.messages.readings import StandIn
 from actors.content.messages.requests import EMIT, PageRequest, Withheld
@@ -122,7 +122,6 @@ class _Look(Struct, frozen=True):
     pending: Pending
     known: Known
     narrowed: bool
-    early: bool
     made: members.Masked
 
 
@@ -147,27 +146,27 @@ def judge(
     face = swaps.face_of(reading, address)
     if memory is None or not memory.keys:
         now, aside = content_of(reading), _aside(reading)
-        first = replace(pack(now, aside), face=face, told=when.number, began=when.at)
+        first = replace(pack(now, aside), face=face, told=when.number, began=when.at, told_at=when.at)
         return Verdict("baseline", first, None, None, 0.0, f"First check: {len(now.keys)} blocks.")
     if not when.number:
         when = replace(when, number=memory.looks + 1)
         memory = replace(memory, looks=when.number)
     before = replace(settled_of(memory), json=reading.json)
     now, aside = content_of(reading, frozenset(before.keys)), _aside(reading)
-    difference = apart(before, now)
+    between = apart(before, now)
     if memory.reads < READS:
-        memory = with_more_read(memory, now, difference.spans)
+        memory = with_more_read(memory, now, between.spans)
         before = replace(settled_of(memory), json=reading.json)
-        difference = apart(before, now)
+        between = apart(before, now)
     few = chosen and 0 < len(now.keys) <= FEW and len(before.keys) <= FEW
     made = members.Masked(before, now, memory.slots)
     if reading.json and not few:
-        made = members.masked(memory, replace(before, places=placed(memory).places), now, difference, when.number)
+        made = members.masked(memory, replace(before, places=placed(memory).places), now, between, when.number)
         before, now = made.before, made.now
-        difference = apart(before, now)
-    difference = with_assigned(difference, memory, before, now)
+        between = apart(before, now)
+    between = with_assigned(between, memory, before, now)
     recent = unpack_keys(memory.recent)
-    pending = _pending(memory, before, now, difference, when.number)
+    pending = _pending(memory, before, now, between, when.number)
     known = Known(
         recent=frozenset(recent),
         aside=frozenset(aside),
@@ -179,12 +178,11 @@ def judge(
         waits={block: when.number - since for block, since in pending.came.items()},
         absent={block: when.number - since for block, since in pending.missing.items()},
         today=_EPOCH + when.at // _DAY if when.at else 0,
+        passed=(when.at - memory.told_at) / _DAY if memory.told_at and when.at else 0.0,
         chosen=few or reading.json,
+        age=OLD if memory.gone else when.number - memory.told,
     )
-    early = not memory.gone and when.number - memory.told <= boxes.EARLY
-    look = _Look(
-        reading, face, address, when, bar, before, now, difference, recent, aside, pending, known, chosen, early, made
-    )
+    look = _Look(reading, face, address, when, bar, before, now, between, recent, aside, pending, known, chosen, made)
     return _compared(memory, look)
 
 
@@ -348,6 +346,7 @@ def _settled(memory: PageMemory, look: _Look, after: SettledState, difference: D
         told=look.when.number - _stood(look, difference),
         looks=memory.looks,
         began=memory.began,
+        told_at=look.when.at,
     )
 
 
@@ -377,7 +376,7 @@ def _weighed(look: _Look) -> Difference:
         return difference
     difference = boxes.weighed_dated_rows(difference, look.before, look.now, look.apart, look.known)
     untold = look.known.recent.union(look.pending.flickered)
-    around = boxes.Around(look.before, look.now, look.apart, look.face.title, untold, look.early)
+    around = boxes.Around(look.before, look.now, look.apart, look.face.title, untold, look.known.age <= boxes.EARLY)
     return boxes.weighed_boxes(difference, around, look.known)
 
 

@@ -135,6 +135,8 @@ _ID = re.compile(
     r"|(?=[0-9a-f]{0,40}\d)(?=[0-9a-f]{0,40}[a-f])[0-9a-f]{10,})\b"
 )
 """A checksum, a long number, or a machine-made id; only time can tell."""
+_DRAWN = re.compile(r"(?<!\w)(?=[0-9a-f]*[a-f])(?=[a-f]*\d)[0-9a-f]{4,9}(?!\w)", re.I)
+"""A shorter hexadecimal number, as written: a figure of a server, as of a request."""
 
 
 class Replacement(Struct, frozen=True):
@@ -175,8 +177,9 @@ def replacements(
         if not old or not new:
             continue
         for i, j in _paired(_Gap(before, now, went, came), old, new):
-            what = _what(went[i], came[j])
-            slot = slot_of(before, i, shape(came[j]) if what in {"ids", "figures"} else "")
+            shapes = _shape(before, i, went[i]), _shape(now, j, came[j])
+            what = _what(went[i], came[j], same=shapes[0] == shapes[1])
+            slot = slot_of(before, i, shapes[1] if what in {"ids", "figures"} else "")
             yield Replacement(i, j, now.keys[j], went[i], came[j], slot, what)
 
 
@@ -186,14 +189,21 @@ def slot_of(before: SettledState, i: int, shaped: str = "") -> str:
     return digest16(f"slot {left} {shaped}")
 
 
-def _what(before: str, after: str) -> What:
+def _shape(state: SettledState, i: int, canonical_text: str) -> str:
+    """Return the shape of a block, for which a hexadecimal number is a figure."""
+    text, figures = _DRAWN.subn("0", state.texts[i])
+    return shape(canonical(text, cell=bool(state.traits[i] & CELL)) if figures else canonical_text)
+
+
+def _what(before: str, after: str, *, same: bool) -> What:
+    """Return what differs in two canonical texts. same: their shapes are equal."""
     if (said := dateless(before)) and said == dateless(after):
         return "dates"
     if _ID.sub("0", before) == _ID.sub("0", after) or all(
         words_in(text) <= _VALUE_WORDS and _ID.search(text) for text in (before, after)
     ):
         return "ids"
-    return "figures" if shape(before) == shape(after) else "words"
+    return "figures" if same else "words"
 
 
 def _alike(one: int, other: int) -> bool:

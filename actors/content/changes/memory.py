@@ -120,6 +120,8 @@ class PageMemory(Struct, frozen=True, array_like=True):
     """The time of the first check behind this memory (milliseconds); 0 if unknown."""
     reads: int = 0
     """How much of a page is read: `READS`, or less in an older memory."""
+    told_at: int = 0
+    """The time of the last report, or of the first check (milliseconds); 0 if unknown."""
 
 
 class SettledState(Struct, frozen=True, dict=True):

@@ -52,7 +52,7 @@ from actors.content.changes.weights import (
 from actors.content.pages.traits import CELL, CONTROL, TOP
 from actors.content.pages.walls import asks_for_consent
 from actors.content.wording.canonical import canonical, key
-from actors.content.wording.dates import dates_in, is_same_stamp, shifted_by_a_day
+from actors.content.wording.dates import dates_in, days_moved, has_time, is_clock, is_same_stamp, keep_pace
 from actors.content.wording.fingerprint import digest16
 from actors.content.wording.words import words_in
 
@@ -93,6 +93,11 @@ LASTS = 2
 _MASKED = "⟨"
 SURE = 2
 """Checks that must find a replacing text again before it is reported."""
+_STAYS = 8
+"""The same for a new entry of a list that leaves out another entry each time."""
+_YOUNG = 2
+"""Checks after the first in which a text that a server may write for each request waits for a second check."""
+OLD = 1 << 30
 _ALIKE = 0.25
 _FEW = 2
 _MOST_MOVED = 0.8
@@ -110,6 +115,7 @@ _AMOUNT = re.compile(r"\d\.\d|\d,\d\d?(?!\d)|[$€£¥]")
 """In a button or field, other figures are counters: likes, comments, days."""
 RESTLESS = "this place changes at nearly every check"
 ID = "an id that may change at each check; reported if it stays"
+PACE = "a date or time that moves with the clock; reported if it stays"
 SEEN = "seen in an earlier check"
 COPY, COPIES = "one more copy of a text that is there", "another copy is still there"
 NULL = "a null says as much as no member"
@@ -122,7 +128,8 @@ class Known(Struct, frozen=True):
     Keys of earlier checks, of today's furniture, of the host's shared parts and of marked noise; `restless` places
     change on nearly every check, `nearly` ones if they now show a text that was never reported (`gone` has the keys of
     reported ones, 8 bytes each). waits: for each added block, the earlier checks that had it. absent: for each removed
-    block, the checks that missed it. today: the ordinal of the check's day, 0 if unknown.
+    block, the checks that missed it. today: the ordinal of the check's day, 0 if unknown. passed: days since the last
+    report, 0 if unknown.
     """
 
     recent: frozenset[str] = frozenset()
@@ -135,8 +142,11 @@ class Known(Struct, frozen=True):
     waits: Mapping[str, int] = {}
     absent: Mapping[str, int] = {}
     today: int = 0
+    passed: float = 0.0
     chosen: bool = False
     """Each block is content: the user has chosen so few, or the document is JSON."""
+    age: int = OLD
+    """Checks since the first one, while no report has removed a block: what changes by itself is still unknown."""
 
 
 class WeighedBlock(Struct, frozen=True):
@@ -172,7 +182,9 @@ def weighed(before: SettledState, now: SettledState, apart: Apart, known: Known)
     came_bags, went_bags = bags(now, came, hidden), bags(before, went, hidden)
     shuffled = set(came_bags) & set(went_bags)
     figured = labels(came) & labels(went)
-    replaced = tuple(replacements(before, now, apart.spans, went.by_position(), came.by_position()))
+    pairs = replacements(before, now, apart.spans, went.by_position(), came.by_position())
+    # A text that was there before the other one left has not replaced it, as in a shuffled list.
+    replaced = tuple(one for one in pairs if known.waits.get(one.key, 0) <= known.absent.get(before.keys[one.old], 0))
     arrivals = _Scales(now, came, came_bags, _Across(lost, shuffled, figured, apart.moved[0]), known)
     departures = _Scales(before, went, went_bags, _Across(found, shuffled, figured, apart.moved[1]), known)
     told, left = frozenset(before.keys), frozenset(now.keys) | known.aside
@@ -190,7 +202,8 @@ def weighed(before: SettledState, now: SettledState, apart: Apart, known: Known)
             continue
         pair = arrived[one.new], departed[one.old]
         arrived[one.new], departed[one.old] = _in_place(one, pair, (arrivals, departures), known, alone=not many)
-    for side, positions in _exchanged(replaced, (arrivals, departures), (arrived, departed), alone=not many):
+    sides = arrived, departed
+    for side, positions in _exchanged(replaced, (arrivals, departures), sides, apart, known, alone=not many):
         for i in positions:
             side[i] = replace(side[i], doubted=True)
     for i in departed if known.restless and not known.chosen else ():
@@ -258,6 +271,8 @@ def _in_place(
         return replace(new, score=0.0, rule=rule), replace(old, score=0.0, rule=rule)
     if is_same_stamp(one.before, one.after):
         return replace(new, score=0.0, rule=FIGURES), replace(old, score=0.0, rule=FIGURES)
+    if scales[0].keeps_pace(one, old.text):
+        return replace(new, score=0.0, rule=PACE, waits=True), replace(old, score=0.0, rule=PACE)
     if new.rule == old.rule == NULL:
         return new, old
     if new.rule == old.rule == CONTROLS:
@@ -269,6 +284,8 @@ def _in_place(
     if one.what == "ids" and not stood:
         return replace(new, score=0.0, rule=ID, waits=True), replace(old, score=0.0, rule=ID)
     is_value = scales[0].is_value(one.new, one.after) and scales[1].is_value(one.old, one.before)
+    if known.age <= _YOUNG and not stood and scales[0].may_tick(one, old.text):
+        new, old = replace(new, doubted=True), replace(old, doubted=True)
     if one.what == "figures" and scales[0].may_count(one, old.text):
         light = new.rule in {*_LIGHT, FIGURES} and old.rule in {*_LIGHT, FIGURES}
         if light and not stood and words_in(one.after) >= MIDDLE:
@@ -290,23 +307,42 @@ def _in_place(
 
 
 def _exchanged(
-    replaced: Sequence[Replacement], scales: tuple[_Scales, _Scales], sides: tuple[Rows, Rows], *, alone: bool
+    replaced: Sequence[Replacement],
+    scales: tuple[_Scales, _Scales],
+    sides: tuple[Rows, Rows],
+    apart: Apart,
+    known: Known,
+    *,
+    alone: bool,
 ) -> list[tuple[Rows, set[int]]]:
     """Return all exchanged positions on both sides if some are new, since none is sure then.
 
-    Some teasers of a box stay and some move, so entries that came while others went count too.
+    Some teasers of a box stay and some move, so entries that came while others went count too; in a shuffled list, so
+    does each entry in the place of another.
     """
     if scales[0].is_text or scales[0].is_chosen:
         return []
-    paired = [one for one in replaced if one.what == "words" and _unlike(one, alone=alone)]
+    words, shuffled = [one for one in replaced if one.what == "words"], _is_shuffled(apart)
+    paired = [one for one in words if (shuffled and scales[0].is_entry(one.new)) or _unlike(one, alone=alone)]
     found = {one.new for one in paired}, {one.old for one in paired}
     placed = {one.new for one in replaced}, {one.old for one in replaced}
     single = tuple(scale.entries(rows, at) for scale, rows, at in zip(scales, sides, placed, strict=True))
+    doubted = any(block.doubted for block in sides[0].values())
+    ages = [known.waits.get(sides[0][i].key, 0) for i in (found[0] if shuffled else ())]
     if all(single):
         found = found[0] | single[0], found[1] | single[1]
-    doubted = any(block.doubted for block in sides[0].values())
-    fresh = all(single) and any(scales[0].stood(sides[0][i].key) < SURE for i in single[0])
-    return list(zip(sides, found, strict=True)) if doubted or fresh else []
+        ages += [known.waits.get(sides[0][i].key, 0) for i in single[0]]
+        if max(ages) < _STAYS:
+            # A list that leaves out other entries each time has shown the same new ones for a while.
+            ages += [known.absent.get(sides[1][i].key, 0) for i in single[1]]
+            doubted = doubted or any(block.rule == MOVED for side in sides for block in side.values())
+    return list(zip(sides, found, strict=True)) if doubted or min(ages, default=SURE) < SURE else []
+
+
+def _is_shuffled(apart: Apart) -> bool:
+    """Whether several blocks that stay are in another order."""
+    within = sum(b - a for a, b, _, _ in apart.spans)
+    return within - len(apart.went.positions) >= _FEW
 
 
 def _unlike(one: Replacement, *, alone: bool) -> bool:
@@ -325,7 +361,7 @@ def _unshifted(
     blocks: tuple[WeighedBlock, ...], replaced: Sequence[Replacement], before: SettledState
 ) -> tuple[WeighedBlock, ...]:
     """Set the weight to 0 if all dates of a page's labels moved by one same day: a time zone changed."""
-    steps = {one: shifted_by_a_day(one.before, one.after) for one in replaced if one.what == "dates"}
+    steps = {one: days_moved(one.before, one.after) for one in replaced if one.what == "dates"}
     moved = [one for one in steps if words_in(one.after) <= LONG]
     if len(moved) < _FEW or len({steps[one] for one in moved}) > 1 or not steps[moved[0]]:
         return blocks
@@ -372,6 +408,9 @@ class _Scales:
         """Whether the page is running text."""
         return self._zone.text
 
+    def is_entry(self, i: int) -> bool:
+        return i in self._entries
+
     def is_below_heading(self, i: int) -> bool:
         """Whether a control is part of the content: below the page's heading, and on a text page inside the text."""
         return (self._top is None or i > self._top) and (not self._zone.text or self._zone.holds(i))
@@ -384,10 +423,6 @@ class _Scales:
         """Return the positions of entries with weight that replace nothing."""
         return {i for i, block in rows.items() if block.score and i in self._entries and i not in placed}
 
-    def stood(self, key: str) -> int:
-        """Return how many earlier checks had a block."""
-        return self._known.waits.get(key, 0)
-
     def may_count(self, one: Replacement, before: str) -> bool:
         """Whether the text that replaced `before` may be a counter: not in a cell, and no sentence."""
         text, trait = self._state.texts[one.new], self._state.traits[one.new]
@@ -397,6 +432,32 @@ class _Scales:
         if ticker_shape(text, one.after, trait):
             return True
         return words < LONG and not is_fact(text, one.after, trait, one.new, self._zone)
+
+    def keeps_pace(self, one: Replacement, before: str) -> bool:
+        """Whether the times or dates of a text moved as far as the clock did since the last report."""
+        if one.what == "dates":
+            return self._is_alone(one.new) and keep_pace(one.before, one.after, self._known.today, self._known.passed)
+        return one.what == "figures" and is_clock(before, self._state.texts[one.new], self._known.passed)
+
+    def may_tick(self, one: Replacement, before: str) -> bool:
+        """Whether a server may write a text for each request: its date moved by a day, or it has several figures.
+
+        One figure counts if another part of the text is masked, such as a stamp. A date with a time is an appointment.
+        """
+        text = self._state.texts[one.new]
+        if one.what == "dates":
+            return self._is_alone(one.new) and not has_time(text) and days_moved(one.before, one.after) > 0
+        if one.what == "words" or not may_count((before, one.before), (text, one.after), dated=True):
+            return False
+        figures = zip(NUMBER.findall(one.before), NUMBER.findall(one.after), strict=False)
+        return _MASKED in one.after or sum(old != new for old, new in figures) > 1
+
+    def _is_alone(self, i: int) -> bool:
+        """Whether a date is neither in a table nor in a list where others have one: there it belongs to its row."""
+        if self._state.traits[i] & CELL:
+            return False
+        rows = (self._state.texts[n] for n in self._entries if self.is_entry(i) and n != i)
+        return not any(dates_in(canonical(text)) for text in rows if NUMBER.search(text))
 
     def came(self, told: frozenset[str], figures: Collection[int]) -> dict[int, WeighedBlock]:
         """Weigh the added blocks by position. told: keys of the reported blocks.

@@ -233,8 +233,9 @@ def is_value(canonical: str, trait: int, position: int, zone: Zone) -> bool:
     return not zone.text or (zone.holds(position) and not zone.ends(position) and not trait & LINK)
 
 
-def may_count(before: tuple[str, str], after: tuple[str, str]) -> bool:
-    """Whether the differing figures of two texts may be counters: not of a price, version, file or date.
+def may_count(before: tuple[str, str], after: tuple[str, str], *, dated: bool = False) -> bool:
+    """Whether the differing figures of two texts may be counters: not of a price, version or file, or of a date unless
+    `dated`.
 
     before, after: a text and its canonical form. Equal parts are ignored, and a line of many percentages is a ticker.
     """
@@ -242,7 +243,7 @@ def may_count(before: tuple[str, str], after: tuple[str, str]) -> bool:
         return not names_currency(after[0]) and len(NUMBER.findall(after[1])) >= _TICKER_NUMBERS
     if VERSION.findall(before[1]) != VERSION.findall(after[1]) or _FILE.search(after[0]):
         return False
-    return not dates_in(after[1]) and not dates_in(before[1])
+    return dated or not (dates_in(after[1]) or dates_in(before[1]))
 
 
 def _amounts(text: str) -> list[str]:

@@ -99,6 +99,11 @@ _MOST = 4_000
 """Characters of a text that are read."""
 _MOST_BETWEEN = 2
 _BUDDHIST = 543
+_TIME = re.compile(r"(?<![\d:])([01]?\d|2[0-4]):([0-5]\d)(?::([0-5]\d))?(?![\d:])")
+_HALF_DAY, _LAG = 43_200, 150
+"""Seconds after which a time may be written the same again, and of a page from a cache."""
+_LATE, _SOON = 2, 14
+"""Days before and after today of a date that a server counts from today: a stamp, a day of delivery."""
 
 
 class DateSpan(NamedTuple):
@@ -301,10 +306,10 @@ def _explicit_year(token: _Token) -> int:
     return _year(token.number) if len(token.text) == 4 and token.number >= 0 else 0
 
 
-def shifted_by_a_day(old: str, new: str) -> int:
-    """Return 1 or -1 if two canonical texts differ only in dates that all moved by that one day, else 0.
+def days_moved(old: str, new: str, steps: Iterable[int] = (1, -1)) -> int:
+    """Return the step, in days, by which all dates of two texts moved that are otherwise equal; 0 if none fits.
 
-    >>> shifted_by_a_day("posted 31 januar 2027 samstag", "posted 1 februar 2027 sonntag")
+    >>> days_moved("posted 31 januar 2027 samstag", "posted 1 februar 2027 sonntag")
     1
     """
     if old == new or len(old) > _MOST or len(new) > _MOST:
@@ -312,7 +317,39 @@ def shifted_by_a_day(old: str, new: str) -> int:
     before, after = dates_in(old), dates_in(new)
     if not before or len(before) != len(after) or around(old, before) != around(new, after):
         return 0
-    return next((step for step in (1, -1) if all(_moved(*pair, step) for pair in zip(before, after, strict=True))), 0)
+    return next((step for step in steps if all(_moved(*pair, step) for pair in zip(before, after, strict=True))), 0)
+
+
+def keep_pace(old: str, new: str, today: int, passed: float) -> bool:
+    """Whether all dates moved as many days as have passed, and one is near today (an ordinal; 0 if unknown)."""
+    steps = [step for step in (int(passed), int(passed) + 1) if step]
+    if not today or passed <= 0 or not days_moved(old, new, steps):
+        return False
+    year = date.fromordinal(today).year
+    days = (_ordinal(reading, year + turn) for at in dates_in(new) for reading in at.readings for turn in (-1, 0, 1))
+    return any(day is not None and -_LATE <= day - today <= _SOON for day in days)
+
+
+def is_clock(old: str, new: str, passed: float) -> bool:
+    """Whether the times of day that differ in two texts, as written, moved by the time that has passed, in days.
+
+    >>> is_clock("Teraz jest 03:03:00", "Teraz jest 09:03:02", 0.25)
+    True
+    """
+    times = list(zip(_TIME.findall(old), _TIME.findall(new), strict=False))
+    moved = {_seconds(after) - _seconds(before) for before, after in times if before != after}
+    if not moved or passed <= 0 or _TIME.sub("", old) != _TIME.sub("", new):
+        return False
+    return all(abs((step - passed * 86_400 + _HALF_DAY / 2) % _HALF_DAY - _HALF_DAY / 2) <= _LAG for step in moved)
+
+
+def has_time(text: str) -> bool:
+    return _TIME.search(text) is not None
+
+
+def _seconds(time: tuple[str, str, str]) -> int:
+    hours, minutes, seconds = time
+    return int(hours) * 3600 + int(minutes) * 60 + int(seconds or 0)
 
 
 def _moved(old: DateSpan, new: DateSpan, step: int) -> bool:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterator
-from datetime import timedelta
+from datetime import UTC, date, datetime, timedelta
 from typing import NamedTuple
 
-from babel.dates import format_timedelta
+from babel.dates import format_date, format_timedelta
 
 from actors.content.messages.requests import PageLook, PageRequest
 from actors.content.tasks import look_page
@@ -417,11 +417,147 @@ def counters_beside_prices(c: random.Random) -> Story:
     return Story(before, after, None, more=tuple(more))
 
 
+_DATED = {
+    "en": ("Version in force on {}", "Get it by {}", "Today is {}", "Rates as of {}"),
+    "de": ("Stand der Preise: {}", "Lieferung bis {}", "Heute ist {}"), "fr": ("Livraison le {}", "En vigueur le {}"),
+    "es": ("Entrega el {}", "Vigente el {}"), "it": ("Consegna entro {}",), "nl": ("Bezorgd op {}",),
+    "pl": ("Dostawa do {}",), "sv": ("Leverans senast {}",), "ru": ("Доставка {}",), "ja": ("お届け日：{}",),
+}  # fmt: skip
+
+
+def _dated(c: random.Random) -> Callable[[date], bytes]:
+    """Return a page with a date in one of many languages and forms."""
+    locale = c.choice(sorted(_DATED))
+    text, form = c.choice(_DATED[locale]), c.choice(("long", "full", "medium"))
+    how = c.choice(("<p>{}</p>", "<div>{}</div>", "<p><strong>{}</strong></p>"))
+    return lambda day: _shop("<p>€129</p>" + how.format(text.format(format_date(day, form, locale=locale))))
+
+
+def day_of_each_check(c: random.Random) -> Story:
+    """A date that is one day later at each check."""
+    shown, first = _dated(c), date(2026, 1, 1) + timedelta(days=c.randrange(300))
+    before, after, *more = (shown(first + timedelta(days=n)) for n in range(9))
+    return Story(before, after, None, more=tuple(more))
+
+
+def day_of_the_clock(c: random.Random) -> Story:
+    """A date some days from today, checked each hour for two days and more."""
+    shown, days, zone = _dated(c), c.choice((-1, 0, 0, 1, 2, 3, 5)), c.randrange(24)
+    at = (datetime.fromtimestamp(START / 1000, UTC) + timedelta(hours=number + zone) for number in range(1, 60))
+    first, second, *rest = (shown((moment + timedelta(days=days)).date()) for moment in at)
+    return Story(first, rest[0], None, more=tuple(rest[1:])) if first == second else day_of_the_clock(c)
+
+
+def day_moves(c: random.Random) -> Story:
+    """A date that somebody moved: by some days, or by one if it is not near."""
+    shown, today = _dated(c), datetime.fromtimestamp(START / 1000, UTC).date()
+    ahead, step = c.choice(((c.randrange(-10, 60), c.choice((-7, -3, 3, 4, 7, 14, 30))), (c.randrange(30, 90), 1)))
+    one, other = today + timedelta(days=ahead), today + timedelta(days=ahead + step)
+    return Story(shown(one), shown(other), "")
+
+
+def clock_in_a_sentence(c: random.Random) -> Story:
+    text = c.choice(("Teraz jest {}", "この時計は{}です", "Sett till {} idag i hamnen", "{} في الميناء"))
+    zone, form = c.randrange(1440), c.choice(("%H:%M", "%H:%M:%S"))
+    at = (datetime.fromtimestamp(START / 1000, UTC) + timedelta(hours=n, minutes=zone) for n in (1, 3, 4, 5, 6, 7))
+    before, after, *more = (_shop(_table([("A", text.format(moment.strftime(form))), ("B", "Open")])) for moment in at)
+    return Story(before, after, None, more=tuple(more))
+
+
+def _drawn(c: random.Random) -> str:
+    """Return a hexadecimal number with a digit in it."""
+    return (
+        f"{c.randrange(10)}{c.getrandbits(16):04x}" if c.random() < 0.5 else f"{c.getrandbits(16):04x}{c.randrange(10)}"
+    )
+
+
+def lines_of_a_server(c: random.Random) -> Story:
+    """A line that a server writes for each request: how long it took, the machine, the request."""
+    how = c.choice(
+        (
+            "<p>Page generated in 0.{0} s by web-{1:02}, request {2}</p>",
+            "<p>Rendered in {0} ms on node {1}, {3} queries, trace {2}</p>",
+            "<table><tr><td>Served in 0.{0} seconds by web-{1:02}, request {2}<td>Open</tr></table>",
+            "<p>cache {2} · {0} ms · {3} rows</p>",
+        )
+    )
+    before, after, *more = (
+        _shop(how.format(c.randrange(100, 999), c.randrange(10), _drawn(c), c.randrange(9, 99))) for _ in range(9)
+    )
+    return Story(before, after, None, more=tuple(more))
+
+
+def stamps_of_a_document(c: random.Random) -> Story:
+    """An XML document with the time of its making, and an id drawn for each answer."""
+    form = c.choice(
+        (
+            '<r id="{id}" generated="{at}"><item><name>A</name><v>1</v></item><item><name>B</name><v>2</v></item></r>',
+            '<list created="{at}" request="{id}"><x>1</x><x>2</x></list>',
+            '<out at="{at}" run="{id}" total="2"><row n="1">Open</row><row n="2">Closed</row></out>',
+        )
+    )
+    moments = (datetime.fromtimestamp(START / 1000, UTC) + timedelta(hours=n) for n in range(2, 11))
+    before, after, *more = (
+        form.format(id=f"{c.getrandbits(24):x}", at=f"{moment:%Y-%m-%dT%H:%M:%SZ}").encode() for moment in moments
+    )
+    return Story(before, after, None, "application/xml", more=tuple(more))
+
+
+def value_of_a_document(c: random.Random) -> Story:
+    one, other = _prices(c)
+    before, after = (f'<r><item name="A"><v>{n}</v></item><item name="B"><v>2</v></item></r>' for n in (one, other))
+    return Story(before.encode(), after.encode(), str(other), "application/xml")
+
+
+def shuffled_grid(c: random.Random) -> Story:
+    """A grid that is in another order at each check, and leaves out one of its entries."""
+    form = c.choice(("{0} model {1}{2}", "{0} from {3}"))
+    nouns = c.sample(_NOUNS, c.randrange(7, 12))
+    names = [form.format(noun, c.choice("ABCDEFG"), at, c.choice(_PLACES)) for at, noun in enumerate(nouns)]
+    how = c.choice(
+        ("<li><a href=/s/{0}>{1}</a> <span>€{2}</span></li>", "<li><a href=/s/{0}>{1}</a></li>", "<li>{1}</li>")
+    )
+    items = [how.format(at, name, 20 + 7 * at) for at, name in enumerate(names)]
+    left_out = c.sample(range(len(items)), 7)
+    before, after, *more = (
+        _shop(f"<ul>{''.join(c.sample([*items[:n], *items[n + 1 :]], len(items) - 1))}</ul>") for n in left_out
+    )
+    return Story(before, after, None, more=tuple(more))
+
+
+def entry_replaced(c: random.Random) -> Story:
+    new, old, *names = (f"{name} for sale" for name in c.sample(_NOUNS, 8))
+    at = c.randrange(7)
+    one, other = (
+        "".join(f"<li><a href=/s>{name}</a></li>" for name in [*names[:at], x, *names[at:]]) for x in (old, new)
+    )
+    return _pair(f"<ul>{one}</ul>", f"<ul>{other}</ul>", new)
+
+
+_LATE = (
+    ("On time", "Delayed until {}"), ("Planmäßig", "Verspätet bis {}"), ("À l'heure", "Retardé à {}"),
+    ("Planowo", "Opóźniony do {}"), ("In orario", "In ritardo, ore {}"), ("I tid", "Försenad till {}"),
+)  # fmt: skip
+
+
+def departure_is_late(c: random.Random) -> Story:
+    """One of several departures is late, or on time again; the others have the same remark."""
+    usual, late = c.choice(_LATE)
+    late, at = late.format(f"{c.randrange(10, 24)}:{c.randrange(10, 60)}"), c.randrange(5)
+    how = c.choice(("<div><h3>{}</h3><p>{}</p></div>", "<div><b>{}</b><div>{}</div></div>"))
+    places = c.sample(_PLACES, 5)
+    one, other = ("".join(how.format(p, x if n == at else usual) for n, p in enumerate(places)) for x in (usual, late))
+    one, other = c.sample((one, other), 2)
+    return _pair(one, other, late)
+
+
 KINDS: tuple[Callable[[random.Random], Story], ...] = (
     button_words, button_enabled, option_words, field_value, picture_says, title_alone, closed_panel, shadow_or_frame,
     price_in_box, list_in_box, rows_exchange, rows_reordered, card_moves, cards_reordered, values_exchange, one_value,
     chosen_value, long_integer, checksum, offer_in_data, sentence, new_paragraph, made_anew, only_markup, menu_changes,
     time_passes, other_language, not_available, call_to_action, foot_links, plan_limit, counters_beside_prices,
+    day_of_each_check, day_of_the_clock, day_moves, clock_in_a_sentence, lines_of_a_server, stamps_of_a_document,
+    value_of_a_document, shuffled_grid, entry_replaced, departure_is_late,
 )  # fmt: skip
 
 

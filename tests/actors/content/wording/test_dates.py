@@ -10,7 +10,7 @@ from itertools import pairwise
 import pytest
 
 from actors.content.wording.canonical import canonical
-from actors.content.wording.dates import dates_in, is_dated, is_only_date, shifted_by_a_day, speaks_of_edits
+from actors.content.wording.dates import dates_in, days_moved, is_dated, is_only_date, speaks_of_edits
 from actors.content.wording.words import word_lists
 from tests.actors.content.generated import babel_or_skip
 
@@ -55,10 +55,10 @@ def test_any_day_and_its_neighbour_are_a_shift_and_others_are_none(
                     canonical(f"xyz {written(day + timedelta(days), width, locale)}")
                     for days in (0, 1, rng.randrange(2, 300))
                 )
-                assert shifted_by_a_day(one, next_day) == 1, (one, next_day)
-                assert shifted_by_a_day(next_day, one) == -1
-                assert shifted_by_a_day(one, later) == 0, (one, later)
-                assert shifted_by_a_day(one, one) == 0
+                assert days_moved(one, next_day) == 1, (one, next_day)
+                assert days_moved(next_day, one) == -1
+                assert days_moved(one, later) == 0, (one, later)
+                assert days_moved(one, one) == 0
 
 
 @pytest.mark.parametrize(
@@ -115,7 +115,7 @@ def test_text_that_only_resembles_a_date_is_not_one(text: str) -> None:
     ],
 )
 def test_a_shift_is_of_every_date_by_one_day_and_of_nothing_else(old: str, new: str, step: int) -> None:
-    assert shifted_by_a_day(old, new) == step
+    assert days_moved(old, new) == step
 
 
 def test_hostile_text_costs_no_more_than_its_length() -> None:
@@ -125,7 +125,7 @@ def test_hostile_text_costs_no_more_than_its_length() -> None:
         text = "".join(rng.choice(pieces) for _ in range(rng.randrange(400)))
         found = dates_in(text)
         assert all(one.end <= other.start for one, other in pairwise(found))
-        assert shifted_by_a_day(text, text + "1") in {-1, 0, 1}
+        assert days_moved(text, text + "1") in {-1, 0, 1}
     assert dates_in("1 " * 1_000_000) == []
 
 
