@@ -325,9 +325,14 @@ def keep_pace(old: str, new: str, today: int, passed: float) -> bool:
     steps = [step for step in (int(passed), int(passed) + 1) if step]
     if not today or passed <= 0 or not days_moved(old, new, steps):
         return False
-    year = date.fromordinal(today).year
-    days = (_ordinal(reading, year + turn) for at in dates_in(new) for reading in at.readings for turn in (-1, 0, 1))
-    return any(day is not None and -_LATE <= day - today <= _SOON for day in days)
+    years = [date.fromordinal(today).year + turn for turn in (-1, 0, 1)]
+
+    def is_near(reading: Reading) -> bool:
+        days = (_ordinal(reading, year) for year in years)
+        return any(day is not None and -_LATE <= day - today <= _SOON for day in days)
+
+    # A date with another, distant reading may be a deadline.
+    return any(all(map(is_near, at.readings)) for at in dates_in(new))
 
 
 def is_clock(old: str, new: str, passed: float) -> bool:
