@@ -314,9 +314,8 @@ def _decide(memory: PageMemory, look: _Look) -> Verdict:
     instead = "it alternates with the earlier text; reported if it lasts" if rotates else ""
     why = _withheld(look, withheld.of_blocks(blocks, told=False, instead=instead))
     shaped = [*shapes(look.now, look.apart.came), *shapes(look.before, look.apart.went)]
-    grown = replace(_grown(memory, look, shaped), held=HeldPage(), slots=slots)
-    if rotates:
-        grown = replace(grown, turns=turn.turns)
+    turns = turn.turns if rotates or not turn.reverted else memory.turns
+    grown = replace(_grown(memory, look, shaped), held=HeldPage(), slots=slots, turns=turns)
     unsettled = rotates or look.made.waits or any(block.waits for block in blocks)
     reason += f": {instead or 'not news'}."
     return Verdict("churn", grown, None, None, score, reason, why, unsettled=unsettled)

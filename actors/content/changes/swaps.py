@@ -282,11 +282,15 @@ def turn_of(memory: PageMemory, exchange: Exchange, stood: Mapping[str, int], st
     came = [block for block in counted if block.came] or _back(exchange, counted)
     was_told = state in states_in(memory.states)[:-1]
     if not counted or not (was_told or (came and all(block.key in gone for block in came))):
-        return Turn(False, False, memory.turns)
+        quick = any(block.came and block.key in gone and not stood.get(block.key) for block in exchange.blocks)
+        # A return that weighs nothing, since the text was there just now, shows that it goes on.
+        return Turn(False, False, (*memory.turns[:-1], when.at) if memory.turns and quick else memory.turns)
     taken = sum(block.score for block in came) < _TAKEN * sum(block.score for block in counted)
-    once = not came or (taken and not memory.turns)
-    most = (1 if once else 0) if _is_prose(came or counted) else _TURNS
-    turns = tuple(then for then in memory.turns if not when.at or when.at - then < _DAY)
+    once, prose = not came or (taken and not memory.turns), _is_prose(came or counted)
+    most = (1 if once else 0) if prose else _TURNS
+    since = when.at - _DAY if when.at else -1
+    goes_on = prose and memory.turns[-1:] > (since,)
+    turns = memory.turns if goes_on else tuple(then for then in memory.turns if then > since)
     waited = [stood.get(block.key, 0) for block in came or counted]
     # Once it rotates, each return is one more turn, however long the stay was.
     if not any(waited) and (when.number - memory.told <= BRIEF or len(turns) > most):

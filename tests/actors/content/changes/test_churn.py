@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import random
+from itertools import pairwise
+
 import msgspec
 import pytest
 from hypothesis import given, settings
@@ -375,3 +378,17 @@ def test_a_memory_says_when_its_first_look_was_however_often_the_page_is_told() 
     of_before = msgspec.msgpack.encode(msgspec.msgpack.decode(encode(memory))[:-3])
     assert decode_memory(of_before) is not None and began_at(of_before) == 0
     assert began_at(b"rubbish") == 0
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_text_that_alternates_for_days_is_not_reported_at_a_quick_return(seed: int) -> None:
+    dice, memory, reported = random.Random(seed), None, list[int]()
+    editions = ("Our readers like the blue edition best.", "Readers of this page prefer the green edition.")
+    for number in range(1, 500):
+        verdict = look(memory, *PROSE, dice.choice(editions), number=number, at=number * 1_200_000)
+        memory = verdict.memory
+        if verdict.kind == "changed":
+            reported.append(number)
+    lately = [now - before for before, now in pairwise(reported) if before > 72]
+    assert all(checks > 2 for checks in lately)
+    assert len(lately) < 6
