@@ -248,10 +248,10 @@ def starts_with_one_page() -> Planted:
 def claims_once() -> Planted:
     right, found = Claims.claim, list[object]()
 
-    async def wrong(self: Claims, most: int, *, digests: bool) -> Sequence[Any]:
+    async def wrong(self: Claims, most: int, *, digests: bool, **more: Any) -> Sequence[Any]:
         if found:
             await trio.sleep_forever()
-        found.extend(claimed := await right(self, most, digests=digests))
+        found.extend(claimed := await right(self, most, digests=digests, **more))
         return claimed
 
     return patch.object(Claims, "claim", wrong)
