@@ -1,8 +1,8 @@
 """The writing thread: an unbounded queue, and group commit. The engine defines the commit.
 
 All jobs that wait when a transaction ends (at most 512 events or 500 other rows) form the next one. If all of them may
-wait, the thread waits up to LINGER for one that may not, and takes them along. A job is a function
-of the open transaction that decides first and writes last. So a job that refuses (a moved cursor, a duplicate URL) has
+wait, the thread waits up to `lingers` for one that may not, and takes them along. A job is a function of the open
+transaction that decides first and writes last. So a job that refuses (a moved cursor, a duplicate URL) has
 changed nothing, and the others continue.
 
 No supervisor watches a thread. So it reports and survives any other error (for example, a folder that is missing for a
@@ -15,7 +15,7 @@ import queue
 import threading
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import Any, Generic, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar
 
 import trio
 
@@ -24,7 +24,6 @@ from storage.sql.transaction import MOST_EVENTS, MOST_ROWS, Job, Row
 
 SLICE = 200
 """Waiters woken at once, so that a thousand of them never block the loop for long."""
-LINGER = 0.1
 CLOSE_WITHIN = 30.0
 """Seconds that pending writes get at a close."""
 MOST_STUMBLES = 20
@@ -53,8 +52,11 @@ class Ticket(Generic[T]):
 class WritingThread:
     """The two ends of a thread: `submit` on the loop, `_run` on the thread. An engine's subclass adds `_commit`.
 
-    The queue needs no bound: each job in it has a waiting task, or was cancelled and is skipped at its turn.
+    The queue needs no bound: each job in it has a waiting task, or was cancelled and is skipped at its turn. lingers:
+    seconds; only where a transaction costs more than what a crash in that time repeats.
     """
+
+    lingers: ClassVar[float] = 0.0
 
     def __init__(self, warn: Callable[[str], None]) -> None:
         self._warn = warn
@@ -209,7 +211,7 @@ class WritingThread:
 
     def _take(self) -> list[Ticket[Any]]:
         """Wait for work and take as much as fits one transaction into `_batch`; empty at the end."""
-        batch, linger = self._batch, LINGER
+        batch, linger = self._batch, self.lingers
         events = rows = 0
         ticket, self._next = self._next or self._wait(), None
         while ticket is not None:

@@ -389,6 +389,8 @@ NEW = "no other task knows the new source yet"
 ONE_TASK = "one task alone changes it"
 REVIEWED = {
     "actors/delivery/actor.py _clamp: written back self._set_back": "`_clamp_at` shows whether the clock was set since",
+    "actors/delivery/actor.py _clamp: cleared self._later": "0 is the careful value: storage is asked for it",
+    "actors/delivery/actor.py _refill: written back self._stale": "True is the careful value: the record is read again",
     "actors/delivery/actor.py _pause: cleared self._dry": "False is the careful value: the outbox is read again",
     "actors/delivery/claims.py mend: cleared self._unsure": ONE_TASK,
     "actors/delivery/concurrency.py _turn: looked up self._inside": "a Counter lacks nothing",
@@ -409,7 +411,7 @@ REVIEWED = {
     "actors/sources/push/committer.py _send: written back self._live.version": COMPARED,
     "actors/sources/push/committer.py flush: cleared self._unsure": ONE_TASK,
     "actors/sources/push/frames.py recall: taken over self._live.version": "storage's version is the true one",
-    "actors/sources/registry/other_nodes.py catch_up: written back self._table.known": "under a lock",
+    "extras/cluster/members/other_nodes.py catch_up: written back self._table.known": "under a lock",
     "actors/sources/registry/practice.py change: written back live.source": COMPARED,
     "actors/sources/registry/service.py _checked_part: passed on live.source": NEW,
     "actors/sources/registry/service.py begin: written back live.hot": NEW,

@@ -152,7 +152,8 @@ class Known(Struct, frozen=True):
 class WeighedBlock(Struct, frozen=True):
     """An added or removed block with its weight, and the reason for a low weight, else "".
 
-    waits: it may weigh more if it stays. doubted: it may be one of many rotating texts; a second check decides.
+    waits: it may weigh more if it stays. doubted: it may be one of many rotating texts; a second check decides. moved:
+    it belongs to something else than before.
     """
 
     text: str
@@ -162,6 +163,7 @@ class WeighedBlock(Struct, frozen=True):
     rule: str
     waits: bool = False
     doubted: bool = False
+    moved: bool = False
 
 
 Rows: TypeAlias = dict[int, WeighedBlock]
@@ -335,7 +337,7 @@ def _exchanged(
         if max(ages) < _STAYS:
             # A list that leaves out other entries each time has shown the same new ones for a while.
             ages += [known.absent.get(sides[1][i].key, 0) for i in single[1]]
-            doubted = doubted or any(block.rule == MOVED for side in sides for block in side.values())
+            doubted = doubted or any(block.moved for side in sides for block in side.values())
     return list(zip(sides, found, strict=True)) if doubted or min(ages, default=SURE) < SURE else []
 
 
@@ -531,7 +533,7 @@ class _Scales:
             return WeighedBlock(text, key, came, 0.0, CONTROLS)
         if stood or self.is_chosen:
             return WeighedBlock(text, key, came, ENTRY if came else _GONE * ENTRY, "")
-        return WeighedBlock(text, key, came, 0.0, MOVED, waits=True)
+        return WeighedBlock(text, key, came, 0.0, MOVED, waits=True, moved=True)
 
     def _weight(self, i: int, canonical_text: str, *, entry: bool) -> tuple[float, str]:
         state = self._state

@@ -172,12 +172,12 @@ async def test_an_outcome_that_can_not_be_stored_during_a_reading_is_stored_soon
         await trio.sleep(1)
         return await read(destination_id)
 
-    async def refuse_once(outcomes: Sequence[Outcome], lease: Lease) -> None:
+    async def refuse_once(outcomes: Sequence[Outcome], lease: Lease, *, may_wait: bool = False) -> None:
         nonlocal refused
         refused += 1
         if refused == 1:
             raise Unavailable("SQLite: disk I/O error")
-        await settle(outcomes, lease)
+        await settle(outcomes, lease, may_wait=may_wait)
 
     rig.storage.alerts.destination = slowly  # type: ignore[method-assign]
     rig.storage.outbox.settle = refuse_once  # type: ignore[method-assign]

@@ -28,7 +28,7 @@ def test_the_exposure_of_the_systems_unit_is_at_most_one_and_a_half_and_what_the
     told = analyze("security", "--offline=yes", "--no-pager", str(tmp_path / "sanderling.service"))
     found = re.search(r"Overall exposure level for \S+: ([\d.]+)", told)
     assert found, told
-    written = re.search(r"gives it ([\d.]+) \(of 10", (ROOT / "docs/install.md").read_text("utf-8"))
+    written = re.search(r"rates it ([\d.]+) \(of 10", (ROOT / "docs/install.md").read_text("utf-8"))
     assert written
     assert float(found[1]) <= 1.5
     assert float(found[1]) == pytest.approx(float(written[1]), abs=0.15)

@@ -153,6 +153,8 @@ WRITER = Role("postgres-write", f"{shared_lock_of(FENCE)} {_FENCE}", appends=Fal
 class PostgresWriter(WritingThread):
     """A WritingThread on PostgreSQL."""
 
+    lingers = 0.1
+
     def __init__(self, role: Role, line: Line, warn: Callable[[str], None], vault: Vault) -> None:
         super().__init__(warn)
         self._role, self._line, self._vault = role, line, vault

@@ -61,7 +61,8 @@ class DrawnForEachRequest(Origin):
 
     def __call__(self, asked: Asked) -> Answer:
         n = len(self.asked)
-        drawn = {"requestId": f"{n * 7919:08x}-aa", "took": 3 + n % 5, "server": f"web-{n % 3:02}", "nonce": f"{n:x}"}
+        machine, nonce = f"web-{n % 3:02}", f"{n * 40503 % 65536:04x}"
+        drawn = {"requestId": f"{n * 7919:08x}-aa", "took": 3 + n % 5, "server": machine, "nonce": nonce}
         self.bodies["/prices"] = json.dumps({**drawn, "data": {"open": True, "price": 12.5}}).encode()
         return super().__call__(asked)
 

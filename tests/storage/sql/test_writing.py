@@ -28,7 +28,7 @@ class Batches(WritingThread):
 
 
 async def test_jobs_that_may_wait_go_along_with_one_that_may_not(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(writing, "LINGER", 8 * HANG)
+    monkeypatch.setattr(writing.WritingThread, "lingers", 8 * HANG)
     writer = Batches()
     writer.begin("test")
     async with trio.open_nursery() as nursery:
@@ -42,11 +42,11 @@ async def test_jobs_that_may_wait_go_along_with_one_that_may_not(monkeypatch: py
 
 
 async def test_a_job_that_may_wait_is_not_left_alone_for_long_nor_by_a_close(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(writing, "LINGER", 0.001)
+    monkeypatch.setattr(writing.WritingThread, "lingers", 0.001)
     writer = Batches()
     writer.begin("test")
     await writer.submit("alone", may_wait=True)
-    monkeypatch.setattr(writing, "LINGER", 8 * HANG)
+    monkeypatch.setattr(writing.WritingThread, "lingers", 8 * HANG)
     async with trio.open_nursery() as nursery:
         nursery.start_soon(lambda: writer.submit("last", may_wait=True))
         await wait_all_tasks_blocked()
