@@ -198,4 +198,6 @@ def _failure(host: str, addresses: Sequence[str], errors: Sequence[OSError]) -> 
 
 def _words(error: OSError) -> str:
     """Return the system's message, without OpenSSL's code and source position."""
+    if getattr(error, "reason", None) == "WRONG_VERSION_NUMBER":  # of OpenSSL: it answered in plain text
+        return "it does not speak TLS there; write http:// before the address"
     return _OPENSSL.sub("", error.strerror or str(error)) or type(error).__name__

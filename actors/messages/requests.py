@@ -19,6 +19,8 @@ from storage.records.tiers import SourceType
 
 _FEED = re.compile(r"\s*feed:(?!\d)(?://)?", re.I)
 _BARE = re.compile(r"[\w.-]+(?::[0-9]+)?(?=[/?#]|$)")
+_INSIDE = re.compile(r"(?:localhost|127\.[\d.]+|10\.[\d.]+|192\.168\.[\d.]+)(?=[:/?#]|$)", re.IGNORECASE)
+"""Hosts of one's own machine or network, which seldom have a certificate."""
 Url = Annotated[
     str,
     Meta(min_length=1, max_length=2048, description="http, https, ws or wss", extra_json_schema={"format": "uri"}),
@@ -210,14 +212,18 @@ ManagedBy = Annotated[Managed | None, Meta(description="The files that describe 
 
 
 def as_typed(text: str) -> str:
-    """Return the URL of a typed or pasted text: strip blanks, turn `feed:` and a missing scheme into https.
+    """Return the URL of a typed or pasted text: strip blanks, turn `feed:` and a missing scheme into https, or http for
+    a host of one's own.
 
     >>> as_typed(" feed://a.example/x"), as_typed("feed:http://a.example/"), as_typed("b.example:8080/x")
     ('https://a.example/x', 'http://a.example/', 'https://b.example:8080/x')
+    >>> as_typed("127.0.0.1:8080"), as_typed("localhost/feed"), as_typed("10.example/feed")
+    ('http://127.0.0.1:8080', 'http://localhost/feed', 'https://10.example/feed')
     """
     feed = _FEED.match(text)
     text = (text if feed is None else text[feed.end() :]).strip()
-    return f"https://{text.removeprefix('//')}" if _BARE.match(text.removeprefix("//")) else text
+    bare = text.removeprefix("//")
+    return f"{'http' if _INSIDE.match(bare) else 'https'}://{bare}" if _BARE.match(bare) else text
 
 
 class NewSource(Struct, frozen=True, forbid_unknown_fields=True):

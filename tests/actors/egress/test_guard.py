@@ -157,3 +157,18 @@ async def test_tls_that_fails_closes_the_stream_and_says_so(
     assert (await failure_of(network, "https://a.example/")).blame is blame
     await trio.testing.wait_all_tasks_blocked()
     assert network.open_streams == 0
+
+
+async def test_a_server_without_tls_is_reported_with_the_remedy(
+    nursery: trio.Nursery, autojump_clock: trio.abc.Clock
+) -> None:
+    error = ssl.SSLError(1, "[SSL: WRONG_VERSION_NUMBER] wrong version number (_ssl.c:1006)")
+    error.reason = "WRONG_VERSION_NUMBER"
+
+    async def silent(stream: trio.abc.Stream) -> None:
+        assert await stream.receive_some(1) == b""
+
+    network = MemoryNetwork(nursery, tls_errors={"a.example": error})
+    network.add("a.example", PUBLIC, silent, 443)
+    reason = (await failure_of(network, "https://a.example/")).reason
+    assert reason == "TLS with a.example failed: it does not speak TLS there; write http:// before the address"
