@@ -65,10 +65,10 @@ def claims_lapse_by_the_wall_clock() -> AbstractContextManager[Any]:
     right = Outbox.claim
 
     async def wrong(
-        self: Outbox, destination: str, now: Millis, limit: int, lease: Lease, *, digests: bool = False
+        self: Outbox, destination: str, now: Millis, limit: int, lease: Lease, **more: Any
     ) -> Sequence[Delivery]:
         await self._writer.submit(lambda transaction: transaction.execute(_LAPSE, (now - _LEASE, destination)))
-        return await right(self, destination, now, limit, lease, digests=digests)
+        return await right(self, destination, now, limit, lease, **more)
 
     return patch.object(Outbox, "claim", wrong)
 
