@@ -8,7 +8,7 @@ from tests.rules.source_files import modules, name_of
 BUDGET = {
     "supervision": (2_524, 19),
     "storage": (10_568, 69),
-    "actors": (48_954, 285),
+    "actors": (48_962, 285),
     "api": (23_279, 116),
     "sanderling": (12_012, 75),
     "extras/agents": (1_084, 7),
