@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import aclosing
@@ -41,7 +40,6 @@ from storage.records.tiers import TIERS
 if TYPE_CHECKING:
     from sanderling.client.api import Client
 
-_SCHEME: Final = re.compile(r"[a-z][a-z0-9+.-]*:(?!\d)", re.I)
 EMPTY: Final = ("filter", "backfill")
 """Options of `add` with a meaning when empty: all frames, no entries."""
 PATIENCE: Final = 60.0
@@ -92,7 +90,7 @@ async def add(client: Client, *, urls: Sequence[str], as_json: bool, **options: 
     refused = list[str]()
     for url in urls:
         try:
-            answer = await client.ask("POST", "/v1/sources", json={"url": completed(url)} | body)
+            answer = await client.ask("POST", "/v1/sources", json={"url": url} | body)
         except CommandFailed as error:
             if len(urls) == 1 or error.code is not Exit.FAILED:
                 raise
@@ -131,12 +129,6 @@ def headers_in(file: str | None) -> str | None:
         return sys.stdin.read() if file == "-" else Path(file).read_text("utf-8")
     except (OSError, ValueError) as error:
         raise CommandFailed(f"--headers-file {file}: {error}", Exit.USAGE) from None
-
-
-def completed(typed: str) -> str:
-    """Add https:// to a URL without a scheme, like a browser."""
-    url = typed.strip()
-    return f"https://{url}" if url and not _SCHEME.match(url) else url
 
 
 def _show_added(source: Mapping[str, Any], *, created: bool, as_json: bool) -> None:

@@ -10,7 +10,7 @@ BUDGET = {
     "storage": (10_568, 69),
     "actors": (48_962, 285),
     "api": (23_279, 116),
-    "sanderling": (12_012, 75),
+    "sanderling": (12_004, 75),
     "extras/agents": (1_084, 7),
     "extras/apply": (3_182, 21),
     "extras/browser": (3_630, 14),

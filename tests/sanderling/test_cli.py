@@ -18,7 +18,6 @@ from actors.settings import Settings
 from api.route import PUBLIC
 from api.route import SCOPES as ROUTE_SCOPES
 from sanderling import cli, flags
-from sanderling.commands.sources import completed
 from sanderling.environment import flag
 from sanderling.exits import CommandFailed, Exit
 from tests.rules.source_files import ROOT
@@ -141,20 +140,6 @@ def test_a_closed_output_causes_no_traceback(error: int, code: Exit) -> None:
     assert done.stderr.decode() == (
         "" if code == Exit.WELL else f"sanderling: could not write the output: {os.strerror(error)}.\n"
     )
-
-
-@pytest.mark.parametrize(
-    ("typed", "meant"),
-    [
-        (" example.org:81/news\n", "https://example.org:81/news"),
-        ("127.0.0.1:9000/", "https://127.0.0.1:9000/"),
-        ("ws://a.test/", "ws://a.test/"),
-        ("mailto:x", "mailto:x"),
-        (" ", ""),
-    ],
-)
-def test_an_address_without_a_scheme_is_meant_as_https(typed: str, meant: str) -> None:
-    assert completed(typed) == meant
 
 
 def test_an_empty_list_of_keys_says_how_to_make_one(capsys: pytest.CaptureFixture[str]) -> None:

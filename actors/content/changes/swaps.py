@@ -13,7 +13,7 @@ A-B-A with B unreported is silent and never comes here. With B reported, A is a 
 stock goes back and forth, and readers wait for each turn. Servers that pick one of several texts per visitor go back as
 well, but their stays are brief. A *text* rotates if it returns after another's stay of one or two checks; a *value* of
 a few words rotates after three such returns within a day. A rotating block is silent until it lasts, and must last
-longer after each turn.
+longer after each turn. A text's turns count until a day passes without a return.
 """
 
 from __future__ import annotations
@@ -289,7 +289,7 @@ def turn_of(memory: PageMemory, exchange: Exchange, stood: Mapping[str, int], st
     once, prose = not came or (taken and not memory.turns), _is_prose(came or counted)
     most = (1 if once else 0) if prose else _TURNS
     since = when.at - _DAY if when.at else -1
-    goes_on = prose and memory.turns[-1:] > (since,)
+    goes_on = prose and bool(memory.turns) and memory.turns[-1] > since
     turns = memory.turns if goes_on else tuple(then for then in memory.turns if then > since)
     waited = [stood.get(block.key, 0) for block in came or counted]
     # Once it rotates, each return is one more turn, however long the stay was.

@@ -109,7 +109,7 @@ def added_url(url: str, outcome: AddedSource | Failed) -> dict[str, Any]:
 
 
 def lines_of(text: str) -> tuple[str, ...]:
-    r"""Return the URLs in a pasted text, each once; https is assumed without a scheme.
+    r"""Return the URLs in a pasted text, each once and with its scheme (see `as_typed`).
 
     >>> lines_of("a.test/feed\n\n# mine\nwss://b.test/\na.test/feed\nmailto:x\nb.test:81")
     ('https://a.test/feed', 'wss://b.test/', 'mailto:x', 'https://b.test:81')
