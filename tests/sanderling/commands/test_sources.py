@@ -60,7 +60,7 @@ def test_of_several_urls_one_that_is_refused_hinders_no_other(capsys: pytest.Cap
     there = several(asked, httpx.Response(201, json=record), no, httpx.Response(200, json=record))
     code = run(sources.add, there, "a.test/x", "b.test", "ws://c.test", "--tag", "shop")
     told = capsys.readouterr()
-    assert asked == [{"url": url, "tags": ["shop"]} for url in ("https://a.test/x", "https://b.test", "ws://c.test")]
+    assert asked == [{"url": url, "tags": ["shop"]} for url in ("a.test/x", "b.test", "ws://c.test")]
     assert (code, told.out.count(SOURCE.id)) == (Exit.FAILED, 2)
     assert "sanderling: b.test: It can't be watched now: answered 404." in told.err
     assert "Added." in told.err and "It is already watched." in told.err
@@ -83,7 +83,7 @@ def test_a_new_source_gets_each_setting_that_is_given_and_no_other() -> None:
     ]
     run(sources.add, several(asked, httpx.Response(201, json=record)), "a.test", *options, "")
     given = {"schedule": "15m", "bar": 0.4, "title": "Ours", "own_only": ["hours"], "render": "never", "filter": ""}
-    assert asked == [{"url": "https://a.test", **given}]
+    assert asked == [{"url": "a.test", **given}]
 
 
 def test_a_service_that_is_gone_ends_it_at_once() -> None:
