@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from http.cookiejar import CookieJar
 from math import inf
 
 import httpx
@@ -138,13 +137,6 @@ class StreamFound(LookFailed):
         self.content_type = content_type
 
 
-class _NoCookies(CookieJar):
-    """Stays empty: httpx fills a jar even if nothing is ever sent from it, and it would grow without bound."""
-
-    def extract_cookies(self, response: object, request: object) -> None:
-        """Ignore all cookies."""
-
-
 class HttpClient:
     """The one HTTP client. Call `aclose` at the end; a request cut by that, or cancelled, closes its connection."""
 
@@ -156,12 +148,6 @@ class HttpClient:
         self._limit = settings.body_limit
         self._agent = user_agent(settings.contact).encode()
         self._transport = GuardedTransport(guard, world.keep_idle)
-        self._client = httpx.AsyncClient(
-            transport=self._transport,
-            trust_env=False,
-            timeout=httpx.Timeout(None),  # our deadline covers the whole check
-            cookies=_NoCookies(),
-        )
 
     def __repr__(self) -> str:
         return f"<HttpClient over {self._transport!r}>"
@@ -287,7 +273,8 @@ class HttpClient:
             content=body,
             extensions={"url": url, **steps.extensions()},
         )
-        return await self._client.send(request, stream=True, follow_redirects=False)
+        # Without httpx's client: its cookies, redirects and timeouts would be switched off one by one.
+        return await self._transport.handle_async_request(request)
 
 
 def _look_headers(wish: FetchRequest, url: Url, conditional: bool) -> list[tuple[bytes, bytes]]:

@@ -20,6 +20,8 @@ from actors.egress.url import Url
 
 MOST_IDLE = 32
 """Idle connections in all. The pool scans them for every request, and a source's next check is far away."""
+TRUSTED = 1.0
+"""Seconds after a response in which an idle connection is used without asking the system whether it is still open."""
 
 
 class GuardedTransport(httpx.AsyncBaseTransport):
@@ -45,12 +47,14 @@ class GuardedTransport(httpx.AsyncBaseTransport):
         """Send a request. Raises LookFailed for network errors, ValueError for a request that can't be sent."""
         url = request.extensions["url"]
         assert isinstance(url, Url)
-        try:
-            response = await _send(self._pool, url, request)
-        except _Stale:
-            # The server closed an idle connection as we used it. All our requests may be repeated (RFC 9110, 9.2.2):
-            # checks are safe, and deliveries have their webhook-id.
-            response = await _send(self._pool, url, request)
+        while True:
+            try:
+                response = await _send(self._pool, url, request)
+                break
+            except _Stale:
+                # The server closed an idle connection as we used it. All our requests may be repeated (RFC 9110,
+                # 9.2.2): checks are safe, and deliveries have their webhook-id. A new connection is never stale.
+                continue
         assert isinstance(response.stream, AsyncIterable)
         # httpx gets no headers: it would parse a Location with its own parser, which raises for some of them.
         return httpx.Response(
@@ -149,6 +153,7 @@ class _Connection(httpcore.AsyncNetworkStream):
         self._stream = stream
         self._kept = False  # a response came before the last write
         self._answered = False
+        self._used = trio.current_time()
 
     async def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
         try:
@@ -157,7 +162,7 @@ class _Connection(httpcore.AsyncNetworkStream):
             raise self._lost() from None
         if not data and self._kept and not self._answered:
             raise self._lost()
-        self._answered = True
+        self._answered, self._used = True, trio.current_time()
         return data
 
     async def write(self, buffer: bytes, timeout: float | None = None) -> None:
@@ -185,7 +190,7 @@ class _Connection(httpcore.AsyncNetworkStream):
 
     def get_extra_info(self, info: str) -> Any:
         if info == "is_readable":  # for an idle connection: the server has closed it
-            return _is_readable(self._stream)
+            return trio.current_time() - self._used > TRUSTED and _is_readable(self._stream)
         return None
 
 

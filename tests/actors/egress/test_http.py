@@ -350,6 +350,31 @@ async def test_an_idle_connection_that_the_server_gave_up_is_replaced_without_a_
     await client.aclose()
 
 
+async def test_several_idle_connections_that_the_server_gave_up_at_once_cost_no_failure(
+    nursery: trio.Nursery, autojump_clock: Clock
+) -> None:
+    restarted = trio.Event()
+
+    async def until_restart(stream: trio.abc.Stream) -> None:
+        await stream.receive_some(10_000)
+        await trio.sleep(0.1)  # the other requests of the moment need a connection each
+        await stream.send_all(b"HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nx")
+        await restarted.wait()
+
+    network = MemoryNetwork(nursery)
+    network.add("a.example", FIRST, until_restart)
+    client = HttpClient(a_world(network, keep_idle=60.0), settings(), Guard(network, network, ()))
+    url = FetchRequest(parse_url("http://a.example/"))
+    async with trio.open_nursery() as together:
+        for _ in range(3):
+            together.start_soon(client.get, url)
+    restarted.set()
+    await trio.testing.wait_all_tasks_blocked()
+    assert (await client.get(url)).body == b"x"
+    assert len(network.connected) == 4
+    await client.aclose()
+
+
 async def test_an_idle_connection_serves_its_own_host_only(nursery: trio.Nursery, autojump_clock: Clock) -> None:
     network = MemoryNetwork(nursery)
     for host in ("a.example", "b.example"):  # on one address, like a shared server
