@@ -58,6 +58,8 @@ class Extra:
     """Makes an observer of the core's work."""
     documents: Callable[[], Callable[[bytes], Any]] | None = None
     """A reader of files: it returns their `Document`, or None if it can't read them."""
+    tasks: Callable[[], Mapping[str, Callable[[bytes], bytes]]] = dict
+    """Tasks of a worker by their names, each from an encoded request to an encoded answer."""
     parts: Callable[[Any], Sequence[tuple[str, ChildSpec]]] = lambda system: ()
     """Actors inside the tree of a `System`, each with the name of the sibling that it starts after."""
     engine: Callable[[Settings], Engine] | None = None
@@ -119,6 +121,7 @@ TABLE: Mapping[str, Row] = {
     ),
     "extras.migrate": Row(commands=("export", "import")),
     "extras.office": Row(always=True),
+    "extras.picking": Row(always=True),
     "extras.publish": Row(commands=("publications",), always=True),
     "extras.receiver": Row(commands=("listen", "verify", "probe")),
     "extras.tracing": Row(setting="otlp_endpoint"),

@@ -30,13 +30,13 @@ from actors.content.messages.requests import PageRequest
 from actors.content.pages import selectors
 from actors.content.pages.blocks import read_blocks
 from actors.content.pages.traits import ASIDE
-from actors.content.picking.deriving import from_top
-from actors.content.picking.reaching import HtmlReaches
-from actors.content.picking.rebuilding import standing_blocks
 from actors.content.tasks import look_page
 from bench import natural
 from bench.churn_material import DEFAULT, halves, histories, pairs_of
 from bench.topic import Absent, Figure, Row, Topic, size
+from extras.picking.deriving import from_top
+from extras.picking.reaching import HtmlReaches
+from extras.picking.rebuilding import standing_blocks
 
 BLOCKS = 8
 """Blocks drawn per page."""
@@ -52,7 +52,7 @@ TOPIC = Topic(
     "Picked selectors",
     "The share of selectors that choose the same block, and nothing else, on later versions; the limit is the way from "
     "the top of the page.",
-    ("actors/content/picking", "actors/content/pages"),
+    ("extras/picking", "actors/content/pages"),
     {
         f"{part}, {when}": Figure(f"{part}, {when}", "", "" if when == REDESIGNS else f">= {GOAL}", higher=True)
         for part in (*PARTS.values(), "long histories")

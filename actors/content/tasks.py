@@ -35,7 +35,6 @@ from actors.content.messages.requests import (
     PageLook,
     PagePreviewAnswer,
     PageRequest,
-    PickRequest,
     SelectorsRequest,
     StandingRequest,
 )
@@ -53,9 +52,9 @@ from actors.content.pages.page import (
     open_page,
     preview_page,
     reading_of,
+    writing_of,
 )
 from actors.content.pages.plain import ROOT, format_of
-from actors.content.picking.picker import pick, writing_of
 from actors.content.values.amounts import Writing
 from actors.content.values.kinds import kinds_of, standing_in
 from actors.content.wording.fingerprint import content_hash, simhash
@@ -65,7 +64,7 @@ _encode = msgspec.msgpack.encode
 Asked = TypeVar("Asked")
 
 
-def _task(type: type[Asked], answer: Callable[[Asked], object]) -> Callable[[bytes], bytes]:
+def task_of(type: type[Asked], answer: Callable[[Asked], object]) -> Callable[[bytes], bytes]:
     """Return a task that decodes its request and encodes the answer."""
 
     def run(request: bytes) -> bytes:
@@ -186,17 +185,16 @@ def _with_content(look: PageLook, root: Element, blocks: Blocks, reading: PageRe
 
 
 TASKS: Mapping[str, Callable[[bytes], bytes]] = {
-    "detect": _task(BodyRequest, lambda asked: detect(asked.body, asked.content_type, asked.url)),
-    "look_feed": _task(BodyRequest, lambda asked: read_feed(asked.body, asked.content_type, asked.url)),
-    "look_page": _task(PageRequest, look_page),
-    "look_list": _task(ListRequest, look_list),
-    "read_item": _task(PageRequest, read_item),
-    "preview_page": _task(PageRequest, _preview_page),
-    "pick": _task(PickRequest, pick),
-    "selectors": _task(SelectorsRequest, _faults),
-    "frame": _task(FrameRequest, lambda asked: list(map(told, read_frames(asked.text, asked.url, asked.name)))),
-    "block_keys": _task(KeysRequest, lambda asked: noise_keys(map(normalise, asked.texts))),
-    "find_text": _task(FindRequest, find_text),
+    "detect": task_of(BodyRequest, lambda asked: detect(asked.body, asked.content_type, asked.url)),
+    "look_feed": task_of(BodyRequest, lambda asked: read_feed(asked.body, asked.content_type, asked.url)),
+    "look_page": task_of(PageRequest, look_page),
+    "look_list": task_of(ListRequest, look_list),
+    "read_item": task_of(PageRequest, read_item),
+    "preview_page": task_of(PageRequest, _preview_page),
+    "selectors": task_of(SelectorsRequest, _faults),
+    "frame": task_of(FrameRequest, lambda asked: list(map(told, read_frames(asked.text, asked.url, asked.name)))),
+    "block_keys": task_of(KeysRequest, lambda asked: noise_keys(map(normalise, asked.texts))),
+    "find_text": task_of(FindRequest, find_text),
     "outline": lambda request: _encode(read_outline(request)),
-    "standing_values": _task(StandingRequest, _standing_values),
+    "standing_values": task_of(StandingRequest, _standing_values),
 }

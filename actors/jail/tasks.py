@@ -15,10 +15,12 @@ import Stemmer  # noqa: F401  # here, because a worker opens no file once it has
 from actors.content.bodies.robots_text import TASKS as ROBOTS
 from actors.content.messages.requests import BodyRequest, PageRequest
 from actors.content.tasks import TASKS as CONTENT
+from actors.extras import always_on
 from actors.notification.message_template import TASKS as MESSAGES
 from actors.query.explain import TASKS as SEARCH
 
-TASKS: Mapping[str, Callable[[bytes], bytes]] = {**CONTENT, **SEARCH, **ROBOTS, **MESSAGES}
+_OF_EXTRAS = {name: task for extra in always_on() for name, task in extra.tasks().items()}
+TASKS: Mapping[str, Callable[[bytes], bytes]] = {**CONTENT, **SEARCH, **ROBOTS, **MESSAGES, **_OF_EXTRAS}
 
 _WITHOUT_ALIAS = (
     "cp1006 cp720 cp737 cp856 cp874 cp875 idna koi8_t koi8_u mac_arabic mac_croatian mac_farsi mac_romanian punycode "

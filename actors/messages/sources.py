@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from actors.messages.requests import DetectRequest, NewSource, SourcePatch, TagSettings
 from actors.messages.views import (
@@ -17,7 +19,7 @@ from actors.messages.views import (
     ToldPage,
 )
 from actors.practice import What
-from actors.previews import Picked, PickWish, Preview, Previewed
+from actors.previews import Preview, Previewed
 from actors.selection import ALL, SourceSelection, SourceSort
 from storage.records.identity import Millis, SourceId
 from storage.records.revision import Expected
@@ -66,23 +68,29 @@ class PreviewSource:
     reply: Reply[Preview]
 
 
-@dataclass(frozen=True, slots=True)
-class PickFromUrl:
-    """Return the blocks of a URL's page to choose from, without adding it. `reads`, failures: as for DetectUrl."""
+class PageQuestion(ABC):
+    """A question of an extra about a page, answered where URLs are previewed. It stores and changes nothing."""
 
+    __slots__ = ()
+    reply: Reply[Any]
+
+    @abstractmethod
+    async def answer(self, previewer: Any) -> object:
+        """Answer with the help of the registry's Previewer; no room below it may name its type."""
+
+
+class UrlQuestion(PageQuestion):
+    """About the page of a URL, without adding it. Fails as DetectUrl does."""
+
+    __slots__ = ()
     request: DetectRequest
-    wish: PickWish
-    reply: Reply[Picked]
-    reads: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class PickFromSource:
-    """Return the blocks of a source's current page to choose from. Fails as PreviewSource does."""
+class SourceQuestion(PageQuestion):
+    """About a source's current page. Fails as PreviewSource does."""
 
+    __slots__ = ()
     source: SourceId
-    wish: PickWish
-    reply: Reply[Picked]
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,8 +247,8 @@ RegistryMessage = (
     AddSource
     | DetectUrl
     | PreviewSource
-    | PickFromUrl
-    | PickFromSource
+    | UrlQuestion
+    | SourceQuestion
     | EditSource
     | Teach
     | DeleteSource
@@ -266,9 +274,9 @@ OfOneSource = (
     | EditSource
     | ExamineSource
     | ExplainSource
-    | PickFromSource
     | PreviewSource
     | ShowTold
+    | SourceQuestion
     | Teach
 )
 """Messages that name a source."""

@@ -148,6 +148,7 @@ def environment() -> Environment:
         size=size,
         called=called,
         tiers=TIERS,
+        extra_pages={screen.path for extra in always_on() for screen in extra.screens()},
         attempt_states=ATTEMPTS,
         alert_states=ALERTS,
     )

@@ -9,10 +9,10 @@ from api.dashboard import bins, catalogue, events, first_steps, lists, rendering
 from api.dashboard.account import entry, keys, settings
 from api.dashboard.notifying import alerts, destinations
 from api.dashboard.screen import Screen
-from api.dashboard.sources import add, choosing, listing, one, options
+from api.dashboard.sources import add, listing, one, options
 
 _MODULES: Final = (
-    *(entry, today, listing, add, one, options, choosing, first_steps, events, stream, lists),
+    *(entry, today, listing, add, one, options, first_steps, events, stream, lists),
     *(catalogue, bins, keys, system, settings, rendering, alerts, destinations),
 )
 SCREENS: Final[tuple[Screen, ...]] = (

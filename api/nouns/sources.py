@@ -31,8 +31,6 @@ from actors.messages.sources import (
     ExamineSource,
     ExplainSource,
     ListSources,
-    PickFromSource,
-    PickFromUrl,
     PreviewSource,
     RegistryMessage,
     RestoreSource,
@@ -48,7 +46,7 @@ from actors.messages.views import (
     TeachResult,
     ToldPage,
 )
-from actors.previews import Picked, PickWish, Preview, Previewed
+from actors.previews import Preview, Previewed
 from actors.selection import ALL, SourceSelection, SourceSort
 from actors.settings import wall_limit
 from api.etags import etag_of, expected, shown
@@ -243,7 +241,7 @@ async def asked(call: OperationContext, make: Callable[[Reply[R]], RegistryMessa
         return await call.context.registry.ask(make)
 
 
-def _reads(call: OperationContext) -> bool:
+def reads_sources(call: OperationContext) -> bool:
     """Return whether the caller may see the content of a check with borrowed headers."""
     return call.may("sources:read")
 
@@ -251,7 +249,7 @@ def _reads(call: OperationContext) -> bool:
 async def add(call: OperationContext, new: NewSource, where: str = "body") -> AddedSource:
     """Classify a URL and watch it. Raises Unprocessable, UrlRefused, Overloaded, LibraryFull."""
     wanted = checked(new, where)
-    return await asked(call, lambda reply: AddSource(wanted, reply, by=call.by, reads=_reads(call)), looks=True)
+    return await asked(call, lambda reply: AddSource(wanted, reply, by=call.by, reads=reads_sources(call)), looks=True)
 
 
 async def add_each(call: OperationContext, batch: Sequence[NewSource]) -> Sequence[AddedSource | Failed]:
@@ -346,7 +344,7 @@ async def check(call: OperationContext, id: str) -> Millis:
 async def detect(call: OperationContext, request: DetectRequest) -> Previewed:
     """Classify a URL without adding it, and preview its events. Raises as `add`."""
     request = replace(request, tags=tags_of(request.tags, "body.tags"))
-    return await asked(call, lambda reply: DetectUrl(request, reply, _reads(call)), looks=True)
+    return await asked(call, lambda reply: DetectUrl(request, reply, reads_sources(call)), looks=True)
 
 
 async def detect_each(call: OperationContext, urls: Sequence[str]) -> Sequence[Previewed | Failed]:
@@ -361,18 +359,6 @@ async def preview(call: OperationContext, id: str, request: PreviewRequest) -> P
     selector = now.selector if request.selector is UNSET else request.selector
     ignore = now.ignore if request.ignore is UNSET else request.ignore
     return await asked(call, partial(PreviewSource, source, selector, ignore), looks=True)
-
-
-async def pick_from_url(call: OperationContext, request: DetectRequest, wish: PickWish) -> Picked:
-    """Show the blocks of a URL's page to choose from. Raises as `detect` does."""
-    request = replace(request, tags=tags_of(request.tags, "body.tags"))
-    return await asked(call, lambda reply: PickFromUrl(request, wish, reply, _reads(call)), looks=True)
-
-
-async def pick_from_source(call: OperationContext, id: str, wish: PickWish) -> Picked:
-    """Show the blocks of a watched page to choose from. Raises as `preview` does."""
-    source = known(id)
-    return await asked(call, lambda reply: PickFromSource(source, wish, reply), looks=True)
 
 
 async def examine(call: OperationContext, id: str) -> SourceExamination:

@@ -1,4 +1,4 @@
-"""The stored versions of a page, their differences and the newest picture; picking a part of a page.
+"""The stored versions of a page, their differences and the newest picture.
 
 They are not stored separately: the source's memory has the newest reported texts, and each event the change that led to
 them. Before a break in that chain, only the event's text remains. Unknown differences are refused, not guessed.
@@ -12,11 +12,9 @@ from typing import Annotated, Literal, NamedTuple
 import msgspec
 import trio
 from msgspec import UNSET, Meta, Struct, UnsetType
-from msgspec.structs import replace
 
 from actors.errors import Conflict, NotFound
 from actors.messages.declaring import Time
-from actors.previews import PastChange, PastPage, Picked, PickWish
 from actors.versions import Paragraph, Step, aligned, compared, undone
 from api.nouns import sources
 from api.nouns.context import OperationContext
@@ -248,28 +246,6 @@ async def newest_picture(call: OperationContext, id: str) -> Picture:
     if found is None:
         raise NotFound("There is no such screenshot, or it has been deleted.")
     return found
-
-
-MOST_TRIED = 10
-"""Earlier versions that a selection is tried on."""
-
-
-async def of_source(call: OperationContext, source: Source, wish: PickWish) -> Picked:
-    """Show the blocks of a watched page to choose from. Raises as `sources.preview` does, StorageError."""
-    past = None if wish.press is None else await past_of(call, source)
-    return await sources.pick_from_source(call, source.id, replace(wish, past=past))
-
-
-async def past_of(call: OperationContext, source: Source) -> PastPage | None:
-    """Return the stored versions of a page, or None without any. Raises NotFound, StorageError."""
-    told = await sources.reported_page(call, source.id, values=True)
-    if told is None or told.more:
-        return None
-    first = Millis(max(source.created_at, told.standing.began))  # earlier reports were about another part of the page
-    changes = [one for one in (await told_changes(call, source.id, MOST_TRIED + 1))[0] if one[0] >= first]
-    began = [at for at, _ in changes[1:]] + [first]
-    found = [PastChange(at, event.delta) for at, (_, event) in zip(began, changes, strict=False) if event.delta]
-    return PastPage(tuple(block.text for block in told.blocks), tuple(found[:MOST_TRIED])) if found else None
 
 
 MOST_STEPS = 2_000

@@ -42,10 +42,10 @@ def _of_extras(noun: str) -> tuple[Route, ...]:
     return tuple(route for extra in always_on() for route in extra.routes().get(noun, ()))
 
 
-_WATCHING = (previews, why, values, versions)
+_WATCHING = (*previews.ROUTES, *_of_extras("watching"), *why.ROUTES, *values.ROUTES, *versions.ROUTES)
 NOUNS: Final = (
     Noun("sources", sources.ROUTES),
-    Noun("watching", tuple(route for each in _WATCHING for route in each.ROUTES)),
+    Noun("watching", _WATCHING),
     Noun("tags", tags.ROUTES),
     Noun("streams", stream.ROUTES),
     Noun("events", events.ROUTES),

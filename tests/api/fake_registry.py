@@ -22,8 +22,6 @@ from actors.messages.sources import (
     ExamineSource,
     ExplainSource,
     ListSources,
-    PickFromSource,
-    PickFromUrl,
     PreviewSource,
     RegistryMessage,
     RestoreSource,
@@ -45,10 +43,12 @@ from actors.messages.views import (
     ToldPage,
 )
 from actors.practice import DOCUMENTS, WHATS, What, address
-from actors.previews import Picked, PickPage, Preview, Previewed
+from actors.previews import Preview, Previewed
 from actors.sealed_places import check_named, of_source
 from actors.selecting import folders_of, picks
 from actors.sources.registry.inheriting import changed
+from extras.picking.asking import PickFromSource, PickFromUrl
+from extras.picking.records import Picked, PickPage
 from storage.errors import StorageError
 from storage.records.identity import SourceId
 from storage.records.message import Message

@@ -9,7 +9,7 @@ from urllib.parse import parse_qsl, urlsplit
 from msgspec import Struct
 
 from actors.content.messages.readings import StandIn
-from actors.previews import PagePreview, PickWish
+from actors.previews import PagePreview
 from storage.records.event import Delta, Diff, TypedChange
 from storage.records.identity import Millis
 
@@ -272,9 +272,3 @@ def item_form(url: str) -> str:
 
 def _is_no_part(name: str) -> bool:
     return _TRACKING.fullmatch(name) is not None or _SESSION.fullmatch(name) is not None
-
-
-class PickRequest(BodyRequest, frozen=True):
-    """Answered by a `PickPage`."""
-
-    wish: PickWish = PickWish()

@@ -21,14 +21,25 @@ from actors.content.messages.readings import CHOSEN_BY, FILE, StandIn
 from actors.content.messages.requests import PageRequest
 from actors.content.pages import selectors
 from actors.content.pages.blocks import Blocks, WalkedTree, blocks_of, digest, read_blocks, rough_digest, walk
-from actors.content.pages.event_text import main_text
+from actors.content.pages.event_text import code_of, main_text
 from actors.content.pages.listing import items_of
 from actors.content.pages.offers import Offer, inserted, offers_of, with_offers
 from actors.content.pages.places import Place
-from actors.content.pages.plain import ROOT, Plain, part_of, read_bytes, read_file, read_plain, root_of, unwatchable
+from actors.content.pages.plain import (
+    ROOT,
+    Plain,
+    format_of,
+    part_of,
+    read_bytes,
+    read_file,
+    read_plain,
+    root_of,
+    unwatchable,
+)
 from actors.content.pages.selectors import Stand, stands_of, written
 from actors.content.pages.traits import ASIDE, CELL, CONTROL, FURNITURE, HEADING, TOP
 from actors.content.pages.walls import LITTLE, NO_EVIDENCE, Evidence, evidence_of, kind_of, parts_of_title, trouble_of
+from actors.content.values.amounts import Writing
 from actors.content.wording import canonical, json_text
 from actors.content.wording.moments import moment
 from actors.content.wording.words import words_in
@@ -250,6 +261,13 @@ def reading_of(
         places=blocks.places,
         json=bool(blocks.json),
     )
+
+
+def writing_of(root: markup.Element, reading: PageReading) -> Writing:
+    """Return a document's number format: by its declared language, else by its words."""
+    if format_of(root) == "json":
+        return Writing(exact=True)
+    return Writing(reading.evidence.language or code_of(reading.blocks))
 
 
 def is_one_value(blocks: Blocks) -> bool:

@@ -1,4 +1,4 @@
-"""The preview of watching a page, the search for a text on it, and its blocks to choose from."""
+"""The preview of watching a page and the search for a text on it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ from actors.content.messages.requests import (
     FindRequest,
     PagePreviewAnswer,
     PageRequest,
-    PickRequest,
     SelectorsRequest,
     Spot,
 )
@@ -25,7 +24,7 @@ from actors.errors import Unprocessable
 from actors.messages.requests import DetectRequest
 from actors.messages.sources import ExplainSource
 from actors.messages.views import Reason, SourceView
-from actors.previews import PagePreview, PickPage, PickWish, Preview
+from actors.previews import PagePreview, Preview
 from actors.sources.detection.classify import Classification, refused
 from actors.sources.looks.pace import pace_of
 from actors.sources.looks.reading import body_hints, in_jail, page_patience
@@ -215,24 +214,3 @@ def _narrowing(view: SourceView) -> Message:
     if view.effective.ignore:
         return message("the selector `%(selector)s` and `ignore`", selector=view.effective.selector)
     return message("the selector `%(selector)s`", selector=view.effective.selector)
-
-
-_LARGE = 2
-"""Factor compared with a check: the whole page is read, and the chosen part again."""
-
-
-async def pick_of(ports: Ports, fetched: FetchedResponse, wish: PickWish) -> PickPage:
-    """Return the blocks of a page. Raises Unprocessable: empty, a wall, too large to choose from."""
-    request = msgspec.msgpack.encode(PickRequest(fetched.body, fetched.content_type, fetched.url, wish))
-    times = _LARGE if wish.past is None else _LARGE + 1  # earlier versions are tried too
-    deadline = times * page_patience(ports.settings.parse_deadline, fetched.body)
-    try:
-        answer = await in_jail(ports.world.jail, "pick", request, deadline=deadline)
-    except LookFailed as failure:
-        if isinstance(failure, ReadingStopped) and failure.too_slow:
-            raise Unprocessable("this page is too large to choose from: write a selector", "body.url") from None
-        raise refused(failure, fetched.url) from None
-    page = msgspec.msgpack.decode(answer, type=PickPage)
-    if page.trouble is not None:
-        raise Unprocessable(f"this is not the page itself: {page.trouble}", "body.url", fetched.url)
-    return page

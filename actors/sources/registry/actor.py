@@ -31,15 +31,16 @@ from actors.messages.sources import (
     ExplainSource,
     ListSources,
     OfOneSource,
-    PickFromSource,
-    PickFromUrl,
+    PageQuestion,
     PreviewSource,
     RegistryMessage,
     RestoreSource,
     SetTagDefaults,
     ShowPractice,
     ShowTold,
+    SourceQuestion,
     Teach,
+    UrlQuestion,
 )
 from actors.messages.workers import Record, SaveStates
 from actors.notices import draft
@@ -50,7 +51,7 @@ from actors.sources.ports import LiveSource, Ports, limits_of
 from actors.sources.registry.explainer import Explainer
 from actors.sources.registry.inheriting import Inheriting
 from actors.sources.registry.practice import PracticeService
-from actors.sources.registry.previewer import Chooser, Previewer
+from actors.sources.registry.previewer import Previewer
 from actors.sources.registry.service import SourceService
 from actors.sources.registry.tallies import TallySweep
 from actors.sources.schedule.budgets import RENDERED, Spending, moved
@@ -126,14 +127,7 @@ class Lanes:
         match message:
             case CheckNow() | CountTags() | DescribeSource() | ExamineSource() | ListSources():
                 return None
-            case (
-                AddSource()
-                | DetectUrl()
-                | PreviewSource()
-                | PickFromUrl()
-                | PickFromSource()
-                | ExplainSource(look=True)
-            ):
+            case AddSource() | DetectUrl() | PreviewSource() | PageQuestion() | ExplainSource(look=True):
                 return self.network
             case _:
                 return self.storage
@@ -158,7 +152,6 @@ class Registry:
         self.watchman = OverdueMonitor()
         self._service = SourceService(ports, self.table)
         self._previewer = Previewer(ports, self.table)
-        self._chooser = Chooser(ports, self._previewer)
         self._inquiry = Explainer(ports, self.table)
         self._practice = PracticeService(ports, self.table, self._service)
         self._inheriting = Inheriting(ports, self.table)
@@ -226,9 +219,9 @@ class Registry:
 
     def _host_of(self, message: RegistryMessage) -> str:
         match message:
-            case AddSource(new=asked) | DetectUrl(request=asked) | PickFromUrl(request=asked):
+            case AddSource(new=asked) | DetectUrl(request=asked) | UrlQuestion(request=asked):
                 return host_of(asked.url)
-            case PreviewSource() | PickFromSource() | ExplainSource():
+            case PreviewSource() | SourceQuestion() | ExplainSource():
                 live = self.table.look_up(message.source)
                 return "" if live is None else host_of(live.source.watch_url)
             case _:
@@ -263,10 +256,8 @@ class Registry:
                 return await self._previewer.detect(message)
             case PreviewSource():
                 return await self._previewer.preview(message)
-            case PickFromUrl():
-                return await self._chooser.of_url(message)
-            case PickFromSource():
-                return await self._chooser.of_source(message)
+            case PageQuestion():
+                return await message.answer(self._previewer)
             case EditSource():
                 return await self._service.edit(message.source, message.patch, message.expected, message.by)
             case Teach():

@@ -1,4 +1,4 @@
-"""The registry's answers about a URL: its tier, the events of watching it, its blocks to pick from."""
+"""The registry's answers about a URL: its tier, the events of watching it."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from actors.errors import TooSoon, Unprocessable
 from actors.inheriting import part_shown
 from actors.locks import KeyedLocks
 from actors.messages.requests import DetectRequest
-from actors.messages.sources import DetectUrl, PickFromSource, PickFromUrl, PreviewSource
-from actors.previews import Picked, PickWish, Preview, Previewed
+from actors.messages.sources import DetectUrl, PreviewSource
+from actors.previews import Preview, Previewed
 from actors.sources.detection.classify import RECENT, Classification, ClassifyRequest, classify, refused
 from actors.sources.index import SourceIndex
 from actors.sources.lending import cookies_at, is_own
 from actors.sources.looks.access import Renewal, renewal_of, shelved_as
 from actors.sources.looks.looking import look_at, shelf_name
 from actors.sources.looks.pictures import without_picture
-from actors.sources.page.preview import Narrowing, check_selectors, pick_of, preview_page
+from actors.sources.page.preview import Narrowing, check_selectors, preview_page
 from actors.sources.page.reader import PageReader
 from actors.sources.ports import LiveSource, Ports
 from actors.sources.push.preview import LISTEN
@@ -30,7 +30,7 @@ from actors.sources.registry.checks import blaming_tags, check_filter, check_hea
 from actors.sources.tiers import BEHAVIOURS
 from storage.records.identity import Millis, SourceId
 from storage.records.source import Source
-from storage.records.tiers import SOCKETS, WITH_DIFF, WITH_ENTRIES
+from storage.records.tiers import SOCKETS, WITH_DIFF
 
 
 class Opening(NamedTuple):
@@ -80,7 +80,7 @@ class Previewer:
     """Fetches and shows; stores nothing, and blocks no change of a source."""
 
     def __init__(self, ports: Ports, table: SourceIndex) -> None:
-        self._ports, self._table = ports, table
+        self.ports, self._table = ports, table
         self._showing = KeyedLocks()
 
     async def detect(self, message: DetectUrl) -> Previewed:
@@ -90,10 +90,10 @@ class Previewer:
         watched = self.as_watched(found, request)
         wish = replace(request, selector=watched.selector, ignore=watched.ignore)
         with blaming_tags(watched):
-            shown = await BEHAVIOURS[found.type].preview(self._ports, found, wish)
+            shown = await BEHAVIOURS[found.type].preview(self.ports, found, wish)
         if found.type in WITH_DIFF:
             shown = replace(shown, part=part_shown(watched))
-        known = await self._ports.storage.sources.by_url(parse_url(request.url).text)
+        known = await self.ports.storage.sources.by_url(parse_url(request.url).text)
         return Previewed(found.detection, shown, None if known is None else known.id)
 
     def known(self, source: SourceId) -> Source:
@@ -104,17 +104,17 @@ class Previewer:
         """Return the source that would be added, with inherited settings."""
         made = Source(SourceId(""), request.url, found.watch_url, found.type, found.detection, found.at, found.at)
         wished = {name: getattr(request, name) for name in ("tags", "selector", "ignore", "own_only")}
-        return self._ports.tags.of(replace(made, **wished))
+        return self.ports.tags.of(replace(made, **wished))
 
     async def classified(self, request: DetectRequest, *, reads: bool) -> Classification:
         """Classify a URL for a user; a body of the last minute will do."""
         url = parse_url(request.url)
         part = Narrowing(request.selector, request.ignore)
         check_filter(request.filter)
-        await check_selectors(self._ports, part)
+        await check_selectors(self.ports, part)
         check_headers(request.headers, socket=url.scheme in SOCKETS)
-        await check_rendering(self._ports, request)
-        opens = await opening(self._ports, url, request.headers, reads=reads)
+        await check_rendering(self.ports, request)
+        opens = await opening(self.ports, url, request.headers, reads=reads)
         wanted = ClassifyRequest(
             request.type,
             narrowed=bool(part),
@@ -124,7 +124,7 @@ class Previewer:
             render=request.render,
             wait_for=request.wait_for,
         )
-        found = await classify(self._ports, url, wanted, opens.renewal)
+        found = await classify(self.ports, url, wanted, opens.renewal)
         opens.judge(found)
         return found
 
@@ -132,9 +132,9 @@ class Previewer:
         """Preview a changed selector on a source's page, current or recent."""
         fetched, at = await self.body_of(wish.source, Narrowing(wish.selector, wish.ignore))
         own = replace(self._table.get(wish.source).source, selector=wish.selector, ignore=wish.ignore)
-        shown = self._ports.tags.of(own)
+        shown = self.ports.tags.of(own)
         with blaming_tags(shown):
-            page = await preview_page(self._ports, fetched, Narrowing(shown.selector, shown.ignore))
+            page = await preview_page(self.ports, fetched, Narrowing(shown.selector, shown.ignore))
         return Preview(at, page=page, part=part_shown(shown))
 
     async def body_of(self, source: SourceId, part: Narrowing) -> tuple[FetchedResponse, Millis]:
@@ -142,15 +142,15 @@ class Previewer:
         live = self._table.get(source)
         if "selector" not in live.source.tier.settings:
             raise Unprocessable(f"{live.source.url} is not watched as a page: it has no parts to choose from")
-        await check_selectors(self._ports, part)
+        await check_selectors(self.ports, part)
         async with self._showing.hold(live.source.url):  # a separate lock: it blocks no edit
             return await self._body(live)
 
     async def _body(self, live: LiveSource) -> tuple[FetchedResponse, Millis]:
         """Return the page of a source, fetched unless recently cached. Raises TooSoon."""
-        shelf, url = self._ports.shelf, live.source.watch_url
-        shown, seen = live.hot.rendered, self._ports.lenders.borrowed(live)
-        name, renewal = shelf_name(seen.source, rendered=shown), renewal_of(self._ports, seen)
+        shelf, url = self.ports.shelf, live.source.watch_url
+        shown, seen = live.hot.rendered, self.ports.lenders.borrowed(live)
+        name, renewal = shelf_name(seen.source, rendered=shown), renewal_of(self.ports, seen)
         kept = shelf.find(name, RECENT)
         try:
             if kept is not None:
@@ -158,7 +158,7 @@ class Previewer:
             self._table.polite(live)
             claim = Ticket(live.source.id, asked=True)
             fetched = await look_at(
-                self._ports,
+                self.ports,
                 claim,
                 seen.source,
                 accept=PageReader.accept,
@@ -174,45 +174,6 @@ class Previewer:
             return kept.fetched, kept.at
         except LookFailed as failure:
             raise refused(failure, url) from None
-        at = self._ports.world.now()
+        at = self.ports.world.now()
         shelf.put(shelf_name(seen.source, rendered=fetched.rendered is not None), without_picture(fetched), at)
         return fetched, at
-
-
-_FEED = "this is a feed: each entry is reported by itself, so there are no parts to choose"
-
-
-class Chooser:
-    """Shows pages to choose from; stores and changes nothing."""
-
-    def __init__(self, ports: Ports, previewer: Previewer) -> None:
-        self._ports, self._previewer = ports, previewer
-
-    async def of_url(self, message: PickFromUrl) -> Picked:
-        """Return the page of an unwatched URL, as a page even if it advertises a feed."""
-        wish = message.wish
-        await check_selectors(self._ports, Narrowing(wish.selector, wish.ignore))
-        # Picking means the page, not its feed. The current choice may no longer match.
-        asked = replace(message.request, type=message.request.type or "html", selector=None, ignore=())
-        found = await self._previewer.classified(asked, reads=message.reads)
-        if found.fetched is None or found.type not in WITH_DIFF:
-            raise Unprocessable("this is not watched as a page: it has no parts to choose from", "body.url")
-        if found.detection.type in WITH_ENTRIES:
-            raise Unprocessable(_FEED, "body.url")
-        would_be = self._previewer.as_watched(found, replace(asked, selector=wish.selector, ignore=wish.ignore))
-        return await self._picked(found.at, found.fetched, would_be, wish)
-
-    async def of_source(self, message: PickFromSource) -> Picked:
-        """Return a source's page, current or recent."""
-        wish = message.wish
-        fetched, at = await self._previewer.body_of(message.source, Narrowing(wish.selector, wish.ignore))
-        own = self._previewer.known(message.source)
-        return await self._picked(at, fetched, replace(own, selector=wish.selector, ignore=wish.ignore), wish)
-
-    async def _picked(self, at: Millis, fetched: FetchedResponse, source: Source, wish: PickWish) -> Picked:
-        """Return the blocks, as a source with the current choice would be watched, tags included."""
-        of_tags = self._ports.tags.of(replace(source, selector=None, ignore=()))
-        wish = replace(wish, inherited_selector=of_tags.selector, inherited_ignore=of_tags.ignore)
-        part = part_shown(self._ports.tags.of(source))
-        page = await pick_of(self._ports, fetched, wish)
-        return Picked(at, page, part.selector, part.ignore, part.inherited)

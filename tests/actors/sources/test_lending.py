@@ -9,10 +9,11 @@ from msgspec.structs import replace
 from actors.egress.url import parse_url
 from actors.errors import Unprocessable
 from actors.messages.requests import DetectRequest, NewSource, SourcePatch
-from actors.messages.sources import AddSource, DetectUrl, EditSource, PickFromUrl
-from actors.previews import PickWish
+from actors.messages.sources import AddSource, DetectUrl, EditSource
 from actors.sources.lending import Lenders
 from actors.sources.ports import LiveSource
+from extras.picking.asking import PickFromUrl
+from extras.picking.records import PickWish
 from storage.records.identity import SourceId
 from storage.records.source import SourceRuntime, Validators
 from tests.actors.sources.harness import SITE, Watching, page, watching

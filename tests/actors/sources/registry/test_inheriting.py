@@ -15,17 +15,17 @@ from actors.messages.sources import (
     DetectUrl,
     EditSource,
     ExamineSource,
-    PickFromSource,
-    PickFromUrl,
     PreviewSource,
     RestoreSource,
     SetTagDefaults,
     Teach,
 )
 from actors.messages.views import SourceView
-from actors.previews import ActName, PartShown, Picked, PickKept, PickWish, Press, Preview
+from actors.previews import PartShown, Preview
 from actors.sources import index as table
 from actors.sources.registry import inheriting
+from extras.picking.asking import PickFromSource, PickFromUrl
+from extras.picking.records import ActName, Picked, PickKept, PickWish, Press
 from storage.records.identity import Managed, Millis, SourceId
 from storage.records.revision import ANY, NOTHING
 from storage.records.source import TagDefaults

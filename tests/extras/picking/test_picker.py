@@ -6,10 +6,9 @@ import pytest
 from msgspec.structs import replace
 
 from actors.content.errors import ContentError
-from actors.content.messages.requests import PickRequest
-from actors.content.picking.picker import pick
-from actors.previews import BLOCK_EXCERPT as EXCERPT
-from actors.previews import MOST_BLOCKS, ActName, PickPage, PickWish, Press, ReachName
+from extras.picking.picker import pick
+from extras.picking.records import BLOCK_EXCERPT as EXCERPT
+from extras.picking.records import MOST_BLOCKS, ActName, PickPage, PickRequest, PickWish, Press, ReachName
 from tests.actors.content.documents.written_files import docx, p, pdf, xlsx
 from tests.actors.content.written_pages import PROSE, html
 

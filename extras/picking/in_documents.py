@@ -20,10 +20,10 @@ from actors.content.pages.earlier import Paragraph
 from actors.content.pages.plain import TableCell, cells_of
 from actors.content.pages.selectors import Stand, chosen_by, heading_of, stands_of, written
 from actors.content.pages.traits import HEADING, TOP
-from actors.content.picking.reaching import Reaches
 from actors.content.wording import json_text
 from actors.content.wording.json_text import Location
-from actors.previews import ReachName
+from extras.picking.reaching import Reaches
+from extras.picking.records import ReachName
 from storage.records.event import Context
 
 _LONGEST: Final = 600

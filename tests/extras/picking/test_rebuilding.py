@@ -13,9 +13,9 @@ from actors.content.changes.diff import Where, compare
 from actors.content.pages import selectors
 from actors.content.pages.blocks import read_blocks
 from actors.content.pages.earlier import Paragraph, undone
-from actors.content.picking.reaching import names_of
-from actors.content.picking.rebuilding import PastTree, standing_blocks
-from tests.actors.content.picking.histories import where_of
+from extras.picking.reaching import names_of
+from extras.picking.rebuilding import PastTree, standing_blocks
+from tests.extras.picking.histories import where_of
 
 WORDS = ("harbour", "museum", "lighthouse", "ferry", "market", "library", "station", "garden")
 SELECTORS = (

@@ -12,10 +12,10 @@ from actors.content.errors import ContentError
 from actors.content.pages import selectors
 from actors.content.pages.blocks import Blocks
 from actors.content.pages.earlier import Paragraph, undone
-from actors.content.picking.deriving import LONGEST, NEVER, Kind, PageIndex, cost_of, selector_of, selectors_of, text_of
-from actors.content.picking.rebuilding import PastTree, Standing, TextNode, chosen_of, named_texts, standing_blocks
 from actors.content.wording.spans import gaps
-from actors.previews import PastPage, PickHeld
+from extras.picking.deriving import LONGEST, NEVER, Kind, PageIndex, cost_of, selector_of, selectors_of, text_of
+from extras.picking.rebuilding import PastTree, Standing, TextNode, chosen_of, named_texts, standing_blocks
+from extras.picking.records import PastPage, PickHeld
 from storage.records.identity import Millis
 
 _PARTS = frozenset({"section", "article", "main", "table", "ul", "ol", "dl", "aside", "form", "header", "footer"})

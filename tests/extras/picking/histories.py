@@ -8,7 +8,7 @@ from itertools import pairwise
 from actors.content.changes.diff import Where, compare
 from actors.content.pages.blocks import Blocks
 from actors.content.pages.page import blocks_in, open_page
-from actors.previews import PastChange, PastPage
+from extras.picking.records import PastChange, PastPage
 from storage.records.event import Context
 from storage.records.identity import Millis
 

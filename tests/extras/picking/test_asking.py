@@ -9,8 +9,8 @@ import trio
 
 from actors.errors import TooSoon, Unprocessable
 from actors.messages.requests import DetectRequest
-from actors.messages.sources import PickFromSource, PickFromUrl
-from actors.previews import Picked, PickWish, Press
+from extras.picking.asking import PickFromSource, PickFromUrl
+from extras.picking.records import Picked, PickWish, Press
 from tests.actors.sources.harness import SITE, Watching, rss, watching
 from tests.actors.sources.registry.test_previewer import ADVERTISED, FEED, PAGE, document
 

@@ -8,8 +8,8 @@ import pytest
 
 from actors.content.bodies import markup
 from actors.content.pages.page import blocks_in, open_page
-from actors.content.picking.deriving import from_top
-from actors.content.picking.reaching import HtmlReaches
+from extras.picking.deriving import from_top
+from extras.picking.reaching import HtmlReaches
 
 SHOP = """
 <nav><a href="/">Home</a></nav>

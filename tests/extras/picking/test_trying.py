@@ -6,11 +6,10 @@ import json
 
 import pytest
 
-from actors.content.messages.requests import PickRequest
-from actors.content.picking.picker import pick
-from actors.previews import ActName, PickHeld, PickReach, PickWish, Press
-from tests.actors.content.picking.histories import DAY, past_of
+from extras.picking.picker import pick
+from extras.picking.records import ActName, PickHeld, PickReach, PickRequest, PickWish, Press
 from tests.actors.content.written_pages import PROSE, html
+from tests.extras.picking.histories import DAY, past_of
 
 
 def reached(*bodies: bytes, text: str, act: ActName = "only") -> dict[str, PickReach]:

@@ -6,11 +6,11 @@ import pytest
 
 from actors.content.pages.page import blocks_in, open_page, read_page
 from actors.content.pages.plain import format_of
-from actors.content.picking.in_documents import DocumentReaches
-from actors.previews import PickHeld
+from extras.picking.in_documents import DocumentReaches
+from extras.picking.records import PickHeld
 from tests.actors.content.documents.written_files import docx, p, pdf, word_table, xlsx
-from tests.actors.content.picking.histories import DAY
-from tests.actors.content.picking.test_trying import reached
+from tests.extras.picking.histories import DAY
+from tests.extras.picking.test_trying import reached
 
 ROWS: list[list[str | float]] = [["Plan", "Seats", "Fee"], ["Solo", 1, 5], ["Team", 10, 29]]
 BOATS: list[list[str | float]] = [["Boat", "Fee"], ["Team", 7]]

@@ -10,8 +10,8 @@ import pytest
 
 from actors.content.pages import selectors
 from actors.content.pages.plain import read_plain
-from actors.content.picking.in_documents import JsonReaches
 from actors.content.wording import json_text
+from extras.picking.in_documents import JsonReaches
 
 ABOUT = (
     "for teams that want every change within minutes, by day and by night and a person whom they may call at noon, "

@@ -22,7 +22,6 @@ from actors.errors import DomainError
 from actors.language.speaking import noted, say
 from actors.messages import requests as ask
 from actors.messages.requests import NewSource, SourcePatch
-from actors.previews import ActName, Picked, PickedValue, PickPage, PickWish, Press, ReachName
 from api.dashboard.forms import Draft, Form, Wrong, draft_of
 from api.dashboard.screen import Go, Page, Screen, Visit, post
 from api.dashboard.sources import display
@@ -30,8 +29,10 @@ from api.dashboard.sources.add import PATH as ADDING
 from api.dashboard.sources.add import Look, again, blamed, detection_wish, look, only_url
 from api.dashboard.sources.one import show
 from api.dashboard.sources.options import inherited_part, lines_in, settings_in
-from api.nouns import sources, versions
+from api.nouns import sources
 from api.problems import Refusal
+from extras.picking import asking
+from extras.picking.records import ActName, Picked, PickedValue, PickPage, PickWish, Press, ReachName
 from storage.records.identity import rfc3339
 from storage.records.revision import revision_of
 from storage.records.source import Source
@@ -119,7 +120,7 @@ async def _picked_from_url(visit: Visit, form: UrlPicking, url: str, pressed: Pr
     """Fetch a URL for its blocks. Raises Wrong."""
     request = detection_wish(form, url, "html", selector=None, ignore=(), filter=None)
     try:
-        return await sources.pick_from_url(visit, request, wish_of(form, pressed))
+        return await asking.of_url(visit, request, wish_of(form, pressed))
     except (Refusal, DomainError) as error:
         raise blamed(error) from None
 
@@ -151,7 +152,7 @@ async def press(visit: Visit) -> Page:
     form: SourcePicking = visit.form
     source, pressed = (await sources.view(visit, visit.path["id"])).source, _read(form.pick, Pressing)
     try:
-        return shown(await versions.of_source(visit, source, wish_of(form, pressed)), pressed, form, source)
+        return shown(await asking.tried_on_past(visit, source, wish_of(form, pressed)), pressed, form, source)
     except (Refusal, DomainError) as error:
         return unreached(source, error)
 
@@ -159,7 +160,7 @@ async def press(visit: Visit) -> Page:
 def unreached(source: Source, error: Refusal | DomainError) -> Page:
     says = next(iter(blamed(error).errors.values()), "")
     shows = {"id": source.id, "name": display.name_of(source), "says": says}
-    return Page("sources/pick_unreached.html", say("Choose what to watch"), shows)
+    return Page("picking/pick_unreached.html", say("Choose what to watch"), shows)
 
 
 def _where(form: UrlPicking | SourcePicking, of: Source | str) -> dict[str, Any]:
@@ -208,10 +209,10 @@ def shown(
         "labels": {"price.amount": say("This amount")},
     }
     if choice is None:
-        return Page("sources/pick.html", say("Choose what to watch"), shows)
+        return Page("picking/pick.html", say("Choose what to watch"), shows)
     if pressed.price:
-        return Page("sources/price.html", say("When the price changes"), shows)
-    return Page("sources/picked.html", say("The watched part"), shows)
+        return Page("picking/price.html", say("When the price changes"), shows)
+    return Page("picking/picked.html", say("The watched part"), shows)
 
 
 def kept_of(picked: Picked) -> str | None:
@@ -237,7 +238,7 @@ async def save(visit: Visit) -> Page | Go:
     source, ignore = (await sources.view(visit, visit.path["id"])).source, lines_in(form.ignore)
     pressed = _read(form.pick, Pressing)
     with suppress(Refusal, DomainError):
-        picked = await sources.pick_from_source(visit, source.id, PickWish(form.selector, ignore))
+        picked = await asking.of_source(visit, source.id, PickWish(form.selector, ignore))
         if picked.page.now is None or picked.page.now.digest != pressed.digest:
             return shown(picked, Pressing(), form, source, moved=True)
     patch = SourcePatch(selector=form.selector, ignore=ignore)
@@ -325,7 +326,7 @@ async def price_of_source(visit: Visit) -> Page | Go:
     source = (await sources.view(visit, visit.path["id"])).source
     wanted, pressed = _read(form.price, Wanted), _read(form.pick, Pressing)
     try:
-        picked = await versions.of_source(visit, source, wish_of(form, pressed))
+        picked = await asking.tried_on_past(visit, source, wish_of(form, pressed))
     except (Refusal, DomainError) as error:
         return unreached(source, error)
     try:

@@ -9,8 +9,18 @@ import pytest
 from msgspec.structs import replace
 
 from actors.errors import TooSoon
-from actors.messages.sources import PickFromSource, PickFromUrl
-from actors.previews import PickBlock, PickChoice, Picked, PickedValue, PickHeld, PickKept, PickPage, PickReach, Press
+from extras.picking.asking import PickFromSource, PickFromUrl
+from extras.picking.records import (
+    PickBlock,
+    PickChoice,
+    Picked,
+    PickedValue,
+    PickHeld,
+    PickKept,
+    PickPage,
+    PickReach,
+    Press,
+)
 from storage.records.event import StandingValues, Value
 from tests.api.house import House
 from tests.api.nouns.test_versions import HERE, HISTORY, told

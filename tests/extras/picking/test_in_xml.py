@@ -6,7 +6,7 @@ import pytest
 
 from actors.content.pages.page import blocks_in, open_page, read_page
 from actors.content.pages.plain import xml_holders
-from actors.content.picking.in_documents import XmlReaches
+from extras.picking.in_documents import XmlReaches
 
 ABOUT = "about this plan " * 12
 PLANS = (

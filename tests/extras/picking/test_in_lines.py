@@ -6,7 +6,7 @@ import pytest
 
 from actors.content.pages.page import blocks_in, open_page
 from actors.content.pages.plain import read_plain
-from actors.content.picking.in_documents import LineReaches
+from extras.picking.in_documents import LineReaches
 
 NOTES = """Release notes
 

@@ -8,8 +8,9 @@ import pytest
 from msgspec.structs import replace
 
 from actors.errors import TooSoon, Unprocessable
-from actors.messages.sources import DetectUrl, EditSource, PickFromSource, PickFromUrl
-from actors.previews import (
+from actors.messages.sources import DetectUrl, EditSource
+from extras.picking.asking import PickFromSource, PickFromUrl
+from extras.picking.records import (
     PickBlock,
     PickCell,
     PickChoice,

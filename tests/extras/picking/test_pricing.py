@@ -6,15 +6,15 @@ import pytest
 from msgspec.structs import replace
 
 from actors.messages.sources import AddSource
-from actors.previews import Picked, PickedValue
 from actors.query import parse
 from api.dashboard.forms import Wrong
-from api.dashboard.sources.choosing import Wanted, query_of
+from extras.picking.records import Picked, PickedValue
+from extras.picking.screens import Wanted, query_of
 from storage.records.event import Value
 from tests.api.dashboard.browser import Browser
 from tests.api.dashboard.sources.previews import of_a_page
-from tests.api.dashboard.sources.test_choosing import BLOCKS, PAGE, PRESSED, PRICE, URL, edits, opened
 from tests.api.house import House
+from tests.extras.picking.test_screens import BLOCKS, PAGE, PRESSED, PRICE, URL, edits, opened
 from tests.support.build import NOW
 
 SHARE = PickedValue(Value("12 %", "percent", 12, 0, "%"), "percent", "")

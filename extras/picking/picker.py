@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import islice
 from typing import Final
 
 from actors.content.bodies.encoding import decode, unpacked
-from actors.content.bodies.markup import Element
 from actors.content.bodies.text import absolute, normalise
 from actors.content.errors import ContentError
 from actors.content.messages.readings import CHOSEN_BY, NO_PARTS, selector_kind
-from actors.content.messages.requests import PickRequest, item_form
+from actors.content.messages.requests import item_form
 from actors.content.pages.earlier import Paragraph
-from actors.content.pages.event_text import code_of
 from actors.content.pages.listing import items_of
-from actors.content.pages.page import OpenedPage, PageReading, blocks_in, open_page, reading_of
+from actors.content.pages.page import OpenedPage, PageReading, blocks_in, open_page, reading_of, writing_of
 from actors.content.pages.places import Place
 from actors.content.pages.plain import format_of, xml_holders
 from actors.content.pages.traits import ASIDE, CELL, CONTROL, FURNITURE, HEADING, ITEM, TOP
-from actors.content.picking.deriving import Kind
-from actors.content.picking.in_documents import DocumentReaches, JsonReaches, LineReaches, XmlReaches
-from actors.content.picking.reaching import HtmlReaches, Reaches, Trial, names_of, room_of
+from actors.content.tasks import task_of
 from actors.content.values.amounts import Writing
 from actors.content.values.kinds import ROOT, path_at
 from actors.content.values.reading import Found, values_in
@@ -29,8 +25,11 @@ from actors.content.wording import json_text
 from actors.content.wording.fingerprint import digest16
 from actors.content.wording.spans import line
 from actors.content.wording.words import folded
-from actors.previews import BLOCK_EXCERPT as EXCERPT
-from actors.previews import (
+from extras.picking.deriving import Kind
+from extras.picking.in_documents import DocumentReaches, JsonReaches, LineReaches, XmlReaches
+from extras.picking.reaching import HtmlReaches, Reaches, Trial, names_of, room_of
+from extras.picking.records import BLOCK_EXCERPT as EXCERPT
+from extras.picking.records import (
     MOST_BLOCKS,
     BlockKind,
     PastPage,
@@ -42,6 +41,7 @@ from actors.previews import (
     PickKept,
     PickPage,
     PickReach,
+    PickRequest,
     PickWish,
     Press,
     ReachName,
@@ -53,13 +53,6 @@ _SUBJECTS: Final[Mapping[str, str]] = {
     "availability": "availability",
 }  # fmt: skip
 """The subject of a condition, by the value's type; a time of day has none."""
-
-
-def writing_of(root: Element, reading: PageReading) -> Writing:
-    """Return a document's number format: by its declared language, else by its words."""
-    if format_of(root) == "json":
-        return Writing(exact=True)
-    return Writing(reading.evidence.language or code_of(reading.blocks))
 
 
 def values_of(text: str, place: Place | None, writing: Writing) -> tuple[PickedValue, ...]:
@@ -309,3 +302,6 @@ def _kind(trait: int) -> BlockKind:
     if trait & CONTROL:
         return "control"
     return "cell" if trait & CELL else "item" if trait & ITEM else "text"
+
+
+TASKS: Final[Mapping[str, Callable[[bytes], bytes]]] = {"pick": task_of(PickRequest, pick)}

@@ -1,0 +1,131 @@
+"""The blocks of a page to choose from: the questions to the registry, and what the faces ask."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import msgspec
+from msgspec.structs import replace
+
+from actors.egress.failures import LookFailed, ReadingStopped
+from actors.egress.http import FetchedResponse
+from actors.errors import Unprocessable
+from actors.inheriting import part_shown
+from actors.messages.requests import DetectRequest
+from actors.messages.sources import SourceQuestion, UrlQuestion
+from actors.sources.detection.classify import refused
+from actors.sources.looks.reading import in_jail, page_patience
+from actors.sources.page.preview import Narrowing, check_selectors
+from actors.sources.ports import Ports
+from actors.sources.registry.previewer import Previewer
+from api.nouns import sources
+from api.nouns.context import OperationContext
+from api.nouns.versions import told_changes
+from extras.picking.records import PastChange, PastPage, Picked, PickPage, PickRequest, PickWish
+from storage.records.identity import Millis, SourceId
+from storage.records.source import Source
+from storage.records.tiers import WITH_DIFF, WITH_ENTRIES
+from supervision import Reply
+
+MOST_TRIED = 10
+"""Earlier versions that a selection is tried on."""
+_FEED = "this is a feed: each entry is reported by itself, so there are no parts to choose"
+_LARGE = 2
+"""Factor compared with a check: the whole page is read, and the chosen part again."""
+
+
+@dataclass(frozen=True, slots=True)
+class PickFromUrl(UrlQuestion):
+    """Return the blocks of a URL's page to choose from: as a page even if it advertises a feed.
+
+    reads: the caller may read sources; only then are headers borrowed, at the lender's own origin.
+    """
+
+    request: DetectRequest
+    wish: PickWish
+    reply: Reply[Picked]
+    reads: bool = False
+
+    async def answer(self, previewer: Previewer) -> Picked:
+        wish = self.wish
+        await check_selectors(previewer.ports, Narrowing(wish.selector, wish.ignore))
+        # Picking means the page, not its feed. The current choice may no longer match.
+        asked = replace(self.request, type=self.request.type or "html", selector=None, ignore=())
+        found = await previewer.classified(asked, reads=self.reads)
+        if found.fetched is None or found.type not in WITH_DIFF:
+            raise Unprocessable("this is not watched as a page: it has no parts to choose from", "body.url")
+        if found.detection.type in WITH_ENTRIES:
+            raise Unprocessable(_FEED, "body.url")
+        would_be = previewer.as_watched(found, replace(asked, selector=wish.selector, ignore=wish.ignore))
+        return await _picked(previewer.ports, found.at, found.fetched, would_be, wish)
+
+
+@dataclass(frozen=True, slots=True)
+class PickFromSource(SourceQuestion):
+    """Return the blocks of a source's page to choose from, current or recent."""
+
+    source: SourceId
+    wish: PickWish
+    reply: Reply[Picked]
+
+    async def answer(self, previewer: Previewer) -> Picked:
+        wish = self.wish
+        fetched, at = await previewer.body_of(self.source, Narrowing(wish.selector, wish.ignore))
+        would_be = replace(previewer.known(self.source), selector=wish.selector, ignore=wish.ignore)
+        return await _picked(previewer.ports, at, fetched, would_be, wish)
+
+
+async def _picked(ports: Ports, at: Millis, fetched: FetchedResponse, source: Source, wish: PickWish) -> Picked:
+    """Return the blocks, as a source with the current choice would be watched, tags included."""
+    of_tags = ports.tags.of(replace(source, selector=None, ignore=()))
+    wish = replace(wish, inherited_selector=of_tags.selector, inherited_ignore=of_tags.ignore)
+    part = part_shown(ports.tags.of(source))
+    return Picked(at, await _read(ports, fetched, wish), part.selector, part.ignore, part.inherited)
+
+
+async def _read(ports: Ports, fetched: FetchedResponse, wish: PickWish) -> PickPage:
+    """Return the blocks of a page. Raises Unprocessable: empty, a wall, too large to choose from."""
+    request = msgspec.msgpack.encode(PickRequest(fetched.body, fetched.content_type, fetched.url, wish))
+    times = _LARGE if wish.past is None else _LARGE + 1  # earlier versions are tried too
+    deadline = times * page_patience(ports.settings.parse_deadline, fetched.body)
+    try:
+        answer = await in_jail(ports.world.jail, "pick", request, deadline=deadline)
+    except LookFailed as failure:
+        if isinstance(failure, ReadingStopped) and failure.too_slow:
+            raise Unprocessable("this page is too large to choose from: write a selector", "body.url") from None
+        raise refused(failure, fetched.url) from None
+    page = msgspec.msgpack.decode(answer, type=PickPage)
+    if page.trouble is not None:
+        raise Unprocessable(f"this is not the page itself: {page.trouble}", "body.url", fetched.url)
+    return page
+
+
+async def of_url(call: OperationContext, request: DetectRequest, wish: PickWish) -> Picked:
+    """Show the blocks of a URL's page to choose from. Raises as `sources.detect` does."""
+    request = replace(request, tags=sources.tags_of(request.tags, "body.tags"))
+    reads = sources.reads_sources(call)
+    return await sources.asked(call, lambda reply: PickFromUrl(request, wish, reply, reads), looks=True)
+
+
+async def of_source(call: OperationContext, id: str, wish: PickWish) -> Picked:
+    """Show the blocks of a watched page to choose from. Raises as `sources.preview` does."""
+    source = sources.known(id)
+    return await sources.asked(call, lambda reply: PickFromSource(source, wish, reply), looks=True)
+
+
+async def tried_on_past(call: OperationContext, source: Source, wish: PickWish) -> Picked:
+    """Show the blocks of a watched page, and try a pressed one on its earlier versions. Raises StorageError too."""
+    past = None if wish.press is None else await _past_of(call, source)
+    return await of_source(call, source.id, replace(wish, past=past))
+
+
+async def _past_of(call: OperationContext, source: Source) -> PastPage | None:
+    """Return the stored versions of a page, or None without any. Raises NotFound, StorageError."""
+    told = await sources.reported_page(call, source.id, values=True)
+    if told is None or told.more:
+        return None
+    first = Millis(max(source.created_at, told.standing.began))  # earlier reports were about another part of the page
+    changes = [one for one in (await told_changes(call, source.id, MOST_TRIED + 1))[0] if one[0] >= first]
+    began = [at for at, _ in changes[1:]] + [first]
+    found = [PastChange(at, event.delta) for at, (_, event) in zip(began, changes, strict=False) if event.delta]
+    return PastPage(tuple(block.text for block in told.blocks), tuple(found[:MOST_TRIED])) if found else None

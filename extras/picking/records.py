@@ -1,0 +1,198 @@
+"""The blocks of a page to choose from, and the effect of choosing. Texts are excerpts; nothing is stored."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final, Literal
+
+from msgspec import Struct
+
+from actors.content.messages.requests import BodyRequest
+from storage.records.event import Delta, Value
+from storage.records.identity import Millis
+
+BLOCK_EXCERPT: Final = 2_000
+"""Characters shown of a block."""
+MOST_BLOCKS: Final = 100
+"""Blocks of one answer."""
+
+BlockKind = Literal["heading", "cell", "item", "control", "text"]
+ReachName = Literal["this", "like", "part"]
+"""This block alone; all similar ones; the part of the page around it."""
+ActName = Literal["only", "also", "without"]
+"""Watch only this; watch this too; watch all but this."""
+
+
+class Press(Struct, frozen=True):
+    """A pressed block: its number and mark, the act, and its reach. cell: which cell is meant, from 1; 0 for the block
+    itself.
+    """
+
+    block: int
+    mark: str
+    act: ActName = "only"
+    reach: ReachName = "this"
+    cell: int = 0
+
+
+class PastChange(Struct, frozen=True):
+    """A reported change of a page. at: when the previous version began, as far as known."""
+
+    at: Millis
+    delta: Delta
+
+
+class PastPage(Struct, frozen=True):
+    """Earlier versions of a page: the last reported texts, and the changes that led to them, newest first."""
+
+    told: tuple[str, ...]
+    changes: tuple[PastChange, ...]
+
+
+class PickWish(Struct, frozen=True):
+    """A request to show a page. selector, ignore: the current choice. find: words that blocks must have.
+
+    selectors: also compute a selector for each shown block. past: the versions that selectors are tried on, None
+    without any. inherited_selector: from tags, when there is no `selector`. inherited_ignore: from tags, added to
+    `ignore`.
+    """
+
+    selector: str | None = None
+    ignore: tuple[str, ...] = ()
+    first: int = 0
+    find: str = ""
+    press: Press | None = None
+    selectors: bool = False
+    past: PastPage | None = None
+    inherited_selector: str | None = None
+    inherited_ignore: tuple[str, ...] = ()
+
+
+class PickedValue(Struct, frozen=True):
+    """A value of a block. subject: its name in conditions (`price`). place: the condition on its place, "" if it has
+    no name.
+    """
+
+    value: Value
+    subject: str
+    place: str
+
+
+class PickCell(Struct, frozen=True):
+    """A cell of a row: its number from 1, its column's heading and its text."""
+
+    number: int
+    column: str
+    text: str
+
+
+class PickBlock(Struct, frozen=True):
+    """A block of a page. `number` counts from 0, `mark` identifies it across fetches.
+
+    length: characters of the whole text. heading: the one above it; row, column: in a table or a document with paths.
+    why: the reason it is left out when the whole page is watched ("furniture", "control"), else "". watched: by the
+    current choice. selector: for this block alone, "" if impossible or not requested. item: it links to an item of the
+    page, read as a list. cells: of a row that can be chosen by cell.
+    """
+
+    number: int
+    mark: str
+    text: str
+    length: int
+    kind: BlockKind
+    heading: str
+    row: str
+    column: str
+    why: str
+    watched: bool
+    selector: str
+    item: bool
+    values: tuple[PickedValue, ...]
+    cells: tuple[PickCell, ...] = ()
+
+
+class PickHeld(Struct, frozen=True):
+    """A selector's result on the earlier versions that have the block: how many yield the same place, how many
+    nothing; the rest yield another place. since: the start of the oldest.
+    """
+
+    versions: int
+    same: int
+    nothing: int
+    since: Millis
+
+
+class PickReach(Struct, frozen=True):
+    """The reach of a choice: its selector, and how many blocks that matches. held: None without earlier versions."""
+
+    name: ReachName
+    selector: str
+    blocks: int
+    held: PickHeld | None = None
+
+
+class PickKept(Struct, frozen=True):
+    """The result of a choice together with tags: the first blocks as a check would read them, and their count.
+    selector, ignore: the choice as it would be saved. digest: changes with the text, but not with running figures.
+    items: the number of items, read as a list.
+    """
+
+    selector: str | None
+    ignore: tuple[str, ...]
+    texts: tuple[str, ...]
+    count: int
+    digest: str
+    items: int = 0
+
+
+class PickChoice(Struct, frozen=True):
+    """A pressed block as it is now, the possible reaches, and the result of the requested one.
+
+    kept: None if no selector can match it.
+    """
+
+    block: PickBlock
+    reaches: tuple[PickReach, ...]
+    reach: ReachName
+    kept: PickKept | None
+
+
+class PickPage(Struct, frozen=True):
+    """A page's blocks to choose from. total: all of them; found: those with the words; blocks: from `first` on.
+
+    no_parts: why no part of this document can be chosen, or "". now: the result of the current choice, None if it
+    matches nothing. choice: None if no block was pressed; gone: the pressed block no longer exists. listed: items of
+    the page, read as a list. trouble: why this is not the real page.
+    """
+
+    title: str
+    format: str
+    total: int
+    found: int
+    first: int
+    blocks: tuple[PickBlock, ...]
+    no_parts: str
+    now: PickKept | None
+    choice: PickChoice | None = None
+    gone: bool = False
+    listed: int = 0
+    partial: bool = False
+    trouble: str | None = None
+
+
+class Picked(Struct, frozen=True):
+    """The page as fetched, to choose from. selector, ignore: the choice including tags; inherited: the tags behind
+    each.
+    """
+
+    fetched_at: Millis
+    page: PickPage
+    selector: str | None = None
+    ignore: tuple[str, ...] = ()
+    inherited: Mapping[str, tuple[str, ...]] = {}
+
+
+class PickRequest(BodyRequest, frozen=True):
+    """Answered by a `PickPage`."""
+
+    wish: PickWish = PickWish()

@@ -1,0 +1,274 @@
+"""The blocks of a page to choose from, as JSON: routes, requests and answers."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+from actors.messages.declaring import Declared, Time, mirrored, part_of
+from actors.messages.requests import DetectRequest, Ignore, Selector
+from api.nouns import sources
+from api.nouns.previews import ShownPart
+from api.route import Answer, Call, Route
+from extras.picking import asking, records
+from extras.picking.records import ActName, BlockKind, PickWish, Press, ReachName
+from storage.records.event import ValueType
+from storage.records.identity import given, rfc3339
+
+_First = Annotated[int, Meta(ge=0, le=100_000, description="The number of blocks to skip; an answer has 100")]
+_Find = Annotated[str, Meta(max_length=200, description="Only blocks with all of these words", examples=["day ticket"])]
+_Act = Annotated[
+    ActName,
+    Meta(description="`only` this; this `also`, in addition to `selector`; all `without` this"),
+]
+_Reach = Annotated[
+    ReachName,
+    Meta(description="`this` block alone; all blocks `like` it; the `part` of the page around it"),
+]
+
+
+class PressedBlock(Struct, frozen=True, forbid_unknown_fields=True):
+    """A block of an earlier answer, by its `number` and `mark`, and the effect of choosing it. `cell`: the number of
+    one of its `cells`; 0 for the block itself.
+    """
+
+    number: Annotated[int, Meta(ge=0, le=100_000)]
+    mark: Annotated[str, Meta(min_length=1, max_length=16)]
+    act: _Act = "only"
+    reach: _Reach = "this"
+    cell: Annotated[int, Meta(ge=0, le=10_000)] = 0
+
+
+@part_of(DetectRequest, ("url", "selector", "ignore", "headers", "render", "wait_for", "tags", "own_only"))
+class UrlBlocksRequest(Declared, frozen=True, forbid_unknown_fields=True):
+    """The URL of a page to split into blocks; the fields are those of POST /v1/sources."""
+
+    first: _First = 0
+    find: _Find = ""
+    press: PressedBlock | None = None
+
+    def __repr__(self) -> str:
+        return f"UrlBlocksRequest({self.url!r})"
+
+
+class SourceBlocksRequest(Struct, frozen=True, forbid_unknown_fields=True):
+    """The blocks of a watched page to show. Omitted `selector` and `ignore` have the source's values."""
+
+    selector: Selector | UnsetType | None = UNSET
+    ignore: Ignore | UnsetType = UNSET
+    first: _First = 0
+    find: _Find = ""
+    press: PressedBlock | None = None
+
+
+class BlockValue(Struct, frozen=True):
+    """A value of a block. `condition`: its name in an alert's query: the subject (`price`) and, if known, `label:` or
+    `path:`. `number` has `scale` decimal places; null if the value is no number.
+    """
+
+    text: str
+    type: ValueType
+    number: int | None
+    scale: int
+    unit: str
+    subject: str
+    condition: str
+
+
+class BlockCell(Struct, frozen=True):
+    """A cell of a row of a CSV document: its number from 1, its column header, and its text."""
+
+    number: int
+    column: str
+    text: str
+
+
+class PageBlock(Struct, frozen=True):
+    """A block: `number` counts from 0, `mark` identifies it later. `text` is cut at 2,000 of `length` characters.
+
+    `heading` is the one above it; `row` and `column` are labels of its table. `why`: furniture or control if a page
+    watched as a whole ignores it. `watched`: by the choice of the request. `selector` chooses only this block, "" if
+    none can. `item`: it links to an item of the list (`follow`). `cells`: for a row of CSV; press one by its number.
+    """
+
+    number: int
+    mark: str
+    text: str
+    length: int
+    kind: BlockKind
+    heading: str
+    row: str
+    column: str
+    why: str
+    watched: bool
+    selector: str
+    item: bool
+    values: tuple[BlockValue, ...]
+    cells: tuple[BlockCell, ...] = ()
+
+
+class HeldVersions(Struct, frozen=True):
+    """A selector tried on the earlier `versions` of a page that contain the block, at most 10. In `same` of them it
+    chooses the same place, in `nothing` of them nothing, in the others another place. `since`: the start of the oldest.
+
+    Only the texts of earlier versions are stored. They are filled into the present page, so a redesign goes unnoticed.
+    """
+
+    versions: int
+    same: int
+    nothing: int
+    since: Time
+
+
+class BlockReach(Struct, frozen=True):
+    """A possible reach of a choice, its selector, and the number of blocks that this chooses. `held`: the selector's
+    result on earlier versions of the source; null if no stored version contains the block.
+    """
+
+    name: ReachName
+    selector: str
+    blocks: int
+    held: HeldVersions | None
+
+
+class KeptBlocks(Struct, frozen=True):
+    """The texts that a choice watches, as a check would read them: the first 100 `texts` of `count`.
+
+    `digest` identifies the watched texts; running counters do not change it. `items`: its number of items as a list
+    (`follow`).
+    """
+
+    selector: str | None
+    ignore: tuple[str, ...]
+    texts: tuple[str, ...]
+    count: int
+    digest: str
+    items: int
+
+
+class BlockChoice(Struct, frozen=True):
+    """The pressed block as it is now, the possible reaches of the choice, its present reach, and the texts that it
+    watches: null if no selector can choose the block.
+    """
+
+    block: PageBlock
+    reaches: tuple[BlockReach, ...]
+    reach: ReachName
+    kept: KeptBlocks | None
+
+
+class PageBlocks(Struct, frozen=True):
+    """A page to choose from. `blocks`: at most 100 from `first` on. `found`: blocks with the words. `total`: all
+    blocks.
+
+    `no_parts`: the reason why no part of this document can be chosen, else "". `now`: the texts of the present choice,
+    null if it is empty. `choice`: null unless you pressed a block. `gone`: the pressed block no longer exists. `part`:
+    the choice, including inherited values. `listed`: items of the page as a list. `partial`: the page is too long and
+    was read in part.
+    """
+
+    fetched_at: Time
+    title: str
+    format: str
+    total: int
+    found: int
+    first: int
+    blocks: tuple[PageBlock, ...]
+    no_parts: str
+    now: KeptBlocks | None
+    choice: BlockChoice | None
+    gone: bool
+    listed: int
+    part: ShownPart
+    partial: bool
+
+
+def _value(found: records.PickedValue) -> BlockValue:
+    value = found.value
+    assert value.type is not UNSET, "a value that was read has a type"
+    condition = f"{found.place} {found.subject}".strip()
+    number = value.number if isinstance(value.number, int) else None
+    return BlockValue(value.text, value.type, number, value.scale, value.unit, found.subject, condition)
+
+
+def _block(block: records.PickBlock) -> PageBlock:
+    cells = tuple(BlockCell(**mirrored(cell, BlockCell)) for cell in block.cells)
+    parts = {"values": tuple(map(_value, block.values)), "cells": cells}
+    return PageBlock(**mirrored(block, PageBlock) | parts)
+
+
+def _kept(kept: records.PickKept | None) -> KeptBlocks | None:
+    return None if kept is None else KeptBlocks(**mirrored(kept, KeptBlocks))
+
+
+def _choice(choice: records.PickChoice | None) -> BlockChoice | None:
+    if choice is None:
+        return None
+    return BlockChoice(_block(choice.block), tuple(map(_reach, choice.reaches)), choice.reach, _kept(choice.kept))
+
+
+def _reach(reach: records.PickReach) -> BlockReach:
+    return BlockReach(**mirrored(reach, BlockReach) | {"held": _held(reach.held)})
+
+
+def _held(held: records.PickHeld | None) -> HeldVersions | None:
+    return None if held is None else HeldVersions(held.versions, held.same, held.nothing, rfc3339(held.since))
+
+
+def _picked_page(picked: records.Picked) -> PageBlocks:
+    page = picked.page
+    parts = {"blocks": tuple(map(_block, page.blocks)), "now": _kept(page.now), "choice": _choice(page.choice)}
+    part = ShownPart(**mirrored(picked, ShownPart))
+    return PageBlocks(**mirrored(page, PageBlocks) | parts, fetched_at=rfc3339(picked.fetched_at), part=part)
+
+
+def _pressed(press: PressedBlock | None) -> Press | None:
+    return None if press is None else Press(press.number, press.mark, press.act, press.reach, press.cell)
+
+
+async def of_url(call: Call) -> Answer:
+    """Show the blocks of a URL's page, without watching it."""
+    asked: UrlBlocksRequest = call.body
+    request = DetectRequest(**given(asked, DetectRequest) | {"type": "html", "selector": None, "ignore": ()})
+    wish = PickWish(asked.selector, asked.ignore, asked.first, asked.find, _pressed(asked.press), selectors=True)
+    return Answer(_picked_page(await asking.of_url(call, request, wish)))
+
+
+async def of_source(call: Call) -> Answer:
+    asked: SourceBlocksRequest = call.body
+    now = (await sources.view(call, call.path["id"])).source
+    wish = PickWish(
+        now.selector if asked.selector is UNSET else asked.selector,
+        now.ignore if asked.ignore is UNSET else asked.ignore,
+        asked.first,
+        asked.find,
+        _pressed(asked.press),
+        selectors=True,
+    )
+    return Answer(_picked_page(await asking.tried_on_past(call, now, wish)))
+
+
+ROUTES = (
+    Route(
+        method="POST",
+        path="/v1/sources/blocks",
+        scope="sources:write",
+        run=of_url,
+        says="List the blocks of a URL's page, each with its selector.",
+        answers={200: PageBlocks},
+        body=(UrlBlocksRequest,),
+        refuses=("url-refused", "unprocessable"),
+    ),
+    Route(
+        method="POST",
+        path="/v1/sources/{id}/blocks",
+        scope="sources:write",
+        beside=("sources:read",),
+        run=of_source,
+        says="List the blocks of a watched page, each with its selector.",
+        answers={200: PageBlocks},
+        body=(SourceBlocksRequest,),
+        refuses=("not-found", "url-refused", "unprocessable"),
+    ),
+)
