@@ -7,7 +7,6 @@ import xml.sax.expatreader  # noqa: F401  # the feed library names it in a strin
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from encodings import aliases
-from importlib import import_module
 
 import msgspec
 import Stemmer  # noqa: F401  # here, because a worker opens no file once it has started
@@ -35,23 +34,14 @@ _PAGE = (
 )
 
 
-_LATE = (
-    *("pypdf._codecs._codecs", "pypdf._codecs.core_font_metrics", "pypdf._configuration", "pypdf._text_extraction"),
-    *("pypdf.filters", "pypdf.generic._image_inline", "pypdf.xmp"),
-)
-"""Modules that libraries import in functions."""
-
-
 def warm() -> None:
-    """Load everything that is normally loaded on first use, as a worker opens no files: codecs, and late imports.
+    """Load everything that is normally loaded on first use, as a worker opens no files: codecs and the like.
 
     Done once in the parent of all workers, it also becomes memory that they share.
     """
     for name in (*aliases.aliases.values(), *_WITHOUT_ALIAS.split()):
         with suppress(LookupError):  # some belong to other systems
             codecs.lookup(name)
-    for name in _LATE:
-        import_module(name)
     encode = msgspec.msgpack.encode
     feed, page = _FEED.encode(), _PAGE.encode()
     TASKS["detect"](encode(BodyRequest(page, "text/html", _URL)))

@@ -27,7 +27,7 @@ from actors.egress.decoding import BadCoding, Body, TooLarge
 from bench.fuzz import examples
 from bench.fuzz.chance import Chance
 from storage.records.event import Context, Delta, StandingValues
-from tests.actors.content.documents.written_files import pdf
+from tests.extras.office.written_files import pdf
 
 URL = "https://shore.example/x/page"
 DECODED = 64 << 10

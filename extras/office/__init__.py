@@ -1,7 +1,8 @@
-"""Files of office programs as documents: DOCX, XLSX, ODT and ODS.
+"""PDF and the files of office programs as documents: DOCX, XLSX, ODT and ODS.
 
-`reading.py` picks a reader by the type that the archive declares. `archive.py` bounds everything: in `openpyxl` or
-`python-docx` a small file can unpack to gigabytes. No setting switches it: each worker imports it when it starts.
+`reading.py` picks a reader, which builds a tree of plain HTML elements (`tree.py`): `pdf.py` with pypdf, the others by
+the type that the archive declares. `archive.py` bounds everything: in `openpyxl` or `python-docx` a small file can
+unpack to gigabytes. No setting switches it: each worker imports it when it starts.
 """
 
 from __future__ import annotations

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from actors.content.bodies.markup import Element
-from actors.content.documents.tree import MOST_COLUMNS, MOST_ROWS, Document, Writer, number
+from actors.content.bodies.markup import MOST_COLUMNS, Document, Element
 from actors.content.errors import ContentError
 from extras.office.archive import Archive, name_of, value_of
+from extras.office.tree import MOST_ROWS, Writer, number
 
 _SKIPPED: Final = frozenset({
     "tracked-changes", "annotation", "note", "sequence-decls", "forms", "table-of-content", "desc", "title"

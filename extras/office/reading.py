@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from actors.content.documents.tree import Document
+from actors.content.bodies.markup import Document
+from actors.content.messages.readings import is_pdf
 from extras.office.archive import Archive, name_of, value_of
 from extras.office.opendocument import read_open_sheet, read_open_text
+from extras.office.pdf import read_pdf
 from extras.office.word import read_word
 from extras.office.workbook import read_workbook
 
@@ -33,6 +35,8 @@ _MAIN_READERS: Final[Mapping[str, Callable[[Archive, str], Document | None]]] = 
 
 def read_office(body: bytes) -> Document | None:
     """Read a file; None if no reader fits. Raises ContentError if it is locked, damaged or larger than the bounds."""
+    if is_pdf(body):
+        return read_pdf(body)
     if not body.startswith(_ZIP):
         return None
     archive = Archive(body)

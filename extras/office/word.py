@@ -10,9 +10,9 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from actors.content.bodies.markup import Element
-from actors.content.documents.tree import Document, Writer, number
+from actors.content.bodies.markup import Document, Element
 from extras.office.archive import Archive, name_of, value_of
+from extras.office.tree import Writer, number
 
 _HEADING: Final = re.compile(r"heading (\d)", re.I)
 _SKIPPED: Final = frozenset({"Fallback", "del", "moveFrom", "instrText", "delText", "commentReference", "pPr"})

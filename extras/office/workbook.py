@@ -12,9 +12,9 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime, timedelta
 from typing import Final
 
-from actors.content.bodies.markup import Element
-from actors.content.documents.tree import MOST_COLUMNS, MOST_ROWS, Document, Writer, number
+from actors.content.bodies.markup import MOST_COLUMNS, Document, Element
 from extras.office.archive import Archive, name_of, value_of
+from extras.office.tree import MOST_ROWS, Writer, number
 
 _DATES: Final = frozenset({*range(14, 18), 22, *range(27, 37), *range(50, 59)})
 _TIMES: Final = frozenset({18, 19, 20, 21, 45, 46, 47})

@@ -12,11 +12,32 @@ from collections.abc import Callable, Iterator, Mapping, Set
 from typing import Any, Final, TypeAlias
 
 from lxml import etree
+from msgspec import Struct
 
 from actors.content.errors import ContentError
 
 Element: TypeAlias = Any
 """An lxml element; lxml has no types."""
+NOT_XML: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
+"""Characters that no XML document may have."""
+
+
+MOST_COLUMNS: Final = 64
+"""Columns of a table in a file."""
+
+
+class Document(Struct, frozen=True):
+    """The content of a file. says: a checkable description for a person. partial: some of it was not read.
+
+    labels: the place of each block ("page 4"), () if the tree shows it.
+    """
+
+    format: str
+    says: str
+    root: Element
+    partial: bool = False
+    labels: tuple[str, ...] = ()
+
 
 BREAKS = frozenset([
     "address", "article", "aside", "blockquote", "body", "br", "button", "caption", "center", "dd", "details",

@@ -29,8 +29,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from actors.content.bodies.text import absolute
-from actors.content.documents.sitemaps import MOST_ADDRESSES, Address, Sitemap, is_sitemap, read_sitemap
 from actors.content.errors import ContentError
+from actors.content.feeds.sitemaps import MOST_ADDRESSES, Address, Sitemap, is_sitemap, read_sitemap
 from actors.content.messages.readings import FILE, is_same
 from actors.content.messages.requests import Item, ItemPage, Kind, ListLook, ListRequest, PageRequest, item_form
 from actors.content.pages.event_text import event_text

@@ -1,1 +1,1 @@
-"""Feeds: RSS, Atom and JSON Feed as entries, whatever their format. All of it is pure. Start with `feeds.py`."""
+"""Feeds as entries, whatever their format (RSS, Atom, JSON Feed), and sitemaps. All pure. Start with `feeds.py`."""

@@ -19,6 +19,7 @@ import feedparser
 import listparser
 
 from actors.content.bodies.encoding import DecodedText, decode, end_of_prolog, unpacked
+from actors.content.bodies.markup import NOT_XML
 from actors.content.bodies.text import absolute, entry_address, normalise, plain
 from actors.content.errors import ContentError
 from actors.content.feeds.entries import Raw, content_of, entries_of, newest, title_of
@@ -35,7 +36,6 @@ _OF_A_PAGE = re.compile(
 )
 _START = re.compile(r"<\?xml|<!DOCTYPE|<!--|<(?:[\w.-]+:)?(?:rss|feed|rdf)(?=[\s>/])", re.I)
 _DECLARATION = re.compile(r"^<\?xml[^>]*>\s*", re.I)
-_NOT_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 _SEARCHED = 64 * 1024
 _VERSIONS = {
     "rss090": "rss 0.90", "rss091n": "rss 0.91", "rss091u": "rss 0.91", "rss092": "rss 0.92", "rss093": "rss 0.93",
@@ -83,7 +83,7 @@ def _read_xml(decoded: DecodedText, url: str, root: re.Match[str]) -> FeedReadin
     text = decoded.text
     start = _START.search(text)
     text = text[start.start() if start and start.start() < root.start() else root.start() :]
-    clean = _NOT_XML.sub("", _DECLARATION.sub("", text, count=1))
+    clean = NOT_XML.sub("", _DECLARATION.sub("", text, count=1))
     # feedparser turns a raw ampersand into "AT&T;", and "&copy=3" in a link into a sign.
     clean = _RAW_AMPERSAND.sub(lambda found: "&amp;" if found[0] == "&" else found[0], clean)
     # No content-location: feedparser would resolve ids against it, and a moved feed would get new identities.

@@ -1,5 +1,5 @@
-"""Documents without HTML elements, as blocks: JSON, CSV, XML other than feeds, plain text, and office files
-(`documents`).
+"""Documents without HTML elements, as blocks: JSON, CSV, XML other than feeds, plain text, and the files
+that extras read.
 
 A block is one unit for a reader: a paragraph or list item of a text, a row of a table, a small JSON object or XML
 element on one line. Keys, rows and lines keep their order; numbers keep their spelling. Of a calendar (iCalendar, RFC
@@ -22,7 +22,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from actors.content.bodies.encoding import end_of_prolog
-from actors.content.bodies.markup import Element
+from actors.content.bodies.markup import MOST_COLUMNS, NOT_XML, Element
 from actors.content.bodies.sniffing import (
     CALENDAR,
     SITEMAP,
@@ -35,8 +35,6 @@ from actors.content.bodies.sniffing import (
     text_kind,
 )
 from actors.content.bodies.text import plain
-from actors.content.documents.reading import read_document
-from actors.content.documents.tree import MOST_COLUMNS
 from actors.content.errors import ContentError, NoParts
 from actors.content.feeds.feeds import feed_root
 from actors.content.messages.readings import FILE, not_chosen_by, selector_kind
@@ -47,6 +45,7 @@ from actors.content.pages.selectors import Stand, chosen_by, stands_of
 from actors.content.pages.traits import CELL, HEADING, ITEM
 from actors.content.wording import json_text
 from actors.content.wording.json_text import Location
+from actors.extras import always_on
 
 ROOT: Final = "plain"
 """The tag of the tree that replaces a page's."""
@@ -62,7 +61,6 @@ _MARK: Final = re.compile(r"\s*(?:[-*+•·‣▪–>|]|#{1,6}|\(?\d{1,3}[.)]|\[
 _HEAD: Final = re.compile(r"\s{0,3}#{1,6}\s+\S")
 _UNDERLINE: Final = re.compile(r"\s{0,3}(?:={3,}|-{3,}|~{3,})\s*")
 _DECLARATION: Final = re.compile(r"\s*<\?xml[^>]*\?>")
-_NOT_XML: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 _KINDS_OF_LINES: Final = frozenset({CALENDAR, "a contact card (vCard)", "a playlist (M3U)"})
 _SEARCHED: Final = 64 * 1024
 _DENSE: Final = 0.2
@@ -71,6 +69,10 @@ _GAP: Final = re.compile(r"\n[ \t\r]*\n")
 _LOWER: Final = 1 / 3
 _EVEN: Final = 0.6
 _NARROWEST, _WIDEST = 40, 120
+
+
+# Now, not at the first file: a worker may open no file once it has a task.
+_READERS: Final = tuple(extra.documents() for extra in always_on() if extra.documents is not None)
 
 
 class Plain(Struct, frozen=True):
@@ -87,7 +89,8 @@ def read_file(body: bytes) -> Plain | None:
 
     Raises ContentError if it is locked, damaged or too large.
     """
-    if (found := read_document(body)) is None:
+    read = (reader(body) for reader in _READERS)
+    if (found := next((document for document in read if document is not None), None)) is None:
         return None
     blocks = read_blocks(found.root, judge_furniture=False)
     if not blocks.texts:
@@ -355,7 +358,7 @@ def _xml(text: str) -> Element | None:
     parser = etree.XMLParser(
         recover=True, resolve_entities=False, no_network=True, load_dtd=False, remove_comments=True, remove_pis=True
     )
-    clean = _NOT_XML.sub("", _DECLARATION.sub("", text[:_MOST_MARKUP].lstrip("\ufeff"), count=1))
+    clean = NOT_XML.sub("", _DECLARATION.sub("", text[:_MOST_MARKUP].lstrip("\ufeff"), count=1))
     try:
         root: Element | None = etree.fromstring(clean.encode(), parser)
     except (etree.LxmlError, ValueError):

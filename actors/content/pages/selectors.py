@@ -28,7 +28,7 @@ from cssselect.parser import Function, Selector
 from cssselect.xpath import XPathExpr
 from lxml import etree
 
-from actors.content.bodies.markup import Element
+from actors.content.bodies.markup import NOT_XML, Element
 from actors.content.bodies.text import normalise
 from actors.content.errors import ContentError
 from actors.content.messages.readings import CHOSEN_BY, PATH, bare_selector, json_path_text, selector_kind
@@ -179,7 +179,6 @@ _MOST = 10_000
 """Maximum number of matches."""
 _SECONDS = 1.0
 """Processor time (seconds) that a selector may take on a document if the worker has no deadline."""
-_NOT_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 # cssselect's names of tokens: `<DELIM '!' at 5>`, `<EOF at 7>`.
 _TOKEN = re.compile(r"<(\w+)(?: ([\"'].*[\"']))? at (\d+)>", re.S)
 _QUOTED = re.compile(r"\"[^\"]*\"|'[^']*'")
@@ -351,7 +350,7 @@ def _element(match: Element | str) -> Element:
         return match
     paragraph = etree.Element("p")
     # An attribute without a value, such as `disabled`, is shown by its name.
-    paragraph.text = _NOT_XML.sub("", str(match) or getattr(match, "attrname", None) or "")
+    paragraph.text = NOT_XML.sub("", str(match) or getattr(match, "attrname", None) or "")
     return paragraph
 
 

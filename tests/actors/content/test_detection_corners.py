@@ -10,8 +10,8 @@ import pytest
 from actors.content.detection import detect
 from actors.content.feeds.feeds import read_feed
 from actors.content.messages.readings import FORMATS
-from tests.actors.content.documents.written_files import archive
 from tests.actors.content.written_pages import PROSE, html
+from tests.extras.office.written_files import archive
 
 URL = "https://shore.example/x/"
 ITEM = "<item><guid>1</guid><title>Höhe</title><link>/1</link></item>"

@@ -18,8 +18,8 @@ from actors.notification.reading import notification_of
 from actors.query.explain import PreviewAnswer, PreviewRequest
 from actors.settings import Settings
 from actors.world import TaskRefused, WorkerDied, WorkerTooSlow
-from tests.actors.content.documents.written_files import pdf
 from tests.actors.jail.test_pool import a_jail
+from tests.extras.office.written_files import pdf
 from tests.support.waiting import HANG
 
 pytestmark = pytest.mark.real

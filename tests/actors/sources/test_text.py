@@ -18,8 +18,8 @@ from actors.messages.sources import (
     ExplainSource,
     PreviewSource,
 )
-from tests.actors.content.documents.written_files import docx, pdf, word_table, xlsx
 from tests.actors.sources.harness import SITE, Watching, page, rss, watching
+from tests.extras.office.written_files import docx, pdf, word_table, xlsx
 
 URL = f"https://{SITE}/document"
 ITEMS = [

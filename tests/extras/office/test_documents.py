@@ -10,15 +10,15 @@ import pytest
 
 from actors.content.changes.churn import Verdict, judge
 from actors.content.detection import detect
-from actors.content.documents.tree import MOST_ROWS
 from actors.content.errors import ContentError, NoParts
 from actors.content.messages.requests import PageRequest
 from actors.content.pages.page import PageReading, preview_page, read_page
 from actors.content.pages.plain import read_file
 from actors.content.pages.traits import HEADING, ITEM
 from extras.office.archive import MOST_PARTS, MOST_UNPACKED
+from extras.office.tree import MOST_ROWS
 from storage.records.event import Change, Context
-from tests.actors.content.documents.written_files import (
+from tests.extras.office.written_files import (
     DATE,
     MONEY,
     SHARE,

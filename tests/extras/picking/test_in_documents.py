@@ -8,7 +8,7 @@ from actors.content.pages.page import blocks_in, open_page, read_page
 from actors.content.pages.plain import format_of
 from extras.picking.in_documents import DocumentReaches
 from extras.picking.records import PickHeld
-from tests.actors.content.documents.written_files import docx, p, pdf, word_table, xlsx
+from tests.extras.office.written_files import docx, p, pdf, word_table, xlsx
 from tests.extras.picking.histories import DAY
 from tests.extras.picking.test_trying import reached
 

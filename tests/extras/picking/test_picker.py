@@ -9,8 +9,8 @@ from actors.content.errors import ContentError
 from extras.picking.picker import pick
 from extras.picking.records import BLOCK_EXCERPT as EXCERPT
 from extras.picking.records import MOST_BLOCKS, ActName, PickPage, PickRequest, PickWish, Press, ReachName
-from tests.actors.content.documents.written_files import docx, p, pdf, xlsx
 from tests.actors.content.written_pages import PROSE, html
+from tests.extras.office.written_files import docx, p, pdf, xlsx
 
 URL = "https://shore.example/shop/"
 LIST = "".join(f'<li><a href="/n/{name}">The {name} is open again</a></li>' for name in ("harbour", "museum", "pier"))

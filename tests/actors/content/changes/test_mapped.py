@@ -12,7 +12,7 @@ from actors.content.changes.listed import (
     compare_map,
     next_file,
 )
-from actors.content.documents.sitemaps import MOST_ADDRESSES, Address, Sitemap
+from actors.content.feeds.sitemaps import MOST_ADDRESSES, Address, Sitemap
 
 
 def a_map(*names: str) -> Sitemap:

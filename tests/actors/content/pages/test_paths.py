@@ -12,7 +12,7 @@ from actors.content.errors import ContentError
 from actors.content.messages.requests import PageRequest
 from actors.content.pages.page import NOTHING, preview_page, read_page
 from actors.content.pages.selectors import Path, Stand, path_of, written
-from tests.actors.content.documents.written_files import docx, p, pdf, word_table, xlsx
+from tests.extras.office.written_files import docx, p, pdf, word_table, xlsx
 
 URL = "https://shore.example/x"
 BOOK = {

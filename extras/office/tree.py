@@ -1,4 +1,4 @@
-"""The tree that the file readers build: plain HTML elements, for `pages`."""
+"""The tree that the readers build: plain HTML elements, which are read like a page's."""
 
 from __future__ import annotations
 
@@ -8,31 +8,15 @@ from itertools import takewhile
 from typing import Final
 
 from lxml import etree
-from msgspec import Struct
 
-from actors.content.bodies.markup import Element
+from actors.content.bodies.markup import MOST_COLUMNS, NOT_XML, Element
 
 ROOM: Final = 1 << 20
 """Characters of a file to read, as for a page."""
 MOST_ROWS: Final = 10_000
-MOST_COLUMNS: Final = 64
 MOST_ELEMENTS: Final = 20_000
-NOT_XML: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 _FIGURE: Final = re.compile(r"[\W\d_]*\d[\W\d_]*")
 _YEAR: Final = re.compile(r"(?:19|20)\d\d")
-
-
-class Document(Struct, frozen=True):
-    """The content of a file. says: a checkable description for a person. partial: some of it was not read.
-
-    labels: the place of each block ("page 4"), () if the tree shows it.
-    """
-
-    format: str
-    says: str
-    root: Element
-    partial: bool = False
-    labels: tuple[str, ...] = ()
 
 
 class Writer:

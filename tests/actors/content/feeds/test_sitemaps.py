@@ -5,8 +5,8 @@ import tracemalloc
 
 import pytest
 
-from actors.content.documents.sitemaps import MOST_ADDRESSES, Address, is_sitemap, read_sitemap
 from actors.content.errors import ContentError
+from actors.content.feeds.sitemaps import MOST_ADDRESSES, Address, is_sitemap, read_sitemap
 
 _SPACE = "http://www.sitemaps.org/schemas/sitemap/0.9"
 PLAIN = f"""<?xml version="1.0" encoding="UTF-8"?>

@@ -11,12 +11,12 @@ from pypdf import PdfReader, PdfWriter
 
 from actors.content.changes.churn import Verdict, judge
 from actors.content.detection import detect
-from actors.content.documents.reading import MOST_PAGES
 from actors.content.errors import ContentError
 from actors.content.messages.readings import is_pdf
 from actors.content.pages.page import PageReading, read_page
+from extras.office.pdf import MOST_PAGES
 from storage.records.event import Context
-from tests.actors.content.documents.written_files import pdf
+from tests.extras.office.written_files import pdf
 
 URL = "https://shore.example/fees.pdf"
 WORDS = [

@@ -1,4 +1,4 @@
-"""The readers of files: PDF (ISO 32000) here, and those of extras.
+"""The reader of PDF (ISO 32000).
 
 pypdf finds the text of each page, line by line. A PDF places letters and has no paragraphs. So lines that break off in
 mid-sentence are joined. Lines at the head or foot of most pages (titles, page numbers) are dropped, since they move
@@ -15,25 +15,20 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 from unicodedata import normalize
 
+# pypdf imports these in functions, and a worker opens no file once it has a task.
+import pypdf._codecs._codecs
+import pypdf._codecs.core_font_metrics
+import pypdf._configuration
+import pypdf._text_extraction
+import pypdf.filters
+import pypdf.generic._image_inline
+import pypdf.xmp  # noqa: F401
 from pypdf import PageObject, PdfReader
 from pypdf.errors import DependencyError, FileNotDecryptedError
 
-from actors.content.documents.tree import NOT_XML, ROOM, Document, Writer, number
+from actors.content.bodies.markup import NOT_XML, Document
 from actors.content.errors import ContentError
-from actors.content.messages.readings import is_pdf
-from actors.extras import always_on
-
-# Now, not at the first file: a worker may open no file once it has a task.
-_READERS: Final = tuple(extra.documents() for extra in always_on() if extra.documents is not None)
-
-
-def read_document(body: bytes) -> Document | None:
-    """Read a file; None if no reader fits. Raises ContentError if it is locked, damaged or larger than the bounds."""
-    if is_pdf(body):
-        return read_pdf(body)
-    read = (reader(body) for reader in _READERS)
-    return next((document for document in read if document is not None), None)
-
+from extras.office.tree import ROOM, Writer, number
 
 MOST_PAGES: Final = 200
 _EDGE: Final = 2
