@@ -19,14 +19,13 @@ from werkzeug.routing import BaseConverter
 from actors.app_context import AppContext
 from actors.bins import PATH
 from actors.extras import always_on
-from api.application import Application
-from api.bin_endpoint import BinEndpoint
+from api.application import Application, Face
 from api.dashboard.face import Dashboard
 from api.dashboard.table import SCREENS
-from api.describing import described
-from api.face import Face
+from api.docs.routes import described
+from api.endpoint import BinEndpoint
 from api.key_face import BODY_TIMEOUT, KeyFace, view_of
-from api.nouns import metrics
+from api.nouns.service import METRICS
 from api.openapi.nouns import ROUTES
 from api.peers import caller
 from api.problems import INTERNAL
@@ -80,13 +79,13 @@ def _told(path: str) -> str:
 
 def make_app(context: AppContext) -> Api:
     """Return the application with all routes and hooks."""
-    routes = [route for route in ROUTES if route not in metrics.ROUTES] if context.settings.metrics_bind else ROUTES
+    routes = [route for route in ROUTES if route not in METRICS] if context.settings.metrics_bind else ROUTES
     return _made(Api(context), described(routes, context.settings.public_url()))
 
 
 def make_metrics_app(context: AppContext) -> Api:
     """Return the application of the `metrics_bind` listener. It needs a key."""
-    return _made(Api(context, alone=True), metrics.ROUTES)
+    return _made(Api(context, alone=True), METRICS)
 
 
 def make_admin_app(context: AppContext, owner: ApiKey) -> Api:

@@ -1,24 +1,81 @@
-"""The application that both faces share: limits, streams, counts, registered paths. `app.py` adds the faces."""
+"""The application that its faces share: limits, streams, counts, registered paths. `app.py` adds the faces.
+
+A face is access control and the form of refusals, one for programs and one for people. `app.py` does their common part:
+request id, client address, common headers, log line, faults.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any, Protocol
 
+from quart.routing import QuartRule
 from quart_trio import QuartTrio
 
 from actors.app_context import AppContext
 from api.auth import LastUsed
-from api.face import Face
 from api.idempotency import Repeats
 from api.peers import only_https
+from api.problems import Refusal
 from api.ratelimit import Limiter
 from api.refusals import RefusedCalls
 from api.route import Route
-from api.rule import Rule
 from api.streams.streams import Streams
 from api.unsent import Unsent
 from storage.records.key import ApiKey
+
+if TYPE_CHECKING:
+    from quart import Response
+
+
+class Face(Protocol):
+    """Called in a request's context, after the application has set `g.request_id` and `g.address`."""
+
+    limit: int
+    """The longest body, in bytes."""
+    owner: bool
+    """Whether refusals may reveal details that only the service's owner should know."""
+
+    async def admit(self) -> Response | None:
+        """Identify and admit the caller, or return an answer. Raises Refusal, StorageError, HTTPException."""
+
+    def refused(self, refusal: Refusal, error: Exception) -> Response:
+        """Render a refusal."""
+
+    def sign_off(self, response: Response) -> None:
+        """Add the headers that all answers of this face carry."""
+
+    def asker(self) -> str | None:
+        """Return the caller's name for the log."""
+
+
+_KEPT = ("_parts", "_trace", "_converters", "arguments")
+"""The attributes that a rule derives from its path alone, and that never change later."""
+_read: dict[tuple[str, bool, type | None], dict[str, object]] = {}
+"""The same attributes by path, slashes, and the converter of `part`. Its size is the program's number of paths."""
+
+
+class Rule(QuartRule):
+    """A rule that only matches. Compiling the URL builders, two functions per rule, would dominate start-up.
+
+    The process parses each path once, for all applications.
+    """
+
+    def compile(self) -> None:
+        """Parse the path, or reuse the result of another application's rule."""
+        key = self.rule, bool(self.merge_slashes), self.map.converters.get("part")
+        if key in _read:
+            self.__dict__.update(_read[key])
+        else:
+            super().compile()
+            _read[key] = {name: self.__dict__[name] for name in _KEPT}
+
+    def _compile_builder(self, append_unknown: bool = True) -> Callable[..., tuple[str, str]]:
+        return _makes_no_url
+
+
+def _makes_no_url(rule: Rule, **values: object) -> tuple[str, str]:
+    raise NotImplementedError(f"{rule.rule}: URLs are written out where they are needed")
 
 
 class Application(QuartTrio):

@@ -1,16 +1,24 @@
 """Endpoints before Quart, for anyone without a key: no session, no cookie, no route, so that a request costs little.
 
 An endpoint has a rate limit for each neighbourhood of addresses, and the same headers in each answer.
+
+That of the bins runs before Quart because a bin takes any method, interprets nothing (the sender's Authorization is not
+ours) and truncates a long body instead of refusing it. It always answers `ok`, in a type that no browser runs. Our own
+deliveries arrive within the process, since the guard would refuse our address. Signatures are checked when someone
+opens a capture, so strangers cost little.
 """
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any, ClassVar, NamedTuple
 
 import trio
 from werkzeug.datastructures import Headers
 
+from actors.bins import BODY, GONE, PATH, ArrivedRequest, Bins
 from actors.errors import DomainError
 from api.application import Application
 from api.peers import caller
@@ -110,3 +118,84 @@ class Endpoint:
             body = b"" if scope["method"] == "HEAD" else reply.body
             await send({"type": "http.response.body", "body": body, "more_body": False})
             nursery.cancel_scope.cancel()
+
+
+READ = 4 << 20
+"""Bytes of a body to read; beyond that the connection closes."""
+WITHIN = 15.0
+"""Seconds for a body to arrive."""
+AT_ONCE = 64
+"""Concurrent requests; with the bytes kept of each, 16 MiB."""
+OF_ONE = 8
+"""Concurrent requests from one address."""
+OK = b"ok\n"
+
+
+class BinEndpoint(Endpoint):
+    """The application of the bins' addresses."""
+
+    path, name = PATH, "bins"
+    harmless: ClassVar[Mapping[str, str]] = {"content-security-policy": "sandbox; default-src 'none'"}
+
+    def __init__(self, api: Application) -> None:
+        super().__init__(api)
+        self._bins = Bins(api.context.world, api.context.storage, api.base_url)
+        self._open: Counter[str] = Counter()
+
+    def __repr__(self) -> str:
+        return f"<BinEndpoint {self._open.total()} of {AT_ONCE} requests under way>"
+
+    async def reply(self, request: Arrived) -> Reply:
+        """Store one request and answer it. Raises Refusal, StorageError."""
+        scope = request.scope
+        path = scope["raw_path"].decode("latin-1")
+        bin = await self._bins.at(path)
+        if bin is None:
+            raise Refusal("not-found", GONE)
+        with self._place(request.peer):
+            body = _Body()
+            with trio.move_on_after(WITHIN) as patience:
+                await body.read(request)
+            query = scope["query_string"].decode("latin-1")
+            named = tuple((name.decode("latin-1"), value.decode("latin-1")) for name, value in scope["headers"])
+            whole = request.ended and not body.cut and len(body.kept) == body.size
+            arrived = ArrivedRequest(scope["method"], path, query, named, bytes(body.kept), body.size, whole)
+            if not await self._bins.keep(bin, arrived):
+                raise Refusal("not-found", GONE)
+        if patience.cancelled_caught:
+            raise Refusal("request-timeout", f"The body did not arrive within {WITHIN:g} s. The received part is kept.")
+        return Reply(200, "text/plain; charset=utf-8", OK)
+
+    @contextmanager
+    def _place(self, peer: str) -> Iterator[None]:
+        """Hold a slot for the request. Raises Refusal."""
+        if self._open[peer] >= OF_ONE:
+            raise Refusal("rate-limited", f"At most {OF_ONE} requests to bins at once.", headers={"Retry-After": "5"})
+        if self._open.total() >= AT_ONCE:
+            raise Refusal("unavailable", "The bins are busy.", headers={"Retry-After": "5"})
+        self._open[peer] += 1
+        try:
+            yield
+        finally:
+            self._open[peer] -= 1
+            if not self._open[peer]:
+                del self._open[peer]
+
+
+class _Body:
+    """A request's body as it arrives. kept: its beginning; cut: it broke off."""
+
+    def __init__(self) -> None:
+        self.kept = bytearray()
+        self.size = 0
+        self.cut = False
+
+    async def read(self, request: Arrived) -> None:
+        """Read until the end, the limit `READ`, or a disconnect."""
+        while not request.ended and self.size < READ:
+            piece = await request.next()
+            if piece is None:
+                self.cut = True
+                return
+            self.kept += piece[: BODY - len(self.kept)]
+            self.size += len(piece)

@@ -11,16 +11,16 @@ from werkzeug.exceptions import MethodNotAllowed, RequestEntityTooLarge, Request
 from werkzeug.exceptions import NotFound as HTTPNotFound
 
 from actors.observer import FinishedCall
-from api import cors, ratelimit
+from api import ratelimit
 from api.application import Application
 from api.auth import identify, unauthorized
-from api.peers import passed_on
+from api.nouns.service import PROBES
+from api.peers import answer_to_preflight, cors_headers, passed_on
 from api.problems import MEDIA, FieldError, Refusal
 from api.ratelimit import STRANGERS, Verdict, limit_of
 from api.route import PUBLIC, Answer, Call, Route
 from api.unsent import ASKER, OPENED, Asker
 from api.validation import check_form, read_body, read_query
-from api.wellknown import PROBES
 from api.within import Within
 from storage.errors import StorageError
 from storage.records.key import ApiKey
@@ -98,7 +98,7 @@ class KeyFace:
         if verdict is not None:
             for name, value in verdict.headers():
                 response.headers[name] = value
-        for name, value in cors.readable(request.headers, self._app.origins).items():
+        for name, value in cors_headers(request.headers, self._app.origins).items():
             if name == "Vary":
                 response.vary.add(value)
             else:
@@ -172,7 +172,7 @@ def _is_spelt_out(raw: bytes, route: Route | None) -> bool:
 
 def _preflight(app: Application) -> Response | None:
     methods = app.fixed.get(request.path) or app.url_map.bind("").allowed_methods(request.path)
-    headers = cors.preflight(request.headers, app.origins, methods) if methods else None
+    headers = answer_to_preflight(request.headers, app.origins, methods) if methods else None
     return None if headers is None else Response(b"", status=204, headers=dict(headers))
 
 

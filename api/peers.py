@@ -1,4 +1,4 @@
-"""A request's client: its address, the host name it asks for, and requests that another program passed on. Pure.
+"""A request's client: its address, the host name it asks for, its origin, and requests passed on by programs. Pure.
 
 Only the address of the connection cannot be forged. Behind a proxy it is the proxy's, and `X-Forwarded-For` and
 `Forwarded` (RFC 7239) name the client; but anyone can write them. So read them from the right, where the nearest proxy
@@ -12,12 +12,17 @@ the page's name. API callers need a key, which such a page lacks.
 The admin socket asks for no key, so a forwarded request would gain full access. Browsers cannot open a Unix socket, but
 a proxy or a forwarded port can. Headers reveal such requests: browsers send `Origin` or `Sec-Fetch-Site`, proxies name
 the client, and a hostile page has no local host name.
+
+CORS (Fetch standard) says which origins may read the API's answers. The operator lists exact origins; the default is
+none. Keys travel in headers that a page sets itself, and cookies open nothing here, so
+`Access-Control-Allow-Credentials` is never sent. Other origins get the same answers without CORS headers, and the
+browser blocks them.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from ipaddress import IPv4Network, IPv6Address, IPv6Network, ip_address
 from urllib.parse import urlsplit
 
@@ -169,3 +174,49 @@ def passed_on(headers: Headers) -> str:
     """
     found = next((name for name in (*_BROWSER, *_PROXY) if name in headers), "")
     return found or ("" if is_ours(headers.get("Host", ""), "", "") else "Host")
+
+
+MAX_AGE = 7_200
+"""Seconds that a browser may cache the preflight; no browser caches it longer."""
+SENT = (
+    *("Authorization", "X-API-Key", "Content-Type", "Last-Event-ID", "If-Match", "If-None-Match"),
+    *("Idempotency-Key", "X-Request-Id", "MCP-Protocol-Version", "Mcp-Session-Id"),
+)
+"""Request headers that a page may set."""
+SEEN = (
+    *("Sanderling-Replay-From", "X-Request-Id", "Link", "ETag", "Location", "Retry-After", "Allow"),
+    *("RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset", "RateLimit-Policy"),
+    *("Idempotency-Replayed", "WWW-Authenticate", "Mcp-Session-Id"),
+)
+"""Answer headers that a page may read."""
+
+
+def named_origin(headers: Headers, origins: Collection[str]) -> str | None:
+    """Return the request's origin if the operator allows it."""
+    said = headers.getlist("Origin")
+    return said[0] if len(said) == 1 and said[0] in origins else None
+
+
+def answer_to_preflight(headers: Headers, origins: Collection[str], methods: Iterable[str]) -> Mapping[str, str] | None:
+    """Return the headers that answer a preflight, or None if it is none. methods: those of the path."""
+    if named_origin(headers, origins) is None or "Access-Control-Request-Method" not in headers:
+        return None
+    return {
+        "Access-Control-Allow-Methods": ", ".join(sorted(methods)),
+        "Access-Control-Allow-Headers": ", ".join(SENT),
+        "Access-Control-Max-Age": str(MAX_AGE),
+    }
+
+
+def cors_headers(headers: Headers, origins: Collection[str]) -> Mapping[str, str]:
+    """Return the CORS headers of every answer; none without allowed origins."""
+    if not origins:
+        return {}
+    origin = named_origin(headers, origins)
+    if origin is None:
+        return {"Vary": "Origin"}
+    return {
+        "Vary": "Origin",
+        "Access-Control-Allow-Origin": origin,
+        "Access-Control-Expose-Headers": ", ".join(SEEN),
+    }

@@ -18,9 +18,9 @@ from storage.records.key import ApiKey
 
 if TYPE_CHECKING:
     from actors.app_context import AppContext
-    from api.feed import Feed
     from api.ratelimit import Limiter
     from api.streams.export import Export
+    from api.streams.feed import Feed
     from api.streams.reader import Reader
     from api.streams.streams import Streams
     from api.within import Within

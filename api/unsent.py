@@ -15,9 +15,9 @@ from typing import Any, NamedTuple, Self
 
 from werkzeug.datastructures import Headers
 
-from api.address_limit import counted_as
 from api.peers import Network, caller, is_trusted
 from api.problems import MEDIA, Refusal
+from api.ratelimit import counted_as
 
 OF_ONE = 16 << 20
 """Bytes for one key, for one address, and for all callers without a key together."""

@@ -12,9 +12,9 @@ from actors.language.speaking import say
 from actors.settings import Settings, masked, meaning
 from api.dashboard.drawing.figures import size
 from api.dashboard.screen import Page, Screen, Visit
-from api.feed import overview_of
 from api.fields.admin import TreeQuery
 from api.nouns import admin as operations
+from api.streams.feed import overview_of
 from storage.records.identity import Millis, millis_of
 from storage.records.states import HEALTH, PARTS
 

@@ -11,9 +11,9 @@ from actors.language.speaking import noted, say, say_many
 from api.dashboard.screen import HOUR, Page, Screen, Visit
 from api.dashboard.sources.display import shown_as
 from api.dashboard.stream import newest
-from api.feed import overview_of
 from api.fields.admin import TreeQuery, TreeRow
 from api.nouns import admin as system
+from api.streams.feed import overview_of
 from storage.records.destination import Destination
 from storage.records.identity import Millis
 from storage.records.states import DESTINATIONS, HEALTH, PARTS, SOURCES, DestinationState, State

@@ -2,5 +2,5 @@
 
 It is rendered on the server from `/openapi.json` alone, without scripts, fonts or external resources. So it works
 offline and in any browser, and find-in-page finds everything, since nothing is folded. Templates escape every value,
-so text cannot become markup. Start with `templates/reference.html`, then `page.py`; `api.describing` serves.
+so text cannot become markup. Start with `templates/reference.html`, then `page.py`; `routes.py` serves.
 """

@@ -1,4 +1,4 @@
-"""Wire shapes of the parameters of streams, history and export."""
+"""Wire shapes of the parameters of lists, streams, history and export."""
 
 from __future__ import annotations
 
@@ -6,8 +6,26 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
-from api.cursors import Cursor, Limit
 from storage.records.tiers import SourceType
+
+Limit = Annotated[int, Meta(ge=1, le=1000, description="Most items of a page", examples=[100])]
+Cursor = Annotated[
+    str,
+    Meta(
+        min_length=1,
+        max_length=500,
+        description="From the `Link` of the previous page; opaque",
+        extra_json_schema={"format": "cursor"},
+    ),
+]
+
+
+class ListQuery(Struct, frozen=True, forbid_unknown_fields=True):
+    """The part of a list to return."""
+
+    limit: Limit = 100
+    cursor: Cursor | None = None
+
 
 Value = Annotated[str, Meta(min_length=1, max_length=500)]
 _SOURCE = {"format": "source-or-prefix"}

@@ -18,7 +18,6 @@ from actors.open_streams import OpenStream
 from actors.overseer.overseer import Whole
 from actors.overseer.rows import Asked, Row, first_line
 from actors.settings import Settings, masked
-from api.feed import Feed, overview_of
 from api.fields import admin as wire
 from api.fields.sources import HeldEvents
 from api.nouns import keys, sources
@@ -26,6 +25,7 @@ from api.nouns import why as coverage
 from api.nouns.context import OperationContext
 from api.nouns.sources import time_or_null
 from api.route import Answer, Call, Route
+from api.streams.feed import Feed, overview_of
 from api.streams.sse import MEDIA
 from storage.records import trail
 from storage.records.destination import Attempt, Destination, Rates, Waiting

@@ -10,9 +10,9 @@ from actors.errors import Conflict, NotFound, Unprocessable
 from actors.inheriting import defaults_of
 from actors.messages.declaring import mirrored
 from actors.query import QueryError, UnknownLanguage, parse
-from api.cursors import ListQuery
 from api.etags import etag_of, expected, shown
 from api.fields import alerts as wire
+from api.fields.queries import ListQuery
 from api.nouns import destinations
 from api.nouns.context import OperationContext, alert_named, edit_of, known_id, put_in_force, refuse_stale, whole
 from api.nouns.streams import CHANNELS

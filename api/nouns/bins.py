@@ -2,7 +2,7 @@
 
 A capture is judged as of its arrival: its timestamp against that time, its signature against the secrets that were live
 then. An event takes some 100 microseconds of arithmetic, and a digest may hold hundreds, so yield in between.
-Strangers' requests to bins arrive in `bin_endpoint.py`.
+Strangers' requests to bins arrive in `endpoint.py`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from actors.signatures import webhook
 from actors.signatures.event import KeySet, check
 from actors.signatures.receipt import HEADERS, Receipt, ReceivedEvent, conclude, read
 from actors.signatures.verdict import Cause, Verdict
-from api.cursors import Cursor, ListQuery
+from api.fields.queries import Cursor, ListQuery
 from api.nouns.context import OperationContext, known_id
 from api.pagination import next_page, oldest_first, place
 from api.route import Answer, Call, routes_below

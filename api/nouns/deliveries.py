@@ -24,8 +24,8 @@ from actors.notification.dialects import DialectName
 from actors.notification.fitting import message_of, title_of
 from actors.notification.message_template import SPECIMENS
 from actors.notification.reading import Notification, digest_of, notification_of
-from api.cursors import ListQuery
 from api.fields.destinations import KindName
+from api.fields.queries import ListQuery
 from api.nouns.alert_previews import AlertPreviewRequest, Stretch, trial
 from api.nouns.context import OperationContext, alert_named
 from api.nouns.destinations import kind_of, mailbox_of, named

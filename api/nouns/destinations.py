@@ -27,9 +27,9 @@ from actors.messages.views import TestResult
 from actors.messages.workers import DestinationMessage, TestDelivery
 from actors.sealed_places import check_named, of_destination
 from actors.signatures import webhook
-from api.cursors import ListQuery
 from api.etags import etag_of, expected, shown
 from api.fields import destinations as wire
+from api.fields.queries import ListQuery
 from api.nouns.context import OperationContext, alert_named, guarded, known_id, put_in_force, refuse_stale, whole
 from api.pagination import oldest_first
 from api.route import LETS_OUT, Answer, Call, routes_below

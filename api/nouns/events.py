@@ -18,16 +18,14 @@ from msgspec import Meta, Struct
 from actors.errors import NotFound
 from actors.messages.declaring import Time
 from actors.query import Query, QueryError, parse
-from api.cursors import decode_cursor, encode_cursor
 from api.fields.queries import EventsQuery, ExportQuery
 from api.nouns.context import OperationContext
-from api.pagination import next_link
+from api.pagination import decode_cursor, encode_cursor, next_link
 from api.problems import Refusal, invalid
 from api.route import Answer, Call, Route
 from api.streams.channels import Channel
 from api.streams.export import MEDIA, Export
-from api.streams.holder import Holder
-from api.streams.reader import EventFilter
+from api.streams.reader import EventFilter, Holder
 from api.streams.searching import Texts
 from storage.records.event import Event, Filter, Stored
 from storage.records.identity import START, Millis, Seq, id_of, millis_of, parse_rfc3339, rfc3339, seq_at, seq_of

@@ -14,9 +14,9 @@ from actors.messages.declaring import mirrored
 from actors.messages.requests import SourcePatch, TagSettings
 from actors.messages.sources import SetTagDefaults
 from actors.selection import SourceSelection
-from api.cursors import ListQuery
 from api.etags import etag_of, expected, expected_by_put, shown
 from api.fields import sources as wire
+from api.fields.queries import ListQuery
 from api.nouns import alerts, sources
 from api.nouns.alerts import tags_in
 from api.nouns.context import OperationContext

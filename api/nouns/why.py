@@ -14,7 +14,7 @@ from actors.messages.declaring import Time
 from actors.messages.views import PushView, SourceExplanation, SourceView
 from actors.query import QueryError, Texts, UnknownLanguage, matches, parse, told_in
 from actors.signatures.coverage import CoverageReceipt, Logged, receipt_of, said
-from api.cursors import Cursor
+from api.fields.queries import Cursor
 from api.fields.sources import HeldEvents, PushStatus, SourceStatus
 from api.nouns import events, sources
 from api.nouns.context import OperationContext

@@ -6,7 +6,6 @@ from functools import cache
 from typing import Final, NamedTuple
 
 from actors.extras import always_on
-from api import wellknown
 from api.nouns import (
     admin,
     alert_previews,
@@ -15,9 +14,9 @@ from api.nouns import (
     deliveries,
     destinations,
     events,
-    metrics,
     practice,
     previews,
+    service,
     sources,
     tags,
     templates,
@@ -58,8 +57,8 @@ NOUNS: Final = (
     Noun("secrets", secrets.ROUTES),
     Noun("agents", _of_extras("agents")),
     Noun("practice", practice.ROUTES),
-    Noun("admin", (*admin.ROUTES, *metrics.ROUTES)),
-    Noun("service", wellknown.ROUTES),
+    Noun("admin", (*admin.ROUTES, *service.METRICS)),
+    Noun("service", service.ROUTES),
 )
 """In the order of their tags in the description."""
 ROUTES: Final = tuple(route for noun in NOUNS for route in noun.routes)

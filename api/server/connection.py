@@ -18,7 +18,7 @@ from hypercorn.protocol.h11 import H11Protocol
 from hypercorn.trio.tcp_server import MAX_RECV, TCPServer
 from hypercorn.trio.worker_context import WorkerContext
 
-from api.address_limit import AddressLimit
+from api.ratelimit import AddressLimit
 from api.server.exchange import Exchange, Message, refused
 from api.server.http1 import Http1
 from api.server.wire import Wire

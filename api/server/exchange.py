@@ -26,9 +26,9 @@ from storage.records.key import ApiKey
 from storage.records.secrecy import without_secrets
 
 if TYPE_CHECKING:
-    from api.feed import Feed
-    from api.streams.holder import Holder
+    from api.streams.feed import Feed
     from api.streams.keepalives import Writer
+    from api.streams.reader import Holder
 
 GONE = (trio.BrokenResourceError, trio.ClosedResourceError, trio.TooSlowError)
 """Errors of a send after the client disconnected or was cut: the normal end of a stream."""

@@ -21,9 +21,9 @@ from hypercorn.trio.worker_context import WorkerContext
 from actors.app_context import AppContext
 from actors.extras import always_on
 from actors.world import Renewal
-from api.address_limit import AddressLimit
 from api.app import Api, make_app
 from api.problems import MEDIA, Refusal
+from api.ratelimit import AddressLimit
 from api.server.connection import HEAD_TIMEOUT, Connection, ConnectionLimit, LimitReached
 from api.server.wire import SecureWire, Wire, peer_of, wire_of
 from supervision import Child, ChildSpec

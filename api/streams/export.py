@@ -28,8 +28,8 @@ from storage.records.session import Session
 from storage.sql.stores.log import EventLog
 
 if TYPE_CHECKING:
-    from api.streams.holder import Holder
     from api.streams.keepalives import Writer
+    from api.streams.reader import Holder
 
 
 FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")

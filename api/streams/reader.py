@@ -24,9 +24,14 @@ from api.streams.sse import Form, frame_of, frames
 from storage.append import Recent
 from storage.records.event import EVERYTHING, Filter, Stored
 from storage.records.identity import Seq
+from storage.records.key import ApiKey
+from storage.records.session import Session
 from storage.records.tiers import Kind
 from storage.sql.stores.log import EventLog
 from storage.tail import Tail
+
+Holder = ApiKey | Session
+"""The owner of a stream or export: a program's key, or a dashboard session."""
 
 SEND_SIZE = 64 << 10
 """Bytes after which a send is full; an event is never split."""

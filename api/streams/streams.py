@@ -20,9 +20,8 @@ from actors.world import Jail
 from api.problems import Refusal
 from api.streams.channels import Channels
 from api.streams.export import Exports
-from api.streams.holder import Holder
 from api.streams.keepalives import Pulse, Signs, Writer
-from api.streams.reader import Reader
+from api.streams.reader import Holder, Reader
 from api.streams.searching import Texts
 from api.streams.sse import keepalive, opening
 from api.streams.subscriptions import Subscribers

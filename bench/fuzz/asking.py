@@ -21,10 +21,10 @@ from actors.query.nodes import All, Node, Not, Phrase, Word, units
 from actors.query.nodes import Any as AnyOf
 from actors.query.parts import Part
 from actors.query.words import LONGEST
-from api.cursors import decode_cursor, encode_cursor
 from api.fields.alerts import NewAlert
 from api.fields.queries import StreamQuery
 from api.nouns.events import event_filter_of
+from api.pagination import decode_cursor, encode_cursor
 from api.problems import Refusal
 from api.streams import searching
 from api.streams.sse import event_frame, frames

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from api.describing import described
+from api.docs.routes import described
 from api.openapi.document import document
 from api.openapi.nouns import ROUTES
 from clients.generate import python, typescript

@@ -14,9 +14,9 @@ from actors.errors import Conflict, NotFound, Unprocessable
 from actors.messages.declaring import Revision, UpdatedBy, mirrored, patch_of, record_of
 from actors.messages.requests import ManagedBy
 from actors.notification.dialects import one_line
-from api.cursors import ListQuery
 from api.etags import etag_of, expected, shown
 from api.fields.alerts import PrivateSources, SourceId
+from api.fields.queries import ListQuery
 from api.nouns.alerts import named_in
 from api.nouns.context import OperationContext, edit_of, known_id, refuse_stale, whole
 from api.nouns.events import event_filter_of

@@ -100,7 +100,7 @@ def commands() -> str:
 
 def api() -> str:
     """Return the page of all operations, by group."""
-    from api.describing import described
+    from api.docs.routes import described
     from api.openapi.document import document
     from api.openapi.nouns import ROUTES
 

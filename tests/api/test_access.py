@@ -16,8 +16,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from api.nouns.service import LOOK_KEYS, SECURITY_TXT
 from api.route import PUBLIC, SCOPES, Answer, Call, Route
-from api.wellknown import LOOK_KEYS, SECURITY_TXT
 from sanderling.logs import make_log
 from storage.errors import Unavailable
 from storage.records.alert import Alert

@@ -10,7 +10,7 @@ import pytest
 import trio
 import trio.testing
 
-from api.address_limit import AddressLimit
+from api.ratelimit import AddressLimit
 from api.server.wire import peer_of
 from tests.api.house import House, StreamPair, make_house, running
 from tests.api.server.test_server import GET, read_all

@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 from actors.settings import Settings
-from api.cors import SEEN, SENT
+from api.peers import SEEN, SENT
 from tests.api.house import House, make_house, running
 from tests.api.listening import listening
 

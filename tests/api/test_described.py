@@ -16,9 +16,9 @@ from msgspec.structs import fields
 from actors.delivery import digest
 from api.docs.page import reference
 from api.nouns.deliveries import Digest
+from api.openapi.document import KINDS_SENT
 from api.openapi.nouns import ROUTES
 from api.openapi.schemas import published
-from api.openapi.webhooks import KINDS_SENT
 from api.problems import KINDS
 from tests.api.house import House
 from tests.api.walk import all_routes

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from actors.messages.views import SourceView
-from api.cursors import decode_cursor, encode_cursor
+from api.pagination import decode_cursor, encode_cursor
 from api.problems import Refusal
 from storage.records.destination import Attempt
 from storage.records.identity import Millis

@@ -7,7 +7,7 @@ from werkzeug.exceptions import NotFound
 from werkzeug.routing import Map
 from werkzeug.routing import Rule as Base
 
-from api.rule import Rule
+from api.application import Rule
 
 
 def matched(map: Map, path: str) -> tuple[str, dict[str, object]]:

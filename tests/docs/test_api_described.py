@@ -13,7 +13,7 @@ from jsonschema import Draft202012Validator
 from referencing import Registry
 from referencing.jsonschema import DRAFT202012
 
-from api.describing import described
+from api.docs.routes import described
 from api.openapi.document import document
 from api.openapi.nouns import ROUTES
 from api.openapi.nouns import operations as words

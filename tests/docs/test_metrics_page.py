@@ -13,7 +13,7 @@ from actors.jail.inline import InlineJail
 from actors.settings import Settings
 from actors.signing import signing_keys
 from actors.system import System
-from api.nouns.metrics import exposition
+from api.nouns.service import exposition
 from tests.rules.source_files import ROOT
 from tests.support.in_loop import Disk, InLoopStorage
 from tests.support.memory_network import MemoryNetwork, a_world

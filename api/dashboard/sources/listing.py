@@ -16,7 +16,6 @@ from actors.language.speaking import noted, say, say_as, say_many
 from actors.messages.requests import Schedule, SourcePatch
 from actors.messages.views import SourceView
 from actors.selection import SourceSelection, SourceSort
-from api.cursors import decode_cursor, encode_cursor
 from api.dashboard.forms import Confirm, Form, Wrong, draft_of
 from api.dashboard.lists import Chip, address, chips, views_of
 from api.dashboard.picker import every as every_source
@@ -28,6 +27,7 @@ from api.nouns import sources
 from api.nouns import tags as tag_defaults
 from api.nouns.context import OperationContext
 from api.nouns.sources import Failed
+from api.pagination import decode_cursor, encode_cursor
 from storage.records import trail
 from storage.records.source import OWN_NAMESPACES, RESTS
 from storage.records.states import HEALTH, SOURCES, Flag, SourceState

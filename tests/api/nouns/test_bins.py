@@ -11,7 +11,7 @@ import pytest
 import trio
 
 from actors.bins import BODY, KEPT, LIFE, MOST_BINS
-from api.bin_endpoint import AT_ONCE, OF_ONE, READ
+from api.endpoint import AT_ONCE, OF_ONE, READ
 from extras.receiver.capture import Capture, is_capture, of_json
 from extras.receiver.documents import items
 from storage.records.identity import parse_rfc3339

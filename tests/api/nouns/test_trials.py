@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from api.cursors import ListQuery
+from api.fields.queries import ListQuery
 from api.nouns.alert_previews import AlertPreviewRequest, Stretch, trial
 from storage.records.alert import Scope
 from storage.records.identity import Seq

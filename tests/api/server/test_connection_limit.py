@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from api.address_limit import AddressLimit
+from api.ratelimit import AddressLimit
 from api.server.connection import ConnectionLimit, LimitReached
 
 ONE, OTHER = "192.0.2.1", "192.0.2.2"

@@ -87,7 +87,7 @@ def test_the_page_of_commands_has_every_command() -> None:
 
 
 def test_the_page_of_the_api_has_every_operation() -> None:
-    from api.describing import described
+    from api.docs.routes import described
     from api.openapi.nouns import ROUTES
 
     shown = page("reference").markdown

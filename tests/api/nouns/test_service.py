@@ -9,7 +9,7 @@ import trio
 from actors.matcher.actor import Lag
 from actors.signing import Directory
 from actors.sources.schedule.budgets import LookRate
-from api.wellknown import LOOK_KEYS, look_keys, security_txt
+from api.nouns.service import LOOK_KEYS, look_keys, security_txt
 from tests.api.house import House
 
 

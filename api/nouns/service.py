@@ -1,11 +1,23 @@
-"""Routes that need no key: public signing keys, and health."""
+"""The service itself: public signing keys and health, which need no key, and all metrics in the Prometheus text format.
+
+The metrics are plain numbers in memory (`actors/metrics.py`), formatted at each scrape. The process's own (memory,
+processor time, open files) keep the names that the client library gives them everywhere.
+"""
 
 from __future__ import annotations
 
+import platform
+from collections.abc import Iterator
+from itertools import accumulate
 from typing import Any
 
 import trio
+from prometheus_client import CollectorRegistry, ProcessCollector, generate_latest
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily, Metric
+from prometheus_client.registry import Collector
 
+from actors.app_context import AppContext
+from actors.metrics import Counter, Gauge, Histogram
 from api.problems import FieldError, Refusal
 from api.route import PUBLIC, Answer, Call, Route
 from storage.records.identity import Millis, rfc3339
@@ -127,4 +139,70 @@ ROUTES = (
     ),
     _route(HEALTHZ, healthz, "Check that the process is alive."),
     _route(READYZ, readyz, "Check that the service is ready."),
+)
+
+
+PREFIX = "sanderling_"
+METRICS_MEDIA = "text/plain; version=0.0.4; charset=utf-8"
+
+
+class Figures(Collector):
+    """Collects everything from the app context."""
+
+    def __init__(self, context: AppContext) -> None:
+        self._context = context
+
+    def collect(self) -> Iterator[Metric]:
+        """Yield the families, in the order of the manual's page."""
+        version = self._context.overseer.version
+        build = GaugeMetricFamily(f"{PREFIX}build_info", "The running program; always 1.", labels=("version", "python"))
+        build.add_metric((version, platform.python_version()), 1)
+        yield build
+        for figure in self._context.figures():
+            kind = CounterMetricFamily if figure.counts else GaugeMetricFamily
+            family = kind(PREFIX + figure.name, figure.says, labels=figure.labels)
+            for values, value in figure.values.items():
+                family.add_metric(values, value)
+            yield family
+        for metric in self._context.world.metrics:
+            yield _family(metric)
+
+
+def _family(metric: Counter | Gauge | Histogram) -> Metric:
+    name = PREFIX + metric.name
+    match metric:
+        case Counter():
+            counter = CounterMetricFamily(name, metric.says, labels=metric.labels)
+            for values, value in metric.values.items():
+                counter.add_metric(values, value)
+            return counter
+        case Gauge():
+            return GaugeMetricFamily(name, metric.says, value=metric.value)
+        case Histogram():
+            ends = (*(f"{bound:g}" for bound in metric.bounds), "+Inf")
+            buckets = list(zip(ends, map(float, accumulate(metric.counts)), strict=True))
+            return HistogramMetricFamily(name, metric.says, buckets=buckets, sum_value=metric.total)
+
+
+def exposition(context: AppContext) -> bytes:
+    registry = CollectorRegistry(auto_describe=False)
+    registry.register(Figures(context))
+    ProcessCollector(registry=registry)
+    return generate_latest(registry)
+
+
+async def metrics(call: Call) -> Answer:
+    return Answer(exposition(call.context), media=METRICS_MEDIA)
+
+
+METRICS = (
+    Route(
+        method="GET",
+        path="/metrics",
+        scope="admin",
+        run=metrics,
+        says="Read all figures, for Prometheus.",
+        answers={200: str},
+        media=METRICS_MEDIA,
+    ),
 )

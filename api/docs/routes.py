@@ -15,9 +15,8 @@ from msgspec import json
 from actors.errors import NotFound
 from api.docs.page import problem_page, reference
 from api.etags import fitting
-from api.openapi.document import document
+from api.openapi.document import KINDS_SENT, document
 from api.openapi.schemas import VERSION, published, schema_document
-from api.openapi.webhooks import KINDS_SENT
 from api.problems import KINDS
 from api.route import JSON, PUBLIC, Answer, Call, Route
 
