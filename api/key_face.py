@@ -21,7 +21,6 @@ from api.ratelimit import STRANGERS, Verdict, limit_of
 from api.route import PUBLIC, Answer, Call, Route
 from api.unsent import ASKER, OPENED, Asker
 from api.validation import check_form, read_body, read_query
-from api.within import Within
 from storage.errors import StorageError
 from storage.records.key import ApiKey
 
@@ -131,7 +130,7 @@ def view_of(app: Application, route: Route) -> Callable[..., Any]:
             limiter=app.limiter,
             address=g.address,
             target=f"{request.path}?{query.decode('latin-1')}" if query else request.path,
-            within=Within(app, request.headers, g.address),
+            app=app,
         )
         raw = b""
         if route.body:

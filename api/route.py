@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from api.streams.feed import Feed
     from api.streams.reader import Reader
     from api.streams.streams import Streams
-    from api.within import Within
 
 PUBLIC = "public"
 """The scope of a route that needs no key."""
@@ -69,8 +68,8 @@ class Call:
     """The client's address: the connection's, or the one that trusted proxies name."""
     target: str
     """Path and query as sent, for links."""
-    within: Within | None = None
-    """Sends requests to the API itself, as the same caller."""
+    app: Callable[[Any, Any, Any], Awaitable[None]] | None = None
+    """The application, for requests to the API itself."""
     planned: str | None = None
     """The id for the record that this call creates, if it has an Idempotency-Key. An earlier attempt may have created
     it.

@@ -18,6 +18,7 @@ from api.streams.sse import MEDIA
 from api.streams.subscriptions import Subscriber, UpdateReader
 from extras.agents.protocol import VERSIONS, Session
 from extras.agents.tools import INSTRUCTIONS, Service, Toolbox
+from extras.agents.within import Within
 from storage.records.identity import Seq, seq_of
 from storage.records.secrecy import plain
 
@@ -45,11 +46,12 @@ class Message(Struct, frozen=True, forbid_unknown_fields=True):
 async def answer(call: Call) -> Answer:
     """Answer a request, or accept a notification."""
     _check(call)
-    assert call.within is not None and call.key is not None, "every request has them"
+    assert call.app is not None and call.key is not None, "every request has them"
     message = msgspec.to_builtins(call.body)
     subscriber = call.streams.subscribers.of(call.headers.get(SESSION, ""), call.key.id)
     world = call.context.world
-    service = Service(call.within.ask, world.now, lambda: world.new_id()[-8:], call.context.is_private)
+    within = Within(call.app, call.headers, call.address)
+    service = Service(within.ask, world.now, lambda: world.new_id()[-8:], call.context.is_private)
     tools = Toolbox(service, subscriber)
     answered = await Session(tools, call.context.overseer.version, INSTRUCTIONS).answer(message)
     if answered is None:

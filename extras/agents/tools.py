@@ -18,9 +18,9 @@ import msgspec
 from msgspec import Meta, Struct
 
 from api.streams.subscriptions import CHANGES, MOST_RESOURCES, OF_SOURCE, Subscriber
-from api.within import Reply
 from extras.agents.protocol import Refused, Result, Unknown
 from extras.agents.quoting import PER_TOKEN, RULE, as_data, event_as_text, events_as_text, marked, quoted
+from extras.agents.within import Reply
 from storage.records.identity import Millis, rfc3339
 
 INSTRUCTIONS: Final = (

@@ -10,10 +10,10 @@ import httpx
 import pytest
 
 from api.streams.subscriptions import CHANGES
-from api.within import Reply
 from extras.agents.protocol import Refused, Unknown
 from extras.agents.quoting import END, FENCE
 from extras.agents.tools import TOOLS, Service, Toolbox
+from extras.agents.within import Reply
 from storage.records.identity import Millis
 from tests.extras.agents.test_quoting import an_event
 from tests.support.build import NOW, a_source_id
