@@ -81,9 +81,15 @@ def measured() -> str:
 
 
 def changed(commit: str, paths: Sequence[str]) -> int:
-    """Return how many lines of these paths were added or deleted since a commit."""
-    counts = (line.split("\t")[:2] for line in git("diff", "--numstat", commit, "HEAD", "--", *paths).splitlines())
-    return sum(int(count) for pair in counts for count in pair if count != "-")
+    """Return how many lines of these paths were added or deleted since a commit. A moved file counts what differs."""
+    fields = iter(git("diff", "--numstat", "-M", "-l0", "-z", commit, "HEAD").split("\0"))
+    lines = 0
+    for field in fields:
+        added, deleted, name = (field.split("\t") + ["", ""])[:3]
+        places = [name] if name else [next(fields, ""), next(fields, "")]  # a moved file: its old and its new name
+        if added.isdigit() and any(place == path or place.startswith(f"{path}/") for place in places for path in paths):
+            lines += int(added) + int(deleted)
+    return lines
 
 
 def stale(text: str) -> Iterator[str]:

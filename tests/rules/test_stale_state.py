@@ -426,6 +426,7 @@ REVIEWED = {
     "extras/migrate/whole/loading.py _put: cleared self._puts": ONE_TASK,
     "extras/publish/hub.py _document: written back self._documents[key]": "two documents of one key are equal",
     "supervision/mailbox.py commit: cleared self._work": ONE_TASK,
+    "extras/picking/screens.py save: passed on visit.form": "a form belongs to one request",
 }
 """Places that the rule finds, and why nothing is lost there."""
 
