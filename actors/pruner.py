@@ -17,8 +17,8 @@ from actors.world import World
 from storage.errors import STANDSTILL
 from storage.records.event import MATCHED
 from storage.records.identity import START, Millis, Seq, millis_of
-from storage.records.session import KEPT_CALL_LIFE as LIFE
-from storage.records.session import MOST
+from storage.records.key import KEPT_CALL_LIFE as LIFE
+from storage.records.key import MOST_CALLS
 from storage.records.source import RESTS
 from storage.retention import SLICE, Keep, Trust, most_aged, next_return, next_slice, too_roomy
 from storage.sql.storage import Storage
@@ -122,7 +122,7 @@ class Pruner:
             lambda: self._storage.publications.forget_retractions(floor, RETRACTIONS_AT_ONCE),
             RETRACTIONS_AT_ONCE,
         )
-        return swept + await self._swept("calls", lambda: calls.sweep(old, MOST, CALLS_AT_ONCE), CALLS_AT_ONCE)
+        return swept + await self._swept("calls", lambda: calls.sweep(old, MOST_CALLS, CALLS_AT_ONCE), CALLS_AT_ONCE)
 
     async def _forget_heartbeats(self) -> int:
         before = await self._matched(LAST)

@@ -26,8 +26,8 @@ from api.refusals import refusal_of
 from api.route import Answer, Call, Route
 from storage.errors import StorageError
 from storage.records.identity import Millis
-from storage.records.session import KEPT_CALL_LIFE as LIFE
-from storage.records.session import KeptCall
+from storage.records.key import KEPT_CALL_LIFE as LIFE
+from storage.records.key import KeptCall
 
 HEADER: Final = "Idempotency-Key"
 REPLAYED: Final = {"Idempotency-Replayed": "true"}

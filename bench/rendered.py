@@ -25,8 +25,8 @@ from bench.topic import Absent, Figure, Row, Topic, size
 from extras.browser.holder import descendants, weigh
 from extras.browser.pool import ChromiumPool
 from extras.browser.real import holder_command
-from sanderling.browsers import find_browser
 from sanderling.environment import environ
+from sanderling.program import find_browser
 from sanderling.real_world import entropy, open_datagrams, open_listeners
 
 LOOKS, PAGES = size(60, 2), 4

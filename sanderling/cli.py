@@ -283,7 +283,7 @@ def settings(config: str | None, as_json: bool, as_markdown: bool, **flags: str 
         click.echo(references.as_markdown(), nl=False)
         return Exit.WELL
     found = loaded(config, flags)
-    from sanderling.json_lines import shown
+    from sanderling.client.terminal import shown
 
     click.echo(shown(references.as_json(found)) if as_json else references.as_text(found))
     if not as_json and (theirs := settings_at(found.settings)) is not None:
@@ -308,7 +308,7 @@ def setup_link(config: str | None, *, as_json: bool, **flags: str | None) -> int
     running = None if told else running_at(settings.data)
     link = keyring.set_up_link(settings, None if running is None else running.url)
     if as_json:
-        from sanderling.json_lines import print_json
+        from sanderling.client.terminal import print_json
 
         print_json({"url": link})
         return Exit.WELL
@@ -326,7 +326,7 @@ def version(*, as_json: bool) -> int:
     from storage.sqlite.engine.migrations import STEPS
 
     if as_json:
-        from sanderling.json_lines import print_json
+        from sanderling.client.terminal import print_json
 
         print_json({"version": __version__, "build": BUILD, "schema": len(STEPS)})
     else:

@@ -21,7 +21,7 @@ from sanderling.exits import CommandFailed, Exit
 from sanderling.real_world import entropy, now
 from storage.records.identity import Millis, rfc3339
 from storage.records.key import SHOWN, ApiKey, PublicKey, SigningKey
-from storage.sqlite.upkeep.rotation import RotationResult, rotate
+from storage.sqlite.upkeep.upgrade import RotationResult, rotate
 
 PART = 6
 """Minimum letters of an id, from its beginning or end, that identify a key."""

@@ -21,8 +21,8 @@ import click
 from nacl.exceptions import BadSignatureError
 from nacl.signing import VerifyKey
 
+from sanderling.client.terminal import print_json
 from sanderling.exits import CommandFailed, Exit
-from sanderling.json_lines import print_json
 from storage.records.secrecy import plain
 
 SUMS, SIGNATURE = "SHA256SUMS", "SHA256SUMS.sig"

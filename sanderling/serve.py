@@ -37,7 +37,7 @@ from api.dashboard.account.entry import new_link
 from api.server.listeners import StartupListener, admin_socket, metrics_listener
 from api.server.server import front, tell_renewal
 from sanderling import __version__
-from sanderling.data_folder import STANDBY
+from sanderling.data_folder import STAGE, STANDBY, unfinished
 from sanderling.engines import engine_of
 from sanderling.environment import Loaded, environ, on_terminal, typed, wants_colour
 from sanderling.exits import CommandFailed, Exit
@@ -45,7 +45,6 @@ from sanderling.listeners import CertificateFiles, CertificateUnusable
 from sanderling.logs import make_log
 from sanderling.notifications import mail_of, messengers_of, speech_for, templates_of
 from sanderling.notify import manager_of
-from sanderling.operations.import_stage import STAGE, unfinished
 from sanderling.program import forbid_core_dumps
 from sanderling.real_world import Listening, entropy, monotonic, now, real_world, wall
 from storage.errors import StorageError

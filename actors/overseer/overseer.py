@@ -18,10 +18,10 @@ from actors.sources.index import SourceIndex
 from actors.sources.ports import LiveSource, limits_of
 from actors.sources.schedule.pause import PauseSwitch
 from actors.world import World
+from storage.ownership import Members
 from storage.records.identity import Millis
 from storage.records.source import Source, SourceRuntime
 from storage.records.states import Flag, PartState, SourceState
-from storage.sql.stores.members import Members
 from supervision import Change, Child, DynamicSupervisor, State, Status, Supervisor
 
 STATES: dict[State, PartState] = {

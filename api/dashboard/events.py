@@ -20,8 +20,8 @@ from api.dashboard.drawing.difference import Changed, in_the_text, lines_of, typ
 from api.dashboard.screen import Page, Screen, Shown, Visit
 from api.nouns import events
 from api.nouns.why import event_why, meets
-from storage.attempts import KEPT_ATTEMPTS
 from storage.records.alert import Alert
+from storage.records.destination import KEPT_ATTEMPTS
 from storage.records.event import Delta, Diff, Event, Filter, Stored
 from storage.records.identity import Millis, SourceId, millis_of
 from storage.records.picture import Side

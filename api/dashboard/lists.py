@@ -12,7 +12,7 @@ from actors.errors import NotFound
 from actors.language.speaking import say
 from api.dashboard.forms import Form, Wrong
 from api.dashboard.screen import Go, Screen, Visit, post
-from storage.records.session import Place, SavedView
+from storage.records.key import Place, SavedView
 
 
 class Named(Protocol):

@@ -22,7 +22,7 @@ from api.dashboard.sessions import NONE, Preferences
 from api.pagination import next_path
 from api.route import NoQuery
 from storage.records.identity import Millis, Seq, seq_at
-from storage.records.session import Session
+from storage.records.key import Session
 from storage.sql.stores.log import EventLog
 
 if TYPE_CHECKING:

@@ -35,7 +35,7 @@ from api.dashboard.drawing.figures import is_zone
 from api.problems import Refusal
 from api.ratelimit import Limit, neighbourhood
 from storage.records.identity import seq_of
-from storage.records.session import LIFE, Password, Session
+from storage.records.key import LIFE, Password, Session
 from storage.sql.stores.people import People
 
 if TYPE_CHECKING:

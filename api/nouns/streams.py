@@ -15,8 +15,7 @@ from api.streams.channels import Channel
 from api.streams.reader import Reader
 from api.streams.sse import MEDIA, Form
 from storage.records.identity import Seq, id_of, seq_of
-from storage.records.key import ApiKey
-from storage.records.session import Session
+from storage.records.key import ApiKey, Session
 from storage.records.tiers import TIERS, Kind
 
 CHANNELS: dict[str, tuple[int, ...]] = {

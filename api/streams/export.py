@@ -24,7 +24,7 @@ from api.problems import Refusal
 from api.streams.reader import EventFilter, FellBehind
 from storage.records.event import Stored
 from storage.records.identity import Seq
-from storage.records.session import Session
+from storage.records.key import Session
 from storage.sql.stores.log import EventLog
 
 if TYPE_CHECKING:

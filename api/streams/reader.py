@@ -24,8 +24,7 @@ from api.streams.sse import Form, frame_of, frames
 from storage.append import Recent
 from storage.records.event import EVERYTHING, Filter, Stored
 from storage.records.identity import Seq
-from storage.records.key import ApiKey
-from storage.records.session import Session
+from storage.records.key import ApiKey, Session
 from storage.records.tiers import Kind
 from storage.sql.stores.log import EventLog
 from storage.tail import Tail

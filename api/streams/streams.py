@@ -28,8 +28,7 @@ from api.streams.subscriptions import Subscribers
 from storage.errors import StorageError
 from storage.records.event import EVERYTHING, id_in
 from storage.records.identity import Seq, id_of
-from storage.records.key import ApiKey
-from storage.records.session import Session
+from storage.records.key import ApiKey, Session
 from storage.sql.storage import Storage
 
 KEY_CHECK = 0.5

@@ -19,10 +19,10 @@ from extras.apply.reading import MOST_FLAWS, TABLES, as_text, read_folder
 from extras.apply.sides import BadFiles, State, Wish
 from extras.apply.writing import write, written
 from sanderling.client.api import Client, WaitingClient
+from sanderling.client.terminal import print_json
 from sanderling.environment import environ, on_terminal, wants_colour
 from sanderling.exits import CommandFailed, Exit
 from sanderling.flags import client_flags
-from sanderling.json_lines import print_json
 from storage.records.identity import Workspace
 from storage.records.secrecy import plain
 

@@ -15,8 +15,8 @@ from extras.browser.held import Walls
 from extras.browser.pool import ChromiumPool, walls_in_words
 from extras.browser.real import real_browser
 from extras.browser.remote import SCHEMES
-from sanderling.browsers import OFF, SOCKET
 from sanderling.operations.findings import DoctorContext, Finding
+from sanderling.program import OFF, SOCKET
 
 UNIT: Final = Path("/etc/systemd/system/sanderling.service")
 PAGE: Final = "docs/rendered-pages.md"

@@ -14,7 +14,7 @@ import trio
 
 from extras.browser.doors import OwnDoors
 from extras.browser.wire import Pipe
-from sanderling.browsers import SOCKET
+from sanderling.program import SOCKET
 
 UP_WITHIN: Final = 20.0
 GONE_WITHIN: Final = 5.0

@@ -17,9 +17,8 @@ import trio
 from actors.settings import Settings
 from extras.browser.pool import ChromiumPool
 from extras.browser.remote import Listen, RemoteBrowser, is_remote, read_remote
-from sanderling.browsers import SOCKET, FoundBrowser, find_browser
 from sanderling.environment import environ
-from sanderling.program import own_process, worker_environment
+from sanderling.program import SOCKET, FoundBrowser, find_browser, own_process, worker_environment
 from sanderling.real_world import chance, entropy, open_datagrams, open_listeners, trust_of
 
 

@@ -110,7 +110,7 @@ def _is_packaged() -> bool:
 
 def _browser(named: str, for_user: bool, prefix: Path) -> str:
     """Return the browser's path as seen inside the target root."""
-    from sanderling.browsers import OFF, SOCKET, find_browser
+    from sanderling.program import OFF, SOCKET, find_browser
 
     if for_user:
         raise CommandFailed(

@@ -19,9 +19,9 @@ from extras.migrate.plan import Kind, NotReadable, Plan
 from extras.migrate.reading import MOST_BYTES, read
 from extras.migrate.recognising import kind_of
 from sanderling.client.api import Client
+from sanderling.client.terminal import print_json, shown
 from sanderling.environment import on_terminal
 from sanderling.exits import CommandFailed, Exit
-from sanderling.json_lines import print_json, shown
 from sanderling.real_world import entropy
 from storage.records.secrecy import plain
 

@@ -23,8 +23,8 @@ from extras.receiver.capture import Capture, encode
 from extras.receiver.published import Published
 from extras.receiver.report import Ledger, Paper, as_json, delivery_lines
 from extras.receiver.server import HttpReceiver, Reply
+from sanderling.client.terminal import shown
 from sanderling.exits import CommandFailed, Exit
-from sanderling.json_lines import shown
 from sanderling.real_world import open_listeners
 from storage.records.identity import Millis
 from storage.records.secrecy import plain

@@ -23,8 +23,8 @@ from actors.egress.url import Url, parse_url
 from actors.errors import UrlRefused
 from actors.settings import Network
 from extras.receiver.cases import CASES, Case, Forge, Posting, Should, Weight
+from sanderling.client.terminal import shown
 from sanderling.exits import CommandFailed, Exit
-from sanderling.json_lines import shown
 from storage.records.secrecy import plain
 
 PROMPT_MS = 5000

@@ -20,8 +20,8 @@ from extras.receiver.capture import Capture
 from extras.receiver.documents import Broken, Item, items
 from extras.receiver.published import Published
 from extras.receiver.report import Paper, as_json, told_json, told_line
+from sanderling.client.terminal import shown
 from sanderling.exits import CommandFailed, Exit
-from sanderling.json_lines import shown
 from storage.records.secrecy import plain
 
 FILE_LIMIT = 256 << 20

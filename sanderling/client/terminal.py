@@ -1,4 +1,4 @@
-"""Print records: lists, pages, live events. A terminal gets tables; pipes and files get whole ids and times.
+"""Print records: lists, pages, live events, JSON. A terminal gets tables; pipes and files get whole ids and times.
 
 It imports nothing slow: `sanderling --help` loads it.
 """
@@ -14,12 +14,13 @@ import msgspec
 
 from sanderling.client.lines import Cell, Renderer, alert_lines, moment, table
 from sanderling.environment import environ, hinted, on_terminal, wants_colour
-from sanderling.json_lines import echo_json, print_json
 from storage.records.secrecy import plain
 from storage.records.states import DESTINATIONS
 
 if TYPE_CHECKING:
     from httpx_sse import ServerSentEvent
+
+import re
 
 T = TypeVar("T")
 
@@ -136,3 +137,30 @@ def alert_page(alert: Mapping[str, Any], destinations: Sequence[Mapping[str, Any
         yield f"  sends to  {one['id']}  {state:<8}  {one['delivery_mode']:<7}  {plain(one['url'])}"
     if not destinations:
         yield hinted("  sends to  nothing yet; `sanderling alerts deliver` adds a URL")
+
+
+# DEL and C1 (a lone U+009B is a CSI to some terminals), line separators, and marks that change text direction.
+# JSON itself escapes C0, and these characters occur only inside strings.
+_DECEIVING = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+
+
+def print_json(record: object) -> None:
+    echo_json(msgspec.json.encode(record).decode())
+
+
+def echo_json(text: str) -> None:
+    """Print JSON, with dangerous characters escaped if stdout is a terminal."""
+    click.echo(shown(text))
+
+
+def shown(text: str) -> str:
+    return harmless(text) if on_terminal(1) else text
+
+
+def harmless(text: str) -> str:
+    r"""Escape the characters that could deceive a reader; the JSON value stays the same.
+
+    >>> harmless('"a\u202eb\x9b31m"')
+    '"a\\u202eb\\u009b31m"'
+    """
+    return _DECEIVING.sub(lambda found: f"\\u{ord(found.group()):04x}", text)

@@ -13,12 +13,11 @@ import click
 from api.fields.alerts import NewAlert
 from api.fields.destinations import NewDestination
 from sanderling.client.lines import Cell, ago, alert_lines, fit, moment, short_ids, state_of
-from sanderling.client.terminal import Listing, alert_page, print_page
+from sanderling.client.terminal import Listing, alert_page, print_json, print_page
 from sanderling.commands.service import ALERTS, SOURCES, agree, record_flag, records_flag, sent, with_client, yes_flag
 from sanderling.environment import hinted
 from sanderling.exits import CommandFailed, Exit
 from sanderling.flags import answer_to_old_names, field_options
-from sanderling.json_lines import print_json
 from storage.records.secrecy import plain
 
 if TYPE_CHECKING:

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import click
 
+from sanderling.client.terminal import print_json
 from sanderling.environment import environ, typed
 from sanderling.exits import Exit
 from sanderling.flags import loaded, settings_flags
-from sanderling.json_lines import print_json
 
 BACKUPS = (
     "Back it up with PostgreSQL's own tools (pg_dump, base backups), and keep the file of the master key beside it, "

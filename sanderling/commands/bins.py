@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from sanderling.client.lines import moment, short_ids, within
-from sanderling.client.terminal import Listing, notify, print_page
+from sanderling.client.terminal import Listing, notify, print_json, print_page
 from sanderling.commands.service import BINS, agree, record_flag, records_flag, sent, with_client, yes_flag
 from sanderling.exits import CommandFailed, Exit
-from sanderling.json_lines import print_json
 from storage.records.secrecy import plain
 
 if TYPE_CHECKING:

@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from sanderling.client.lines import MATCHED, Cell
-from sanderling.client.terminal import Listing, notify, print_page
+from sanderling.client.terminal import Listing, notify, print_json, print_page
 from sanderling.environment import typed
 from sanderling.exits import CommandFailed, Exit
 from sanderling.flags import json_flag, loaded, settings_flags
-from sanderling.json_lines import print_json
 from storage.records.secrecy import plain
 
 if TYPE_CHECKING:

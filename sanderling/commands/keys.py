@@ -13,11 +13,10 @@ from pathlib import Path
 import click
 
 from sanderling.client.lines import Cell, ago, short_ids
-from sanderling.client.terminal import for_a_person, print_list
+from sanderling.client.terminal import for_a_person, print_json, print_list
 from sanderling.environment import hinted
 from sanderling.exits import Exit
 from sanderling.flags import json_flag, loaded, settings_flags
-from sanderling.json_lines import print_json
 from storage.records.identity import rfc3339
 from storage.records.key import ApiKey
 from storage.records.states import Mood
@@ -58,7 +57,7 @@ def create(
     sanderling keys create --name alerting --scope alerts:read --scope alerts:write --scope stream:read
     """
     from sanderling import keyring
-    from sanderling.json_lines import print_json
+    from sanderling.client.terminal import print_json
     from sanderling.keyring import key_document
 
     created, plaintext = keyring.create(loaded(config, flags).settings, name, scopes, rate=rate, burst=burst)
@@ -76,8 +75,7 @@ def create(
 def listed(config: str | None, as_json: bool, **flags: str | None) -> int:
     """List all keys: their beginnings, names, scopes, rates and last use."""
     from sanderling import keyring
-    from sanderling.client.terminal import for_a_person, print_list
-    from sanderling.json_lines import print_json
+    from sanderling.client.terminal import for_a_person, print_json, print_list
     from sanderling.keyring import key_document, key_lines
     from sanderling.real_world import wall
 
@@ -124,7 +122,7 @@ def revoke(config: str | None, key: str, as_json: bool, **flags: str | None) -> 
     The next request with it gets 401, and its open streams end within a second.
     """
     from sanderling import keyring
-    from sanderling.json_lines import print_json
+    from sanderling.client.terminal import print_json
     from sanderling.keyring import key_document
 
     revoked = keyring.revoke(loaded(config, flags).settings, key)

@@ -16,12 +16,11 @@ import click
 import msgspec
 
 from sanderling.client.lines import by_state, fit, pad, span
-from sanderling.client.terminal import Audience, notify
+from sanderling.client.terminal import Audience, notify, print_json
 from sanderling.commands.service import SOURCES, with_client
 from sanderling.environment import environ, on_terminal
 from sanderling.exits import CommandFailed, Exit
 from sanderling.flags import client_flags, json_flag, loaded, settings_flags
-from sanderling.json_lines import print_json
 from storage.records.identity import Millis, id_of, seconds_of, seq_at
 from storage.records.states import PARTS
 

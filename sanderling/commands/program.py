@@ -66,7 +66,7 @@ def licences(name: str | None, *, whole: bool, as_json: bool) -> int:
     sanderling licences
     sanderling licences libxml2
     """
-    from sanderling.json_lines import print_json
+    from sanderling.client.terminal import print_json
     from sanderling.licences import records, show
 
     if as_json:

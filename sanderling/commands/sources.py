@@ -14,7 +14,7 @@ import click
 
 from actors.messages.requests import NewSource
 from sanderling.client.lines import Cell, fit, moment, pad, short_ids
-from sanderling.client.terminal import Listing, for_a_person, notify, print_page
+from sanderling.client.terminal import Listing, for_a_person, notify, print_json, print_page
 from sanderling.commands import history
 from sanderling.commands.backup import sizes
 from sanderling.commands.service import (
@@ -31,7 +31,6 @@ from sanderling.commands.service import (
 from sanderling.environment import hinted
 from sanderling.exits import CommandFailed, Exit
 from sanderling.flags import answer_to_old_names, field_options
-from sanderling.json_lines import print_json
 from storage.records.secrecy import plain
 from storage.records.source import tag_of
 from storage.records.states import SOURCES as STATES

@@ -14,11 +14,10 @@ from textual.screen import Screen
 from sanderling.client.api import Client
 from sanderling.console.figures import EventTail, Figures
 from sanderling.console.lines import bindings_of, key, shown_key
-from sanderling.console.link import Link
 from sanderling.console.prompts import LONGEST, Question
 from sanderling.console.text import Line, fit, line_of
 from sanderling.console.tree import TreeScreen
-from sanderling.console.view import BACK, ReadingView, View
+from sanderling.console.view import BACK, Link, ReadingView, View
 from sanderling.exits import CommandFailed
 from storage.records.states import HEALTH, LOOKS, PARTS, State
 

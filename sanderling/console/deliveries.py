@@ -11,9 +11,21 @@ from textual.widget import Widget
 
 from sanderling.console.lines import Lines, key
 from sanderling.console.prompts import Ask
-from sanderling.console.text import Column, Line, Piece, Table, line_of
+from sanderling.console.text import (
+    FAINT,
+    STYLES,
+    Column,
+    Line,
+    Piece,
+    Table,
+    age,
+    ago,
+    bare,
+    day_and_clock,
+    line_of,
+    until,
+)
 from sanderling.console.view import BACK, ListView
-from sanderling.console.words import FAINT, STYLES, age, ago, bare, day_and_clock, until
 from storage.records.states import ATTEMPTS, DESTINATIONS
 
 MOST = 100

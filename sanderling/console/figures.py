@@ -11,8 +11,7 @@ from itertools import pairwise
 from typing import Any
 
 from sanderling.client.lines import by_state, span
-from sanderling.console.text import Line, between, fit, line_of
-from sanderling.console.words import BAD, POOR, apart, short
+from sanderling.console.text import BAD, POOR, Line, apart, between, fit, line_of, short
 
 WINDOW = 60
 """Ticks of one second each that rates cover; for those of rows, with the rows then visible."""

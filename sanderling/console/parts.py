@@ -9,12 +9,26 @@ from typing import Any, ClassVar, Final
 from textual.binding import BindingType
 
 from sanderling.client.lines import why_lines
-from sanderling.console.events import event_line
 from sanderling.console.lines import key
-from sanderling.console.lists import LogScreen
-from sanderling.console.text import Line, fit, line_of, safe
+from sanderling.console.lists import LogScreen, event_line
+from sanderling.console.text import (
+    BAD,
+    FAINT,
+    POOR,
+    STYLES,
+    VERDICTS,
+    Line,
+    ago,
+    apart,
+    clock,
+    fit,
+    line_of,
+    safe,
+    short,
+    state_of,
+    until,
+)
 from sanderling.console.view import BACK, COPY_KEYS, ReadingView, View
-from sanderling.console.words import BAD, FAINT, POOR, STYLES, VERDICTS, ago, apart, clock, short, state_of, until
 
 ACTS: Final[Mapping[str, tuple[str, str]]] = {
     "check": ("Check it now", "check requested"),

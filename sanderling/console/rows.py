@@ -13,8 +13,24 @@ from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
-from sanderling.console.text import Line, Piece, cells, fit, joined, middle, right
-from sanderling.console.words import FAINT, MARKS, POOR, STYLES, age, bare, short, state_of, until
+from sanderling.console.text import (
+    FAINT,
+    MARKS,
+    POOR,
+    STYLES,
+    Line,
+    Piece,
+    age,
+    bare,
+    cells,
+    fit,
+    joined,
+    middle,
+    right,
+    short,
+    state_of,
+    until,
+)
 from storage.records.states import PARTS
 
 Row = Mapping[str, Any]

@@ -16,10 +16,9 @@ from textual.widget import Widget
 
 from sanderling.console import rows
 from sanderling.console.deliveries import DeliveriesScreen
-from sanderling.console.events import EventScreen, event_line
 from sanderling.console.figures import Rates
 from sanderling.console.lines import Lines, Picks, key
-from sanderling.console.lists import AlertsScreen, KeysScreen, LogScreen, StreamsScreen
+from sanderling.console.lists import AlertsScreen, EventScreen, KeysScreen, LogScreen, StreamsScreen, event_line
 from sanderling.console.parts import ACT_KEYS, ActingView, PartScreen
 from sanderling.console.prompts import Ask, filters, places
 from sanderling.console.rows import SIZE, Fold, Row, RowCache

@@ -11,9 +11,9 @@ import click
 from msgspec import Struct, to_builtins
 
 from actors.settings import Settings
+from sanderling.client.terminal import print_json
 from sanderling.environment import hinted
 from sanderling.exits import Exit
-from sanderling.json_lines import print_json
 from storage.records.secrecy import plain
 
 Level = Literal["ok", "warn", "fail"]

@@ -1,4 +1,4 @@
 """Show the service to a newcomer: `sanderling try`.
 
-`tour.py` shows one change step by step; `own_service.py` runs its service in a temporary folder.
+`tour.py` shows one change step by step, on a service of its own in a temporary folder. `material/` is read by `check`.
 """

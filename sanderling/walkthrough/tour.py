@@ -6,7 +6,13 @@ from the stream, its signature checked against the published keys, an actual del
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+import shutil
+import signal
+import subprocess
+import tempfile
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
 from functools import partial
 from math import inf
 from pathlib import Path
@@ -25,7 +31,7 @@ from sanderling.client.api import Client
 from sanderling.client.lines import Renderer
 from sanderling.environment import typed, wants_colour
 from sanderling.exits import CommandFailed, Exit
-from sanderling.walkthrough.own_service import end_on_signal, own_folder, own_service
+from sanderling.program import service_command
 from storage.records.secrecy import plain
 
 SCOPES = ("sources:read", "sources:write", "stream:read", "alerts:read", "alerts:write", "bins:read", "bins:write")
@@ -177,3 +183,73 @@ def _forged(event: bytes) -> bytes:
 
 def _say(words: str) -> None:
     click.echo(words)
+
+
+START_WITHIN, STOP_WITHIN = 30.0, 20.0
+
+
+@contextmanager
+def own_folder(name: str, *, keep: bool = False) -> Iterator[Path]:
+    """Make a temporary folder, and remove it at the end unless `keep`."""
+    folder = Path(tempfile.mkdtemp(prefix=f"sanderling-{name}-"))
+    try:
+        yield folder
+    finally:
+        if not keep:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+@asynccontextmanager
+async def own_service(variables: Mapping[str, str], folder: Path) -> AsyncIterator[str]:
+    """Run `sanderling serve` on a data folder and a free port; yield its address, stop it in order."""
+    command, environment = service_command(variables)
+    process = await trio.lowlevel.open_process(
+        [*command, "serve", "--data", str(folder)],
+        env=environment | {"SANDERLING_PORT": "0"},
+        stderr=subprocess.PIPE,
+    )
+    try:
+        assert process.stderr is not None
+        lines = _lines(process.stderr)
+        url = await _address(lines)
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(_drain, lines)
+            yield url
+            nursery.cancel_scope.cancel()
+    finally:
+        with trio.move_on_after(STOP_WITHIN, shield=True):
+            process.terminate()
+            await process.wait()
+        process.kill()
+
+
+async def _lines(stream: trio.abc.ReceiveStream) -> AsyncIterator[str]:
+    rest = b""
+    async for chunk in stream:
+        *lines, rest = (rest + chunk).split(b"\n")
+        for line in lines:
+            yield line.decode(errors="replace")
+
+
+async def _address(lines: AsyncIterator[str]) -> str:
+    """Return the address from the service's log. Raises CommandFailed with the log if it does not start."""
+    said = []
+    with trio.move_on_after(START_WITHIN):
+        async for line in lines:
+            said.append(line)
+            if '"serve.ready"' in line:
+                return str(json.loads(line)["url"])
+    raise CommandFailed("The service did not start:\n" + "\n".join(said[-20:]))
+
+
+async def _drain(lines: AsyncIterator[str]) -> None:
+    """Keep reading the log so that its pipe never fills; print errors."""
+    async for line in lines:
+        if '"level": "error"' in line:
+            click.echo(line, err=True)
+
+
+async def end_on_signal(scope: trio.CancelScope) -> None:
+    with trio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
+        async for _number in signals:
+            scope.cancel()

@@ -1,4 +1,5 @@
-"""The sealed columns, and operations over all of them: seal, seal with another key, give up.
+"""The sealed columns, and operations over all of them: seal, seal with another key, give up. Secrets and stores use any
+engine's database connection: see Connection.
 
 In table order: seeds of signing keys, signing secrets of destinations (all in one box), headers and hellos of sources,
 credentials for a destination's receiver (tokens, headers, addresses; all in one box), addresses of publications,
@@ -12,14 +13,47 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple, Protocol
 
 from nacl.signing import SigningKey
 
 from storage.records.destination import LINK
-from storage.secrets.connection import Connection
 from storage.secrets.vault import Vault
+
+
+class Rows(Protocol):
+    """The result of a statement: the rows found, and the number of rows changed."""
+
+    @property
+    def rowcount(self) -> int:
+        """Number of changed rows."""
+
+    def __iter__(self) -> Iterator[Any]:
+        """Iterate over the remaining rows."""
+
+    def close(self) -> None:
+        """Discard the remaining rows."""
+
+    def fetchmany(self, size: int = 1, /) -> list[Any]:
+        """Return at most `size` of the remaining rows."""
+
+    def fetchone(self) -> Any:
+        """Return the next row, None after the last."""
+
+    def fetchall(self) -> list[Any]:
+        """Return the remaining rows."""
+
+
+class Connection(Protocol):
+    """Runs statements inside the caller's transaction. The placeholder is `?`."""
+
+    def execute(self, statement: str, parameters: Sequence[Any] = (), /) -> Rows:
+        """Run a statement."""
+
+    def executemany(self, statement: str, rows: Iterable[Sequence[Any]], /) -> Rows:
+        """Run a statement once per row; `rowcount` is the total."""
+
 
 _VAULT, _MARK = "vault", "mark"
 

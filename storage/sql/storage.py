@@ -19,10 +19,10 @@ import trio
 
 from storage.append import Lease
 from storage.errors import Corrupt
-from storage.ownership import Ownership
+from storage.ownership import Alone, Members, Ownership
 from storage.records.identity import Seq
 from storage.records.member import ReplicaState
-from storage.secrets.connection import Connection
+from storage.secrets.sealing import Connection
 from storage.secrets.vault import Vault
 from storage.shipping import Shipping
 from storage.sql.stores.alerts import Alerts
@@ -31,7 +31,6 @@ from storage.sql.stores.calls import Calls
 from storage.sql.stores.coverage import Coverage
 from storage.sql.stores.keys import Keys
 from storage.sql.stores.log import EventLog
-from storage.sql.stores.members import Alone, Members
 from storage.sql.stores.outbox import Outbox
 from storage.sql.stores.people import People, SavedViews
 from storage.sql.stores.pictures import Pictures

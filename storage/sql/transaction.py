@@ -13,7 +13,7 @@ from storage.errors import Fenced
 from storage.records.identity import START
 from storage.records.source import Source
 from storage.retention import FreeSpace
-from storage.secrets.connection import Connection
+from storage.secrets.sealing import Connection
 from storage.secrets.vault import Vault
 
 MOST_EVENTS, MOST_ROWS = 512, 500

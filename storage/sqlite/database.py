@@ -18,17 +18,24 @@ from storage.append import Lease
 from storage.errors import Locked
 from storage.records.identity import START, Seq, millis_of, rfc3339
 from storage.records.key import SigningKey
-from storage.secrets.connection import Connection
-from storage.secrets.sealing import examine_boxes
+from storage.secrets.sealing import Connection, examine_boxes
 from storage.secrets.sealing import mark as note_key
 from storage.secrets.vault import REPLICA, Vault
 from storage.sql.storage import Places, Storage
 from storage.sql.stores import scan
 from storage.sql.stores.keys import CommandKeys, all_signing, insert_signing
-from storage.sqlite.engine.connection import COMMAND, READER, SPACE, WRITER, connect, translated
+from storage.sqlite.engine.connection import (
+    COMMAND,
+    READER,
+    SPACE,
+    WRITER,
+    OwnConnection,
+    ReaderPool,
+    connect,
+    translated,
+)
 from storage.sqlite.engine.folder import FolderLock, HeadMark, identity, opening, prepare
 from storage.sqlite.engine.migrations import STEPS, version_of
-from storage.sqlite.engine.readers import OwnConnection, ReaderPool
 from storage.sqlite.engine.shipping import SqliteShipping
 from storage.sqlite.engine.wal import Wal
 from storage.sqlite.engine.writer import WriterThread

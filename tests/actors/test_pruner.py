@@ -19,8 +19,8 @@ from actors.settings import Settings
 from storage.errors import DiskFull, Duplicate
 from storage.records.event import EVERYTHING, MATCHED, Filter, Heartbeat
 from storage.records.identity import SERVICE, START, Millis, Seq
+from storage.records.key import KeptCall, Password, Session
 from storage.records.picture import Picture
-from storage.records.session import KeptCall, Password, Session
 from storage.records.source import RESTS, Harvest
 from storage.records.tiers import Kind
 from storage.retention import LITTLE, STEP, FreeSpace

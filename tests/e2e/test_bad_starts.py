@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 import trio
 
+from sanderling.data_folder import STAGE
 from sanderling.exits import Exit
-from sanderling.operations.import_stage import STAGE
 from tests.e2e.service import a_key, a_service, run_command
 from tests.support.waiting import HANG
 

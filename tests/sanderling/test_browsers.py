@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from sanderling.browsers import NAMES, find_browser
+from sanderling.program import NAMES, find_browser
 
 
 def test_the_shell_comes_before_whole_browsers() -> None:

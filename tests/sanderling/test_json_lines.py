@@ -9,15 +9,15 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from sanderling import json_lines
+from sanderling.client import terminal as printing
 from tests.rules.source_files import ROOT
 
 TITLE = "Sale \u009b31m\x7f\u202eevil\u2066\u200f\u061c\u2028 日本語 é 👍"
 
 
 def printed(monkeypatch: pytest.MonkeyPatch, *, terminal: bool) -> str:
-    monkeypatch.setattr(json_lines, "on_terminal", lambda stream: terminal)
-    result = CliRunner().invoke(click.command()(lambda: json_lines.print_json({"title": TITLE})))
+    monkeypatch.setattr(printing, "on_terminal", lambda stream: terminal)
+    result = CliRunner().invoke(click.command()(lambda: printing.print_json({"title": TITLE})))
     return result.output
 
 

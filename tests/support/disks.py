@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 
 from storage.records.destination import Attempt, Destination
 from storage.records.identity import Seq
-from storage.records.session import Password
+from storage.records.key import Password
 from storage.records.source import SourceState, WatchedSource
 from storage.sql.stores.alerts import put_destination
 from storage.sql.stores.outbox import note

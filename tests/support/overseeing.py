@@ -13,8 +13,8 @@ from actors.overseer.overseer import Overseer
 from actors.sources.ports import LiveSource
 from actors.sources.schedule.pause import PauseSwitch
 from actors.world import World
+from storage.ownership import Alone
 from storage.records.states import RANK, SOURCES
-from storage.sql.stores.members import Alone
 from supervision import DynamicSupervisor, Supervisor
 from tests.support.build import NOW
 

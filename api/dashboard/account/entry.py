@@ -20,7 +20,7 @@ from api.dashboard.screen import Go, Page, Reply, Screen, Visit, post
 from api.dashboard.sessions import Sessions, hashed, own_path
 from api.nouns import destinations
 from storage.records.identity import Millis
-from storage.records.session import Password, SetUpLink
+from storage.records.key import Password, SetUpLink
 
 LINK_LIFE = 3_600_000
 """Milliseconds until a set-up link expires."""

@@ -18,7 +18,7 @@ from api.dashboard.drawing.figures import is_zone, zone_of
 from api.dashboard.forms import Form, Wrong
 from api.dashboard.screen import Go, Page, Reply, Screen, Visit, post
 from api.dashboard.sessions import Density, Preferences, Sessions, Theme, spoken_to
-from storage.records.session import Password
+from storage.records.key import Password
 
 
 class NewPassword(Form, frozen=True):

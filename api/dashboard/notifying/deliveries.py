@@ -21,8 +21,7 @@ from api.dashboard.forms import Wrong
 from api.dashboard.lists import Chip, address, chips
 from api.dashboard.screen import Page, Visit
 from api.nouns import destinations
-from storage.attempts import KEPT_ATTEMPTS
-from storage.records.destination import Attempt, Destination, Result, Waiting
+from storage.records.destination import KEPT_ATTEMPTS, Attempt, Destination, Result, Waiting
 from storage.records.identity import Millis, id_of, millis_of, parse_rfc3339, rfc3339
 
 

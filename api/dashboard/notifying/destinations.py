@@ -23,8 +23,7 @@ from api.dashboard.notifying.destination_form import DestinationEdit, NewDestina
 from api.dashboard.screen import Go, Page, Screen, Visit, buttons, post
 from api.nouns import alerts, destinations
 from api.nouns.deliveries import ReplayRequest, replay
-from storage.attempts import KEPT_ATTEMPTS
-from storage.records.destination import ADDRESS, WEEKDAYS, Attempt, Destination, QuietHours, Rates
+from storage.records.destination import ADDRESS, KEPT_ATTEMPTS, WEEKDAYS, Attempt, Destination, QuietHours, Rates
 from storage.records.states import DESTINATIONS, DestinationState
 
 MODE_WORDS = {

@@ -17,9 +17,9 @@ from msgspec.structs import replace
 from actors.world import World
 from extras.cluster.members.ownership import SharedOwnership
 from storage.errors import STANDSTILL
+from storage.ownership import Members
 from storage.records.identity import millis_of, rfc3339
 from storage.records.member import LEASE, Failover, Says
-from storage.sql.stores.members import Members
 from supervision import Child
 
 EVERY = 1.0

@@ -18,8 +18,7 @@ from storage.append import Lease
 from storage.errors import Locked, NoKey, Unavailable
 from storage.records.identity import START
 from storage.records.key import SigningKey
-from storage.secrets.connection import Connection
-from storage.secrets.sealing import mark, opens_mark, read_mark
+from storage.secrets.sealing import Connection, mark, opens_mark, read_mark
 from storage.secrets.vault import Vault
 from storage.sql.storage import Places, Storage
 from storage.sql.stores import scan

@@ -37,9 +37,8 @@ from extras.cluster.replica.parts import (
     start_of,
     whole_name,
 )
-from sanderling.data_folder import STANDBY
+from sanderling.data_folder import STANDBY, sync
 from sanderling.exits import CommandFailed, Exit
-from sanderling.operations.import_stage import sync
 from storage.errors import StorageError
 from storage.objects import Objects, ObjectsAway
 from storage.records.identity import Millis

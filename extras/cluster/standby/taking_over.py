@@ -20,11 +20,10 @@ from msgspec import structs
 from extras.cluster.replica.parts import OWNER, BadPart, Owner, read_owner, written_record
 from extras.cluster.replica.place import replica_keys
 from extras.cluster.standby.following import Follower, StandbyCopy, Standing
-from sanderling.data_folder import FILE_VARIABLE, STANDBY, named_vault, told_plainly, working_in
+from sanderling.data_folder import FILE_VARIABLE, STANDBY, named_vault, sync, told_plainly, working_in
 from sanderling.environment import machine, typed
 from sanderling.exits import CommandFailed, Exit
 from sanderling.operations.backup.restoring import who_gets_in
-from sanderling.operations.import_stage import sync
 from storage.errors import Locked
 from storage.objects import Objects, ObjectsAway
 from storage.records.identity import Millis, rfc3339, seq_at

@@ -33,11 +33,10 @@ from extras.migrate.whole.lines import (
     last_day,
 )
 from extras.migrate.whole.reading import Adopted, Checked, read
-from sanderling.data_folder import named_vault, working_in
+from sanderling.data_folder import named_vault, put_in_place, staged, working_in
 from sanderling.engines import Engine, engine_of
 from sanderling.environment import environ
 from sanderling.exits import CommandFailed, Exit
-from sanderling.operations.import_stage import put_in_place, staged
 from sanderling.real_world import wall
 from storage.errors import StorageError
 from storage.records.alert import Alert

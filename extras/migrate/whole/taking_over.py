@@ -14,10 +14,10 @@ import click
 from actors.settings import Settings
 from extras.migrate.whole.lines import begins_export, counted
 from extras.migrate.whole.loading import Loaded, load_into, look_through
+from sanderling.client.terminal import print_json
 from sanderling.engines import engine_of
 from sanderling.environment import on_terminal, typed
 from sanderling.exits import CommandFailed, Exit
-from sanderling.json_lines import print_json
 from sanderling.real_world import entropy
 from storage.records.secrecy import plain
 

@@ -51,12 +51,11 @@ from extras.migrate.whole.lines import (
 )
 from extras.migrate.whole.reading import is_export
 from sanderling import __version__
-from sanderling.data_folder import named_vault, working_in
+from sanderling.data_folder import named_vault, sync, working_in
 from sanderling.engines import engine_of
 from sanderling.environment import environ
 from sanderling.exits import CommandFailed, Exit
 from sanderling.operations.backup.making import SCRATCH, sweep
-from sanderling.operations.import_stage import sync
 from sanderling.real_world import now, wall
 from storage.records.alert import KEPT_DAYS, Alert
 from storage.records.destination import Destination

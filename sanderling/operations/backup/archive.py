@@ -21,9 +21,8 @@ from typing import IO, Literal, NamedTuple
 import msgspec
 from msgspec import Struct, structs
 
-from sanderling.data_folder import MasterKey
+from sanderling.data_folder import MasterKey, sync
 from sanderling.exits import CommandFailed, Exit
-from sanderling.operations.import_stage import sync
 from storage.sqlite.ownership import as_root, named_by_hand
 from storage.sqlite.upkeep.copying import Content
 

@@ -12,11 +12,10 @@ import click
 from msgspec import Struct, to_builtins
 
 from sanderling.client.lines import Cell
-from sanderling.client.terminal import for_a_person, print_list
+from sanderling.client.terminal import for_a_person, print_json, print_list
 from sanderling.data_folder import named_vault, working_in
 from sanderling.environment import environ
 from sanderling.exits import CommandFailed, Exit
-from sanderling.json_lines import print_json
 from storage.records.secrecy import plain
 from storage.sqlite.engine.connection import COMMAND, READER, WRITER, connect, gives_back, room_of, translated
 from storage.sqlite.engine.folder import DATABASE, FolderLock, opening

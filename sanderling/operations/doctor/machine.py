@@ -12,9 +12,9 @@ from zoneinfo import ZoneInfo
 
 import trio
 
+from sanderling.data_folder import STAGE, unfinished
 from sanderling.operations import self_test
 from sanderling.operations.findings import DoctorContext, Finding, Level
-from sanderling.operations.import_stage import STAGE, unfinished
 from sanderling.real_world import entropy, monotonic, wall
 from storage.sqlite.engine.folder import DATABASE
 from storage.sqlite.master_key import NEXT, OWN

@@ -12,8 +12,7 @@ from storage.errors import DestinationMoved
 from storage.records.alert import Alert
 from storage.records.destination import Destination, Private, Secret
 from storage.records.identity import Millis, Seq
-from storage.secrets.connection import Connection
-from storage.secrets.sealing import PRIVATE, SECRETS
+from storage.secrets.sealing import PRIVATE, SECRETS, Connection
 from storage.secrets.vault import Vault
 from storage.sql.transaction import REVISES, Lookups, Readers, Row, Transaction, Writer, every_row, first_row
 

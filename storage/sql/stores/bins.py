@@ -14,7 +14,7 @@ import msgspec
 
 from storage.records.bin import Bin, Capture, CapturePage, StoredCapture
 from storage.records.identity import Millis
-from storage.secrets.connection import Connection
+from storage.secrets.sealing import Connection
 from storage.sql.transaction import Lookups, Readers, Row, Transaction, Writer, every_row
 
 _decode = msgspec.msgpack.Decoder(Capture).decode

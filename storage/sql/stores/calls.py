@@ -7,7 +7,7 @@ from collections.abc import Collection
 from msgspec.structs import replace
 
 from storage.records.identity import Millis
-from storage.records.session import KeptCall
+from storage.records.key import KeptCall
 from storage.sql.transaction import Transaction, Writer
 
 _FIND = "SELECT key, fingerprint, at, id, answer, node FROM call WHERE key=?"

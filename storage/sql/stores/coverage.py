@@ -12,7 +12,7 @@ from typing import Final
 from storage.records.coverage import MOST_SHIFTS, Shift, following
 from storage.records.identity import Millis, SourceId
 from storage.records.tally import Day, summed, united
-from storage.secrets.connection import Connection
+from storage.secrets.sealing import Connection
 from storage.sql.transaction import MOST_ROWS, Readers, Transaction, Writer, every_row
 
 _SELECT: Final = "SELECT number, node, began, saved, until, after FROM shift "

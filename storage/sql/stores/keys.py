@@ -13,10 +13,8 @@ from typing import TypeVar
 import msgspec
 
 from storage.records.identity import Millis
-from storage.records.key import ApiKey, PublicKey, PushKey, SigningKey
-from storage.records.session import Password, SetUpLink
-from storage.secrets.connection import Connection
-from storage.secrets.sealing import PUSH, SEEDS, keep_public
+from storage.records.key import ApiKey, Password, PublicKey, PushKey, SetUpLink, SigningKey
+from storage.secrets.sealing import PUSH, SEEDS, Connection, keep_public
 from storage.secrets.vault import Vault
 from storage.sql.stores.people import insert_link, read_password
 from storage.sql.transaction import Lookups, Readers, Transaction, Writer, first_row

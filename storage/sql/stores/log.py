@@ -14,7 +14,7 @@ from storage.records.identity import SERVICE, START, Seq, SourceId, seq_of
 from storage.records.source import Harvest, SourceState, StoredJar, Version
 from storage.records.tiers import Kind
 from storage.retention import FreeSpace
-from storage.secrets.connection import Connection
+from storage.secrets.sealing import Connection
 from storage.sql.stores import pictures, scan
 from storage.sql.stores.alerts import pay
 from storage.sql.stores.sources import encode_hot, insert, write_jars

@@ -18,10 +18,11 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from storage.append import Lease
-from storage.attempts import KEPT_ATTEMPTS, KEPT_DEAD, attempt_of, gone_attempt, rates_of
 from storage.errors import AlertsMoved, CursorMoved
 from storage.records.alert import KEPT_DAYS
 from storage.records.destination import (
+    KEPT_ATTEMPTS,
+    KEPT_DEAD,
     Attempt,
     Delivery,
     Destination,
@@ -35,10 +36,13 @@ from storage.records.destination import (
     Replayed,
     Result,
     Waiting,
+    attempt_of,
+    gone_attempt,
+    rates_of,
 )
 from storage.records.event import first_seq_in, id_in
 from storage.records.identity import Millis, Seq, day_of
-from storage.secrets.connection import Connection
+from storage.secrets.sealing import Connection
 from storage.sql.stores.alerts import change_destination, changed_at, expect
 from storage.sql.stores.scan import LAST
 from storage.sql.stores.stories import WEEK

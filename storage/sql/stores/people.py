@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 import msgspec
 
 from storage.records.identity import Millis
-from storage.records.session import IDLE, LIFE, Password, SavedView, Session, SetUpLink
-from storage.secrets.connection import Connection
+from storage.records.key import IDLE, LIFE, Password, SavedView, Session, SetUpLink
+from storage.secrets.sealing import Connection
 from storage.sql.transaction import Lookups, Readers, Transaction, Writer, every_row
 
 _COLUMNS = "id, sha256, created_at, seen_at, agent, address"

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from storage.records.identity import Millis, Seq, SourceId
 from storage.records.picture import KeptPicture, Picture
-from storage.secrets.connection import Connection
+from storage.secrets.sealing import Connection
 from storage.sql.transaction import Readers, Transaction, Writer
 
 _KEEP = """INSERT INTO picture(key, seq, at, media, size, body) VALUES(?,?,?,?,?,?)

@@ -24,7 +24,7 @@ from storage.errors import Corrupt, NewerSchema
 from storage.records.event import Bounds, Filter, Page, SourceSize, Stored
 from storage.records.identity import SERVICE, START, Seq, SourceId
 from storage.records.tiers import Kind
-from storage.secrets.connection import Connection
+from storage.secrets.sealing import Connection
 
 MOST = 500
 """Most events in a page."""

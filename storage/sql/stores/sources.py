@@ -26,8 +26,7 @@ from storage.records.source import (
     is_younger,
     same_feed,
 )
-from storage.secrets.connection import Connection
-from storage.secrets.sealing import COOKIES, HELLOS
+from storage.secrets.sealing import COOKIES, HELLOS, Connection
 from storage.secrets.vault import Vault
 from storage.sql.transaction import Readers, Transaction, Writer, every_row, first_row
 

@@ -1,4 +1,5 @@
-"""Connections: their pragmas, set and read back, SQLite's errors as ours, and free space in the file.
+"""Connections: their pragmas, set and read back, SQLite's errors as ours, free space in the file, and the read-only
+connections: a few for pages, each used by one thread at a time, and the loop's own for look-ups.
 
 SQLite silently ignores a pragma that it does not know or cannot honour, so each is read back at once. `FULL` is not
 negotiable: under group commit it costs next to nothing, and `NORMAL` loses acknowledged events at a power cut.
@@ -10,14 +11,18 @@ later it takes a copy of the whole database (`storage/sqlite/upkeep/upgrade.py`)
 
 from __future__ import annotations
 
+import queue
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any, TypeVar
+
+import trio
 
 from storage.errors import Corrupt, DiskFull, StorageError, Unavailable
 from storage.retention import FreeSpace
-from storage.secrets.connection import Connection
+from storage.secrets.sealing import Connection
 from storage.sql.transaction import Space
 
 OLDEST_SQLITE = (3, 37, 0)
@@ -152,3 +157,65 @@ def gives_back(connection: Connection) -> bool:
 
 
 SPACE = Space(room_of, give_back)
+
+
+HOW_MANY = 2
+"""More do not read faster: they share the interpreter, and each running one delays the loop."""
+CLOSE_WITHIN = 5.0
+"""Seconds that running reads get at a close."""
+
+T = TypeVar("T")
+
+
+class ReaderPool:
+    """A pool of read-only connections with its own limiter. A read that waits for its turn can be cancelled."""
+
+    def __init__(self, database: Path) -> None:
+        self._limiter = trio.CapacityLimiter(HOW_MANY)
+        self._idle: queue.LifoQueue[sqlite3.Connection] = queue.LifoQueue(HOW_MANY)
+        self._closed = False
+        for _ in range(HOW_MANY):
+            self._idle.put(connect(database, READER, read_only=True))
+
+    def __repr__(self) -> str:
+        return f"ReaderPool(busy={self._limiter.borrowed_tokens} of {HOW_MANY})"
+
+    async def run(self, look: Callable[[sqlite3.Connection], T]) -> T:
+        """Run `look` with a connection in a thread; see `storage.sql.transaction.Readers`.
+
+        If cancelled, returns at once; the read runs to its end and its result is dropped.
+        """
+        if self._closed:
+            raise Unavailable("the storage is closed")
+        return await trio.to_thread.run_sync(self._look, look, limiter=self._limiter, abandon_on_cancel=True)
+
+    def _look(self, look: Callable[[sqlite3.Connection], T]) -> T:
+        connection = self._idle.get_nowait()
+        try:
+            with translated():
+                return look(connection)
+        finally:
+            self._idle.put(connection)
+
+    async def aclose(self) -> None:
+        """Wait for running reads, within CLOSE_WITHIN even if cancelled, and close the connections."""
+        if self._closed:
+            return
+        self._closed = True
+        with trio.move_on_after(CLOSE_WITHIN, shield=True):
+            for _ in range(HOW_MANY):
+                await self._limiter.acquire_on_behalf_of(object())
+        while not self._idle.empty():
+            self._idle.get_nowait().close()
+
+
+class OwnConnection:
+    """See `storage.sql.transaction.Lookups`."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+
+    async def one(self, query: str, given: Sequence[Any] = ()) -> Any:
+        """Not a checkpoint."""
+        with translated():
+            return self._connection.execute(query, given).fetchone()

@@ -121,7 +121,7 @@ _BINS_AND_CALLS = (
         UPDATE fact SET value = value + NEW.size WHERE name = 'captured'; END""",
     """CREATE TRIGGER capture_went AFTER DELETE ON capture BEGIN
         UPDATE fact SET value = value - OLD.size WHERE name = 'captured'; END""",
-    # Calls with an Idempotency-Key: see storage/records/session.py.
+    # Calls with an Idempotency-Key: see storage/records/key.py.
     """CREATE TABLE call(
         key TEXT PRIMARY KEY, fingerprint TEXT NOT NULL, at INTEGER NOT NULL, id TEXT NOT NULL, answer BLOB
     ) STRICT, WITHOUT ROWID""",

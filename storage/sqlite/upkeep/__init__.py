@@ -1,1 +1,1 @@
-"""Work on a whole database: `copying.py`, `upgrade.py`, and `rotation.py`, which seals it with another key."""
+"""Work on a whole database: `copying.py`, and `upgrade.py`, which also seals it with another key."""

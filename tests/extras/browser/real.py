@@ -26,8 +26,8 @@ from extras.browser.flags import kind_of
 from extras.browser.pool import ChromiumPool
 from extras.browser.real import holder_command
 from extras.browser.remote import RemoteBrowser, read_remote
-from sanderling.browsers import find_browser
 from sanderling.environment import environ
+from sanderling.program import find_browser
 from sanderling.real_world import entropy, open_datagrams, open_listeners
 from tests.support.memory_network import Answer, Asked, web
 from tests.support.waiting import HANG

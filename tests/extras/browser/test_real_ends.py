@@ -21,7 +21,7 @@ from extras.browser.engine import CALLS, HUNG_AFTER
 from extras.browser.holder import PREFIX, descendants, sweep
 from extras.browser.pool import ChromiumPool
 from extras.browser.real import holder_command
-from sanderling.browsers import SOCKET
+from sanderling.program import SOCKET
 from tests.extras.browser.real import BROWSER, Web, a_pool, a_web, shown
 from tests.support.children import first_line
 from tests.support.waiting import until

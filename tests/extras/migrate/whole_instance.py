@@ -16,8 +16,8 @@ from storage.append import events_of
 from storage.records.destination import Hit, Match, QuietHours, Secret
 from storage.records.event import MATCHED, Draft, Stored, id_in
 from storage.records.identity import COUNTER_BITS, SERVICE, Managed, Millis, Seq, SourceId, id_of
+from storage.records.key import Password, Session, SetUpLink
 from storage.records.publication import Retraction, hash_of
-from storage.records.session import Password, Session, SetUpLink
 from storage.records.source import Harvest, SourceRuntime, TagDefaults, Validators
 from storage.records.states import BreakerState, Health
 from storage.sql.storage import Storage

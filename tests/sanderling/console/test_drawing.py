@@ -11,14 +11,12 @@ from hypothesis import strategies as st
 from api.fields.alerts import AlertRecord
 from api.openapi.texts import example_of
 from sanderling.console import deliveries, rows
-from sanderling.console.events import event_line
 from sanderling.console.figures import Figures
-from sanderling.console.lists import LOG, AlertsScreen
+from sanderling.console.lists import LOG, AlertsScreen, event_line
 from sanderling.console.parts import part_lines
 from sanderling.console.prompts import Ask, Confirm, filters
 from sanderling.console.rows import MOST, SIZE, RowCache
-from sanderling.console.text import Line, cells, fit, safe
-from sanderling.console.words import short, state_of
+from sanderling.console.text import Line, cells, fit, safe, short, state_of
 from tests.sanderling.console.fake_service import ATTEMPTS, HOOK, NOW, FakeService, event, source_id
 
 SERVICE = FakeService()

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from api.openapi.texts import example_of
-from sanderling.console.events import EventScreen, event_page
 from sanderling.console.figures import EventTail
+from sanderling.console.lists import EventScreen, event_page
 from sanderling.console.view import has_browser
 from storage.records.event import Event
 from tests.sanderling.console.fake_service import FakeService, event, source_id

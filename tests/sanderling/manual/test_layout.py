@@ -5,8 +5,7 @@ import re
 import pytest
 
 from sanderling.client.lines import cells
-from sanderling.manual.layout import Look, lines, title_of
-from sanderling.manual.pages import contents, page
+from sanderling.manual.pages import Look, contents, lines, page, title_of
 
 PAGE = """# The `first` page
 

@@ -8,9 +8,7 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
-from storage import attempts
-from storage.attempts import KEPT_ATTEMPTS
-from storage.records.destination import Destination, Match, Outcome, Portion, Rates, Replayed
+from storage.records.destination import KEPT_ATTEMPTS, KEPT_DEAD, Destination, Match, Outcome, Portion, Rates, Replayed
 from storage.records.identity import Millis, Seq, id_of
 from storage.sql.storage import Storage
 from tests.storage.contract.builders import NOW
@@ -53,7 +51,7 @@ async def test_d1_also_of_what_was_given_up_there_is_an_end(storage: Storage, mo
         await storage.outbox.settle([given_up(event.seq)], storage.lease)
     lines = await storage.outbox.attempts("hook", 100)
     assert [line.event_id for line in lines] == [id_of(event.seq, 5) for event in events[:-9:-1]]
-    assert attempts.KEPT_DEAD == 10_000
+    assert KEPT_DEAD == 10_000
 
 
 async def test_d6_what_is_given_up_is_missed_from_its_first_event_on(storage: Storage) -> None:

@@ -7,9 +7,8 @@ import pytest
 import trio
 
 from storage.append import events_of
-from storage.attempts import KEPT_ATTEMPTS
 from storage.errors import CursorMoved, DestinationMoved
-from storage.records.destination import Match, Outcome, Portion, Rates, Waiting
+from storage.records.destination import KEPT_ATTEMPTS, Match, Outcome, Portion, Rates, Waiting
 from storage.records.event import Stored
 from storage.records.identity import Millis, Seq, id_of
 from storage.sql.storage import Storage

@@ -13,7 +13,7 @@ from storage.append import Answer, events_of
 from storage.records.destination import Met
 from storage.records.event import Draft, Stored
 from storage.records.identity import COUNTER_BITS, Seq, SourceId
-from storage.secrets.connection import Connection
+from storage.secrets.sealing import Connection
 from storage.sql.storage import Storage
 from storage.sql.stores import log
 from storage.sql.stores import stories as index

@@ -26,8 +26,8 @@ from storage.sqlite import open_keys, open_sqlite
 from storage.sqlite.engine.connection import WRITER, connect
 from storage.sqlite.engine.folder import DATABASE
 from storage.sqlite.master_key import NEXT, OWN, make_own
-from storage.sqlite.upkeep import rotation
-from storage.sqlite.upkeep.rotation import rotate
+from storage.sqlite.upkeep import upgrade as upkeep
+from storage.sqlite.upkeep.upgrade import rotate
 from tests.storage.contract.builders import (
     a_destination,
     a_harvest,
@@ -289,7 +289,7 @@ async def test_a_rotation_that_is_cut_off_leaves_the_old_key_or_the_new_one(
 ) -> None:
     """No code after the cut runs, as after a kill."""
     await (await filled(tmp_path)).aclose()
-    inner: Callable[..., object] = getattr(rotation, point)
+    inner: Callable[..., object] = getattr(upkeep, point)
 
     def cut(*given: object) -> None:
         if point == "reseal":
@@ -297,7 +297,7 @@ async def test_a_rotation_that_is_cut_off_leaves_the_old_key_or_the_new_one(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched, suppress(KeyboardInterrupt):
-        patched.setattr(rotation, point, cut)
+        patched.setattr(upkeep, point, cut)
         rotate(tmp_path, None, new)
     await secrets_in(tmp_path, new)
     assert not (tmp_path / NEXT).exists()

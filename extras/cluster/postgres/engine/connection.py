@@ -18,7 +18,7 @@ from psycopg import errors
 
 from storage.errors import Corrupt, DiskFull, StorageError, Unavailable
 from storage.retention import FreeSpace
-from storage.secrets.connection import Connection
+from storage.secrets.sealing import Connection
 from storage.sql.transaction import Query, Space
 
 KEEPALIVE = {
@@ -71,7 +71,7 @@ def _clean(parameters: Sequence[Any]) -> Sequence[Any]:
 
 
 class PostgresConnection:
-    """See `storage.secrets.connection.Connection`. `changes` counts the rows changed through it.
+    """See `storage.secrets.sealing.Connection`. `changes` counts the rows changed through it.
 
     Used by one thread at a time; only `cut` may be called from another.
     """

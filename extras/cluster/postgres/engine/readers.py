@@ -20,7 +20,7 @@ import trio
 
 from extras.cluster.postgres.engine.connection import Line, PostgresConnection, in_our_words, translated
 from storage.errors import StorageError, Unavailable
-from storage.secrets.connection import Connection
+from storage.secrets.sealing import Connection
 from storage.sql.transaction import Query
 
 CLOSE_WITHIN = 5.0

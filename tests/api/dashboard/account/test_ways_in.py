@@ -17,7 +17,7 @@ from api.dashboard.sessions import MOST_WAITING, OF_ONE, OF_STRANGERS, Attempts,
 from api.problems import Refusal
 from api.ratelimit import Limiter
 from storage.records.identity import Millis
-from storage.records.session import Password
+from storage.records.key import Password
 from tests.api.dashboard.browser import PASSWORD, Browser, signed_in
 from tests.api.house import House, make_house, running
 from tests.support.build import NOW

@@ -28,8 +28,8 @@ from extras.migrate.whole.lines import DestinationLine, as_text, schema
 from extras.migrate.whole.loading import Loaded, load, look_through
 from extras.migrate.whole.writing import CannotWrite, export, position_of, snapshot, write_export
 from sanderling import keyring
+from sanderling.data_folder import STAGE, unfinished
 from sanderling.exits import CommandFailed, Exit
-from sanderling.operations.import_stage import STAGE, unfinished
 from sanderling.real_world import entropy
 from storage.append import events_of
 from storage.records.destination import Destination, Match, Portion, Private

@@ -22,13 +22,13 @@ from extras.browser import check
 from extras.browser.real import real_browser
 from extras.cluster import checks
 from extras.cluster.postgres.engine import examining
+from sanderling.data_folder import STAGE
 from sanderling.exits import Exit
 from sanderling.operations.doctor import checks as rounds
 from sanderling.operations.doctor import database, machine, network
 from sanderling.operations.doctor.checks import QUESTIONS, findings
 from sanderling.operations.doctor.network import ends_at
 from sanderling.operations.findings import DoctorContext, Finding
-from sanderling.operations.import_stage import STAGE
 from storage.errors import Corrupt, DiskFull
 from storage.records.identity import Millis
 from storage.records.source import SourceRuntime, SourceState
