@@ -15,13 +15,14 @@ from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
 
 from extras.install.layout import PACKAGED, SYSTEM
+from extras.install.licences import book
 from extras.install.units import settings_text, unit_text
 from release.bill import Archives, shipped, software_bill
 from release.licences.making import shown
 from release.licences.parts import Part, parts
+from release.man import man_page
 from sanderling import __version__
-from sanderling.licences import book
-from sanderling.manual.shell import man_page, script
+from sanderling.cli import completion_script
 
 TOP = Path(__file__).parents[1]
 LAYOUT = replace(SYSTEM, unit=PurePosixPath("/usr/lib/systemd/system/sanderling.service"))
@@ -60,7 +61,7 @@ def main(folder: Path, epoch: int, archives: Path | None = None, directory: Path
         "sanderling.service": unit_text(LAYOUT, PurePosixPath(PACKAGED / "sanderling")),
         "sanderling.env": settings_text(LAYOUT),
         "copyright": copyright_text((TOP / "LICENSE").read_text("utf-8"), found[1:]),
-        "sanderling.bash": script("bash"),
+        "sanderling.bash": completion_script("bash"),
         "sanderling.cdx.json": software_bill(found, epoch, known, directory),
     }
     for name, text in texts.items():

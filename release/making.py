@@ -25,6 +25,7 @@ from pathlib import Path
 
 from nacl.signing import SigningKey
 
+from extras.install.releases import SIGNATURE, SUMS, fingerprint
 from release.artifacts import Built, kind_of, lacking, released
 from release.notes import is_dated, notes
 from release.recipes import RECIPES, TEMPLATES, address, filled
@@ -32,7 +33,6 @@ from release.recipes import lacking as recipe_lacks
 from release.signing import private_key, written
 from release.statement import Origin, statement
 from sanderling import __version__
-from sanderling.releases import SIGNATURE, SUMS, fingerprint
 
 TOP = Path(__file__).parents[1]
 ALSO = ("pyproject.toml", "CHANGELOG.md")

@@ -20,7 +20,6 @@ from sanderling.commands import (
     history,
     keys,
     operating,
-    program,
     sources,
     tags,
 )
@@ -28,8 +27,9 @@ from sanderling.environment import environ, hinted
 from sanderling.environment import program as program_name
 from sanderling.exits import CommandFailed, Exit
 from sanderling.flags import json_flag, loaded, settings_flags
-from sanderling.manual import VARIABLE
 
+VARIABLE = "_SANDERLING_COMPLETE"
+"""The variable that Click reads to complete a command line of this program."""
 INTERRUPTED = 130
 """The exit code that shells use for Ctrl-C."""
 _ALL = "sanderling.help_all"
@@ -243,10 +243,6 @@ for command in (
     operating.health,
     operating.status,
     operating.tail,
-    program.completion,
-    program.help_page,
-    program.licences,
-    program.verify_release,
     sources.add,
     sources.sources,
     tags.tags,
@@ -255,6 +251,51 @@ for command in (
 for _module, _row in TABLE.items():
     for _name in _row.commands:
         main.add_command(OfAnExtra(_name, _module))
+
+
+def _topics(context: click.Context, parameter: click.Parameter, typed: str) -> list[str]:
+    from sanderling.manual.pages import contents
+
+    return [name for names in contents().values() for name in names if name.startswith(typed)]
+
+
+@main.command("help")
+@click.argument("topic", required=False, shell_complete=_topics)
+@click.option("--markdown", "as_markdown", is_flag=True, help="The page's Markdown source.")
+def help_page(topic: str | None, *, as_markdown: bool) -> int:
+    """Show a page of the manual; without a TOPIC, list the pages.
+
+    \b
+    sanderling help
+    sanderling help alerts
+    """
+    from sanderling.manual.pages import show_help
+
+    return show_help(topic, environ(), as_markdown=as_markdown)
+
+
+@main.command()
+@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
+def completion(shell: str) -> int:
+    """Print the script that makes a SHELL complete commands, flags and pages. Packages install it.
+
+    \b
+    sanderling completion bash > ~/.local/share/bash-completion/completions/sanderling
+    sanderling completion zsh > ~/.zfunc/_sanderling
+    sanderling completion fish > ~/.config/fish/completions/sanderling.fish
+    """
+    click.echo(completion_script(shell), nl=False)
+    return Exit.WELL
+
+
+def completion_script(shell: str) -> str:
+    """Return the script for bash, zsh or fish. It asks the program itself, so it is never out of date."""
+    from click.shell_completion import ShellComplete, get_completion_class
+
+    kind = get_completion_class(shell)
+    assert kind is not None, shell
+    # Not kind.source(): for bash it starts bash to read its version, and a build machine may lack bash.
+    return ShellComplete.source(kind(main, {}, "sanderling", VARIABLE)).rstrip("\n") + "\n"
 
 
 @main.command("try")

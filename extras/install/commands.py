@@ -1,9 +1,10 @@
-"""`sanderling install` and `uninstall`."""
+"""`sanderling install`, `uninstall`, `licences` and `verify-release`."""
 
 from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from shutil import which
@@ -15,6 +16,7 @@ from extras.install.layout import BESIDE_PACKAGE, BROWSER_SOCKET, PACKAGED, SYST
 from extras.install.plan import holding, installing, letting_go, removing
 from sanderling.environment import environ
 from sanderling.exits import CommandFailed, Exit
+from sanderling.flags import json_flag
 
 FIRST = ""
 """Value of `--browser` without a path: the first browser found."""
@@ -165,3 +167,52 @@ def _tell_next(layout: Layout, link: str) -> None:
     click.echo(f"  edit {layout.settings}, then: {manager} restart sanderling")
     if not layout.account:
         click.echo("  loginctl enable-linger    keeps it running while you are not signed in")
+
+
+def _bundled(context: click.Context, parameter: click.Parameter, typed: str) -> list[str]:
+    from extras.install.licences import names
+
+    return names(typed)
+
+
+@click.command()
+@click.argument("name", required=False, shell_complete=_bundled)
+@click.option("--all", "whole", is_flag=True, help="All texts, one after another.")
+@json_flag
+def licences(name: str | None, *, whole: bool, as_json: bool) -> int:
+    """List the bundled software: version, licence (SPDX), place of its text. With a NAME, print the text.
+
+    \b
+    sanderling licences
+    sanderling licences libxml2
+    """
+    from extras.install.licences import records, show
+    from sanderling.client.terminal import print_json
+
+    if as_json:
+        for record in records(name):
+            print_json(record)
+    else:
+        click.echo(show(name, whole=whole))
+    return Exit.WELL
+
+
+@click.command("verify-release")
+@click.argument("paths", metavar="FOLDER|FILES...", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option(
+    "--key", required=True, metavar="PUBLIC.pem", type=click.Path(path_type=Path), help="The publisher's public key."
+)
+@click.option("--json", "as_json", is_flag=True, help="One line of JSON a file.")
+def verify_release(paths: Sequence[Path], *, key: Path, as_json: bool) -> int:
+    """Check the files of a release: the signature of SHA256SUMS, then each file's SHA-256.
+
+    SHA256SUMS and SHA256SUMS.sig must be in the same folder. In a FOLDER, a missing or unlisted file is an error; of
+    FILES only these are checked. Get the key from another place than the files. The exit code is 0 if all are valid.
+
+    \b
+    sanderling verify-release ~/Downloads/sanderling-0.1.0 --key publisher.pem
+    sanderling verify-release sanderling_0.1.0-1_amd64.deb --key publisher.pem
+    """
+    from extras.install.releases import verify_release as run
+
+    return run(paths, key, json=as_json)

@@ -2,6 +2,6 @@
 
 `table.py` lists parts, licences and texts (pure data). `native.py` asks libraries for their versions, `parts.py`
 combines both with the installed packages. `making.py` writes the list that the program reads
-(`sanderling/licences.py`), `freezing.py` is for the frozen program. `texts/` has the texts that no package includes,
-one file each. Start with `table.py`.
+(`extras/install/licences.py`), `freezing.py` is for the frozen program. `texts/` has the texts that no package
+includes, one file each. Start with `table.py`.
 """

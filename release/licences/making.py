@@ -11,9 +11,9 @@ from pathlib import Path
 
 import msgspec
 
+from extras.install import licences
 from release.licences.freezing import unlicensed
 from release.licences.parts import Part, parts
-from sanderling import licences
 
 
 def made(packages: Collection[str] | None = None) -> bytes:

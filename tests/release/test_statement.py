@@ -7,11 +7,11 @@ import re
 
 import pytest
 
+from extras.install.releases import NAME
 from release.artifacts import KINDS, Built, lacking, released
 from release.notes import is_dated, notes
 from release.statement import Origin, statement
 from sanderling import __version__
-from sanderling.releases import NAME
 from tests.rules.source_files import ROOT
 
 ORIGIN = Origin("c" * 40, changed=False, version="0.1.0")

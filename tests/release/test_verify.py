@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 from nacl.signing import SigningKey
 
+from extras.install.releases import SIGNATURE, SUMS, fingerprint
 from release.signing import public_pem, written
 from sanderling.cli import run
 from sanderling.exits import Exit
-from sanderling.releases import SIGNATURE, SUMS, fingerprint
 
 OURS, THEIRS = SigningKey(b"1" * 32), SigningKey(b"2" * 32)
 FILES = {"sanderling_0.1.0-1_amd64.deb": b"a package", "NOTES.md": b"what is new"}
@@ -149,7 +149,7 @@ def test_a_folder_that_can_not_be_listed_is_a_wrong_command(
     def refused(path: Path) -> list[str]:
         raise PermissionError(13, "Permission denied", str(path))
 
-    monkeypatch.setattr("sanderling.releases.os.listdir", refused)
+    monkeypatch.setattr("extras.install.releases.os.listdir", refused)
     assert checked(folder) == Exit.USAGE
     assert capsys.readouterr().err == f"sanderling: {folder}: its contents can't be listed: Permission denied.\n"
 

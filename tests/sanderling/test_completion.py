@@ -1,4 +1,4 @@
-"""Shell completion, and the man page."""
+"""Shell completion."""
 
 from __future__ import annotations
 
@@ -12,8 +12,6 @@ import pytest
 
 from sanderling import cli
 from sanderling.exits import Exit
-from sanderling.manual.references import tree
-from sanderling.manual.shell import ENDS, man_page, script
 from tests.rules.source_files import ROOT
 
 SHELLS = ("bash", "zsh", "fish")
@@ -31,7 +29,7 @@ def test_the_script_is_the_shells_own_syntax(shell: str, tmp_path: Path) -> None
     if not shutil.which(shell):
         pytest.skip(f"{shell} is not installed")
     file = tmp_path / "completion"
-    file.write_text(script(shell))
+    file.write_text(cli.completion_script(shell))
     subprocess.run([shell, "-n", str(file)], check=True, capture_output=True, timeout=30)
 
 
@@ -44,7 +42,7 @@ def test_a_shell_offers_commands_pages_and_flags(shell: str, typed: str, offered
     if not shutil.which(shell):
         pytest.skip(f"{shell} is not installed")
     file, command = tmp_path / "completion", tmp_path / "sanderling"
-    file.write_text(script(shell))
+    file.write_text(cli.completion_script(shell))
     command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m sanderling "$@"\n')
     command.chmod(0o755)
     variables = {"PATH": f"{tmp_path}{os.pathsep}/usr/bin:/bin", "PYTHONPATH": str(ROOT), "HOME": str(tmp_path)}
@@ -57,26 +55,3 @@ def test_the_command_prints_the_script(capsys: pytest.CaptureFixture[str]) -> No
     assert cli.run(["completion", "zsh"]) == Exit.WELL
     assert capsys.readouterr().out.startswith("#compdef sanderling\n")
     assert cli.run(["completion", "tcsh"]) == Exit.USAGE
-
-
-def test_the_man_page_has_every_command_and_every_exit_code() -> None:
-    shown = man_page().replace("\\-", "-")
-    from click import Group
-
-    assert [name for name, command in tree() if not isinstance(command, Group) and f".SS {name}" not in shown] == []
-    assert set(ENDS) == set(Exit)
-
-
-def test_the_man_page_is_the_same_each_time_and_names_no_place() -> None:
-    assert man_page() == man_page()
-    assert str(ROOT) not in man_page()
-
-
-@pytest.mark.real
-def test_the_man_page_is_what_groff_reads_without_a_warning() -> None:
-    if not shutil.which("groff"):
-        pytest.skip("groff is not installed")
-    done = subprocess.run(
-        ["groff", "-man", "-Tutf8", "-ww", "-z"], input=man_page().encode(), capture_output=True, timeout=30, check=True
-    )
-    assert done.stderr == b""

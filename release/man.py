@@ -1,8 +1,4 @@
-"""For the shell: the man page, in man(7), from the table of commands, and completion scripts.
-
-`make man` and the packages write the page to sanderling.1. A completion script asks the program itself, so it is never
-out of date.
-"""
+"""The man page, in man(7), from the table of commands. `make man` and the packages write it to sanderling.1."""
 
 from __future__ import annotations
 
@@ -11,12 +7,10 @@ import sys
 from collections.abc import Iterator
 
 import click
-from click.shell_completion import ShellComplete, get_completion_class
 
 from sanderling import __version__
 from sanderling.environment import BESIDE
 from sanderling.exits import Exit
-from sanderling.manual import VARIABLE
 from sanderling.manual.references import options_of, tree, usage_of, words_of
 
 SUMMARY = "turn any URL into a live, resumable, signed stream of new-content events"
@@ -80,17 +74,6 @@ def _text(text: str, *, keep: bool = False) -> str:
     escaped = escaped.replace("^", "\\(ha").replace("~", "\\(ti")
     paragraphs = [escaped] if keep else [re.sub(r"\s+", " ", part).strip() for part in re.split(r"\n\s*\n", escaped)]
     return "\n.PP\n".join("\\&" + part if part[:1] == "." else part for part in paragraphs)
-
-
-def script(shell: str) -> str:
-    """shell: bash, zsh or fish."""
-    from sanderling.cli import main
-
-    kind = get_completion_class(shell)
-    if kind is None:
-        raise ValueError(f"no completion for {shell}")
-    # Not kind.source(): for bash it starts bash to read its version, and a build machine may lack bash.
-    return ShellComplete.source(kind(main, {}, "sanderling", VARIABLE)).rstrip("\n") + "\n"
 
 
 if __name__ == "__main__":

@@ -2,8 +2,9 @@ from __future__ import annotations
 
 import pytest
 
+from extras.install import licences
 from release.licences.parts import parts
-from sanderling import cli, licences
+from sanderling import cli
 from sanderling.exits import Exit
 from tests.rules.source_files import ROOT
 
