@@ -81,11 +81,11 @@ def measured() -> str:
 
 
 def changed(commit: str, paths: Sequence[str]) -> int:
-    """Return how many lines of these paths were added or deleted since a commit. A moved file counts what differs."""
+    """Return how many lines of these paths were edited since a commit. A moved file counts its edited lines."""
     fields = iter(git("diff", "--numstat", "-M", "-l0", "-z", commit, "HEAD").split("\0"))
     lines = 0
     for field in fields:
-        added, deleted, name = (field.split("\t") + ["", ""])[:3]
+        added, deleted, name = [*field.split("\t"), "", ""][:3]
         places = [name] if name else [next(fields, ""), next(fields, "")]  # a moved file: its old and its new name
         if added.isdigit() and any(place == path or place.startswith(f"{path}/") for place in places for path in paths):
             lines += int(added) + int(deleted)

@@ -22,8 +22,6 @@ from api.problems import FieldError, Refusal
 from api.route import PUBLIC, Answer, Call, Route
 from storage.records.identity import Millis, rfc3339
 
-HEALTHZ, READYZ = PROBES = ("/healthz", "/readyz")
-"""Answered from memory and free of rate limits; otherwise a stranger behind the same address could fail a node."""
 SECURITY_TXT = "/.well-known/security.txt"
 LOOK_KEYS = "/.well-known/http-message-signatures-directory"
 SECURITY_TXT_LIFE = 180 * 86_400_000
@@ -38,28 +36,27 @@ async def jwks(call: Call) -> Answer:
     return Answer(await call.context.jwks(), media="application/jwk-set+json", headers=headers)
 
 
-async def healthz(call: Call) -> Answer:
-    """Report whether the process is alive: it answers, and its writer has moved recently."""
-    silence = trio.current_time() - call.context.storage.writer_moved_at()
+def health(context: AppContext) -> Answer:
+    """Report whether the process is alive: it answers, and its writer has moved recently. Raises Refusal."""
+    silence = trio.current_time() - context.storage.writer_moved_at()
     if silence > WRITER_SILENCE:
         detail = f"The writer has not moved for {silence:.0f} s."
         raise Refusal("unavailable", detail, [FieldError("writer", detail)], {"Retry-After": "10"})
     return Answer({"status": "ok"})
 
 
-async def readyz(call: Call) -> Answer:
-    """Report whether the service can work, which parts cannot, and how far checks lag.
+def readiness(context: AppContext) -> Answer:
+    """Report whether the service can work, which parts cannot, and how far checks lag. Raises Refusal.
 
     `warnings` name weaknesses that do not make the service unready.
     """
-    parts = dict(call.context.readiness())
-    if call.context.draining():
+    parts = dict(context.readiness())
+    if context.draining():
         parts["service"] = "The service is stopping."
     failing = [FieldError(name, says) for name, says in parts.items() if says]
     if failing:
         names = ", ".join(error.location for error in failing)
         raise Refusal("unavailable", f"Not ready: {names}.", failing, {"Retry-After": "5"})
-    context = call.context
     lag, spent, lacks = context.lag(), context.spent(), context.world.jail.lacks()
     weaker = f"The kernel does not wholly hold the workers: {lacks}." if lacks else ""
     found = {
@@ -75,6 +72,12 @@ async def readyz(call: Call) -> Answer:
         "warnings": [says for says in (lag.says(), spent.says(), context.clock_doubt(), weaker) if says],
     }
     return Answer(found)
+
+
+PROBES = {"/healthz": health, "/readyz": readiness}
+"""Answered from memory, before routing and free of rate limits; otherwise a stranger behind the same address could fail
+a node.
+"""
 
 
 async def security_txt(call: Call) -> Answer:
@@ -107,6 +110,13 @@ def _route(path: str, run: Any, says: str, **more: Any) -> Route:
     return Route(method="GET", path=path, scope=PUBLIC, run=run, says=says, answers={200: dict[str, Any]}, **more)
 
 
+def _probe(path: str, says: str) -> Route:
+    async def run(call: Call) -> Answer:
+        return PROBES[path](call.context)
+
+    return _route(path, run, says)
+
+
 ROUTES = (
     _route(
         "/.well-known/jwks.json",
@@ -137,8 +147,8 @@ ROUTES = (
         media="text/plain; charset=utf-8",
         headers=("Cache-Control",),
     ),
-    _route(HEALTHZ, healthz, "Check that the process is alive."),
-    _route(READYZ, readyz, "Check that the service is ready."),
+    _probe("/healthz", "Check that the process is alive."),
+    _probe("/readyz", "Check that the service is ready."),
 )
 
 

@@ -19,7 +19,7 @@ from hypercorn.trio.tcp_server import MAX_RECV, TCPServer
 from hypercorn.trio.worker_context import WorkerContext
 
 from api.ratelimit import AddressLimit
-from api.server.exchange import Exchange, Message, refused
+from api.server.exchange import Exchange, Message, probed, refused
 from api.server.http1 import Http1
 from api.server.wire import Wire
 
@@ -58,7 +58,7 @@ class Connection(TCPServer):
     def protocol(self, wrapper: ProtocolWrapper) -> None:
         made = wrapper.protocol
         assert isinstance(made, H11Protocol)
-        wrapper.protocol = Http1(made, partial(_refuse, self._api))
+        wrapper.protocol = Http1(made, partial(_refuse, self._api), partial(probed, self._api))
         self._protocol = wrapper
 
     async def protocol_send(self, event: Event) -> None:

@@ -11,12 +11,15 @@ from contextlib import AbstractContextManager, suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
+import h11
 import trio
 
 from actors.open_streams import Whose
 from api.app import Api
+from api.nouns.service import PROBES
 from api.problems import INTERNAL, MEDIA, FieldError, Refusal
 from api.refusals import refusal_of
+from api.route import Answer
 from api.streams.export import Export, Revoked, pour
 from api.streams.reader import SEND_SIZE, FellBehind, Reader
 from api.streams.sse import damaged, left_behind, stopping
@@ -197,6 +200,29 @@ def _asked(scope: Message) -> str:
     """Return path and query for display, shortened and without keys."""
     query = scope.get("query_string", b"").decode("latin-1")
     return without_secrets(f"{scope['path']}?{query}" if query else str(scope["path"]))[:LONGEST_SHOWN]
+
+
+_BY_THE_FRAMEWORK = frozenset(
+    b"authorization content-length cookie expect origin transfer-encoding x-api-key x-request-id".split()
+)
+"""Headers that change the answer to a probe, or say that it has a body."""
+
+
+def probed(api: Api, request: h11.Request) -> tuple[int, Headers, bytes] | None:
+    """Return the answer to a plain probe, as the framework would give it; None for other requests."""
+    path = request.target.decode("latin-1")
+    if path not in PROBES or request.method != b"GET" or api.alone:
+        return None
+    if any(name in _BY_THE_FRAMEWORK for name, _ in request.headers):
+        return None
+    try:
+        answer = PROBES[path](api.context)
+    except Refusal as refusal:
+        answer = Answer(refusal.encode(api.base_url, path), refusal.status, MEDIA, dict(refusal.headers))
+    api.context.world.metrics.requests.add(f"{answer.status // 100}xx")
+    named = {**answer.headers, "Content-Type": answer.media, "X-Request-Id": api.new_request_id()}
+    named |= {"X-Content-Type-Options": "nosniff", "Cache-Control": "no-store", **api.only_https}
+    return answer.status, [(name.lower().encode(), value.encode()) for name, value in named.items()], answer.encoded()
 
 
 def refused(api: Api, status: int, where: str, rule: str) -> tuple[int, Headers, bytes]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from typing import Any, Literal
 
 import h11
@@ -219,10 +220,13 @@ class StrictConnection(h11.Connection):
 class Http1(H11Protocol):
     """Hypercorn's HTTP/1.1 on a StrictConnection, without WebSockets and h2c.
 
-    refuse: answers an invalid request, given this protocol and a status.
+    refuse: answers an invalid request, given this protocol and a status. at_once: returns the status, headers and body
+    of a request without a body that needs no task and no application; None for others.
     """
 
-    def __init__(self, like: H11Protocol, refuse: Callable[[Http1, int], Awaitable[None]]) -> None:
+    def __init__(
+        self, like: H11Protocol, refuse: Callable[[Http1, int], Awaitable[None]], at_once: Callable[[h11.Request], Any]
+    ) -> None:
         super().__init__(
             like.app,
             like.config,
@@ -236,7 +240,7 @@ class Http1(H11Protocol):
         )
         self.strict = StrictConnection(h11.SERVER, max_incomplete_event_size=LINE_LIMIT + HEAD_LIMIT)
         self.connection = self.strict
-        self._refuse = refuse
+        self._refuse, self._at_once = refuse, at_once
         self._refused = False
 
     async def refuse(self, status: int) -> None:
@@ -245,14 +249,25 @@ class Http1(H11Protocol):
 
     async def answer(self, status: int, headers: Sequence[tuple[bytes, bytes]], body: bytes) -> None:
         """Send an answer to an invalid request. It closes the connection."""
-        length = (b"content-length", b"%d" % len(body))
-        head = h11.Response(status_code=status, headers=[*headers, length, (b"connection", b"close")])
-        try:  # one piece: the application's answer must not interleave
-            sent = [self.strict.send(event) for event in (head, h11.Data(data=body), h11.EndOfMessage())]
-        except h11.LocalProtocolError:
-            return  # an answer has begun already
-        self._refused = True
-        await self.send(RawData(data=b"".join(piece or b"" for piece in sent)))
+        with suppress(h11.LocalProtocolError):  # an answer has begun already
+            piece = self._whole(status, [*headers, (b"connection", b"close")], body)
+            self._refused = True
+            await self.send(piece)
+
+    def _whole(self, status: int, headers: Sequence[tuple[bytes, bytes]], body: bytes) -> RawData:
+        """Return an answer in one piece: the application's must not interleave. Raises h11.LocalProtocolError."""
+        head = h11.Response(status_code=status, headers=[*headers, (b"content-length", b"%d" % len(body))])
+        sent = [self.strict.send(event) for event in (head, h11.Data(data=body), h11.EndOfMessage())]
+        return RawData(data=b"".join(piece or b"" for piece in sent))
+
+    async def _create_stream(self, request: h11.Request) -> None:
+        found = self._at_once(request)
+        if found is None:
+            await super()._create_stream(request)
+            return
+        self.strict.next_event()  # the end of the request
+        await self.send(self._whole(*found))
+        await self._maybe_recycle()
 
     async def stream_send(self, event: Any) -> None:
         """Send the application's answer, unless the request was refused in the meantime."""

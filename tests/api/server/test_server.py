@@ -303,3 +303,25 @@ async def test_last_use_of_a_key_is_saved_once_a_minute(house: House, autojump_c
         await trio.sleep(61)
         (key,) = await house.storage.keys.all()
         assert key.last_used_at is not None
+
+
+def fields_of(answer: bytes) -> tuple[bytes, list[bytes]]:
+    """Return the body, and the lines of the head without the request's id, in order."""
+    head, _, body = answer.partition(b"\r\n\r\n")
+    lines = [line.lower() for line in head.split(b"\r\n")]
+    return body, sorted(line for line in lines if not line.startswith(b"x-request-id: "))
+
+
+@pytest.mark.parametrize("path", ["/healthz", "/readyz"])
+@pytest.mark.parametrize("trouble", ["", "It is being loaded."])
+async def test_a_probe_is_answered_before_routing_as_it_would_be_behind_it(
+    monkeypatch: pytest.MonkeyPatch, path: str, trouble: str
+) -> None:
+    async with running(make_house(base_url="https://sanderling.test")) as house:
+        house.readiness["recorder"] = trouble
+        ask = f"GET {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n"
+        routed = await read_all(await house.raw(f"{ask}X-Request-Id: routed\r\n\r\n".encode()))
+        monkeypatch.setattr(connection, "Exchange", None)  # no other request would get an answer
+        at_once = await read_all(await house.raw(f"{ask}\r\n".encode()))
+    assert b"routed" in routed
+    assert fields_of(at_once) == fields_of(routed)
