@@ -103,7 +103,7 @@ def _warnings(facts: ServerFacts) -> Iterator[Verdict]:
         says = f"the session of process {process} has held the log's lock for {held:.0f} s, so nothing can be committed"
         yield Verdict(False, says, f"End it if it hangs: SELECT pg_terminate_backend({process})")
     if facts.pooled and not facts.listens:
-        says = "a pooler such as PgBouncer passes no notices on: events reach streams up to 0.1 s later"
+        says = "a pooler such as PgBouncer passes no notices on: events reach streams up to a second later"
         yield Verdict(False, says, "Set listen_url to the server's own address.")
 
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from typing import Any, NamedTuple
 
+from psycopg.errors import ProtocolViolation
+
 from extras.cluster.postgres.engine.connection import PostgresConnection, connect, translated
 from extras.cluster.postgres.engine.steps import APPENDS, LOCKS
 from extras.cluster.postgres.server import SETTINGS, ServerFacts, Verdict, ahead_of, judge
-from storage.errors import Unopened
+from storage.errors import Unavailable, Unopened
 from storage.secrets.sealing import examine_boxes, opens_mark, read_mark
 from storage.secrets.vault import Vault
 
@@ -29,7 +31,7 @@ def facts_of(
 ) -> ServerFacts:
     """Read the server's properties. clock: our wall clock, in seconds. named: the settings to check.
 
-    listens: notices have their own address. Raises psycopg.Error.
+    listens: notices have their own address. Raises psycopg.Error; Unavailable behind a pooler of statements.
     """
     version, encoding, writable, may_create, pid, sees_all = _row(connection, _SERVER)
     asked = clock()
@@ -37,6 +39,9 @@ def facts_of(
     answered = clock()
     settings = {name: _row(connection, "SELECT current_setting(?)", name)[0] for name in named}
     held = connection.execute(_HOLDER, (LOCKS, APPENDS)).fetchone()
+    pooled = pid != connection.pid  # a pooler reports its own process id
+    if pooled:
+        _try_transaction(connection)
     return ServerFacts(
         version=version,
         encoding=encoding,
@@ -46,9 +51,18 @@ def facts_of(
         may_create=may_create,
         asynchronous=tuple(name for (name,) in connection.execute(_STANDBYS).fetchall()) if sees_all else None,
         log_lock=None if held is None else (held[0], held[1]),
-        pooled=pid != connection.pid,  # a pooler reports its own process id
+        pooled=pooled,
         listens=listens,
     )
+
+
+def _try_transaction(connection: PostgresConnection) -> None:
+    try:
+        for statement in ("BEGIN", "COMMIT"):  # in one message, a pooler would take them for a single statement
+            connection.run(statement)
+    except ProtocolViolation as error:
+        says = "the pooler lets no transaction through. Set pool_mode = transaction in PgBouncer"
+        raise Unavailable(says) from error
 
 
 def _row(connection: PostgresConnection, query: str, *given: str) -> tuple[Any, ...]:
