@@ -17,7 +17,7 @@ from typing import Final, get_args
 import msgspec
 
 from actors.content.messages.readings import FORMATS, not_chosen_by
-from actors.previews import PartShown
+from actors.previews import ShownPart
 from storage.records.source import Inheritable, Source, TagDefaults
 
 INHERITABLE: Final[tuple[Inheritable, ...]] = get_args(Inheritable)
@@ -119,7 +119,7 @@ def part_of(source: Source) -> bytes:
     return blake2b(msgspec.json.encode((source.selector, sorted({*source.ignore}))), digest_size=6).digest()
 
 
-def part_shown(source: Source) -> PartShown:
+def part_shown(source: Source) -> ShownPart:
     """Return the watched part of a page, and the tags that each piece of it comes from."""
     inherited = {str(name): tags for name, tags in origins_of(source).items() if name in ("selector", "ignore")}
-    return PartShown(source.selector, source.ignore, inherited)
+    return ShownPart(source.selector, source.ignore, inherited)

@@ -55,23 +55,23 @@ class FeedPreview(Struct, frozen=True):
     paging: Mapping[str, str]
 
 
-class PageBlock(Struct, frozen=True):
-    """A block of a page. `why` is a word for why it is left out, "" for a watched one."""
+class PreviewBlock(Struct, frozen=True):
+    """A paragraph, item, cell or heading. `why`: furniture or control if it is ignored, else ""."""
 
     text: str
     watched: bool
     why: str
 
 
-class Removed(Struct, frozen=True):
-    """The number of elements that an `ignore` selector removes."""
+class Ignored(Struct, frozen=True):
+    """The number of elements that one selector of `ignore` removes."""
 
     selector: str
     elements: int
 
 
 class ListedItem(Struct, frozen=True):
-    """An item of a list: its title there, or "", and its link."""
+    """An item of a list: its title there, and its link."""
 
     title: str
     url: str
@@ -89,11 +89,11 @@ class PagePreview(Struct, frozen=True):
     author: str
     published_at: Millis | None
     content: str
-    blocks: tuple[PageBlock, ...]
+    blocks: tuple[PreviewBlock, ...]
     watched: int
     left_out: int
     matched: int | None
-    ignored: tuple[Removed, ...]
+    ignored: tuple[Ignored, ...]
     has: tuple[str, ...]
     partial: bool
     trouble: str | None
@@ -101,12 +101,14 @@ class PagePreview(Struct, frozen=True):
     items: tuple[ListedItem, ...] = ()
 
 
-class PartShown(Struct, frozen=True):
-    """The shown part of a page. inherited: the tags behind `selector` and `ignore`."""
+class ShownPart(Struct, frozen=True):
+    """The shown part of a page: `selector` and `ignore`, including inherited values. `inherited`: the tags that each
+    comes from; a missing one is the source's own.
+    """
 
-    selector: str | None = None
-    ignore: tuple[str, ...] = ()
-    inherited: Mapping[str, tuple[str, ...]] = {}
+    selector: str | None
+    ignore: tuple[str, ...]
+    inherited: dict[str, tuple[str, ...]]
 
 
 class PushPreview(Struct, frozen=True):
@@ -139,24 +141,24 @@ class RobotsWord(Struct, frozen=True):
 
 
 class FilledBy(Struct, frozen=True):
-    """JSON that a browser fetched for a page; size: in bytes. It may be watched instead of the page."""
+    """JSON that filled the rendered page, with its `size` in bytes. A check of its `url` is a plain one."""
 
     url: str
     size: int
 
 
 class Rendering(Struct, frozen=True):
-    """Facts about a page and browsers. says: a sentence or two, for a person.
+    """How a browser is involved; null for a page that is read as sent. `says` is the sentence for people.
 
-    empty: the sign that the page is empty without scripts, or "". done: the preview is of the rendered page. costs:
-    plain checks that a rendered one costs. filled_by: largest first.
+    `empty`: the sign that the page is empty without JavaScript, "" if rendering was requested. `done`: the preview
+    shows the rendered page. `costs`: plain checks that a rendered one costs.
     """
 
     says: str
     empty: str
     done: bool
     costs: int
-    filled_by: tuple[FilledBy, ...] = ()
+    filled_by: tuple[FilledBy, ...]
 
 
 class Preview(Struct, frozen=True):
@@ -171,7 +173,7 @@ class Preview(Struct, frozen=True):
     pace: PacePreview | None = None
     robots: RobotsWord | None = None
     rendering: Rendering | None = None
-    part: PartShown | None = None
+    part: ShownPart | None = None
 
 
 class Previewed(Struct, frozen=True):

@@ -183,8 +183,7 @@ def _onward(root: markup.Element, url: str) -> str:
 
 def feed_links(root: markup.Element, url: str) -> tuple[FeedLink, ...]:
     """Return the feeds that a page's <link> elements advertise, best first: same host, the whole site over comments."""
-    bases = [href for base in root.iter("base") if (href := base.get("href"))]
-    base = absolute(bases[0], url) or url if bases else url
+    base = markup.base_of(root, url)
     found: dict[str, FeedLink] = {}
     for link in root.iter("link"):
         rel = (link.get("rel") or "").lower().split()

@@ -9,6 +9,7 @@ from msgspec import Struct
 from actors import previews
 from actors.messages.declaring import Time, mirrored
 from actors.messages.requests import DetectRequest
+from actors.previews import Ignored, ListedItem, PreviewBlock, Rendering, ShownPart
 from api.fields.sources import PreviewRequest
 from api.nouns import sources
 from api.route import Answer, Call, Route
@@ -55,28 +56,6 @@ class FeedPreview(Struct, frozen=True):
     paging: dict[str, str]
 
 
-class PreviewBlock(Struct, frozen=True):
-    """A paragraph, item, cell or heading. `why`: furniture or control if it is ignored, else ""."""
-
-    text: str
-    watched: bool
-    why: str
-
-
-class Ignored(Struct, frozen=True):
-    """The number of elements that one selector of `ignore` removes."""
-
-    selector: str
-    elements: int
-
-
-class ListedItem(Struct, frozen=True):
-    """An item of a list: its title there, and its link."""
-
-    title: str
-    url: str
-
-
 class PagePreview(Struct, frozen=True):
     """A page: its first 40 blocks, and the numbers of watched and left-out blocks. `listed`: its number of items as a
     list (`follow`); `items` are the first 20.
@@ -97,16 +76,6 @@ class PagePreview(Struct, frozen=True):
     partial: bool
     listed: int = 0
     items: tuple[ListedItem, ...] = ()
-
-
-class ShownPart(Struct, frozen=True):
-    """The shown part of a page: `selector` and `ignore`, including inherited values. `inherited`: the tags that each
-    comes from; a missing one is the source's own.
-    """
-
-    selector: str | None
-    ignore: tuple[str, ...]
-    inherited: dict[str, tuple[str, ...]]
 
 
 class PushPreview(Struct, frozen=True):
@@ -136,27 +105,6 @@ class RobotsVerdict(Struct, frozen=True):
     allowed: bool
     crawl_delay_s: float | None
     says: str
-
-
-class FilledBy(Struct, frozen=True):
-    """JSON that filled the rendered page, with its `size` in bytes. A check of its `url` is a plain one."""
-
-    url: str
-    size: int
-
-
-class Rendering(Struct, frozen=True):
-    """How a browser is involved; null for a page that is read as sent. `says` is the sentence for people.
-
-    `empty`: the sign that the page is empty without JavaScript, "" if rendering was requested. `done`: the preview
-    shows the rendered page. `costs`: plain checks that a rendered one costs.
-    """
-
-    says: str
-    empty: str
-    done: bool
-    costs: int
-    filled_by: tuple[FilledBy, ...]
 
 
 class Preview(Struct, frozen=True):
@@ -201,14 +149,6 @@ def _feed(feed: previews.FeedPreview) -> FeedPreview:
     return FeedPreview(**mirrored(feed, FeedPreview) | {"newest": newest})
 
 
-def _page(page: previews.PagePreview) -> PagePreview:
-    blocks = tuple(PreviewBlock(**mirrored(block, PreviewBlock)) for block in page.blocks)
-    ignored = tuple(Ignored(**mirrored(removed, Ignored)) for removed in page.ignored)
-    items = tuple(ListedItem(item.title, item.url) for item in page.items)
-    lists = {"blocks": blocks, "ignored": ignored, "items": items}
-    return PagePreview(**mirrored(page, PagePreview) | lists)
-
-
 def _push(push: previews.PushPreview) -> PushPreview:
     frames = tuple(map(_draft, push.frames))
     return PushPreview(push.subprotocol, push.waited, push.received, frames, push.ended)
@@ -219,22 +159,17 @@ def _pace(pace: previews.PacePreview) -> PacePreview:
     return PacePreview(round(pace.interval, 1), due, pace.max_age, pace.ttl, pace.skip_hours, pace.skip_days)
 
 
-def _rendering(rendering: previews.Rendering) -> Rendering:
-    filled_by = tuple(FilledBy(one.url, one.size) for one in rendering.filled_by)
-    return Rendering(**mirrored(rendering, Rendering) | {"filled_by": filled_by})
-
-
 def preview_of(shown: previews.Preview) -> Preview:
     robots = shown.robots
     return Preview(
         fetched_at=rfc3339(shown.fetched_at),
         feed=None if shown.feed is None else _feed(shown.feed),
-        page=None if shown.page is None else _page(shown.page),
+        page=None if shown.page is None else PagePreview(**mirrored(shown.page, PagePreview)),
         push=None if shown.push is None else _push(shown.push),
         pace=None if shown.pace is None else _pace(shown.pace),
         robots=None if robots is None else RobotsVerdict(robots.allowed, robots.crawl_delay, robots.says),
-        rendering=None if shown.rendering is None else _rendering(shown.rendering),
-        part=None if shown.part is None else ShownPart(**mirrored(shown.part, ShownPart)),
+        rendering=shown.rendering,
+        part=shown.part,
     )
 
 

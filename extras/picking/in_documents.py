@@ -16,12 +16,12 @@ from actors.content.bodies.text import normalise
 from actors.content.messages.readings import selector_kind
 from actors.content.pages import selectors
 from actors.content.pages.blocks import MOST_BLOCKS, Blocks
-from actors.content.pages.earlier import Paragraph
 from actors.content.pages.plain import TableCell, cells_of
 from actors.content.pages.selectors import Stand, chosen_by, heading_of, stands_of, written
 from actors.content.pages.traits import HEADING, TOP
 from actors.content.wording import json_text
 from actors.content.wording.json_text import Location
+from actors.versions import Paragraph
 from extras.picking.reaching import Reaches
 from extras.picking.records import ReachName
 from storage.records.event import Context

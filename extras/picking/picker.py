@@ -11,7 +11,6 @@ from actors.content.bodies.text import absolute, normalise
 from actors.content.errors import ContentError
 from actors.content.messages.readings import CHOSEN_BY, NO_PARTS, selector_kind
 from actors.content.messages.requests import item_form
-from actors.content.pages.earlier import Paragraph
 from actors.content.pages.listing import items_of
 from actors.content.pages.page import OpenedPage, PageReading, blocks_in, open_page, reading_of, writing_of
 from actors.content.pages.places import Place
@@ -25,25 +24,26 @@ from actors.content.wording import json_text
 from actors.content.wording.fingerprint import digest16
 from actors.content.wording.spans import line
 from actors.content.wording.words import folded
+from actors.versions import Paragraph
 from extras.picking.deriving import Kind
 from extras.picking.in_documents import DocumentReaches, JsonReaches, LineReaches, XmlReaches
 from extras.picking.reaching import HtmlReaches, Reaches, Trial, names_of, room_of
 from extras.picking.records import BLOCK_EXCERPT as EXCERPT
 from extras.picking.records import (
     MOST_BLOCKS,
+    BlockCell,
     BlockKind,
+    KeptBlocks,
     PastPage,
     PickBlock,
-    PickCell,
     PickChoice,
     PickedValue,
     PickHeld,
-    PickKept,
     PickPage,
     PickReach,
     PickRequest,
     PickWish,
-    Press,
+    PressedBlock,
     ReachName,
 )
 
@@ -179,15 +179,15 @@ class _Picking:
             cells=self._cells(at),
         )
 
-    def _cells(self, at: int) -> tuple[PickCell, ...]:
+    def _cells(self, at: int) -> tuple[BlockCell, ...]:
         cells = self._reaches.cells(at) if isinstance(self._reaches, LineReaches) else ()
-        return tuple(PickCell(one.number, normalise(one.place.column), one.text[:EXCERPT]) for one in cells)
+        return tuple(BlockCell(one.number, normalise(one.place.column), one.text[:EXCERPT]) for one in cells)
 
     def _values(self, at: int) -> tuple[PickedValue, ...]:
         reading = self._reading
         return values_of(reading.blocks[at], reading.places[at] if reading.places else None, self._writing)
 
-    def _choice(self, at: int, press: Press) -> PickChoice:
+    def _choice(self, at: int, press: PressedBlock) -> PickChoice:
         reaches = self._reaches
         if reaches is None:
             return PickChoice(self._block(at), (), press.reach, None)
@@ -228,7 +228,7 @@ class _Picking:
         best = {name: max(ways, key=lambda way: held[way].same if way in held else 0) for name, ways in made.items()}
         return tuple(PickReach(name, way, count[way], held.get(way)) for name, way in best.items())
 
-    def _kept(self, selector: str | None, ignore: tuple[str, ...]) -> PickKept | None:
+    def _kept(self, selector: str | None, ignore: tuple[str, ...]) -> KeptBlocks | None:
         """Return the blocks that a choice keeps, as a check would read them; None if it keeps none."""
         asked, (chosen, without) = self._asked, _inheriting(self._wish, selector, ignore)
         if self._no_parts and (chosen is not None or without):
@@ -246,7 +246,7 @@ class _Picking:
         kept = [at for at, trait in enumerate(reading.traits) if not trait & ASIDE]
         texts = tuple(reading.blocks[at][:EXCERPT] for at in kept[:MOST_BLOCKS])
         digest = digest16("\0".join(reading.keys[at] for at in kept))
-        return PickKept(selector, ignore, texts, len(kept), digest, items) if kept else None
+        return KeptBlocks(selector, ignore, texts, len(kept), digest, items) if kept else None
 
 
 def _quietly(reaches: Reaches, selector: str) -> frozenset[int]:
@@ -257,10 +257,10 @@ def _quietly(reaches: Reaches, selector: str) -> frozenset[int]:
         return frozenset()
 
 
-def _where(press: Press, marks: Sequence[str]) -> int | None:
+def _where(press: PressedBlock, marks: Sequence[str]) -> int | None:
     """Find the pressed block: the one with the number if unchanged, else the only one like it."""
-    if press.block < len(marks) and marks[press.block] == press.mark:
-        return press.block
+    if press.number < len(marks) and marks[press.number] == press.mark:
+        return press.number
     alike = [at for at, mark in enumerate(marks) if mark == press.mark]
     return alike[0] if len(alike) == 1 else None
 
@@ -271,7 +271,7 @@ def _inheriting(wish: PickWish, selector: str | None, ignore: tuple[str, ...]) -
     return chosen, tuple(dict.fromkeys((*ignore, *wish.inherited_ignore)))
 
 
-def _with(wish: PickWish, press: Press, selector: str) -> tuple[str | None, tuple[str, ...]]:
+def _with(wish: PickWish, press: PressedBlock, selector: str) -> tuple[str | None, tuple[str, ...]]:
     """Add the pressed block to the choice."""
     if press.act == "without":
         return wish.selector, tuple(dict.fromkeys((*wish.ignore, selector)))

@@ -11,8 +11,8 @@ from actors.content.bodies.markup import Element
 from actors.content.errors import ContentError
 from actors.content.pages import selectors
 from actors.content.pages.blocks import Blocks
-from actors.content.pages.earlier import Paragraph, undone
 from actors.content.wording.spans import gaps
+from actors.versions import Paragraph, undone
 from extras.picking.deriving import LONGEST, NEVER, Kind, PageIndex, cost_of, selector_of, selectors_of, text_of
 from extras.picking.rebuilding import PastTree, Standing, TextNode, chosen_of, named_texts, standing_blocks
 from extras.picking.records import PastPage, PickHeld

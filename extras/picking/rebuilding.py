@@ -17,8 +17,8 @@ from msgspec import Struct
 from actors.content.bodies.markup import Element, is_probe
 from actors.content.pages import selectors
 from actors.content.pages.blocks import BLOCK, MOST_BLOCKS, Blocks, Note, blocks_of, folded, walk
-from actors.content.pages.earlier import Paragraph
 from actors.content.pages.offers import offers_of, place_of_offers, with_offers
+from actors.versions import Paragraph
 
 Name = TypeVar("Name")
 

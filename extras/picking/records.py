@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final, Literal
+from typing import Annotated, Final, Literal
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 from actors.content.messages.requests import BodyRequest
 from storage.records.event import Delta, Value
@@ -23,16 +23,26 @@ ActName = Literal["only", "also", "without"]
 """Watch only this; watch this too; watch all but this."""
 
 
-class Press(Struct, frozen=True):
-    """A pressed block: its number and mark, the act, and its reach. cell: which cell is meant, from 1; 0 for the block
-    itself.
+_Act = Annotated[
+    ActName,
+    Meta(description="`only` this; this `also`, in addition to `selector`; all `without` this"),
+]
+_Reach = Annotated[
+    ReachName,
+    Meta(description="`this` block alone; all blocks `like` it; the `part` of the page around it"),
+]
+
+
+class PressedBlock(Struct, frozen=True, forbid_unknown_fields=True):
+    """A block of an earlier answer, by its `number` and `mark`, and the effect of choosing it. `cell`: the number of
+    one of its `cells`; 0 for the block itself.
     """
 
-    block: int
-    mark: str
-    act: ActName = "only"
-    reach: ReachName = "this"
-    cell: int = 0
+    number: Annotated[int, Meta(ge=0, le=100_000)]
+    mark: Annotated[str, Meta(min_length=1, max_length=16)]
+    act: _Act = "only"
+    reach: _Reach = "this"
+    cell: Annotated[int, Meta(ge=0, le=10_000)] = 0
 
 
 class PastChange(Struct, frozen=True):
@@ -61,7 +71,7 @@ class PickWish(Struct, frozen=True):
     ignore: tuple[str, ...] = ()
     first: int = 0
     find: str = ""
-    press: Press | None = None
+    press: PressedBlock | None = None
     selectors: bool = False
     past: PastPage | None = None
     inherited_selector: str | None = None
@@ -78,8 +88,8 @@ class PickedValue(Struct, frozen=True):
     place: str
 
 
-class PickCell(Struct, frozen=True):
-    """A cell of a row: its number from 1, its column's heading and its text."""
+class BlockCell(Struct, frozen=True):
+    """A cell of a row of a CSV document: its number from 1, its column header, and its text."""
 
     number: int
     column: str
@@ -108,7 +118,7 @@ class PickBlock(Struct, frozen=True):
     selector: str
     item: bool
     values: tuple[PickedValue, ...]
-    cells: tuple[PickCell, ...] = ()
+    cells: tuple[BlockCell, ...] = ()
 
 
 class PickHeld(Struct, frozen=True):
@@ -131,10 +141,11 @@ class PickReach(Struct, frozen=True):
     held: PickHeld | None = None
 
 
-class PickKept(Struct, frozen=True):
-    """The result of a choice together with tags: the first blocks as a check would read them, and their count.
-    selector, ignore: the choice as it would be saved. digest: changes with the text, but not with running figures.
-    items: the number of items, read as a list.
+class KeptBlocks(Struct, frozen=True):
+    """The texts that a choice watches, as a check would read them: the first 100 `texts` of `count`.
+
+    `digest` identifies the watched texts; running counters do not change it. `items`: its number of items as a list
+    (`follow`).
     """
 
     selector: str | None
@@ -142,7 +153,7 @@ class PickKept(Struct, frozen=True):
     texts: tuple[str, ...]
     count: int
     digest: str
-    items: int = 0
+    items: int
 
 
 class PickChoice(Struct, frozen=True):
@@ -154,7 +165,7 @@ class PickChoice(Struct, frozen=True):
     block: PickBlock
     reaches: tuple[PickReach, ...]
     reach: ReachName
-    kept: PickKept | None
+    kept: KeptBlocks | None
 
 
 class PickPage(Struct, frozen=True):
@@ -172,7 +183,7 @@ class PickPage(Struct, frozen=True):
     first: int
     blocks: tuple[PickBlock, ...]
     no_parts: str
-    now: PickKept | None
+    now: KeptBlocks | None
     choice: PickChoice | None = None
     gone: bool = False
     listed: int = 0

@@ -8,36 +8,16 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 
 from actors.messages.declaring import Declared, Time, mirrored, part_of
 from actors.messages.requests import DetectRequest, Ignore, Selector
+from actors.previews import ShownPart
 from api.nouns import sources
-from api.nouns.previews import ShownPart
 from api.route import Answer, Call, Route
 from extras.picking import asking, records
-from extras.picking.records import ActName, BlockKind, PickWish, Press, ReachName
+from extras.picking.records import BlockCell, BlockKind, KeptBlocks, PickWish, PressedBlock, ReachName
 from storage.records.event import ValueType
 from storage.records.identity import given, rfc3339
 
 _First = Annotated[int, Meta(ge=0, le=100_000, description="The number of blocks to skip; an answer has 100")]
 _Find = Annotated[str, Meta(max_length=200, description="Only blocks with all of these words", examples=["day ticket"])]
-_Act = Annotated[
-    ActName,
-    Meta(description="`only` this; this `also`, in addition to `selector`; all `without` this"),
-]
-_Reach = Annotated[
-    ReachName,
-    Meta(description="`this` block alone; all blocks `like` it; the `part` of the page around it"),
-]
-
-
-class PressedBlock(Struct, frozen=True, forbid_unknown_fields=True):
-    """A block of an earlier answer, by its `number` and `mark`, and the effect of choosing it. `cell`: the number of
-    one of its `cells`; 0 for the block itself.
-    """
-
-    number: Annotated[int, Meta(ge=0, le=100_000)]
-    mark: Annotated[str, Meta(min_length=1, max_length=16)]
-    act: _Act = "only"
-    reach: _Reach = "this"
-    cell: Annotated[int, Meta(ge=0, le=10_000)] = 0
 
 
 @part_of(DetectRequest, ("url", "selector", "ignore", "headers", "render", "wait_for", "tags", "own_only"))
@@ -74,14 +54,6 @@ class BlockValue(Struct, frozen=True):
     unit: str
     subject: str
     condition: str
-
-
-class BlockCell(Struct, frozen=True):
-    """A cell of a row of a CSV document: its number from 1, its column header, and its text."""
-
-    number: int
-    column: str
-    text: str
 
 
 class PageBlock(Struct, frozen=True):
@@ -132,21 +104,6 @@ class BlockReach(Struct, frozen=True):
     held: HeldVersions | None
 
 
-class KeptBlocks(Struct, frozen=True):
-    """The texts that a choice watches, as a check would read them: the first 100 `texts` of `count`.
-
-    `digest` identifies the watched texts; running counters do not change it. `items`: its number of items as a list
-    (`follow`).
-    """
-
-    selector: str | None
-    ignore: tuple[str, ...]
-    texts: tuple[str, ...]
-    count: int
-    digest: str
-    items: int
-
-
 class BlockChoice(Struct, frozen=True):
     """The pressed block as it is now, the possible reaches of the choice, its present reach, and the texts that it
     watches: null if no selector can choose the block.
@@ -193,19 +150,13 @@ def _value(found: records.PickedValue) -> BlockValue:
 
 
 def _block(block: records.PickBlock) -> PageBlock:
-    cells = tuple(BlockCell(**mirrored(cell, BlockCell)) for cell in block.cells)
-    parts = {"values": tuple(map(_value, block.values)), "cells": cells}
-    return PageBlock(**mirrored(block, PageBlock) | parts)
-
-
-def _kept(kept: records.PickKept | None) -> KeptBlocks | None:
-    return None if kept is None else KeptBlocks(**mirrored(kept, KeptBlocks))
+    return PageBlock(**mirrored(block, PageBlock) | {"values": tuple(map(_value, block.values))})
 
 
 def _choice(choice: records.PickChoice | None) -> BlockChoice | None:
     if choice is None:
         return None
-    return BlockChoice(_block(choice.block), tuple(map(_reach, choice.reaches)), choice.reach, _kept(choice.kept))
+    return BlockChoice(_block(choice.block), tuple(map(_reach, choice.reaches)), choice.reach, choice.kept)
 
 
 def _reach(reach: records.PickReach) -> BlockReach:
@@ -218,20 +169,16 @@ def _held(held: records.PickHeld | None) -> HeldVersions | None:
 
 def _picked_page(picked: records.Picked) -> PageBlocks:
     page = picked.page
-    parts = {"blocks": tuple(map(_block, page.blocks)), "now": _kept(page.now), "choice": _choice(page.choice)}
+    parts = {"blocks": tuple(map(_block, page.blocks)), "choice": _choice(page.choice)}
     part = ShownPart(**mirrored(picked, ShownPart))
     return PageBlocks(**mirrored(page, PageBlocks) | parts, fetched_at=rfc3339(picked.fetched_at), part=part)
-
-
-def _pressed(press: PressedBlock | None) -> Press | None:
-    return None if press is None else Press(press.number, press.mark, press.act, press.reach, press.cell)
 
 
 async def of_url(call: Call) -> Answer:
     """Show the blocks of a URL's page, without watching it."""
     asked: UrlBlocksRequest = call.body
     request = DetectRequest(**given(asked, DetectRequest) | {"type": "html", "selector": None, "ignore": ()})
-    wish = PickWish(asked.selector, asked.ignore, asked.first, asked.find, _pressed(asked.press), selectors=True)
+    wish = PickWish(asked.selector, asked.ignore, asked.first, asked.find, asked.press, selectors=True)
     return Answer(_picked_page(await asking.of_url(call, request, wish)))
 
 
@@ -243,7 +190,7 @@ async def of_source(call: Call) -> Answer:
         now.ignore if asked.ignore is UNSET else asked.ignore,
         asked.first,
         asked.find,
-        _pressed(asked.press),
+        asked.press,
         selectors=True,
     )
     return Answer(_picked_page(await asking.tried_on_past(call, now, wish)))

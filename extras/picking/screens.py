@@ -32,7 +32,7 @@ from api.dashboard.sources.options import inherited_part, lines_in, settings_in
 from api.nouns import sources
 from api.problems import Refusal
 from extras.picking import asking
-from extras.picking.records import ActName, Picked, PickedValue, PickPage, PickWish, Press, ReachName
+from extras.picking.records import ActName, Picked, PickedValue, PickPage, PickWish, PressedBlock, ReachName
 from storage.records.identity import rfc3339
 from storage.records.revision import revision_of
 from storage.records.source import Source
@@ -52,7 +52,7 @@ SUBJECTS: Final[Mapping[str, str]] = {
     "version": noted("version"),
     "availability": noted("availability"),
 }
-_BLOCK: Final = re.compile(r"(\d{1,6})-([0-9a-f]{1,16})(?:-(\d{1,4}))?")
+_BLOCK: Final = re.compile(r"(\d{1,5})-([0-9a-f]{1,16})(?:-(\d{1,4}))?")
 _Button = Annotated[str, Meta(max_length=24)]
 _Lines = Annotated[str, Meta(max_length=60_000)]
 S = TypeVar("S", bound=Struct)
@@ -98,7 +98,7 @@ def _read(given: Mapping[str, str], kind: type[S]) -> S:
         raise Wrong(say("This form is out of date. Open the page again.")) from None
 
 
-def press_of(pressed: Pressing) -> Press | None:
+def press_of(pressed: Pressing) -> PressedBlock | None:
     """Return the pressed block; None to just show the page. Raises Wrong."""
     acts: dict[str, ActName] = {"only": "only", "also": "also", "without": "without", "links": "only", "price": "only"}
     for name, act in acts.items():
@@ -107,7 +107,7 @@ def press_of(pressed: Pressing) -> Press | None:
             if block is None:
                 raise Wrong(say("This form is out of date. Open the page again."))
             reach: ReachName = "part" if name == "links" else "this"
-            return Press(int(block[1]), block[2], act, pressed.reach or reach, int(block[3] or 0))
+            return PressedBlock(int(block[1]), block[2], act, pressed.reach or reach, int(block[3] or 0))
     return None
 
 

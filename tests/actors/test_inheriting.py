@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from actors.inheriting import INHERITABLE, TagTable, defaults_of, effective, origins_of, part_of, part_shown
-from actors.previews import PartShown
+from actors.previews import ShownPart
 from storage.records.source import Inheritable, Source, TagDefaults
 from tests.storage.contract.builders import NOW, a_source
 
@@ -112,7 +112,7 @@ def test_the_order_of_what_is_left_out_makes_no_other_part() -> None:
 
 def test_a_part_is_shown_with_the_tags_that_it_comes_from() -> None:
     by_tag = of("label:a", selector="main", ignore=(".ad",), bar=0.4)
-    assert part_shown(effective(a_page("label:a", ignore=("nav",)), by_tag)) == PartShown(
+    assert part_shown(effective(a_page("label:a", ignore=("nav",)), by_tag)) == ShownPart(
         "main", ("nav", ".ad"), {"selector": ("label:a",), "ignore": ("label:a",)}
     )
-    assert part_shown(a_page("label:a", selector="p")) == PartShown("p", (), {})
+    assert part_shown(a_page("label:a", selector="p")) == ShownPart("p", (), {})

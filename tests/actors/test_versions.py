@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from actors.content.changes.diff import Where, compare
-from actors.content.pages.earlier import Paragraph, undone
-from actors.versions import Arrivals, Step, aligned, compared
+from actors.versions import Arrivals, Paragraph, Step, aligned, compared, undone
 from storage.records.event import Context, Delta
 
 texts = st.lists(st.sampled_from(["a", "b", "c d e", "c d f", "c x y", "g", "g h"]), max_size=12)
@@ -110,3 +109,13 @@ def test_a_text_that_no_change_brought_was_there_at_first(history: list[list[str
     left = list(history[0])
     for text in there:
         left.remove(text)
+
+
+def test_a_delta_that_was_cut_or_does_not_fit_ends_the_chain() -> None:
+    delta = compare(["one", "two"], ["one", "three words here", "two"])[1]
+    now = [Paragraph(text) for text in ("one", "three words here", "two")]
+    assert [one.text for one in undone(now, delta) or ()] == ["one", "two"]
+    assert undone(now, replace(delta, truncated=True)) is None
+    assert undone(now[:2], delta) is None, "another number of texts"
+    assert undone([Paragraph("one"), Paragraph("another"), Paragraph("two")], delta) is None, "another text there"
+    assert undone([Paragraph("x")], Delta((compare(["y"], ["z"])[1].ops[0],), delta.stats)) is None

@@ -28,6 +28,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
+from actors.content.bodies.markup import base_of
 from actors.content.bodies.text import absolute
 from actors.content.errors import ContentError
 from actors.content.feeds.sitemaps import MOST_ADDRESSES, Address, Sitemap, is_sitemap, read_sitemap
@@ -340,12 +341,10 @@ def look_list(asked: ListRequest) -> ListLook:
 
 def _addresses(opened: OpenedPage, url: str) -> list[str]:
     """Return the targets of all links in the watched part, menus included."""
-    found = dict[str, None]()
-    base = next((one.get("href") for one in opened.root.iter("base") if one.get("href")), None)
-    start = absolute(base, url) if base else url
+    found, base = dict[str, None](), base_of(opened.root, url)
     for element in opened.watched:
         for link in element.iter("a"):
-            if address := absolute(link.get("href") or "", start or url):
+            if address := absolute(link.get("href") or "", base):
                 found[address] = None
             if len(found) >= _MOST_LINKS:
                 return list(found)

@@ -1,8 +1,8 @@
 """The text of a page in an event, with jusText's main text; the probable language of a text, by its stop words.
 
 jusText (Pomikálek 2011, chapter 3.3) separates running text from boilerplate by length, link density and stop words;
-then neighbours decide about uncertain blocks. Its second pass is quadratic, so for many blocks this module does the
-same in linear time, and a test compares both. It never decides whether a page changed: on list pages it finds nothing,
+then neighbours decide about uncertain blocks. That second pass is quadratic, so this module does the same in linear
+time, and a test compares both. It never decides whether a page changed: on list pages it finds nothing,
 and the blocks outside furniture are the content.
 """
 
@@ -15,12 +15,7 @@ from itertools import chain, islice
 from typing import Literal, NamedTuple, TypeAlias
 
 import justext
-from justext.core import (
-    LENGTH_LOW_DEFAULT,
-    MAX_HEADING_DISTANCE_DEFAULT,
-    classify_paragraphs,
-    revise_paragraph_classification,
-)
+from justext.core import LENGTH_LOW_DEFAULT, MAX_HEADING_DISTANCE_DEFAULT, classify_paragraphs
 
 from actors.content.bodies.text import cap, normalise
 from actors.content.pages.blocks import Blocks
@@ -30,8 +25,6 @@ from storage.records.event import CONTENT_CAP, Diff
 Class: TypeAlias = Literal["bad", "short", "neargood", "good"]
 
 _MOST_PARAGRAPHS = 3_000
-_MOST_REVISED = 100
-"""Paragraphs that jusText itself revises: at worst 1 ms. For 300 it would be 7 ms, for 3,000 700 ms."""
 _SHARE = 0.3
 
 
@@ -83,8 +76,7 @@ def _running_text(texts: Sequence[str], headings: Sequence[bool], linked: Sequen
     paragraphs = [Paragraph(*of) for of in zip(texts, linked, headings, strict=True)]
     if long := [paragraph for paragraph in paragraphs if len(paragraph.text) >= LENGTH_LOW_DEFAULT]:
         classify_paragraphs(long, stop_words(language_of(texts)))
-    revise = revise_paragraph_classification if len(texts) <= _MOST_REVISED else in_context
-    revise(paragraphs)
+    in_context(paragraphs)
     return [i for i, paragraph in enumerate(paragraphs) if paragraph.class_type == "good"]
 
 

@@ -114,8 +114,7 @@ def _kind_of(element: markup.Element | None) -> str:
 
 def _links(root: markup.Element, watched: Iterable[markup.Element], url: str, *, judged: bool) -> list[_Link]:
     """Return the links that may lead to an item, each with its visible text, in reading order."""
-    base = next((absolute(one.get("href") or "", url) for one in root.iter("base") if one.get("href")), "") or url
-    page, found = urlsplit(url), list[_Link]()
+    base, page, found = markup.base_of(root, url), urlsplit(url), list[_Link]()
     for element in watched:
         places = list(_places(element, judged=judged))
         named = sum(1 for _, _, trait in places if trait & NAMED)

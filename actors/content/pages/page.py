@@ -43,7 +43,7 @@ from actors.content.values.amounts import Writing
 from actors.content.wording import canonical, json_text
 from actors.content.wording.moments import moment
 from actors.content.wording.words import words_in
-from actors.previews import EXCERPT, ListedItem, PageBlock, PagePreview, Removed
+from actors.previews import EXCERPT, Ignored, ListedItem, PagePreview, PreviewBlock
 from storage.records.identity import Millis
 
 _MOST_PICTURES = 3
@@ -127,7 +127,8 @@ class OpenedPage(Struct, frozen=True, dict=True):
     """A page's tree and its watched elements; a document without elements has `plain` blocks, and none watched.
 
     judged: whether furniture is marked; not in a user's choice. offers: its machine-readable data. heads: its title and
-    description, and its picture files if they are few. empty: the selector matches nothing.
+    description, and its picture files if they are few. empty: the selector matches nothing. matched, removed: what the
+    selector and each of `ignore` matched, as in `plain.Part`.
     """
 
     root: markup.Element
@@ -138,6 +139,8 @@ class OpenedPage(Struct, frozen=True, dict=True):
     offers: tuple[Offer, ...] = ()
     heads: tuple[str, ...] = ()
     empty: bool = False
+    matched: int | None = None
+    removed: tuple[int, ...] = ()
 
     @cached_property
     def walked(self) -> tuple[WalkedTree, ...]:
@@ -178,28 +181,30 @@ def open_page(
         else:
             document = read_plain(text, was)
     if document is not None:
-        if selector is not None or ignore:
-            document = _part(text, document, selector, ignore)
-        return OpenedPage(root_of(document), (), plain=document.blocks, empty=document.blocks is _NOTHING_CHOSEN)
+        return _open_document(text, document, selector, ignore)
     root = markup.parse(text)
-    for unwanted in ignore:
-        selectors.remove(root, unwanted)
+    removed = tuple(selectors.remove(root, unwanted) for unwanted in ignore)
     if selector is None:
-        return OpenedPage(root, (root,), text, offers=offers_of(root, text), heads=heads_of(root, text))
+        offers, heads = offers_of(root, text), heads_of(root, text)
+        return OpenedPage(root, (root,), text, offers=offers, heads=heads, removed=removed)
     chosen = selectors.select(root, selector)
     if not chosen:
         # A wall or an error in the page's place says nothing about the part.
         if trouble := trouble_of(root, head_of(root).written, read_blocks(root)):
             raise ContentError(f"{selector!r} matches nothing, and this is not the page itself: {trouble}.")
-        return OpenedPage(root, (), plain=_NOTHING_CHOSEN, judged=False, empty=True)
-    return OpenedPage(root, tuple(chosen), text, judged=False)
+        return OpenedPage(root, (), plain=_NOTHING_CHOSEN, judged=False, empty=True, matched=0, removed=removed)
+    return OpenedPage(root, tuple(chosen), text, judged=False, matched=len(chosen), removed=removed)
 
 
-def _part(text: str, document: Plain, selector: str | None, ignore: tuple[str, ...]) -> Plain:
-    found = part_of(text, document, selector, ignore).found
+def _open_document(text: str, document: Plain, selector: str | None, ignore: tuple[str, ...]) -> OpenedPage:
+    if selector is None and not ignore:
+        return OpenedPage(root_of(document), (), plain=document.blocks)
+    found, matched, removed = part_of(text, document, selector, ignore)
     if found is None and selector is None:
         raise ContentError("`ignore` removes the whole document.")
-    return found or Plain(document.format, document.says, _NOTHING_CHOSEN)
+    blocks = _NOTHING_CHOSEN if found is None else found.blocks
+    root = root_of(found or document)
+    return OpenedPage(root, (), plain=blocks, empty=found is None, matched=matched, removed=removed)
 
 
 def blocks_in(opened: OpenedPage) -> Blocks:
@@ -365,20 +370,6 @@ def preview_page(asked: PageRequest) -> PagePreview:
 
     Raises ContentError if the body is no page, or a selector is invalid.
     """
-    ignored, matched, landmarks = tuple[Removed, ...](), None, tuple[str, ...]()
-    if asked.selector is not None or asked.ignore:
-        body = unpacked(asked.body)
-        file = read_file(body)
-        text = "" if file is not None else decode(body, asked.content_type).text
-        if (document := file or read_plain(text)) is not None:
-            _, matched, removed = part_of(text, document, asked.selector, asked.ignore)
-            ignored = tuple(map(Removed, asked.ignore, removed))
-            landmarks = labels_of(document)
-        else:
-            root = markup.parse(text)
-            landmarks = landmarks_of(root)
-            ignored = tuple(Removed(selector, selectors.remove(root, selector)) for selector in asked.ignore)
-            matched = None if asked.selector is None else len(selectors.select(root, asked.selector))
     opened = open_page(asked.body, asked.content_type, asked.selector, asked.ignore)
     tree, blocks = opened.root, blocks_in(opened)
     items = items_of(tree, opened.watched, asked.url, judged=opened.judged)
@@ -393,9 +384,9 @@ def preview_page(asked: PageRequest) -> PagePreview:
         blocks=shown[:MOST_SHOWN],
         watched=watched,
         left_out=len(shown) - watched,
-        matched=matched,
-        ignored=ignored,
-        has=landmarks if matched == 0 else (),
+        matched=opened.matched,
+        ignored=tuple(map(Ignored, asked.ignore, opened.removed)),
+        has=_suggested(open_page(asked.body, asked.content_type, None, ())) if opened.matched == 0 else (),
         partial=reading.partial,
         trouble=None if reading.trouble is None else str(reading.trouble),
         listed=len(items),
@@ -403,10 +394,10 @@ def preview_page(asked: PageRequest) -> PagePreview:
     )
 
 
-def shown_blocks(reading: PageReading) -> tuple[PageBlock, ...]:
+def shown_blocks(reading: PageReading) -> tuple[PreviewBlock, ...]:
     """Return a page's blocks in reading order, each with whether it is watched."""
     return tuple(
-        PageBlock(text[:EXCERPT], not why, why)
+        PreviewBlock(text[:EXCERPT], not why, why)
         for text, trait in zip(reading.blocks, reading.traits, strict=True)
         for why in (_why(trait),)
     )
@@ -418,12 +409,16 @@ def _why(trait: int) -> str:
     return "control" if trait & CONTROL else ""
 
 
-def labels_of(document: Plain) -> tuple[str, ...]:
+def _suggested(whole: OpenedPage) -> tuple[str, ...]:
+    return landmarks_of(whole.root) if whole.plain is None else labels_of(format_of(whole.root), whole.plain)
+
+
+def labels_of(format: str, blocks: Blocks) -> tuple[str, ...]:
     """Return the paths of a document's larger parts: its headings, then its rows."""
-    kinds = CHOSEN_BY.get(document.format, ((), ""))[0]
+    kinds = CHOSEN_BY.get(format, ((), ""))[0]
     if kinds[:1] != ("path",):
         return ()
-    stands = stands_of(document.format, document.blocks)
+    stands = stands_of(format, blocks)
     headings = [Stand(stand.heading) for stand in stands if stand.heading]
     rows = [Stand(row=stand.row) for stand in stands if stand.row]
     return tuple(dict.fromkeys(map(written, dict.fromkeys((*headings, *rows)))))[:_MOST_HINTS]

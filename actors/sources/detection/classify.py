@@ -71,7 +71,7 @@ def rendering_of(empty: str, fetched: FetchedResponse) -> Rendering:
 
 def failed_rendering(empty: str, why: str) -> Rendering:
     """Return the sentences about a page that could not be rendered."""
-    return Rendering(f"{EMPTY} ({empty}), and {why}.", empty, done=False, costs=RENDERED)
+    return Rendering(f"{EMPTY} ({empty}), and {why}.", empty, done=False, costs=RENDERED, filled_by=())
 
 
 def _watchable(fetched: FetchedResponse) -> list[tuple[Url, int]]:

@@ -11,12 +11,12 @@ from actors.previews import (
     DraftEvent,
     FeedPreview,
     FilledBy,
+    Ignored,
     PacePreview,
-    PageBlock,
     PagePreview,
     Preview,
+    PreviewBlock,
     PushPreview,
-    Removed,
     Rendering,
     RobotsWord,
 )
@@ -28,7 +28,7 @@ FULL = Preview(
     NOW,
     feed=FeedPreview("F", "rss 2.0", "https://a.test/", 2, 1, {"guid": 2}, (EVENT,), 2, False, ("h",), {"next": "n"}),
     page=PagePreview(
-        "P", "", None, "text", (PageBlock("text", True, ""),), 1, 0, 1, (Removed(".x", 2),), (), False, None
+        "P", "", None, "text", (PreviewBlock("text", True, ""),), 1, 0, 1, (Ignored(".x", 2),), (), False, None
     ),
     push=PushPreview(None, 3.0, 1, (EVENT,), "closed"),
     pace=PacePreview(60.04, NOW, 5.0, 0.0, (1,), (6,)),

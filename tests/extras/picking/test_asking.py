@@ -10,7 +10,7 @@ import trio
 from actors.errors import TooSoon, Unprocessable
 from actors.messages.requests import DetectRequest
 from extras.picking.asking import PickFromSource, PickFromUrl
-from extras.picking.records import Picked, PickWish, Press
+from extras.picking.records import Picked, PickWish, PressedBlock
 from tests.actors.sources.harness import SITE, Watching, rss, watching
 from tests.actors.sources.registry.test_previewer import ADVERTISED, FEED, PAGE, document
 
@@ -33,7 +33,7 @@ async def test_a_url_is_shown_as_a_page_also_where_it_advertises_a_feed_and_noth
         origin.bodies["/feed"] = rss("a")
         shown = (await of_url(service, PAGE, PickWish())).page
         assert [block.text[:16].split(" that")[0] for block in shown.blocks] == TEXTS
-        pressed = PickWish(press=Press(5, shown.blocks[5].mark, "without"))
+        pressed = PickWish(press=PressedBlock(5, shown.blocks[5].mark, "without"))
         choice = (await of_url(service, PAGE, pressed)).page.choice
         assert choice is not None
         assert choice.kept is not None

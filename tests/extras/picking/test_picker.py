@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from actors.content.errors import ContentError
 from extras.picking.picker import pick
 from extras.picking.records import BLOCK_EXCERPT as EXCERPT
-from extras.picking.records import MOST_BLOCKS, ActName, PickPage, PickRequest, PickWish, Press, ReachName
+from extras.picking.records import MOST_BLOCKS, ActName, PickPage, PickRequest, PickWish, PressedBlock, ReachName
 from tests.actors.content.written_pages import PROSE, html
 from tests.extras.office.written_files import docx, p, pdf, xlsx
 
@@ -31,9 +31,9 @@ def picked(wish: PickWish = ALL, body: bytes = PAGE) -> PickPage:
     return pick(PickRequest(body, "text/html", URL, wish))
 
 
-def press(text: str, act: ActName = "only", reach: ReachName = "this", body: bytes = PAGE) -> Press:
+def press(text: str, act: ActName = "only", reach: ReachName = "this", body: bytes = PAGE) -> PressedBlock:
     block = next(one for one in picked(body=body).blocks if one.text == text)
-    return Press(block.number, block.mark, act, reach)
+    return PressedBlock(block.number, block.mark, act, reach)
 
 
 def test_each_block_says_what_it_is_where_it_stands_and_what_it_holds() -> None:
@@ -113,7 +113,7 @@ def test_a_block_is_known_again_at_another_place_and_missed_where_it_is_gone() -
     assert (moved.choice.block.text, moved.gone) == ("7 €", False)
     gone = picked(PickWish(press=pressed), PAGE.replace(b"7 \xe2\x82\xac", b"sold out"))
     assert (gone.choice, gone.gone) == (None, True)
-    assert picked(PickWish(press=Press(9999, "x"))).gone
+    assert picked(PickWish(press=PressedBlock(9999, "x"))).gone
 
 
 def test_a_digest_tells_whether_the_same_is_kept() -> None:
@@ -148,7 +148,7 @@ def test_json_and_texts_are_chosen_from_as_well() -> None:
     notes = b"Notes\n\nVersion: 2.1\nSize: 3 MB\n"
     lines = picked(PickWish(selectors=True), notes)
     assert [one.selector for one in lines.blocks] == ["lines:1", "re:^Version:", "re:^Size:"]
-    also = picked(PickWish(selector="lines:1", press=Press(1, lines.blocks[1].mark, "also")), notes).choice
+    also = picked(PickWish(selector="lines:1", press=PressedBlock(1, lines.blocks[1].mark, "also")), notes).choice
     assert also is not None
     assert also.kept is None, "selectors of lines can't be put together"
 
@@ -180,7 +180,7 @@ def test_a_cell_of_a_table_of_characters_is_pressed_alone_with_its_column_and_it
     body = b"name,price\nTeam,10\nPro,20\n"
     rows = picked(body=body).blocks
     assert [[cell.text for cell in row.cells] for row in rows] == [[], ["Team", "10"], ["Pro", "20"]]
-    wish = Press(1, rows[1].mark, "only", "this", 2)
+    wish = PressedBlock(1, rows[1].mark, "only", "this", 2)
     choice = picked(PickWish(press=wish), body).choice
     assert choice is not None and choice.kept is not None
     assert (choice.kept.selector, choice.kept.texts) == ("path:Team · price", ("10",))
@@ -200,7 +200,7 @@ def test_of_an_image_no_part_can_be_pressed_and_it_says_why() -> None:
     body = b"\x89PNG\r\n\x1a\n" + bytes(40)
     page = picked(body=body)
     assert "it has no elements" in page.no_parts
-    pressed = picked(PickWish(press=Press(0, page.blocks[0].mark)), body)
+    pressed = picked(PickWish(press=PressedBlock(0, page.blocks[0].mark)), body)
     assert pressed.choice is not None
     assert (pressed.choice.reaches, pressed.choice.kept) == ((), None)
 

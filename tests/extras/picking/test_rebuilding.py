@@ -12,7 +12,7 @@ from actors.content.bodies import markup
 from actors.content.changes.diff import Where, compare
 from actors.content.pages import selectors
 from actors.content.pages.blocks import read_blocks
-from actors.content.pages.earlier import Paragraph, undone
+from actors.versions import Paragraph, undone
 from extras.picking.reaching import names_of
 from extras.picking.rebuilding import PastTree, standing_blocks
 from tests.extras.picking.histories import where_of

@@ -11,15 +11,15 @@ from msgspec.structs import replace
 from actors.errors import TooSoon
 from extras.picking.asking import PickFromSource, PickFromUrl
 from extras.picking.records import (
+    KeptBlocks,
     PickBlock,
     PickChoice,
     Picked,
     PickedValue,
     PickHeld,
-    PickKept,
     PickPage,
     PickReach,
-    Press,
+    PressedBlock,
 )
 from storage.records.event import StandingValues, Value
 from tests.api.house import House
@@ -44,7 +44,7 @@ BLOCK = PickBlock(
         PickedValue(Value("May 1", "date", value="05-01"), "date", ""),
     ),
 )
-KEPT = PickKept("#adult", (".x",), ("14 €",), 1, "22c6")
+KEPT = KeptBlocks("#adult", (".x",), ("14 €",), 1, "22c6", 0)
 PAGE = PickPage(
     "Tickets", "html", 9, 3, 0, (BLOCK,), "", None, PickChoice(BLOCK, (PickReach("this", "#adult", 1),), "this", KEPT)
 )
@@ -63,7 +63,7 @@ async def test_a_url_is_shown_with_its_blocks_and_every_wish_is_passed_on(
     assert (message.request.type, message.request.render, message.request.wait_for) == ("html", "always", "#prices")
     wish = message.wish
     assert (wish.selector, wish.ignore, wish.first, wish.find) == ("main", (".x",), 100, "adult")
-    assert (wish.press, wish.selectors) == (Press(7, "d54adf93", "without", "like"), True)
+    assert (wish.press, wish.selectors) == (PressedBlock(7, "d54adf93", "without", "like"), True)
     (block,) = answer["blocks"]
     assert (block["selector"], block["row"], block["watched"]) == ("#adult", "Adult", True)
     assert block["values"][0]["condition"] == 'label:"Adult · Price" price'

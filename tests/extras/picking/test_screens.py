@@ -11,16 +11,16 @@ from actors.errors import TooSoon, Unprocessable
 from actors.messages.sources import DetectUrl, EditSource
 from extras.picking.asking import PickFromSource, PickFromUrl
 from extras.picking.records import (
+    BlockCell,
+    KeptBlocks,
     PickBlock,
-    PickCell,
     PickChoice,
     Picked,
     PickedValue,
     PickHeld,
-    PickKept,
     PickPage,
     PickReach,
-    Press,
+    PressedBlock,
 )
 from storage.records.event import Value
 from storage.records.identity import SourceId
@@ -47,8 +47,8 @@ BLOCKS = (
     a_block(2, "The harbour is open", item=True),
     a_block(3, "word " * 100),
 )
-WHOLE = PickKept(None, (), ("14.50 €", "The harbour is open"), 3, "aaaa")
-KEPT = PickKept("#adult", (), ("14.50 €",), 1, "bbbb")
+WHOLE = KeptBlocks(None, (), ("14.50 €", "The harbour is open"), 3, "aaaa", 0)
+KEPT = KeptBlocks("#adult", (), ("14.50 €",), 1, "bbbb", 0)
 PAGE = PickPage("Tickets", "html", 240, 240, 0, BLOCKS, "", WHOLE)
 REACHES = (PickReach("this", "#adult", 1), PickReach("like", "table td", 2))
 PRESSED = replace(PAGE, choice=PickChoice(BLOCKS[1], REACHES, "this", KEPT))
@@ -107,7 +107,7 @@ async def test_a_block_is_pressed_and_shows_what_would_remain_until_it_is_saved(
     id = await opened(house, browser)
     house.registry.picked = Picked(NOW, PRESSED)
     await browser.submit(f"/sources/{id}/pick", {"pick.only": "1-00000001"})
-    assert wishes(house)[-1].press == Press(1, "00000001", "only", "this")
+    assert wishes(house)[-1].press == PressedBlock(1, "00000001", "only", "this")
     assert "1 block remains" in browser.text and "#adult" in browser.text and not edits(house)
     assert browser.page.xpath("//mark/text()") == ["14.50 €"]
     house.registry.picked = Picked(NOW, replace(PAGE, now=KEPT))
@@ -142,7 +142,7 @@ async def test_links_are_followed_in_the_part_that_they_stand_in(house: House, b
     kept = replace(KEPT, items=3)
     house.registry.picked = Picked(NOW, replace(PAGE, choice=PickChoice(BLOCKS[2], REACHES, "part", kept)))
     await browser.submit(f"/sources/{id}/pick", {"pick.links": "2-00000002"})
-    assert wishes(house)[-1].press == Press(2, "00000002", "only", "part")
+    assert wishes(house)[-1].press == PressedBlock(2, "00000002", "only", "part")
     assert "It has 3 items. Each new item is reported once" in browser.text
     house.registry.picked = Picked(NOW, replace(PAGE, now=kept))
     await browser.submit(f"/sources/{id}/pick/save")
@@ -305,7 +305,7 @@ async def test_a_value_from_a_tag_is_marked_and_a_choice_replaces_it(house: Hous
 
 
 async def test_a_cell_of_a_row_is_pressed_alone(house: House, browser: Browser) -> None:
-    cells = (PickCell(1, "name", "Team <b>"), PickCell(2, "price", "10"), PickCell(3, "", "x"))
+    cells = (BlockCell(1, "name", "Team <b>"), BlockCell(2, "price", "10"), BlockCell(3, "", "x"))
     row = a_block(1, "Team <b> | 10 | x", kind="cell", cells=cells)
     id = await opened(house, browser, replace(PAGE, format="csv", blocks=(row,)))
     buttons = browser.page.xpath("//details//button[@name='pick.only']")
@@ -316,6 +316,6 @@ async def test_a_cell_of_a_row_is_pressed_alone(house: House, browser: Browser) 
     ]
     house.registry.picked = Picked(NOW, replace(PAGE, choice=PickChoice(row, REACHES, "this", KEPT)))
     await browser.submit(f"/sources/{id}/pick", {"pick.only": "1-00000001-2"})
-    assert wishes(house)[-1].press == Press(1, "00000001", "only", "this", 2)
+    assert wishes(house)[-1].press == PressedBlock(1, "00000001", "only", "this", 2)
     assert "Of this row the cell: 10 price" in " ".join(browser.text.split())
     assert browser.page.xpath("//input[@name='pick.only']/@value") == ["1-00000001-2"]

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from extras.picking.picker import pick
-from extras.picking.records import ActName, PickHeld, PickReach, PickRequest, PickWish, Press
+from extras.picking.records import ActName, PickHeld, PickReach, PickRequest, PickWish, PressedBlock
 from tests.actors.content.written_pages import PROSE, html
 from tests.extras.picking.histories import DAY, past_of
 
@@ -18,13 +18,13 @@ def reached(*bodies: bytes, text: str, act: ActName = "only") -> dict[str, PickR
 
 
 def _reached(body: bytes, wish: PickWish, text: str, act: ActName = "only") -> dict[str, PickReach]:
-    def asked(press: Press | None) -> PickRequest:
+    def asked(press: PressedBlock | None) -> PickRequest:
         return PickRequest(
             body, "", "https://a.test/", PickWish(wish.selector, wish.ignore, press=press, past=wish.past)
         )
 
     block = next(one for one in pick(asked(None)).blocks if one.text == text)
-    choice = pick(asked(Press(block.number, block.mark, act))).choice
+    choice = pick(asked(PressedBlock(block.number, block.mark, act))).choice
     assert choice is not None
     return {one.name: one for one in choice.reaches}
 

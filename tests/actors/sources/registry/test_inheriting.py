@@ -21,11 +21,11 @@ from actors.messages.sources import (
     Teach,
 )
 from actors.messages.views import SourceView
-from actors.previews import PartShown, Preview
+from actors.previews import Preview, ShownPart
 from actors.sources import index as table
 from actors.sources.registry import inheriting
 from extras.picking.asking import PickFromSource, PickFromUrl
-from extras.picking.records import ActName, Picked, PickKept, PickWish, Press
+from extras.picking.records import ActName, KeptBlocks, Picked, PickWish, PressedBlock
 from storage.records.identity import Managed, Millis, SourceId
 from storage.records.revision import ANY, NOTHING
 from storage.records.source import TagDefaults
@@ -361,9 +361,9 @@ async def test_a_preview_before_adding_shows_what_the_tags_of_the_request_would_
 
         whole, tagged, own = await shown(), await shown(tags=(TAG,)), await shown(tags=(TAG,), selector="p")
         assert [each.page and each.page.watched for each in (whole, tagged)] == [3, 1]
-        assert tagged.part == PartShown("#price", ("nav",), {"selector": (TAG,), "ignore": (TAG,)})
-        assert own.part == PartShown("p", ("nav",), {"ignore": (TAG,)})
-        assert whole.part == PartShown()
+        assert tagged.part == ShownPart("#price", ("nav",), {"selector": (TAG,), "ignore": (TAG,)})
+        assert own.part == ShownPart("p", ("nav",), {"ignore": (TAG,)})
+        assert whole.part == ShownPart(None, (), {})
         await put(service, selector="#nowhere")
         nowhere = await shown(tags=(TAG,))
         assert nowhere.page is not None and nowhere.page.matched == 0
@@ -384,8 +384,8 @@ async def test_choosing_shows_what_tags_say_and_makes_what_is_pressed_the_source
         second = next(block for block in before.page.blocks if block.text == TEXT.format(6))
         source = (await service.add(URL, tags=(TAG,))).view.source.id
 
-        async def kept(act: ActName) -> PickKept:
-            wish = PickWish(press=Press(second.number, second.mark, act))
+        async def kept(act: ActName) -> KeptBlocks:
+            wish = PickWish(press=PressedBlock(second.number, second.mark, act))
             picked = await service.registry_box.ask(lambda reply: PickFromSource(source, wish, reply))
             assert picked.page.choice is not None and picked.page.choice.kept is not None
             return picked.page.choice.kept
@@ -420,5 +420,5 @@ async def test_a_source_that_wants_nothing_of_a_tags_part_is_watched_whole_witho
         wish = DetectRequest(f"https://{SITE}/other", tags=(TAG,), own_only=("selector",))
         origin.bodies["/other"] = two_parts("10", "3")
         shown = await service.registry_box.ask(lambda reply: DetectUrl(wish, reply))
-        assert shown.preview.part == PartShown(None, (), {})
+        assert shown.preview.part == ShownPart(None, (), {})
         await service.add(wish.url, tags=(TAG,), own_only=("selector",))

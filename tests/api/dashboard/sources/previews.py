@@ -5,12 +5,12 @@ from __future__ import annotations
 from actors.previews import (
     DraftEvent,
     FeedPreview,
+    Ignored,
     PacePreview,
-    PageBlock,
     PagePreview,
     Preview,
+    PreviewBlock,
     PushPreview,
-    Removed,
     RobotsWord,
 )
 from storage.records.identity import Millis
@@ -30,8 +30,8 @@ def of_a_feed(*titles: str, title: str = "Tide tables") -> Preview:
 
 
 def of_a_page(*, allowed: bool = True) -> Preview:
-    blocks = (PageBlock("Day ticket: 12 euros.", True, ""), PageBlock("Home | Contact", False, "menu"))
-    page = PagePreview("Prices", "", None, "Day ticket", blocks, 34, 12, 1, (Removed(".ad", 3),), (), True, None)
+    blocks = (PreviewBlock("Day ticket: 12 euros.", True, ""), PreviewBlock("Home | Contact", False, "menu"))
+    page = PagePreview("Prices", "", None, "Day ticket", blocks, 34, 12, 1, (Ignored(".ad", 3),), (), True, None)
     return Preview(NOW, page=page, pace=PACE, robots=RobotsWord(allowed, None, "robots.txt allows it."))
 
 
