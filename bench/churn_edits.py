@@ -67,7 +67,7 @@ def told(pairs: Sequence[Pair], bodies: Mapping[str, bytes]) -> dict[str, list[i
         root, blocks = read_tree(bodies[last], "text/html", None, ())
     except ContentError:
         return {}
-    reading = reading_of(root, blocks, "", narrowed=False)
+    reading = reading_of(root, blocks, narrowed=False)
     content = frozenset(main_text(blocks).splitlines())
     everything = {text for text, trait in zip(blocks.texts, blocks.traits, strict=True) if not trait & ASIDE}
     if reading.trouble is not None or content >= everything:

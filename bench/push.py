@@ -27,7 +27,6 @@ from trio_websocket import connect_websocket
 
 from actors.egress.sockets import SystemResolver, TcpConnector
 from actors.egress.traffic import build_egress
-from actors.jail.inline import InlineJail
 from actors.messages.workers import RecorderMessage
 from actors.recorder.actor import Recorder
 from actors.settings import Settings
@@ -43,6 +42,7 @@ from storage.records.identity import Millis, SourceId, id_of, seq_at
 from storage.records.source import Detection, Source, SourceRuntime, SourceState
 from storage.sql.storage import Storage
 from supervision import ChildSpec, Mailbox, Strategy, Supervisor
+from tests.support.inline_jail import InlineJail
 
 SECONDS, WARM = size(3.0, 0.3), 0.5
 FRAMES = size(20_000, 500)

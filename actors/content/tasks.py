@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import TypeVar
 
 import msgspec
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
 from actors.content.bodies.frames import read_frames, told
 from actors.content.bodies.markup import Element
@@ -129,7 +129,7 @@ def look_page(asked: PageRequest) -> PageLook:
     is_narrowed = asked.selector is not None or format_of(opened.root) == FILE
     is_value = is_one_value(blocks)
     exact = is_value or (asked.selector is not None and len(blocks.texts) <= FEW)
-    reading = reading_of(opened.root, blocks, "", narrowed=is_narrowed, known=known, exact=exact)
+    reading = reading_of(opened.root, blocks, narrowed=is_narrowed, known=known, exact=exact)
     if reading.trouble is not None and memory is None:
         raise ContentError(f"The page cannot be watched yet: {reading.trouble}.")
     bar = min(max(asked.bar, LOWEST_BAR), HIGHEST_BAR)
@@ -149,25 +149,16 @@ def look_page(asked: PageRequest) -> PageLook:
 
 def _look(page: PageReading | Head, verdict: Verdict, memory: PageMemory) -> PageLook:
     trouble, partial = (page.trouble, page.partial) if isinstance(page, PageReading) else (None, False)
+    said = asdict(verdict) | {"memory": encode(memory), "trouble": trouble or verdict.trouble}
+    if verdict.kind == "unchanged":
+        said["withheld"] = ()
     return PageLook(
         title=page.title,
         author=page.author,
         published_at=page.published_at,
-        kind=verdict.kind,
-        score=verdict.score,
-        reason=verdict.reason,
-        memory=encode(memory),
-        trouble=trouble or verdict.trouble,
         partial=partial,
-        diff=verdict.diff,
-        delta=verdict.delta,
-        withheld=() if verdict.kind == "unchanged" else verdict.withheld,
-        weighed=verdict.weighed,
-        reverted=verdict.reverted,
-        soon=verdict.soon,
-        unsettled=verdict.unsettled,
-        moved_to=verdict.moved_to,
         remark=remark_of(verdict.memory),
+        **said,
     )
 
 

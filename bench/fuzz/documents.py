@@ -20,7 +20,7 @@ from actors.content.feeds.entries import MOST_ENTRIES
 from actors.content.feeds.feeds import read_feed, read_outline
 from actors.content.messages.requests import PageRequest, StandingRequest
 from actors.content.pages.blocks import MOST_BLOCKS
-from actors.content.pages.page import preview_page, read_page
+from actors.content.pages.page import preview_page
 from actors.content.pages.plain import read_file
 from actors.content.tasks import TASKS, look_page
 from actors.egress.decoding import BadCoding, Body, TooLarge
@@ -28,6 +28,7 @@ from bench.fuzz import examples
 from bench.fuzz.chance import Chance
 from storage.records.event import Context, Delta, StandingValues
 from tests.extras.office.written_files import pdf
+from tests.support.pages import read_page
 
 URL = "https://shore.example/x/page"
 DECODED = 64 << 10

@@ -13,7 +13,6 @@ import httpx
 import pytest
 import trio
 
-from actors.jail.inline import InlineJail
 from actors.settings import Settings
 from actors.signatures import event, webhook
 from actors.signatures.receipt import judge
@@ -24,6 +23,7 @@ from supervision import ChildSpec
 from tests.actors.sources.harness import rss
 from tests.api.house import BASE_URL, FakeChild, FakeRegistry, House, MemoryListener
 from tests.support.in_loop import Disk, InLoopStorage
+from tests.support.inline_jail import InlineJail
 from tests.support.memory_network import Answer, Asked, MemoryNetwork, a_world, web
 
 HOUR = 3600.0

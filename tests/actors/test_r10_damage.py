@@ -9,7 +9,6 @@ import pytest
 import trio
 from trio.testing import wait_all_tasks_blocked
 
-from actors.jail.inline import InlineJail
 from actors.messages.workers import SaveStates
 from actors.pruner import ROUND
 from actors.settings import Settings
@@ -22,6 +21,7 @@ from storage.records.identity import START
 from supervision import ChildSpec
 from tests.support.build import a_source_id, a_state
 from tests.support.in_loop import Disk, InLoopStorage
+from tests.support.inline_jail import InlineJail
 from tests.support.memory_network import MemoryNetwork, a_world
 
 TORN = Corrupt("the database is damaged (database disk image is malformed)")

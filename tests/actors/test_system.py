@@ -9,7 +9,6 @@ from trio.testing import wait_all_tasks_blocked
 
 from actors.egress.http import FetchRequest
 from actors.egress.url import parse_url
-from actors.jail.inline import InlineJail
 from actors.messages.workers import SaveStates
 from actors.settings import Settings
 from actors.signing import signing_keys
@@ -18,6 +17,7 @@ from supervision import ChildSpec, Escalate
 from tests.support.build import a_source_id, a_state
 from tests.support.disks import count
 from tests.support.in_loop import Disk, InLoopStorage
+from tests.support.inline_jail import InlineJail
 from tests.support.memory_network import Answer, Asked, MemoryNetwork, a_world, web
 
 ORDER = [

@@ -22,7 +22,6 @@ from actors.destination_kinds.kind import Consent, Service
 from actors.destination_kinds.messengers.messenger import built_in as messengers
 from actors.destination_kinds.table import NO_MAIL, kinds_of
 from actors.importing import Importer
-from actors.jail.inline import InlineJail
 from actors.matcher.actor import Lag
 from actors.messages.sources import RegistryMessage
 from actors.messages.workers import AlertsChanged, DestinationMessage, ImportMessage, MatcherMessage
@@ -47,6 +46,7 @@ from supervision import Mailbox
 from tests.api.fake_registry import FakeRegistry
 from tests.support.build import NOW, a_draft, a_source, a_source_id
 from tests.support.in_loop import Disk, InLoopStorage
+from tests.support.inline_jail import InlineJail
 from tests.support.overseeing import an_overseer
 from tests.support.passwords import PlainPasswords
 

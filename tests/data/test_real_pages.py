@@ -11,8 +11,8 @@ from collections import Counter
 import pytest
 
 from actors.content.detection import detect
-from actors.content.pages.page import read_page
 from tests.data.material import files, in_ci, manifest, needs
+from tests.support.pages import read_page
 
 pytestmark = pytest.mark.data
 SAMPLE = 300

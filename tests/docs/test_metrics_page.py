@@ -9,13 +9,13 @@ import trio
 from prometheus_client.parser import text_string_to_metric_families
 from trio.testing import wait_all_tasks_blocked
 
-from actors.jail.inline import InlineJail
 from actors.settings import Settings
 from actors.signing import signing_keys
 from actors.system import System
 from api.nouns.service import exposition
 from tests.rules.source_files import ROOT
 from tests.support.in_loop import Disk, InLoopStorage
+from tests.support.inline_jail import InlineJail
 from tests.support.memory_network import MemoryNetwork, a_world
 
 FAMILIES = ("counter", "gauge", "histogram")

@@ -19,7 +19,6 @@ from actors.destination_kinds.email.kind import Mail
 from actors.destination_kinds.email.session import MailServer
 from actors.destination_kinds.messengers.messenger import Messenger, built_in
 from actors.destination_kinds.table import kinds_of
-from actors.jail.inline import InlineJail
 from actors.messages.workers import ImportMessage, RecorderMessage
 from actors.settings import Settings
 from actors.signing import signing_keys
@@ -42,6 +41,7 @@ from tests.simulation.standby import SimObjects, SimShipping, Standby
 from tests.simulation.trace import Trace
 from tests.support.in_loop import Disk, InLoopStorage
 from tests.support.in_loop_nodes import InLoopNode, SharedDisk
+from tests.support.inline_jail import InlineJail
 
 ACTORS = ("recorder/", "matcher/", "delivery/")
 """Points inside an actor, where it alone may crash; those of the storage are inside a promise of the engine."""

@@ -313,9 +313,8 @@ def _decide(memory: PageMemory, look: _Look) -> Verdict:
         reason += ", with the same texts"
     instead = "it alternates with the earlier text; reported if it lasts" if rotates else ""
     why = _withheld(look, withheld.of_blocks(blocks, told=False, instead=instead))
-    shaped = [*shapes(look.now, look.apart.came), *shapes(look.before, look.apart.went)]
     turns = turn.turns if rotates or not turn.reverted else memory.turns
-    grown = replace(_grown(memory, look, shaped), held=HeldPage(), slots=slots, turns=turns)
+    grown = replace(_grown(memory, look, _shaped(look)), held=HeldPage(), slots=slots, turns=turns)
     unsettled = rotates or look.made.waits or any(block.waits for block in blocks)
     reason += f": {instead or 'not news'}."
     return Verdict("churn", grown, None, None, score, reason, why, unsettled=unsettled)
@@ -325,8 +324,7 @@ def _doubted(memory: PageMemory, look: _Look, blocks: Sequence[WeighedBlock]) ->
     instead = "a second check decides: a text replaced another"
     why = _withheld(look, withheld.of_blocks(blocks, told=False, instead=instead))
     doubts = min(memory.doubts + 1, _MOST_DOUBTS)
-    shaped = [*shapes(look.now, look.apart.came), *shapes(look.before, look.apart.went)]
-    grown = replace(_grown(memory, look, shaped), held=HeldPage(), doubts=doubts)
+    grown = replace(_grown(memory, look, _shaped(look)), held=HeldPage(), doubts=doubts)
     reason = "A text replaced another, as on pages that show one of many: another check follows soon."
     return Verdict("held", grown, None, None, 0.0, reason, why, soon=memory.doubts < _MOST_DOUBTS, unsettled=True)
 
@@ -335,8 +333,7 @@ def _settled(memory: PageMemory, look: _Look, after: SettledState, difference: D
     """Return the memory of a newly reported state; its blocks are no longer known as churn."""
     fresh = {block.key for block in difference.blocks if block.came}
     went = [block.key for block in difference.blocks if not block.came]
-    shaped = [*shapes(look.now, look.apart.came), *shapes(look.before, look.apart.went)]
-    recent = _more([key for key in look.recent if key not in fresh], look.aside, look.pending.flickered, shaped)
+    recent = _more([key for key in look.recent if key not in fresh], look.aside, look.pending.flickered, _shaped(look))
     return replace(
         pack(after, recent, state),
         states=with_state(memory.states, state),
@@ -367,6 +364,10 @@ def _grown(memory: PageMemory, look: _Look, shaped: Sequence[str]) -> PageMemory
     )
     grown = with_pending(memory, look.pending)
     return grown if len(recent) == len(look.recent) else replace(grown, recent=packed_recent(recent))
+
+
+def _shaped(look: _Look) -> list[str]:
+    return [*shapes(look.now, look.apart.came), *shapes(look.before, look.apart.went)]
 
 
 def _weighed(look: _Look) -> Difference:

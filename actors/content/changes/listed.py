@@ -329,7 +329,7 @@ def look_list(asked: ListRequest) -> ListLook:
         raise ContentError("The page has become a document of another kind.")
     memory = decode(asked.memory, ListMemory) if asked.memory else None
     blocks = blocks_in(opened)
-    reading = reading_of(opened.root, blocks, "", narrowed=asked.selector is not None)
+    reading = reading_of(opened.root, blocks, narrowed=asked.selector is not None)
     if reading.trouble is not None:
         if memory is None:
             raise ContentError(f"The page cannot be watched yet: {reading.trouble}.")
@@ -420,7 +420,7 @@ def read_item(asked: PageRequest) -> ItemPage:
     if format_of(opened.root) == FILE:
         raise ContentError("It is not a text file.")
     blocks = blocks_in(opened)
-    reading = reading_of(opened.root, blocks, "", narrowed=False)
+    reading = reading_of(opened.root, blocks, narrowed=False)
     text = event_text(blocks, reading.blocks, None, whole=opened.root.tag == ROOT)
     return ItemPage(
         title=head_of(opened.root).title,

@@ -13,7 +13,7 @@ from actors.content.changes.memory import SettledState, decode_memory, settled_o
 from actors.content.changes.news import WeighedBlock
 from actors.content.errors import ContentError
 from actors.content.messages.requests import LONGEST_TEXT, Findings, FindRequest, Spot, Withheld
-from actors.content.pages.page import blocks_in, open_page, read_tree, reading_of
+from actors.content.pages.page import blocks_in, open_page, reading_of
 from actors.content.pages.traits import CELL, FURNITURE, words_of
 from actors.content.wording.canonical import canonical, key
 from actors.content.wording.json_text import form
@@ -144,9 +144,10 @@ def _aside(trait: int) -> str:
 def _today(asked: FindRequest, body: bytes, wanted: str) -> tuple[Spot | None, Spot | None, str | None]:
     """Return the text's place in the watched part and in the rest, and the page's trouble."""
     narrowed = asked.selector is not None or bool(asked.ignore)
-    root, whole = read_tree(body, asked.content_type, None, ())
+    page = open_page(body, asked.content_type, None, ())
+    whole = blocks_in(page)
     elsewhere = _spot(whole.texts, whole.traits, wanted)
-    stand_in = reading_of(root, whole, "", narrowed=False).trouble
+    stand_in = reading_of(page.root, whole, narrowed=False).trouble
     trouble = None if stand_in is None else str(stand_in)
     if not narrowed:
         return elsewhere, None, trouble

@@ -54,11 +54,6 @@ class Paragraph:
         return self.chars_count_in_links / len(self.text)
 
 
-def main_text(blocks: Blocks) -> str:
-    """Return the main text, one block a line; if there is little, all blocks outside furniture."""
-    return "\n".join(blocks.texts[i] for i in main_blocks(blocks))
-
-
 def main_blocks(blocks: Blocks) -> list[int]:
     """Return the indices of the blocks that are the main text."""
     kept = [i for i, trait in enumerate(blocks.traits) if not trait & ASIDE]

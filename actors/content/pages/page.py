@@ -21,7 +21,7 @@ from actors.content.messages.readings import CHOSEN_BY, FILE, StandIn
 from actors.content.messages.requests import PageRequest
 from actors.content.pages import selectors
 from actors.content.pages.blocks import Blocks, WalkedTree, blocks_of, digest, read_blocks, rough_digest, walk
-from actors.content.pages.event_text import code_of, main_text
+from actors.content.pages.event_text import code_of, event_text
 from actors.content.pages.listing import items_of
 from actors.content.pages.offers import Offer, inserted, offers_of, with_offers
 from actors.content.pages.places import Place
@@ -93,16 +93,15 @@ _JSON_LD_DATE = re.compile(r"\"datePublished\"\s*:\s*\"([^\"]{8,40})\"")
 
 
 class PageReading(Struct, frozen=True):
-    """The reading of a page. content: for an event. blocks, keys, traits (see `blocks`): for the decision. places: for
-    the contexts in an event; () if no block is in a table. json: it is a JSON document. trouble: why this is not the
-    page; such a check has failed and is never a change. partial: the page is deeper or longer than the limits.
-    evidence: signs of another page.
+    """The reading of a page. blocks, keys, traits (see `blocks`): for the decision. places: for the contexts in an
+    event; () if no block is in a table. json: it is a JSON document. trouble: why this is not the page; such a check
+    has failed and is never a change. partial: the page exceeds the limits on depth or length. evidence: signs of
+    another page.
     """
 
     title: str
     author: str
     published_at: Millis | None
-    content: str
     blocks: tuple[str, ...]
     keys: tuple[str, ...]
     trouble: StandIn | None = None
@@ -111,16 +110,6 @@ class PageReading(Struct, frozen=True):
     evidence: Evidence = NO_EVIDENCE
     places: tuple[Place | None, ...] = ()
     json: bool = False
-
-
-def read_page(body: bytes, content_type: str, url: str, selector: str | None, ignore: tuple[str, ...]) -> PageReading:
-    """Read a page, narrowed to `selector` and without the matches of `ignore`.
-
-    A document without HTML elements is a page of text; if `selector` matches nothing, the only block is `NOTHING`.
-    Raises ContentError if the body is neither, or a selector is invalid.
-    """
-    root, blocks = read_tree(body, content_type, selector, ignore)
-    return reading_of(root, blocks, content_of(root, blocks), narrowed=selector is not None)
 
 
 class OpenedPage(Struct, frozen=True, dict=True):
@@ -224,29 +213,15 @@ def blocks_in(opened: OpenedPage) -> Blocks:
     )
 
 
-def read_tree(
-    body: bytes, content_type: str, selector: str | None, ignore: tuple[str, ...]
-) -> tuple[markup.Element, Blocks]:
-    """Return a page's tree and blocks: the first half of `read_page`, for callers that may not need its content."""
-    opened = open_page(body, content_type, selector, ignore)
-    return opened.root, blocks_in(opened)
-
-
-def content_of(root: markup.Element, blocks: Blocks) -> str:
-    """Return the text of an event: a page's main text, or all of a document without elements."""
-    return "\n".join(blocks.texts) if root.tag == ROOT else main_text(blocks)
-
-
 def reading_of(
     root: markup.Element,
     blocks: Blocks,
-    content: str,
     *,
     narrowed: bool,
     known: canonical.KnownKeys = ({}, {}),
     exact: bool = False,
 ) -> PageReading:
-    """Return the reading of a tree whose blocks and content are known.
+    """Return the reading of a tree with its blocks.
 
     known: keys from an earlier check; most blocks are unchanged, and keys are expensive. exact: mask nothing.
     """
@@ -256,7 +231,6 @@ def reading_of(
         title=head.title,
         author=head.author,
         published_at=head.published_at,
-        content=normalise(content),
         blocks=tuple(texts),
         keys=tuple(keys),
         trouble=None if narrowed or root.tag == ROOT else trouble_of(root, head.written, blocks),
@@ -373,14 +347,15 @@ def preview_page(asked: PageRequest) -> PagePreview:
     opened = open_page(asked.body, asked.content_type, asked.selector, asked.ignore)
     tree, blocks = opened.root, blocks_in(opened)
     items = items_of(tree, opened.watched, asked.url, judged=opened.judged)
-    reading = reading_of(tree, blocks, content_of(tree, blocks), narrowed=asked.selector is not None)
+    reading = reading_of(tree, blocks, narrowed=asked.selector is not None)
     shown = () if opened.empty else shown_blocks(reading)
+    text = event_text(blocks, reading.blocks, None, whole=tree.tag == ROOT).content
     watched = sum(block.watched for block in shown)
     return PagePreview(
         title=reading.title,
         author=reading.author,
         published_at=reading.published_at,
-        content="" if opened.empty else reading.content[:EXCERPT],
+        content="" if opened.empty else text[:EXCERPT],
         blocks=shown[:MOST_SHOWN],
         watched=watched,
         left_out=len(shown) - watched,

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from actors.content.bodies.encoding import MOST_UNPACKED, unpacked
 from actors.content.detection import detect
 from actors.content.feeds.feeds import read_feed
-from actors.content.pages.page import read_page
 from tests.actors.content.written_pages import PROSE, html
+from tests.support.pages import read_page
 
 URL = "https://shore.example/blog/"
 RSS = b"""<?xml version="1.0"?><rss version="2.0" xmlns:dc="x"><channel><title>Tides</title><item><title>High</title>

@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from actors.content.changes.churn import Verdict, judge
 from actors.content.changes.memory import PageMemory
 from actors.content.changes.swaps import When
-from actors.content.pages.page import PageReading, read_page
+from actors.content.pages.page import PageReading
+from tests.support.pages import read_page
 
 URL = "https://shore.example/page"
 PROSE = (

@@ -16,8 +16,8 @@ from actors.egress.hosts import FAILURES_TO_OPEN, HostOpen, Hosts
 from actors.egress.http import HttpClient
 from actors.egress.robots import RETRY, SIZE_LIMIT, Robots, RobotsVerdict
 from actors.egress.url import parse_url
-from actors.jail.inline import InlineJail
 from actors.world import ResolveFailed, WorkerTooSlow
+from tests.support.inline_jail import InlineJail
 from tests.support.memory_network import Answer, Asked, MemoryNetwork, a_world, settings, web
 
 

@@ -13,7 +13,6 @@ import trio
 from trio.testing import wait_all_tasks_blocked
 
 from actors.egress.traffic import build_egress
-from actors.jail.inline import InlineJail
 from actors.messages.requests import NewSource
 from actors.messages.sources import AddSource, CheckNow, RegistryMessage
 from actors.messages.views import AddedSource
@@ -30,6 +29,7 @@ from storage.records.identity import START, SourceId
 from supervision import ChildSpec, DynamicSupervisor, Mailbox, Strategy, Supervisor
 from tests.support.build import BASE_URL, NOW
 from tests.support.in_loop import Disk, InLoopStorage
+from tests.support.inline_jail import InlineJail
 from tests.support.memory_network import Answer, Asked, MemoryNetwork, a_world, web
 from tests.support.scripted_browser import ScriptedBrowser
 

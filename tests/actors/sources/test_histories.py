@@ -10,11 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from actors.egress.http import FetchedResponse
-from actors.jail.inline import InlineJail
 from actors.sources.feed.reader import FeedReader
 from storage.records.event import NEW, Draft
 from storage.records.identity import Millis
 from tests.support.build import NOW, a_source
+from tests.support.inline_jail import InlineJail
 
 URL = "https://site1.test/feed"
 STYLES = ("guid and link", "link", "guid", "one guid for all", "one guid, no link", "one link for all", "nothing")

@@ -8,11 +8,9 @@ from collections.abc import Iterator, Sequence
 from actors.content.changes.memory import decode_memory, settled_of
 from actors.content.changes.withheld import find_text
 from actors.content.messages.requests import FindRequest
-from actors.content.pages.page import read_page
 from actors.content.wording.words import folded
 from actors.egress.failures import LookFailed
 from actors.egress.http import FetchedResponse
-from actors.jail.inline import InlineJail
 from actors.messages.views import SourceView
 from actors.sources.explanation.sentences import best_first, noted
 from actors.sources.feed.preview import in_a_feed
@@ -27,6 +25,8 @@ from tests.actors.content import page_histories
 from tests.actors.content.changes import json_histories
 from tests.actors.sources.feed import generated_feeds
 from tests.support.build import NOW, a_source
+from tests.support.inline_jail import InlineJail
+from tests.support.pages import read_page
 
 HOUR = 3_600_000
 REASONS = {"told", "withheld", "known", "furniture", "outside", "there"}

@@ -9,13 +9,13 @@ import httpx
 import pytest
 import trio
 
-from actors.jail.inline import InlineJail
 from actors.query import languages
 from actors.world import WorkerDied
 from api.nouns.alert_previews import AT_ONCE, MOST_EVENTS, PACE, SLICE, WITHIN
 from storage.records.event import Change, Diff
 from tests.api.house import House, ids, make_house, running
 from tests.support.build import NOW, a_draft, a_source_id
+from tests.support.inline_jail import InlineJail
 
 PREVIEW = "/v1/alerts/preview"
 

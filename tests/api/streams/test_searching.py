@@ -6,7 +6,6 @@ import msgspec
 import pytest
 import trio
 
-from actors.jail.inline import InlineJail
 from actors.query.explain import SearchRequest
 from api.fields.queries import EventsQuery
 from api.nouns import events as past
@@ -20,6 +19,7 @@ from storage.records.identity import START, Seq
 from tests.api.calls import a_call, next_target
 from tests.api.house import House, ids
 from tests.support.build import a_draft
+from tests.support.inline_jail import InlineJail
 
 LONG = "".join(chr(0x4E00 + place * 7 % 20_000) for place in range(21_000))
 """63 KB of Chinese."""

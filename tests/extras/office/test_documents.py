@@ -12,7 +12,7 @@ from actors.content.changes.churn import Verdict, judge
 from actors.content.detection import detect
 from actors.content.errors import ContentError, NoParts
 from actors.content.messages.requests import PageRequest
-from actors.content.pages.page import PageReading, preview_page, read_page
+from actors.content.pages.page import PageReading, preview_page
 from actors.content.pages.plain import read_file
 from actors.content.pages.traits import HEADING, ITEM
 from extras.office.archive import MOST_PARTS, MOST_UNPACKED
@@ -32,6 +32,7 @@ from tests.extras.office.written_files import (
     xlsx,
     xlsx_parts,
 )
+from tests.support.pages import read_page
 
 URL = "https://shore.example/prices"
 FEES = [("Tarif", "Preis"), ("Team", "29,00 €"), ("Einzeln", "9,00 €")]

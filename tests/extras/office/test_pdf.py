@@ -13,10 +13,11 @@ from actors.content.changes.churn import Verdict, judge
 from actors.content.detection import detect
 from actors.content.errors import ContentError
 from actors.content.messages.readings import is_pdf
-from actors.content.pages.page import PageReading, read_page
+from actors.content.pages.page import PageReading
 from extras.office.pdf import MOST_PAGES
 from storage.records.event import Context
 from tests.extras.office.written_files import pdf
+from tests.support.pages import read_page
 
 URL = "https://shore.example/fees.pdf"
 WORDS = [

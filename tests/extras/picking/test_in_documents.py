@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from actors.content.pages.page import blocks_in, open_page, read_page
+from actors.content.pages.page import blocks_in, open_page
 from actors.content.pages.plain import format_of
 from extras.picking.in_documents import DocumentReaches
 from extras.picking.records import PickHeld
 from tests.extras.office.written_files import docx, p, pdf, word_table, xlsx
 from tests.extras.picking.histories import DAY
 from tests.extras.picking.test_trying import reached
+from tests.support.pages import read_page
 
 ROWS: list[list[str | float]] = [["Plan", "Seats", "Fee"], ["Solo", 1, 5], ["Team", 10, 29]]
 BOATS: list[list[str | float]] = [["Boat", "Fee"], ["Team", 7]]

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from actors.content.pages.page import blocks_in, open_page, read_page
+from actors.content.pages.page import blocks_in, open_page
 from actors.content.pages.plain import xml_holders
 from extras.picking.in_documents import XmlReaches
+from tests.support.pages import read_page
 
 ABOUT = "about this plan " * 12
 PLANS = (

@@ -10,8 +10,8 @@ import pytest
 
 from actors.content.changes.churn import Verdict, judge
 from actors.content.changes.memory import PageMemory, decode_memory, encode
-from actors.content.pages.page import read_page
 from actors.content.wording.json_text import form
+from tests.support.pages import read_page
 
 _STABLE: dict[str, list[Any]] = {
     "open": [True, False],

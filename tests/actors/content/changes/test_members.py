@@ -9,8 +9,8 @@ import pytest
 
 from actors.content.changes.churn import judge
 from actors.content.changes.memory import decode_memory, encode
-from actors.content.pages.page import read_page
 from tests.actors.content.changes.json_histories import history, play, shown
+from tests.support.pages import read_page
 
 _QUICK = range(3, 45)
 _LONG = range(45, 645)

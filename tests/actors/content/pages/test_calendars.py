@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 
 from actors.content.changes.churn import judge
 from actors.content.detection import detect
-from actors.content.pages.page import PageReading, read_page
+from actors.content.pages.page import PageReading
 from actors.content.pages.plain import entries_of, read_plain
+from tests.support.pages import read_page
 
 URL = "https://shore.example/harbour.ics"
 MEETING = """UID:1@shore.example

@@ -13,9 +13,10 @@ from msgspec.structs import replace
 from actors.content.changes.memory import decode_memory, encode
 from actors.content.messages.requests import PageLook, PageRequest
 from actors.content.pages.offers import MOST_OFFERS, Offer
-from actors.content.pages.page import open_page, read_page
+from actors.content.pages.page import open_page
 from actors.content.tasks import look_page
 from storage.records.event import Value
+from tests.support.pages import read_page
 
 WORDS = "It boils a litre of water in three minutes, keeps it warm for an hour, and switches itself off after that."
 URL = "https://shop.example/kettle"

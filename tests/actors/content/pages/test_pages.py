@@ -9,13 +9,16 @@ from justext.core import LENGTH_LOW_DEFAULT, classify_paragraphs, revise_paragra
 
 from actors.content.bodies.text import normalise
 from actors.content.errors import ContentError
+from actors.content.messages.requests import PageRequest
 from actors.content.pages.blocks import Blocks
 from actors.content.pages.event_text import Paragraph, in_context
-from actors.content.pages.page import NOTHING, read_page, with_heads
+from actors.content.pages.page import NOTHING, with_heads
 from actors.content.pages.selectors import check
 from actors.content.pages.traits import CELL, FURNITURE, HEADING, LINK, TOP
+from actors.content.tasks import look_page
 from storage.records.identity import rfc3339
 from tests.actors.content.written_pages import PROSE, URL, html, reading
+from tests.support.pages import read_page
 
 
 def traits(page: bytes) -> dict[str, int]:
@@ -42,7 +45,7 @@ def test_what_the_head_says_is_read() -> None:
 
 def test_the_content_is_the_running_text_without_the_furniture() -> None:
     page = html(*PROSE, around="<nav><a href=/>Home</a></nav>{}<footer>Imprint and contact</footer>")
-    content = reading(page).content
+    content = look_page(PageRequest(page, "text/html", URL)).content
     assert all(text in content for text in PROSE)
     assert "Imprint" not in content
     assert "Home" not in content
@@ -50,7 +53,8 @@ def test_the_content_is_the_running_text_without_the_furniture() -> None:
 
 def test_the_content_of_a_list_page_is_its_blocks() -> None:
     items = [f'<li><a href="/{n}">Headline number {n}</a></li>' for n in range(40)]
-    assert "Headline number 39" in reading(html("<ul>" + "".join(items) + "</ul>")).content
+    page = html("<ul>" + "".join(items) + "</ul>")
+    assert "Headline number 39" in look_page(PageRequest(page, "text/html", URL)).content
 
 
 def test_furniture_is_known_by_tag_role_name_and_leading_label() -> None:

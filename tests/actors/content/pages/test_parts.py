@@ -8,8 +8,9 @@ from actors.content.changes.churn import judge
 from actors.content.errors import ContentError, NoParts
 from actors.content.messages.requests import PageRequest
 from actors.content.pages import selectors
-from actors.content.pages.page import NOTHING, PageReading, preview_page, read_page
+from actors.content.pages.page import NOTHING, PageReading, preview_page
 from storage.records.event import Context
+from tests.support.pages import read_page
 
 URL = "https://shore.example/x"
 PAGE = (

@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 
 from actors.content.errors import ContentError
 from actors.content.messages.requests import PageRequest
-from actors.content.pages.page import NOTHING, preview_page, read_page
+from actors.content.pages.page import NOTHING, preview_page
 from actors.content.pages.selectors import Path, Stand, path_of, written
 from tests.extras.office.written_files import docx, p, pdf, word_table, xlsx
+from tests.support.pages import read_page
 
 URL = "https://shore.example/x"
 BOOK = {

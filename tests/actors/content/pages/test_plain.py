@@ -11,9 +11,11 @@ from hypothesis import strategies as st
 from actors.content.errors import ContentError
 from actors.content.messages.requests import PageRequest
 from actors.content.pages.blocks import MOST_BLOCKS
-from actors.content.pages.page import preview_page, read_page
+from actors.content.pages.page import preview_page
 from actors.content.pages.plain import Plain, read_plain
 from actors.content.pages.traits import HEADING, ITEM
+from actors.content.tasks import look_page
+from tests.support.pages import read_page
 
 CHANGELOG = """\
 # Changelog
@@ -167,9 +169,9 @@ def test_selectors_are_refused_for_what_has_no_elements(selector: str | None, ig
 
 
 def test_all_of_a_text_is_an_events_content_and_no_wall_is_seen_in_it() -> None:
-    reading = read_page(b"Log in\nAccess denied: 404 not found", "text/plain", "https://a.example/", None, ())
-    assert (reading.trouble, reading.title) == (None, "")
-    assert reading.content == "Log in\nAccess denied: 404 not found"
+    look = look_page(PageRequest(b"Log in\nAccess denied: 404 not found", "text/plain", "https://a.example/"))
+    assert (look.trouble, look.title) == (None, "")
+    assert look.content == "Log in\nAccess denied: 404 not found"
 
 
 @given(st.text(max_size=400), st.sampled_from(["", "text", "csv", "json", "xml", "html"]))

@@ -6,9 +6,10 @@ import pytest
 
 from actors.content.errors import ContentError
 from actors.content.messages.requests import PageRequest
-from actors.content.pages.page import NOTHING, read_page
+from actors.content.pages.page import NOTHING
 from actors.content.pages.selectors import check
 from actors.content.tasks import look_page
+from tests.support.pages import read_page
 
 URL = "https://shore.example/"
 PAGE = (

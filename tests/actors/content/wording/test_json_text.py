@@ -8,9 +8,10 @@ import random
 import pytest
 
 from actors.content.changes.churn import judge
-from actors.content.pages.page import PageReading, read_page
+from actors.content.pages.page import PageReading
 from actors.content.wording import json_text
 from storage.records.event import Context
+from tests.support.pages import read_page
 
 LONG = (
     "for teams that want every change of their competitors' pages within minutes, day and night, and a person to call"

@@ -15,11 +15,11 @@ from html import escape
 
 from actors.egress.failures import LookFailed
 from actors.egress.http import FetchedResponse
-from actors.jail.inline import InlineJail
 from actors.sources.feed.reader import FeedReader
 from storage.records.event import NEW, RESET
 from storage.records.identity import Millis
 from tests.support.build import NOW, a_source
+from tests.support.inline_jail import InlineJail
 
 HELD_OUT = 1_000
 HOUR = 3_600_000

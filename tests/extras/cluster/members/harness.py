@@ -12,7 +12,6 @@ import msgspec
 import trio
 from msgspec.structs import replace
 
-from actors.jail.inline import InlineJail
 from actors.messages.requests import NewSource
 from actors.messages.sources import AddSource
 from actors.messages.views import AddedSource
@@ -27,6 +26,7 @@ from tests.actors.matcher.rig import a_destination, an_alert
 from tests.actors.sources.harness import Origin, rss
 from tests.support.build import NOW
 from tests.support.in_loop_nodes import InLoopNode, SharedDisk
+from tests.support.inline_jail import InlineJail
 from tests.support.memory_network import Answer, Asked, MemoryNetwork, a_world, web
 
 

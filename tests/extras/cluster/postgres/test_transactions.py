@@ -12,7 +12,6 @@ from psycopg.pq import TransactionStatus
 from trio.testing import MockClock, wait_all_tasks_blocked
 
 from actors.egress.failures import PostResult
-from actors.jail.inline import InlineJail
 from actors.matcher.actor import Matcher
 from actors.messages.workers import MatcherMessage
 from actors.settings import Settings
@@ -28,6 +27,7 @@ from tests.actors.matcher.rig import _nothing, a_child, stamp
 from tests.extras.cluster.postgres.engine.test_members import opened
 from tests.storage.contract.test_contract_following import following
 from tests.support.build import NOW, a_harvest, a_source_id
+from tests.support.inline_jail import InlineJail
 from tests.support.memory_network import MemoryNetwork, a_world
 from tests.support.postgres import cluster
 

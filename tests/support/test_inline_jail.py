@@ -4,8 +4,8 @@ import pytest
 import trio
 
 from actors.content.errors import ContentError
-from actors.jail.inline import InlineJail
 from actors.world import TaskRefused, WorkerDied
+from tests.support.inline_jail import InlineJail
 
 
 def refuse(request: bytes) -> bytes:

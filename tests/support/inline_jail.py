@@ -1,4 +1,4 @@
-"""The Jail port without processes: tasks run in the loop. For simulations and tests, which must be deterministic."""
+"""The Jail port without processes: tasks run in the loop, in order, so that tests and simulations are deterministic."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class InlineJail:
 
     def _known(self) -> Mapping[str, Callable[[bytes], bytes]]:
         if self._tasks is None:
-            from actors.jail.tasks import TASKS  # noqa: PLC0415  # the parsers are slow to import
+            from actors.jail.tasks import TASKS  # the parsers are slow to import
 
             self._tasks = TASKS
         return self._tasks
