@@ -17,8 +17,8 @@ from msgspec.structs import replace
 from actors.content.changes.churn import judge
 from actors.content.changes.memory import PageMemory
 from actors.content.errors import ContentError
-from actors.content.pages.event_text import main_text
-from actors.content.pages.page import PageReading, read_tree, reading_of
+from actors.content.pages.event_text import main_blocks
+from actors.content.pages.page import PageReading, blocks_in, open_page, reading_of
 from actors.content.pages.traits import ASIDE, CELL
 from actors.content.wording.canonical import key
 from bench.churn_filters import AGAIN
@@ -64,11 +64,12 @@ def told(pairs: Sequence[Pair], bodies: Mapping[str, bytes]) -> dict[str, list[i
     last = max(pair.after for pair in pairs)
     chance = random.Random(last)
     try:
-        root, blocks = read_tree(bodies[last], "text/html", None, ())
+        opened = open_page(bodies[last], "text/html", None, ())
+        blocks = blocks_in(opened)
     except ContentError:
         return {}
-    reading = reading_of(root, blocks, narrowed=False)
-    content = frozenset(main_text(blocks).splitlines())
+    reading = reading_of(opened.root, blocks, narrowed=False)
+    content = frozenset(blocks.texts[i] for i in main_blocks(blocks))
     everything = {text for text, trait in zip(blocks.texts, blocks.traits, strict=True) if not trait & ASIDE}
     if reading.trouble is not None or content >= everything:
         return {}

@@ -18,6 +18,7 @@ from actors.content.errors import ContentError
 from actors.content.feeds.feeds import feed_root, looks_like_json, read_feed
 from actors.content.messages.readings import FeedLink, Finding, StandIn
 from actors.content.pages.blocks import read_blocks
+from actors.content.pages.listing import base_of
 from actors.content.pages.plain import read_bytes, read_file, read_plain, unwatchable
 from actors.content.pages.walls import shell_of, trouble_of
 from storage.records.source import Confidence
@@ -183,7 +184,7 @@ def _onward(root: markup.Element, url: str) -> str:
 
 def feed_links(root: markup.Element, url: str) -> tuple[FeedLink, ...]:
     """Return the feeds that a page's <link> elements advertise, best first: same host, the whole site over comments."""
-    base = markup.base_of(root, url)
+    base = base_of(root, url)
     found: dict[str, FeedLink] = {}
     for link in root.iter("link"):
         rel = (link.get("rel") or "").lower().split()

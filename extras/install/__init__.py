@@ -1,4 +1,4 @@
-"""What an installation needs beside the service: `sanderling install` and `uninstall` make the program a service of the
+"""Commands of an installation beside the service: `sanderling install` and `uninstall` make the program a service of the
 system, or of one user; `verify-release` checks downloaded files, `licences` lists the bundled software.
 
 `plan.py` decides a list of acts from the locations (`layout.py`) and the present state; `--dry-run` prints it.

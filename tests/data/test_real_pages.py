@@ -35,7 +35,7 @@ def test_every_real_page_passes_detection_and_reading_without_an_error() -> None
         types[detect(body, "text/html", "https://shore.example/").type] += 1
         reading = read_page(body, "text/html", "https://shore.example/", None, ())
         assert len(reading.blocks) == len(reading.keys) == len(reading.traits)
-        if not reading.content and reading.trouble is None:
+        if not reading.blocks and reading.trouble is None:
             empty.append(name)
     assert sum(types.values()) == len(names)
     assert empty == []

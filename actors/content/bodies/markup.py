@@ -14,7 +14,6 @@ from typing import Any, Final, TypeAlias
 from lxml import etree
 from msgspec import Struct
 
-from actors.content.bodies.text import absolute
 from actors.content.errors import ContentError
 
 Element: TypeAlias = Any
@@ -137,12 +136,6 @@ def _unclosed(html: bytes) -> bytes:
     lowered = html.lower()
     start = min((at for tag in (b"</body", b"</html") if (at := lowered.find(tag)) >= 0), default=len(html))
     return html[:start] + _CLOSING.sub("", html[start:].decode()).encode() if start < len(html) else html
-
-
-def base_of(root: Element, url: str) -> str:
-    """Return the address against which a page's links are resolved."""
-    named = next((one.get("href") for one in root.iter("base") if one.get("href")), None)
-    return (absolute(named, url) if named else "") or url
 
 
 def parse_fragment(text: str) -> Element:

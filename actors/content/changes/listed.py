@@ -28,14 +28,13 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from actors.content.bodies.markup import base_of
 from actors.content.bodies.text import absolute
 from actors.content.errors import ContentError
 from actors.content.feeds.sitemaps import MOST_ADDRESSES, Address, Sitemap, is_sitemap, read_sitemap
 from actors.content.messages.readings import FILE, is_same
 from actors.content.messages.requests import Item, ItemPage, Kind, ListLook, ListRequest, PageRequest, item_form
 from actors.content.pages.event_text import event_text
-from actors.content.pages.listing import items_of
+from actors.content.pages.listing import base_of, items_of
 from actors.content.pages.page import OpenedPage, blocks_in, head_of, open_page, reading_of
 from actors.content.pages.plain import ROOT, format_of
 from actors.content.wording.fingerprint import content_hash, simhash

@@ -114,7 +114,7 @@ def _kind_of(element: markup.Element | None) -> str:
 
 def _links(root: markup.Element, watched: Iterable[markup.Element], url: str, *, judged: bool) -> list[_Link]:
     """Return the links that may lead to an item, each with its visible text, in reading order."""
-    base, page, found = markup.base_of(root, url), urlsplit(url), list[_Link]()
+    base, page, found = base_of(root, url), urlsplit(url), list[_Link]()
     for element in watched:
         places = list(_places(element, judged=judged))
         named = sum(1 for _, _, trait in places if trait & NAMED)
@@ -382,3 +382,9 @@ def _beside(link: _Link) -> str:
         if title := heading or next((line for line in lines if len(_LETTER.findall(line)) > 1), ""):
             return title[:MOST_TITLE]
     return link.text
+
+
+def base_of(root: markup.Element, url: str) -> str:
+    """Return the address against which a page's links are resolved."""
+    named = next((one.get("href") for one in root.iter("base") if one.get("href")), None)
+    return (absolute(named, url) if named else "") or url
