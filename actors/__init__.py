@@ -4,3 +4,14 @@ Start with `system.py` (the whole tree), then follow one event: `sources/polling
 `sources/page/reader.py`, `recorder/actor.py`, `matcher/actor.py`, `delivery/actor.py`, `delivery/attempt.py`. This
 package may import `supervision` and `storage`, never `api` or `sanderling`. `world.py` holds every port to the outside.
 """
+
+from __future__ import annotations
+
+from contextlib import suppress
+from importlib import import_module
+
+BUILD = "checkout"
+"""The commit of a frozen program: `make binary` freezes a module that names it."""
+
+with suppress(ImportError):
+    BUILD = import_module("sanderling_build").BUILD

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from actors.catalogue.catalogue import Catalogue
+from actors.coverage.shifts import Shifts
 from actors.destination_kinds.kind import Inviter
 from actors.destination_kinds.table import Kinds
 from actors.egress.traffic import SendingOutlet
@@ -14,14 +15,13 @@ from actors.matcher.actor import Lag
 from actors.messages.sources import RegistryMessage
 from actors.messages.views import TestResult
 from actors.messages.workers import DestinationMessage, ImportMessage, MatcherMessage
-from actors.open_streams import OpenStreams
 from actors.overseer.figures import Figure, Figures
+from actors.overseer.open_streams import OpenStreams
 from actors.overseer.overseer import Overseer
 from actors.parts import Parts
+from actors.recorder.signing import Directory
 from actors.settings import Settings
-from actors.shifts import Shifts
 from actors.signatures.event import Signer
-from actors.signing import Directory
 from actors.sources.schedule.budgets import LookRate
 from actors.templates.instantiation import Templates
 from actors.templates.template import Template

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 
 import trio
 
-from actors.bins import Bins
+from actors.coverage.shifts import Shifts
 from actors.delivery.outlets import LoopbackOutlet
 from actors.delivery.registry import DeliveryRegistry
+from actors.destination_kinds.bins import Bins
 from actors.destination_kinds.table import Kinds, built_in_kinds
 from actors.egress.traffic import build_egress
 from actors.matcher.actor import Matcher
@@ -16,12 +17,11 @@ from actors.messages.sources import RegistryMessage
 from actors.messages.workers import ImportMessage, MatcherMessage, RecorderMessage
 from actors.overseer.journal import Journal
 from actors.overseer.overseer import Overseer
+from actors.overseer.readiness import Readiness, StorageWatch
 from actors.pruner import Pruner
-from actors.readiness import Readiness, StorageWatch
 from actors.recorder.actor import Recorder
+from actors.recorder.signing import SigningKeys
 from actors.settings import Settings
-from actors.shifts import Shifts
-from actors.signing import SigningKeys
 from actors.sources.admission import Admission
 from actors.sources.ports import Ports
 from actors.sources.registry.actor import Registry

@@ -16,17 +16,16 @@ import trio
 
 from actors.app_context import AppContext, context_of
 from actors.catalogue.catalogue import Catalogue
-from actors.clock import ClockWatch
+from actors.coverage.heartbeat import heartbeats
+from actors.coverage.monitor import monitored
+from actors.coverage.shifts import ClockWatch
 from actors.destination_kinds.table import Kinds
 from actors.extras import always_on, switched_on
-from actors.heartbeat.beat import heartbeats
-from actors.heartbeat.monitor import monitored
-from actors.importing import Importer
 from actors.overseer.journal import Journal
 from actors.parts import Parts
 from actors.settings import Settings
-from actors.templates.catalogue import built_in
-from actors.templates.template import Template
+from actors.sources.importing import Importer
+from actors.templates.template import Template, built_in
 from actors.world import World
 from storage.errors import StorageError
 from storage.ownership import PRUNER

@@ -17,7 +17,7 @@ from werkzeug.exceptions import NotFound
 from werkzeug.routing import BaseConverter
 
 from actors.app_context import AppContext
-from actors.bins import PATH
+from actors.destination_kinds.bins import PATH
 from actors.extras import always_on
 from api.application import Application, Face
 from api.dashboard.face import Dashboard

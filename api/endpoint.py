@@ -18,7 +18,7 @@ from typing import Any, ClassVar, NamedTuple
 import trio
 from werkzeug.datastructures import Headers
 
-from actors.bins import BODY, GONE, PATH, ArrivedRequest, Bins
+from actors.destination_kinds.bins import BODY, GONE, PATH, ArrivedRequest, Bins
 from actors.errors import DomainError
 from api.application import Application
 from api.peers import caller

@@ -29,9 +29,9 @@ from actors.egress.sockets import SystemResolver, TcpConnector
 from actors.egress.traffic import build_egress
 from actors.messages.workers import RecorderMessage
 from actors.recorder.actor import Recorder
+from actors.recorder.signing import SigningKeys
 from actors.settings import Settings
 from actors.signatures.event import new_signing_key
-from actors.signing import SigningKeys
 from actors.sources.admission import Admission
 from actors.sources.ports import LiveSource, Ports
 from actors.sources.push.actor import PushSource

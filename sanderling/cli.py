@@ -362,7 +362,7 @@ def setup_link(config: str | None, *, as_json: bool, **flags: str | None) -> int
 @json_flag
 def version(*, as_json: bool) -> int:
     """Print the version, the build, and the schema of its data."""
-    from actors.build import BUILD
+    from actors import BUILD
     from sanderling import __version__
     from storage.sqlite.engine.migrations import STEPS
 

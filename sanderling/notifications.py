@@ -17,7 +17,7 @@ from actors.egress.failures import Blame, LookFailed
 from actors.language.sentences import speech_of
 from actors.notification.speech import Speech
 from actors.settings import Settings
-from actors.templates import catalogue
+from actors.templates import template as catalogue
 from actors.templates.template import Template
 from sanderling.exits import CommandFailed, Exit
 

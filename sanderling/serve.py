@@ -28,8 +28,8 @@ from actors.destination_kinds.table import Kinds, kinds_of
 from actors.egress.url import parse_url
 from actors.errors import UrlRefused
 from actors.overseer.journal import Journal
+from actors.recorder.signing import signing_keys
 from actors.settings import Settings
-from actors.signing import signing_keys
 from actors.system import Front, Superseded, System
 from actors.templates.template import Template
 from actors.world import Certificate, Renewal, WorkerDied, WorkerTooSlow, World

@@ -19,7 +19,7 @@ from math import inf
 import trio
 from msgspec.structs import replace
 
-from actors.clock import EVERY, Steps
+from actors.coverage.shifts import EVERY, Steps
 from actors.delivery.attempt import Sender
 from actors.delivery.claims import Claims
 from actors.delivery.concurrency import ConcurrencyLimiter

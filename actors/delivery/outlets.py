@@ -11,7 +11,7 @@ from collections.abc import Mapping
 
 import trio
 
-from actors.bins import BODY, GONE, ArrivedRequest, Bins
+from actors.destination_kinds.bins import BODY, GONE, ArrivedRequest, Bins
 from actors.destination_kinds.kind import Outlet, Poster
 from actors.destination_kinds.values import HIDDEN
 from actors.egress.failures import Blame, LookFailed, PostMethod, PostResult

@@ -9,9 +9,8 @@ from urllib.parse import urlsplit
 import trio
 
 from actors.delivery.actor import DestinationActor, result_of
-from actors.delivery.attempt import Sender
+from actors.delivery.attempt import Sender, sample
 from actors.delivery.concurrency import ConcurrencyLimiter
-from actors.delivery.sample import sample
 from actors.delivery.status import NoticePublisher
 from actors.destination_kinds.kind import Outlet
 from actors.destination_kinds.table import Kinds

@@ -13,7 +13,7 @@ from ipaddress import IPv4Address, IPv6Address, ip_address
 
 import trio
 
-from actors.bins import Bins
+from actors.destination_kinds.bins import Bins
 from actors.destination_kinds.kind import Admitted
 from actors.egress.failures import Blame, LookFailed
 from actors.egress.guard import Guard

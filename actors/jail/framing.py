@@ -24,7 +24,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import IntEnum
 
-from actors.build import BUILD
+from actors import BUILD
 
 FRAME_LIMIT = 96 << 20
 """The largest body setting is 64 MiB; a frame that claims more is invalid."""

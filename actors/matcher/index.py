@@ -21,8 +21,8 @@ from typing import NamedTuple, assert_never
 
 from actors.query import Analysed, Query, Side, matches
 from actors.query.conditions import Condition
-from actors.query.match import holds
 from actors.query.nodes import All, Any, Node, Not, Path, Phrase, Prefix, Step, Unit, Word
+from actors.query.parts import holds
 
 Cost = Callable[[str], float]
 """How often a key occurs; only the order of costs matters."""

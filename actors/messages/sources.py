@@ -7,7 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from actors.messages.previews import Preview, Previewed
 from actors.messages.requests import DetectRequest, NewSource, SourcePatch, TagSettings
+from actors.messages.selection import ALL, SourceSelection, SourceSort
 from actors.messages.views import (
     AddedSource,
     PracticeChange,
@@ -19,8 +21,6 @@ from actors.messages.views import (
     ToldPage,
 )
 from actors.practice import What
-from actors.previews import Preview, Previewed
-from actors.selection import ALL, SourceSelection, SourceSort
 from storage.records.identity import Millis, SourceId
 from storage.records.revision import Expected
 from storage.records.source import TagDefaults

@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from actors.messages.outline import FeedLine
 from actors.messages.views import TestResult
-from actors.outline import FeedLine
 from storage.records.event import Stored
 from storage.records.identity import Millis, SourceId
 from storage.records.source import Harvest, SourceState, StoredJar

@@ -2,7 +2,7 @@
 
 All of it is pure, and it imports nothing else of ours. Start with `syntax.py` (the language and its errors), then
 `words.py` (splitting text into words), `languages.py` (equality of words), `analysis.py` (a text, analysed once for all
-queries), `match.py`, `parts.py` (the texts of an event that an alert reads). Other packages use:
+queries), `parts.py` (the texts of an event that an alert reads, and the test). Other packages use:
 
 >>> matches(parse("föreläggande OR remiss", "sv"), Analysed("Nya förelägganden", "..."))
 True
@@ -10,9 +10,8 @@ True
 
 from actors.query.analysis import Analysed
 from actors.query.languages import UnknownLanguage, languages
-from actors.query.match import matches
 from actors.query.nodes import Query
-from actors.query.parts import EventView, Match, Side, Texts, told_in
+from actors.query.parts import EventView, Match, Side, Texts, matches, told_in
 from actors.query.syntax import QueryError, parse
 
 __all__ = [

@@ -14,9 +14,8 @@ from msgspec import Struct
 
 from actors.query import words
 from actors.query.analysis import Analysed, Span, word_spans
-from actors.query.match import matches
 from actors.query.nodes import All, Any, Node, Not, Phrase, Query, Term, Word, terms
-from actors.query.parts import Match, Part, PartName, Side, Texts, parts_of, text_of, told_in
+from actors.query.parts import Match, Part, PartName, Side, Texts, matches, parts_of, text_of, told_in
 from actors.query.syntax import QueryError, parse
 
 MOST_MARKS = 100

@@ -215,3 +215,38 @@ def _rest(told: EventView, match: Match) -> Iterator[Part]:
             yield Part("after", block.after, number, block.before if match == "added" else None)
     if diff.truncated and match != "removed":
         yield Part("content", told.content)
+
+
+def matches(query: Query, text: Analysed | Side) -> bool:
+    """Whether a text satisfies a query. Analyses the text only as far as needed."""
+    if isinstance(text, Side):
+        return text.satisfies(query)
+    return holds(query.root, text, text.keys(query.language), query.language)
+
+
+def holds(node: Node, text: Analysed, keys: frozenset[str], code: str) -> bool:
+    """Whether a text satisfies a part of a query. keys: the text's, in the query's language.
+
+    Words come first and need no call: they decide most standing queries, thousands of times per event.
+    """
+    if isinstance(node, Word):
+        return not keys.isdisjoint(node.keys)
+    if isinstance(node, All):
+        for part in node.parts:
+            if keys.isdisjoint(part.keys) if isinstance(part, Word) else not holds(part, text, keys, code):
+                return False
+        return True
+    if isinstance(node, Any):
+        for part in node.parts:
+            if not keys.isdisjoint(part.keys) if isinstance(part, Word) else holds(part, text, keys, code):
+                return True
+        return False
+    if isinstance(node, Not):
+        return not holds(node.part, text, keys, code)
+    if isinstance(node, Condition):
+        return text.facts.meet(node)
+    if isinstance(node, Phrase):
+        return text.in_a_row(node, code)
+    if isinstance(node, Prefix):
+        return text.begins(node.text)
+    assert_never(node)

@@ -18,9 +18,9 @@ import trio
 
 from actors.messages.workers import Record, RecorderMessage, SaveStates
 from actors.recorder.event_builder import Identifiers, build
+from actors.recorder.signing import SigningKeys
 from actors.recorder.stories import SameStories
 from actors.signatures.event import Signer
-from actors.signing import SigningKeys
 from actors.world import World
 from storage.append import Answer, events_of
 from storage.errors import STANDSTILL, DiskFull, StorageError

@@ -14,15 +14,15 @@ import json
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from enum import Enum
 from hashlib import sha256
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 import nacl.signing
 from nacl.exceptions import BadSignatureError
 
 from actors.signatures.canonical import canonical, canonical_json
-from actors.signatures.verdict import Cause, Verdict
 from storage.records.event import Event
 from storage.records.identity import Millis, rfc3339
 from storage.records.key import PublicKey, SigningKey
@@ -216,3 +216,42 @@ def _from_b64url(text: str) -> bytes:
     if not raw or _b64url(raw) != text:
         raise ValueError(f"not base64url: {text[:20]!r}")
     return raw
+
+
+class Cause(Enum):
+    """All results of a check. The values are for machines, the verdict's sentence is for people."""
+
+    VERIFIED = "verified"
+    ROTATED = "verified-rotated"
+    """A secret was rotated: it verifies, but with the token of an older secret."""
+    NOT_CHECKED = "not-checked"
+    UNREADABLE = "unreadable"
+    NO_SIGNATURE = "no-signature"
+    MISSING_HEADER = "missing-header"
+    BAD_TIMESTAMP = "bad-timestamp"
+    STALE = "stale"
+    WRONG_SECRET = "wrong-secret"  # noqa: S105 - a word
+    ID_CHANGED = "id-changed"
+    RESERIALISED = "re-serialised"
+    CHANGED = "changed"
+    UNKNOWN_KEY = "unknown-key"
+    BAD_KEY_SET = "bad-key-set"
+    NO_MATCH = "no-match"
+    """Nothing matches, and no other evidence explains why."""
+
+
+class Verdict(NamedTuple):
+    """reason: always a sentence. key_id: the event's key, if the body names one."""
+
+    cause: Cause
+    reason: str
+    key_id: str | None = None
+
+    @property
+    def valid(self) -> bool:
+        return self.cause in (Cause.VERIFIED, Cause.ROTATED)
+
+    @property
+    def failed(self) -> bool:
+        """Whether the signature was checked and is invalid."""
+        return not self.valid and self.cause is not Cause.NOT_CHECKED

@@ -15,8 +15,7 @@ import msgspec
 
 from actors.signatures import webhook
 from actors.signatures.canonical import canonical_json
-from actors.signatures.event import KeySet, check, decode
-from actors.signatures.verdict import Cause, Verdict
+from actors.signatures.event import Cause, KeySet, Verdict, check, decode
 from storage.records.event import Event
 
 HEADERS = ("webhook-id", "webhook-timestamp", "webhook-signature")

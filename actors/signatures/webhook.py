@@ -11,7 +11,7 @@ import re
 from base64 import b64decode, b64encode
 from collections.abc import Sequence
 
-from actors.signatures.verdict import Cause, Verdict
+from actors.signatures.event import Cause, Verdict
 from storage.records.destination import Secret
 from storage.records.identity import Millis
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 
-from actors.selecting import folders_of
+from actors.messages.selection import folders_of
 from storage.records.identity import SourceId
 from storage.records.source import Source, SourceRuntime, state_of
 from storage.records.states import SOURCES, SourceState

@@ -20,10 +20,9 @@ from msgspec.structs import replace
 
 from actors.egress.url import parse_url
 from actors.errors import NotFound, TooSoon
+from actors.messages.selection import SourceSelection, SourceSort, picks
 from actors.messages.sources import LookNow, SettingsChanged
 from actors.messages.views import SourcePage, SourceView
-from actors.selecting import picks
-from actors.selection import SourceSelection, SourceSort
 from actors.sources.counts import StateCounts, TagCounts
 from actors.sources.looks import progress
 from actors.sources.looks.access import SHUT_OUT

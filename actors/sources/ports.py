@@ -10,6 +10,7 @@ from typing import Final
 import trio
 from msgspec.structs import replace
 
+from actors.coverage.shifts import Shifts
 from actors.egress.traffic import Egress
 from actors.hours import read_hours
 from actors.inheriting import TagTable
@@ -17,7 +18,6 @@ from actors.messages.sources import SourceMessage
 from actors.messages.views import PushView
 from actors.messages.workers import RecorderMessage
 from actors.settings import Settings
-from actors.shifts import Shifts
 from actors.sources.admission import Admission
 from actors.sources.body_cache import BodyCache
 from actors.sources.counts import StateCounts

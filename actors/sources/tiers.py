@@ -6,10 +6,10 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Final, NamedTuple
 
 from actors.egress.http import FetchedResponse
+from actors.messages.previews import Preview
 from actors.messages.requests import DetectRequest
 from actors.messages.sources import ExplainSource
 from actors.messages.views import Reason, SourceView
-from actors.previews import Preview
 from actors.settings import Settings
 from actors.sources.detection.classify import Classification
 from actors.sources.feed import preview as feed

@@ -9,6 +9,8 @@ time, and takes hosts in turn.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
 
 import trio
 from msgspec.structs import replace
@@ -16,22 +18,76 @@ from msgspec.structs import replace
 from actors.catalogue.catalogue import Catalogue
 from actors.egress.url import parse_url
 from actors.errors import DomainError, LibraryFull
-from actors.interleaving import in_turns
-from actors.locks import KeyedLocks
 from actors.messages.requests import NewSource
 from actors.messages.sources import AddSource, RegistryMessage
 from actors.messages.views import AddedSource
-from actors.refusals import words_of
+from actors.ordering import KeyedLocks, in_turns
+from actors.sources.importing import words_of
 from actors.templates.parameters import BadParameters, Wrong
-from actors.templates.report import LATE, AlertOutcome, Foreseen, Report, SourceOutcome
 from actors.templates.template import PlannedSource, Suggestion, Template, Values, expand
 from actors.world import World
 from storage.errors import StorageError
 from storage.records.alert import MOST_ALERTS, MOST_SOURCES, Alert
 from storage.records.identity import Millis, SourceId
+from storage.records.tiers import SourceType
 from storage.sql.storage import Storage
 from storage.sql.stores.alerts import Alerts
 from supervision import Mailbox, Reply, Stopping, Unanswered
+
+LATE = "timeout: it was not done in time; call again, and the rest is done"
+
+
+@dataclass(frozen=True, slots=True)
+class SourceOutcome:
+    """One source. failed: `reason` explains it. full: it failed because the library is full."""
+
+    wanted: PlannedSource
+    status: Literal["attached_new", "attached_existing", "failed"]
+    source: SourceId | None = None
+    type: SourceType | None = None
+    reason: str | None = None
+    full: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class AlertOutcome:
+    """One suggested alert. name: its current name, maybe edited. count: its sources, 0 for the whole library."""
+
+    name: str
+    status: Literal["created", "exists", "failed"]
+    alert: str | None = None
+    count: int = 0
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """The results for all sources and alerts, in the template's order."""
+
+    sources: Sequence[SourceOutcome]
+    alerts: Sequence[AlertOutcome]
+
+    @property
+    def complete(self) -> bool:
+        """Whether nothing failed."""
+        return not any(source.status == "failed" for source in self.sources) and not any(
+            alert.status == "failed" for alert in self.alerts
+        )
+
+    @property
+    def late(self) -> bool:
+        """Whether something ran out of time and is left for the next call."""
+        reasons = [source.reason for source in self.sources] + [alert.reason for alert in self.alerts]
+        return LATE in reasons
+
+
+@dataclass(frozen=True, slots=True)
+class Foreseen:
+    """The expected result: each source with its id if it is watched already, alerts by their keys."""
+
+    sources: Sequence[tuple[PlannedSource, SourceId | None]]
+    alerts: Mapping[str, Alert]
+
 
 ALERTS_WITHIN = 5.0
 """Seconds for all of them."""

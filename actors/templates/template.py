@@ -13,12 +13,13 @@ import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 from math import prod
-from typing import Annotated, Literal, NamedTuple
+from typing import Annotated, Final, Literal, NamedTuple
 from urllib.parse import quote
 
 import idna
 from msgspec import Meta, Struct
 
+from actors.catalogue.catalogue import Reader
 from actors.catalogue.reading import read_file
 from actors.egress.url import parse_url, read_host
 from actors.errors import UrlRefused
@@ -318,3 +319,8 @@ _CHOICES = {
 def read_template(text: str, file: str) -> Template:
     """Return the template in a file; `file` is its name for the errors. Raises BadFile."""
     return read_file(text, file, Template, check, _CHOICES)
+
+
+_READER: Final = Reader("template", "actors.templates", "builtin", read_template)
+built_in = _READER.built_in
+with_folder = _READER.with_folder

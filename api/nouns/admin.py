@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from actors.errors import NotFound
 from actors.messages.requests import SourcePatch
-from actors.open_streams import OpenStream
+from actors.overseer.open_streams import OpenStream
 from actors.overseer.overseer import Whole
 from actors.overseer.rows import Asked, Row, first_line
 from actors.settings import Settings, masked

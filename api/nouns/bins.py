@@ -14,14 +14,13 @@ from typing import Annotated, NamedTuple
 import trio
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from actors.bins import Bins
+from actors.destination_kinds.bins import Bins
 from actors.egress.url import parse_url
 from actors.errors import NotFound, UrlRefused
 from actors.messages.declaring import Time
 from actors.signatures import webhook
-from actors.signatures.event import KeySet, check
+from actors.signatures.event import Cause, KeySet, Verdict, check
 from actors.signatures.receipt import HEADERS, Receipt, ReceivedEvent, conclude, read
-from actors.signatures.verdict import Cause, Verdict
 from api.fields.queries import Cursor, ListQuery
 from api.nouns.context import OperationContext, known_id
 from api.pagination import next_page, oldest_first, place

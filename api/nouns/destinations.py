@@ -19,13 +19,13 @@ from msgspec.structs import asdict, astuple, replace
 from actors.destination_kinds.answer import Answer as Attempted
 from actors.destination_kinds.fields import KindField
 from actors.destination_kinds.kind import Admitted, Consent, DestinationKind
+from actors.destination_kinds.sealed_places import check_named, of_destination
 from actors.destination_kinds.values import LONGEST, Values, checked, shown_address
 from actors.destination_kinds.writing import faults
 from actors.errors import Conflict, NotFound, Unprocessable
 from actors.messages.declaring import mirrored
 from actors.messages.views import TestResult
 from actors.messages.workers import DestinationMessage, TestDelivery
-from actors.sealed_places import check_named, of_destination
 from actors.signatures import webhook
 from api.etags import etag_of, expected, shown
 from api.fields import destinations as wire

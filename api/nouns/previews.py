@@ -6,10 +6,10 @@ from typing import Literal
 
 from msgspec import Struct
 
-from actors import previews
+from actors.messages import previews
 from actors.messages.declaring import Time, mirrored
+from actors.messages.previews import Ignored, ListedItem, PreviewBlock, Rendering, ShownPart
 from actors.messages.requests import DetectRequest
-from actors.previews import Ignored, ListedItem, PreviewBlock, Rendering, ShownPart
 from api.fields.sources import PreviewRequest
 from api.nouns import sources
 from api.route import Answer, Call, Route

@@ -19,7 +19,9 @@ from actors.egress.url import parse_url
 from actors.errors import DomainError, Stale, Unprocessable, UrlRefused
 from actors.inheriting import origins_of
 from actors.messages.declaring import mirrored
+from actors.messages.previews import Preview, Previewed
 from actors.messages.requests import DetectRequest, NewSource, SourcePatch
+from actors.messages.selection import ALL, SourceSelection, SourceSort
 from actors.messages.sources import (
     AddSource,
     CheckNow,
@@ -46,8 +48,6 @@ from actors.messages.views import (
     TeachResult,
     ToldPage,
 )
-from actors.previews import Preview, Previewed
-from actors.selection import ALL, SourceSelection, SourceSort
 from actors.settings import wall_limit
 from api.etags import etag_of, expected, shown
 from api.fields import sources as wire

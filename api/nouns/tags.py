@@ -12,8 +12,8 @@ from msgspec.structs import replace
 from actors.errors import NotFound, Stale, Unprocessable
 from actors.messages.declaring import mirrored
 from actors.messages.requests import SourcePatch, TagSettings
+from actors.messages.selection import SourceSelection
 from actors.messages.sources import SetTagDefaults
-from actors.selection import SourceSelection
 from api.etags import etag_of, expected, expected_by_put, shown
 from api.fields import sources as wire
 from api.fields.queries import ListQuery

@@ -10,8 +10,8 @@ from typing import Annotated, Any, Literal
 from msgspec import Meta, Struct
 
 from actors.errors import NotFound
+from actors.templates.instantiation import AlertOutcome, Foreseen, Report, SourceOutcome
 from actors.templates.parameters import BadParameters, described, read_parameters
-from actors.templates.report import AlertOutcome, Foreseen, Report, SourceOutcome
 from actors.templates.template import MOST_SOURCES, Template
 from api.nouns.context import OperationContext, put_in_force
 from api.problems import FieldError, Refusal, shown

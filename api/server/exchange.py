@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import h11
 import trio
 
-from actors.open_streams import Whose
+from actors.overseer.open_streams import Whose
 from api.app import Api
 from api.nouns.service import PROBES
 from api.problems import INTERNAL, MEDIA, FieldError, Refusal

@@ -46,9 +46,9 @@ ROOMS: Mapping[str, Sequence[str]] = {
         "storage/sqlite/engine/shipping.py",
         "storage/sqlite/engine/wal.py",
     ),
-    "heartbeat": ("actors/heartbeat",),
+    "heartbeat": ("actors/coverage/heartbeat.py", "actors/coverage/monitor.py"),
     "coverage": (
-        "actors/shifts.py",
+        "actors/coverage/shifts.py",
         "storage/records/coverage.py",
         "storage/records/tally.py",
         "storage/sql/stores/coverage.py",
@@ -103,9 +103,9 @@ FALLBACK: Mapping[str, Sequence[str]] = {
         "tests/extras/cluster/replica",
         "tests/storage/sqlite/engine/test_shipping.py",
     ),
-    "heartbeat": ("tests/actors/heartbeat",),
+    "heartbeat": ("tests/actors/coverage",),
     "coverage": (
-        "tests/actors/test_shifts.py",
+        "tests/actors/coverage/test_shifts.py",
         "tests/actors/sources/registry/test_tallies.py",
         "tests/storage/records/test_coverage.py",
         "tests/storage/records/test_shift.py",

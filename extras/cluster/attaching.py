@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from actors.build import BUILD
+from actors import BUILD
 from actors.system import READY_WITHIN, System
 from extras.cluster.members.membership import Membership
 from extras.cluster.members.ownership import SharedOwnership

@@ -1,5 +1,5 @@
-"""Commands of an installation beside the service: `sanderling install` and `uninstall` make the program a service of the
-system, or of one user; `verify-release` checks downloaded files, `licences` lists the bundled software.
+"""Commands of an installation beside the service: `sanderling install` and `uninstall` make the program a service of
+the system, or of one user; `verify-release` checks downloaded files, `licences` lists the bundled software.
 
 `plan.py` decides a list of acts from the locations (`layout.py`) and the present state; `--dry-run` prints it.
 `units.py` has the texts of the files, also for the packages. These three are pure; `carrying_out.py` executes the plan.

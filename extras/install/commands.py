@@ -100,7 +100,7 @@ def _layout(for_user: bool) -> Layout:
 
 
 def _version() -> str:
-    from actors.build import BUILD
+    from actors import BUILD
     from sanderling import __version__
 
     return f"{__version__}-{BUILD}"

@@ -14,8 +14,8 @@ from urllib.parse import urlsplit
 import msgspec
 import trio
 
-from actors.interleaving import in_turns
 from actors.messages.requests import NewSource
+from actors.ordering import in_turns
 from extras.migrate.alerting import Alerting
 from extras.migrate.outcome import Done, Outcome
 from extras.migrate.plan import Plan, PlannedSource, wire

@@ -7,8 +7,8 @@ from typing import Annotated
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from actors.messages.declaring import Declared, Time, mirrored, part_of
+from actors.messages.previews import ShownPart
 from actors.messages.requests import DetectRequest, Ignore, Selector
-from actors.previews import ShownPart
 from api.nouns import sources
 from api.route import Answer, Call, Route
 from extras.picking import asking, records

@@ -9,7 +9,7 @@ from urllib.parse import parse_qsl
 
 import trio
 
-from actors.bins import Bins
+from actors.destination_kinds.bins import Bins
 from actors.egress.url import parse_url
 from actors.errors import UrlRefused
 from api.application import Application

@@ -13,7 +13,7 @@ from zlib import crc32
 
 import trio
 
-from actors.locks import KeyedLocks
+from actors.ordering import KeyedLocks
 from api.nouns.context import OperationContext
 from api.nouns.events import END, TimeWindow, find
 from api.streams.reader import EventFilter

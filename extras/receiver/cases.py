@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from actors.delivery.attempt import sample
 from actors.delivery.digest import DigestWindow, content
-from actors.delivery.sample import sample
 from actors.recorder.event_builder import Identifiers
 from actors.signatures import webhook
 from actors.signatures.event import Signer

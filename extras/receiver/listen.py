@@ -17,8 +17,8 @@ from pathlib import Path
 import click
 import trio
 
+from actors.signatures.event import Cause
 from actors.signatures.receipt import Receipt, judge
-from actors.signatures.verdict import Cause
 from extras.receiver.capture import Capture, encode
 from extras.receiver.published import Published
 from extras.receiver.report import Ledger, Paper, as_json, delivery_lines

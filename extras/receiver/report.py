@@ -16,8 +16,8 @@ from typing import Any
 import msgspec
 
 from actors.signatures.coverage import is_receipt
+from actors.signatures.event import Verdict
 from actors.signatures.receipt import Receipt, ReceivedEvent
-from actors.signatures.verdict import Verdict
 from extras.receiver.capture import Capture
 from sanderling.client.lines import fit
 from storage.records.identity import Millis, rfc3339

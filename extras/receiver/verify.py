@@ -13,9 +13,8 @@ import msgspec
 import trio
 
 from actors.signatures.coverage import explained, is_receipt
-from actors.signatures.event import KeySet, check
+from actors.signatures.event import Cause, KeySet, Verdict, check
 from actors.signatures.receipt import ReceivedEvent, judge
-from actors.signatures.verdict import Cause, Verdict
 from extras.receiver.capture import Capture
 from extras.receiver.documents import Broken, Item, items
 from extras.receiver.published import Published

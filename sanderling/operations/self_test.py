@@ -112,7 +112,7 @@ async def _dashboard() -> str:
 
 
 async def _templates() -> str:
-    from actors.templates.catalogue import built_in
+    from actors.templates.template import built_in
 
     return ", ".join(template.id for template in built_in())
 

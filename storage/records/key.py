@@ -1,5 +1,5 @@
-"""Credentials of people, and keys of the service: API keys, password, sessions and saved views of the dashboard, idempotent
-calls, the signing keys of events, and the key for push services (VAPID, RFC 8292).
+"""Credentials of people, and keys of the service: API keys, password, sessions and saved views of the dashboard,
+idempotent calls, the signing keys of events, and the key for push services (VAPID, RFC 8292).
 
 No secret of a person is stored: the password is an argon2id string; a link or session is the SHA-256 (hex) of 256
 random bits.

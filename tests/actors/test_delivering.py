@@ -13,10 +13,10 @@ import httpx
 import pytest
 import trio
 
+from actors.recorder.signing import signing_keys
 from actors.settings import Settings
 from actors.signatures import event, webhook
 from actors.signatures.receipt import judge
-from actors.signing import signing_keys
 from actors.system import System
 from api.server.server import serve
 from supervision import ChildSpec

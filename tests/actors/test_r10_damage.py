@@ -11,8 +11,8 @@ from trio.testing import wait_all_tasks_blocked
 
 from actors.messages.workers import SaveStates
 from actors.pruner import ROUND
+from actors.recorder.signing import signing_keys
 from actors.settings import Settings
-from actors.signing import signing_keys
 from actors.system import System
 from api.refusals import refusal_of
 from storage.errors import Corrupt

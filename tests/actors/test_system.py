@@ -10,8 +10,8 @@ from trio.testing import wait_all_tasks_blocked
 from actors.egress.http import FetchRequest
 from actors.egress.url import parse_url
 from actors.messages.workers import SaveStates
+from actors.recorder.signing import signing_keys
 from actors.settings import Settings
-from actors.signing import signing_keys
 from actors.system import System
 from supervision import ChildSpec, Escalate
 from tests.support.build import a_source_id, a_state

@@ -7,8 +7,11 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from actors.destination_kinds.sealed_places import check_named, of_source
 from actors.errors import Conflict, DomainError, NotFound, Stale
+from actors.messages.previews import Preview, Previewed
 from actors.messages.requests import settings_of
+from actors.messages.selection import folders_of, picks
 from actors.messages.sources import (
     AddSource,
     ChangePractice,
@@ -43,9 +46,6 @@ from actors.messages.views import (
     ToldPage,
 )
 from actors.practice import DOCUMENTS, WHATS, What, address
-from actors.previews import Preview, Previewed
-from actors.sealed_places import check_named, of_source
-from actors.selecting import folders_of, picks
 from actors.sources.registry.inheriting import changed
 from extras.picking.asking import PickFromSource, PickFromUrl
 from extras.picking.records import Picked, PickPage

@@ -17,22 +17,21 @@ from trio.testing import memory_stream_pair
 
 from actors.app_context import AppContext
 from actors.catalogue.catalogue import Catalogue
+from actors.coverage.shifts import Shifts
 from actors.destination_kinds.answer import Answer
 from actors.destination_kinds.kind import Consent, Service
 from actors.destination_kinds.messengers.messenger import built_in as messengers
 from actors.destination_kinds.table import NO_MAIL, kinds_of
-from actors.importing import Importer
 from actors.matcher.actor import Lag
 from actors.messages.sources import RegistryMessage
 from actors.messages.workers import AlertsChanged, DestinationMessage, ImportMessage, MatcherMessage
 from actors.recorder.event_builder import build
 from actors.settings import Settings
-from actors.shifts import Shifts
 from actors.signatures.event import Signer, new_signing_key
+from actors.sources.importing import Importer
 from actors.sources.schedule.budgets import LookRate
-from actors.templates.catalogue import built_in
 from actors.templates.instantiation import Templates
-from actors.templates.template import Template
+from actors.templates.template import Template, built_in
 from actors.world import ResolveFailed, World
 from api.route import PUBLIC, SCOPES
 from api.server.server import serve

@@ -25,13 +25,13 @@ OTHERS = {"worker", "breaker", "_client", "_filter"}
 """Asked, but no mailbox: a worker process, a circuit breaker, a service over HTTP, a filter."""
 OF_REGISTRY = ("explanation/untold", "index", "registry/", "schedule/overdue")
 SENDERS = {
+    "actors/sources/importing": "importer",
     "actors/sources": "sources",
-    "actors/importing": "importer",
     "actors/templates": "web",
     "actors/recorder": "recorder",
     "actors/matcher": "matcher",
     "actors/delivery": "destinations",
-    "actors/heartbeat": "heartbeats",
+    "actors/coverage/heartbeat": "heartbeats",
     "api": "web",
     "extras": "web",
 }

@@ -94,7 +94,7 @@ def test_there_are_many_and_the_heart_of_the_service_is_among_them() -> None:
     assert len(PURE) > 150
     assert {
         "actors.content.changes.churn",
-        "actors.query.match",
+        "actors.query.parts",
         "actors.sources.schedule.cadence",
         "storage.records.event",
     } <= {*PURE}

@@ -11,8 +11,7 @@ import msgspec
 import pytest
 import trio
 
-from actors.signatures.event import Signer, jwks, new_signing_key, verify
-from actors.signatures.verdict import Cause
+from actors.signatures.event import Cause, Signer, jwks, new_signing_key, verify
 from sanderling.environment import environ
 from sanderling.walkthrough import tour
 from tests.actors.signatures.events import an_event

@@ -16,8 +16,8 @@ from typing import Any
 import trio
 
 from actors.errors import DomainError
+from actors.messages.outline import FeedLine
 from actors.messages.workers import BeginImport, ImportMessage
-from actors.outline import FeedLine
 from supervision import Mailbox, Stopping, Unanswered
 from tests.simulation.clients import AddedSource, Caller, CutOff, User
 from tests.simulation.hangups import LATEST

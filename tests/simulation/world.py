@@ -20,11 +20,11 @@ from actors.destination_kinds.email.session import MailServer
 from actors.destination_kinds.messengers.messenger import Messenger, built_in
 from actors.destination_kinds.table import kinds_of
 from actors.messages.workers import ImportMessage, RecorderMessage
+from actors.recorder.signing import signing_keys
 from actors.settings import Settings
-from actors.signing import signing_keys
 from actors.system import Front, Superseded, System
-from actors.templates.catalogue import built_in as built_in_templates
 from actors.templates.template import Template
+from actors.templates.template import built_in as built_in_templates
 from actors.world import World
 from storage.errors import STANDSTILL
 from storage.sql.storage import Storage

@@ -25,7 +25,7 @@ from actors.content.errors import ContentError
 from actors.content.feeds.entries import Raw, content_of, entries_of, newest, title_of
 from actors.content.messages.readings import FeedReading, hints_of
 from actors.content.wording.moments import moment
-from actors.outline import FeedLine, Outline
+from actors.messages.outline import FeedLine, Outline
 from storage.records.identity import Millis
 from storage.records.source import OWN_NAMESPACES
 

@@ -9,7 +9,7 @@ from urllib.parse import parse_qsl, urlsplit
 from msgspec import Struct
 
 from actors.content.messages.readings import StandIn
-from actors.previews import PagePreview
+from actors.messages.previews import PagePreview
 from storage.records.event import Delta, Diff, TypedChange
 from storage.records.identity import Millis
 

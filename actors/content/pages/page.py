@@ -43,7 +43,7 @@ from actors.content.values.amounts import Writing
 from actors.content.wording import canonical, json_text
 from actors.content.wording.moments import moment
 from actors.content.wording.words import words_in
-from actors.previews import EXCERPT, Ignored, ListedItem, PagePreview, PreviewBlock
+from actors.messages.previews import EXCERPT, Ignored, ListedItem, PagePreview, PreviewBlock
 from storage.records.identity import Millis
 
 _MOST_PICTURES = 3

@@ -29,14 +29,13 @@ from actors.egress.http import FetchedResponse, StreamFound
 from actors.egress.stream_lines import SPOKEN, kind_of
 from actors.egress.url import Url, parse_url
 from actors.errors import DomainError, Overloaded, Unprocessable, UrlRefused
-from actors.previews import FilledBy, Rendering, RobotsWord
+from actors.messages.previews import FilledBy, Rendering, RobotsWord
 from actors.sources.detection.handshake import Greeting, shake_hands
 from actors.sources.looks.access import SHUT_OUT, Access, Opened, Renewal, access_to, asks_password, shelved_as
 from actors.sources.looks.fetch import fetch
 from actors.sources.looks.looking import shown_as
-from actors.sources.looks.pictures import without_picture
 from actors.sources.looks.reading import in_jail, patience
-from actors.sources.looks.rendering import show
+from actors.sources.looks.rendering import show, without_picture
 from actors.sources.ports import LiveSource, Ports, drawn
 from actors.sources.schedule.budgets import RENDERED
 from storage.errors import StorageError

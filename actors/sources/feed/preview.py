@@ -11,14 +11,14 @@ from actors.content.messages.readings import Entry
 from actors.content.wording.words import folded, holds
 from actors.egress.failures import LookFailed
 from actors.egress.http import FetchedResponse
+from actors.messages.previews import EXCERPT, DraftEvent, FeedPreview, Preview
 from actors.messages.requests import DetectRequest
 from actors.messages.sources import ExplainSource
 from actors.messages.views import Reason, SourceView
-from actors.previews import EXCERPT, DraftEvent, FeedPreview, Preview
 from actors.sources.detection.classify import Classification, refused
 from actors.sources.feed.reader import FeedReader, hints_of, mark_of, oldest_first, times_of, without_reports
 from actors.sources.feed.seen import compare
-from actors.sources.looks.pace import pace_of
+from actors.sources.looks.looking import pace_of
 from actors.sources.ports import Ports
 from storage.records import trail
 from storage.records.event import NEW

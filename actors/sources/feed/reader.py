@@ -36,8 +36,7 @@ from actors.sources.feed.seen import (
     with_manner,
 )
 from actors.sources.looks.drafts import draft_of
-from actors.sources.looks.reading import Reading, in_jail, patience
-from actors.sources.polling.type_drift import loss
+from actors.sources.looks.reading import Reading, in_jail, loss, patience
 from actors.sources.schedule.cadence import Hints
 from actors.world import Jail
 from storage.records.event import NEW as NEW_ENTRY

@@ -1,4 +1,4 @@
-"""One check of a source: fetched, rendered by a browser, or generated for practice."""
+"""One check of a source: fetched, rendered by a browser, or generated for practice; and the time of the second one."""
 
 from __future__ import annotations
 
@@ -10,12 +10,16 @@ from actors.egress.cookies import over_since
 from actors.egress.failures import Blame, LookFailed
 from actors.egress.hosts import Ticket
 from actors.egress.http import FetchedResponse
+from actors.messages.previews import PacePreview
+from actors.sources.looks import progress
 from actors.sources.looks.access import SHUT_OUT, Access, Renewal, access_of, asks_password, shelved_as
 from actors.sources.looks.fetch import NO_VALIDATORS, fetch, practised
+from actors.sources.looks.progress import LookResult
 from actors.sources.looks.rendering import emptiness, lacks, show, without_validators
 from actors.sources.ports import Ports
+from actors.sources.schedule.cadence import START_INTERVAL, Hints, Limits
 from storage.records.identity import Millis, rfc3339
-from storage.records.source import Source, Validators
+from storage.records.source import Source, SourceRuntime, Validators
 
 REFUSED = "the source's headers no longer sign in; give it new ones"
 EXPIRED = "its cookie had expired by the site's own date, at"
@@ -128,3 +132,15 @@ def shelf_name(source: Source, *, rendered: bool) -> str:
 def shown_as(wait_for: str | None) -> str:
     """Return the rendering part of a cache key."""
     return f"shown\n{wait_for or ''}"
+
+
+def pace_of(
+    ports: Ports, at: Millis, hints: Hints, times: tuple[Millis, ...], *, rendered: bool = False
+) -> PacePreview:
+    """Return the time of the second check, without jitter."""
+    settings = ports.settings
+    limits = Limits(settings.cadence_floor, settings.cadence_ceiling)
+    looked = LookResult(at, 200, Validators(), changed=False, hints=hints, times=times, rendered=rendered)
+    hot = progress.succeeded(SourceRuntime(interval=START_INTERVAL), looked, limits, 0.5, ports.market.price)
+    due = hot.next_look_at if hot.next_look_at is not None else at
+    return PacePreview(hot.interval, due, hints.max_age, hints.ttl, hints.skip_hours, hints.skip_days)

@@ -10,6 +10,7 @@ the page as sent: all of it would seem deleted.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -27,9 +28,13 @@ from actors.egress.url import Url, parse_url
 from actors.errors import UrlRefused
 from actors.sources.looks.access import Access, Opened, Renewal
 from actors.sources.looks.fetch import answered, ask_robots, report_to_host
-from actors.sources.looks.reading import in_jail, page_patience
+from actors.sources.looks.reading import Reading, in_jail, page_patience
 from actors.sources.ports import Ports
 from actors.world import Rendered, RenderFailed, RenderRequest
+from storage.records.event import Draft
+from storage.records.identity import Millis
+from storage.records.picture import Picture, picture_of
+from storage.records.source import Source
 
 PATIENCE: Final = 4.0
 """A silent browser is given up after this factor of a page's deadline, since pages queue."""
@@ -203,3 +208,25 @@ def _as_fetched(url: Url, rendered: Rendered) -> FetchedResponse:
 def without_validators(fetched: FetchedResponse) -> FetchedResponse:
     """Return a response without validators, so that the next check fetches the whole page."""
     return replace(fetched, etag=None, last_modified=None)
+
+
+def picture_to_keep(
+    source: Source, fetched: FetchedResponse, reading: Reading | None, drafts: Sequence[Draft], at: Millis
+) -> Picture | None:
+    """Return the picture to commit with a check: of a reported change, or of the first check.
+
+    None if no picture was made or wanted, and if the browser returned something else.
+    """
+    if not source.screenshots or fetched.rendered is None or not fetched.rendered.screenshot:
+        return None
+    is_first = reading is not None and reading.note is not None and reading.note.came == "baseline"
+    if not is_first and all(draft.delta is None for draft in drafts):
+        return None
+    return picture_of(fetched.rendered.screenshot, at)
+
+
+def without_picture(fetched: FetchedResponse) -> FetchedResponse:
+    """Return a response without its picture, for the cache."""
+    if fetched.rendered is None or not fetched.rendered.screenshot:
+        return fetched
+    return replace(fetched, rendered=fetched.rendered._replace(screenshot=b""))

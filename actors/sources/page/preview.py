@@ -21,12 +21,12 @@ from actors.content.messages.requests import (
 from actors.egress.failures import LookFailed, ReadingStopped
 from actors.egress.http import FetchedResponse
 from actors.errors import Unprocessable
+from actors.messages.previews import PagePreview, Preview
 from actors.messages.requests import DetectRequest
 from actors.messages.sources import ExplainSource
 from actors.messages.views import Reason, SourceView
-from actors.previews import PagePreview, Preview
 from actors.sources.detection.classify import Classification, refused
-from actors.sources.looks.pace import pace_of
+from actors.sources.looks.looking import pace_of
 from actors.sources.looks.reading import body_hints, in_jail, page_patience
 from actors.sources.ports import Ports
 from storage.records import trail

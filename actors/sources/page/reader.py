@@ -19,9 +19,8 @@ from actors.egress.http import FetchedResponse
 from actors.errors import Overloaded
 from actors.messages.views import ToldBlock, ToldPage
 from actors.sources.following.waiting import drafts_of, note_of
-from actors.sources.looks.reading import Reading, body_hints, in_jail, page_patience, patience
+from actors.sources.looks.reading import Reading, body_hints, in_jail, loss, may_be_no_page, page_patience, patience
 from actors.sources.page.shared_blocks import Neighbours
-from actors.sources.polling.type_drift import loss, may_be_no_page
 from actors.world import Jail
 from storage.records.event import REVERTED, UPDATED, Draft, StandingValues
 from storage.records.identity import Millis, SourceId

@@ -15,7 +15,7 @@ from functools import partial
 import trio
 from msgspec.structs import replace
 
-from actors.clock import Steps
+from actors.coverage.shifts import Steps
 from actors.egress.failures import Blame, LookFailed, NotRendered
 from actors.egress.hosts import HostOpen, Ticket
 from actors.egress.http import FetchedResponse
@@ -32,9 +32,9 @@ from actors.sources.looks import progress, records
 from actors.sources.looks.access import Renewal, renewal_of
 from actors.sources.looks.fetch import NO_VALIDATORS, host_of, refusal
 from actors.sources.looks.looking import look_at
-from actors.sources.looks.pictures import picture_to_keep
 from actors.sources.looks.progress import LookResult
 from actors.sources.looks.reading import BodyReader, Reading
+from actors.sources.looks.rendering import picture_to_keep
 from actors.sources.polling.hops import Hops, stored_of
 from actors.sources.ports import LiveSource, Ports, drawn, limits_of
 from storage.errors import StorageError, Unavailable

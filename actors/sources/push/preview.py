@@ -12,10 +12,10 @@ from actors.content.messages.requests import FrameRequest
 from actors.egress.failures import LookFailed
 from actors.egress.http import FetchedResponse
 from actors.egress.stream_lines import name_of
+from actors.messages.previews import EXCERPT, DraftEvent, Preview, PushPreview
 from actors.messages.requests import DetectRequest
 from actors.messages.sources import ExplainSource
 from actors.messages.views import Reason, SourceView
-from actors.previews import EXCERPT, DraftEvent, Preview, PushPreview
 from actors.sources.detection.classify import Classification
 from actors.sources.detection.handshake import MOST_FRAMES
 from actors.sources.explanation.sentences import counts_of

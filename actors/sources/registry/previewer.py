@@ -12,16 +12,16 @@ from actors.egress.http import FetchedResponse
 from actors.egress.url import Url, parse_url
 from actors.errors import TooSoon, Unprocessable
 from actors.inheriting import part_shown
-from actors.locks import KeyedLocks
+from actors.messages.previews import Preview, Previewed
 from actors.messages.requests import DetectRequest
 from actors.messages.sources import DetectUrl, PreviewSource
-from actors.previews import Preview, Previewed
+from actors.ordering import KeyedLocks
 from actors.sources.detection.classify import RECENT, Classification, ClassifyRequest, classify, refused
 from actors.sources.index import SourceIndex
 from actors.sources.lending import cookies_at, is_own
 from actors.sources.looks.access import Renewal, renewal_of, shelved_as
 from actors.sources.looks.looking import look_at, shelf_name
-from actors.sources.looks.pictures import without_picture
+from actors.sources.looks.rendering import without_picture
 from actors.sources.page.preview import Narrowing, check_selectors, preview_page
 from actors.sources.page.reader import PageReader
 from actors.sources.ports import LiveSource, Ports

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from actors.content.messages.readings import FORMATS, not_chosen_by
 from actors.content.messages.requests import KeysRequest
+from actors.destination_kinds.sealed_places import check_named, of_source
 from actors.egress.failures import LookFailed
 from actors.egress.url import Url, parse_url
 from actors.errors import (
@@ -22,19 +23,18 @@ from actors.errors import (
     Unprocessable,
 )
 from actors.inheriting import OTHER_PART
-from actors.locks import KeyedLocks
 from actors.messages.requests import SourcePatch
 from actors.messages.sources import AddSource, LookNow, Teach
 from actors.messages.views import AddedSource, SourceView, TeachResult
 from actors.messages.workers import Record
-from actors.sealed_places import check_named, of_source
+from actors.ordering import KeyedLocks
 from actors.sources.detection import newcomer
 from actors.sources.detection.classify import Classification, ClassifyRequest, classify, named, refused
 from actors.sources.index import SourceIndex, as_stored, renewed
 from actors.sources.looks import progress
 from actors.sources.looks.fetch import host_of
-from actors.sources.looks.pictures import picture_to_keep
 from actors.sources.looks.reading import in_jail
+from actors.sources.looks.rendering import picture_to_keep
 from actors.sources.page.preview import Narrowing, check_selectors, nothing_chosen, preview_page
 from actors.sources.polling.actor import first_state
 from actors.sources.ports import LiveSource, Ports, drawn

@@ -9,16 +9,16 @@ from typing import Annotated, Any, Final, Literal
 import msgspec
 from msgspec import Meta, Struct, structs
 
-from actors import outline
 from actors.egress.url import parse_url
 from actors.errors import DomainError, UrlRefused
 from actors.language.sentences import translated
 from actors.language.speaking import each_said, say, say_many
+from actors.messages import outline
+from actors.messages.outline import FeedLine, Outline
+from actors.messages.previews import Previewed
 from actors.messages.requests import DetectRequest, NewSource, Tags, Url, as_typed
 from actors.messages.views import AddedSource
 from actors.messages.workers import BeginImport, Importing, ShowImport, StopImport
-from actors.outline import FeedLine, Outline
-from actors.previews import Previewed
 from actors.world import TaskRefused, WorkerDied, WorkerTooSlow
 from api.dashboard.forms import Form, Wrong, wrong_of
 from api.dashboard.picker import every

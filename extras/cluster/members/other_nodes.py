@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 import trio
 
-from actors.locks import KeyedLocks
 from actors.messages.workers import SaveStates
+from actors.ordering import KeyedLocks
 from actors.sources.index import SourceIndex, as_stored
 from actors.sources.ports import LiveSource, Ports
 from actors.sources.registry.inheriting import Inheriting

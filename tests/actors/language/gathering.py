@@ -18,7 +18,7 @@ from typing import Final, NamedTuple, get_args
 import msgspec
 from jinja2.ext import extract_from_ast
 
-from actors.delivery.sample import CONTENT
+from actors.delivery.attempt import CONTENT
 from actors.destination_kinds.email.kind import LetterWords
 from actors.destination_kinds.fields import MESSAGE_FIELDS
 from actors.destination_kinds.table import built_in_kinds
@@ -30,7 +30,7 @@ from actors.notification.speech import Words
 from actors.query.languages import languages as query_languages
 from actors.settings import Settings, meaning
 from actors.signatures.coverage import WHYS
-from actors.templates.catalogue import built_in as built_in_templates
+from actors.templates.template import built_in as built_in_templates
 from api.dashboard.rendering import environment, said_by_scripts
 from api.dashboard.table import SCREENS
 from api.problems import KINDS

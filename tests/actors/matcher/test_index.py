@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from actors.matcher import index as matcher_index
 from actors.matcher.index import NARROW, StandingQueries
 from actors.query import Analysed, Side, matches, parse
-from actors.query.match import holds
+from actors.query.parts import holds
 
 WORD = st.sampled_from(
     ["price", "plan", "planer", "förslag", "forslag", "e-post", "epost", "東京", "東京都", "c++", "ny"]

@@ -7,7 +7,7 @@ import json
 import msgspec
 import pytest
 
-from actors.delivery.sample import CONTENT
+from actors.delivery.attempt import CONTENT
 from actors.language.sentences import speech_of
 from actors.notification.dialects import DIALECTS
 from actors.notification.fitting import difference_lines, text_of

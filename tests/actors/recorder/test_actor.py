@@ -15,8 +15,8 @@ from actors.messages.workers import Record, RecorderMessage, SaveStates
 from actors.metrics import Metrics
 from actors.observer import NO_OBSERVER
 from actors.recorder.actor import PARKED, STUCK_AFTER, TOLD_FOR, Recorder
+from actors.recorder.signing import SigningKeys
 from actors.signatures.event import jwks, new_signing_key, verify
-from actors.signing import SigningKeys
 from storage.errors import DiskFull, Fenced, Unavailable
 from storage.records.event import EVERYTHING, Stored
 from storage.records.identity import START

@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 from actors.delivery.digest import DigestWindow, content
 from actors.destination_kinds.webhook import enveloped
 from actors.signatures import webhook
-from actors.signatures.event import KeySet, Signer, jwks, new_signing_key
+from actors.signatures.event import Cause, KeySet, Signer, jwks, new_signing_key
 from actors.signatures.receipt import Receipt, as_sent, judge
-from actors.signatures.verdict import Cause
 from storage.records.destination import Destination
 from storage.records.event import Event
 from storage.records.identity import Millis

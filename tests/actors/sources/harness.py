@@ -18,9 +18,9 @@ from actors.messages.sources import AddSource, CheckNow, RegistryMessage
 from actors.messages.views import AddedSource
 from actors.messages.workers import RecorderMessage
 from actors.recorder.actor import Recorder
+from actors.recorder.signing import SigningKeys
 from actors.settings import Settings
 from actors.signatures.event import new_signing_key
-from actors.signing import SigningKeys
 from actors.sources.admission import Admission
 from actors.sources.ports import Ports
 from actors.sources.registry.actor import Registry

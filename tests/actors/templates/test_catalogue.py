@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from actors.catalogue.catalogue import BUILT_IN, LARGEST
-from actors.templates.catalogue import built_in, with_folder
+from actors.templates.template import built_in, with_folder
 from tests.actors.templates.samples import HEAD, a_text
 
 OURS = ["clinical-trials-watch", "gtm-competitor-watch", "swedish-public-sector"]

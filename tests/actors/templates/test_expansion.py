@@ -7,9 +7,8 @@ from urllib.parse import parse_qs, urlsplit
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from actors.templates.catalogue import built_in
 from actors.templates.parameters import BadParameters, read_parameters
-from actors.templates.template import expand
+from actors.templates.template import built_in, expand
 from tests.actors.templates.samples import a_template
 
 BASE = "https://clinicaltrials.gov"

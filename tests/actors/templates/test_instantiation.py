@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from actors.messages.requests import SourcePatch
 from actors.messages.sources import DeleteSource, EditSource
 from actors.templates import instantiation
-from actors.templates.report import LATE
+from actors.templates.instantiation import LATE
 from storage.records.alert import MOST_ALERTS, MOST_SOURCES
 from storage.records.identity import SourceId
 from tests.actors.matcher.rig import an_alert

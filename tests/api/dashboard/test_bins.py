@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from actors.bins import BODY, LIFE
+from actors.destination_kinds.bins import BODY, LIFE
 from storage.records.alert import Alert
 from storage.records.bin import Bin
 from storage.records.identity import Millis

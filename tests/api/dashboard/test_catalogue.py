@@ -6,8 +6,7 @@ import pytest
 
 from actors.catalogue.catalogue import Catalogue, Entry
 from actors.errors import Unprocessable
-from actors.templates.catalogue import built_in
-from actors.templates.template import read_template
+from actors.templates.template import built_in, read_template
 from api.dashboard.catalogue import NAMES, Fill
 from tests.actors.templates.samples import PAGE, a_template
 from tests.api.dashboard.browser import Browser, signed_in

@@ -14,8 +14,8 @@ from msgspec.structs import replace
 
 from actors.messages.sources import CheckNow, EditSource
 from actors.messages.views import SourceView
-from actors.open_streams import Whose
 from actors.overseer.journal import StateTurn
+from actors.overseer.open_streams import Whose
 from actors.settings import Settings, meaning
 from storage.records.destination import Match
 from storage.records.event import Diff

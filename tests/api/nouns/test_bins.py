@@ -10,7 +10,7 @@ import httpx
 import pytest
 import trio
 
-from actors.bins import BODY, KEPT, LIFE, MOST_BINS
+from actors.destination_kinds.bins import BODY, KEPT, LIFE, MOST_BINS
 from api.endpoint import AT_ONCE, OF_ONE, READ
 from extras.receiver.capture import Capture, is_capture, of_json
 from extras.receiver.documents import items

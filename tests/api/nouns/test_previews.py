@@ -6,8 +6,7 @@ import httpx
 import pytest
 
 from actors.errors import TooSoon, Unprocessable
-from actors.messages.sources import DetectUrl, PreviewSource
-from actors.previews import (
+from actors.messages.previews import (
     DraftEvent,
     FeedPreview,
     FilledBy,
@@ -20,6 +19,7 @@ from actors.previews import (
     Rendering,
     RobotsWord,
 )
+from actors.messages.sources import DetectUrl, PreviewSource
 from tests.api.house import House
 from tests.support.build import NOW, a_source_id
 

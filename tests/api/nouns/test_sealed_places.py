@@ -18,12 +18,12 @@ import pytest
 from actors.destination_kinds.fields import KindField
 from actors.destination_kinds.kind import DestinationKind, Service
 from actors.destination_kinds.messengers.messenger import built_in
+from actors.destination_kinds.sealed_places import of_source
 from actors.destination_kinds.table import NO_MAIL, kinds_of
 from actors.egress.failures import PostMethod, PostResult
 from actors.egress.url import Url
 from actors.messages.requests import NewSource, SourcePatch
 from actors.messages.sources import AddSource
-from actors.sealed_places import of_source
 from actors.settings import Settings
 from api.fields.destinations import DestinationPatch
 from storage.records.destination import WEBPUSH, Destination, Private

@@ -7,7 +7,7 @@ from typing import Any
 import trio
 
 from actors.matcher.actor import Lag
-from actors.signing import Directory
+from actors.recorder.signing import Directory
 from actors.sources.schedule.budgets import LookRate
 from api.nouns.service import LOOK_KEYS, look_keys, security_txt
 from tests.api.house import House

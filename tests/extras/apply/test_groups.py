@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from actors.catalogue.catalogue import Catalogue, Entry
 from actors.errors import Unprocessable
-from actors.templates.catalogue import built_in
+from actors.templates.template import built_in
 from extras.apply.showing import as_json, lines_of
 from extras.apply.sides import BadFiles
 from tests.api.house import make_house, running

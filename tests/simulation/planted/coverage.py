@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 from unittest.mock import patch
 
-from actors import shifts
+from actors.coverage import shifts
 from storage.records import coverage, tally
 from storage.records.coverage import Kept, Shift, following, stepped
 from storage.records.identity import Millis

@@ -6,7 +6,7 @@ from contextlib import AbstractContextManager
 from typing import Any
 from unittest.mock import patch
 
-from actors.heartbeat import beat
+from actors.coverage import heartbeat as beat
 
 
 def restarts_wait_anew() -> AbstractContextManager[Any]:

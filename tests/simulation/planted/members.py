@@ -18,7 +18,7 @@ from actors.sources.following import waiting as items
 from actors.sources.following.waiting import Following
 from actors.sources.looks import rendering
 from actors.sources.looks.access import Access, Opened, Renewal
-from actors.sources.looks.pictures import picture_to_keep
+from actors.sources.looks.rendering import picture_to_keep
 from actors.sources.page.reader import PageReader
 from actors.sources.polling import actor as polling
 from actors.sources.registry import service

@@ -20,8 +20,8 @@ from actors.destination_kinds.messengers.messenger import built_in
 from actors.destination_kinds.table import kinds_of
 from actors.errors import UrlRefused
 from actors.language.sentences import speech_of
+from actors.recorder.signing import signing_keys
 from actors.settings import Settings
-from actors.signing import signing_keys
 from actors.system import System
 from api.server.server import serve
 from extras.migrate.whole.lines import arrived, moved

@@ -6,9 +6,9 @@ import pytest
 import trio
 
 from actors.errors import Unprocessable
+from actors.messages.previews import Previewed
 from actors.messages.requests import DetectRequest, SourcePatch
 from actors.messages.sources import DetectUrl, EditSource
-from actors.previews import Previewed
 from storage.records.identity import SourceId
 from tests.actors.sources.harness import ADDRESS, SITE, Watching, page, rss, watching
 from tests.support.memory_network import Answer, Asked, web

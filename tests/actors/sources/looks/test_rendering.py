@@ -9,10 +9,10 @@ import pytest
 import trio
 
 from actors.errors import Unprocessable
+from actors.messages.previews import Previewed
 from actors.messages.requests import DetectRequest, SourcePatch
 from actors.messages.sources import DetectUrl, EditSource, ExamineSource
 from actors.messages.views import SourceView
-from actors.previews import Previewed
 from actors.sources.looks.rendering import may_be_shell
 from actors.world import FilledBy, RenderFailed
 from storage.records import trail

@@ -9,6 +9,7 @@ import trio
 
 from actors.errors import Conflict, Stale, Unprocessable
 from actors.inheriting import effective, origins_of
+from actors.messages.previews import Preview, ShownPart
 from actors.messages.requests import DetectRequest, SourcePatch, TagSettings
 from actors.messages.sources import (
     DeleteSource,
@@ -21,7 +22,6 @@ from actors.messages.sources import (
     Teach,
 )
 from actors.messages.views import SourceView
-from actors.previews import Preview, ShownPart
 from actors.sources import index as table
 from actors.sources.registry import inheriting
 from extras.picking.asking import PickFromSource, PickFromUrl

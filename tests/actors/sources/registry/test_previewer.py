@@ -8,9 +8,9 @@ import pytest
 import trio
 
 from actors.errors import TooSoon, Unprocessable
+from actors.messages.previews import Preview, Previewed
 from actors.messages.requests import DetectRequest, SourcePatch
 from actors.messages.sources import DetectUrl, EditSource, PreviewSource
-from actors.previews import Preview, Previewed
 from storage.records.alert import Alert
 from tests.actors.sources.harness import SITE, Origin, Watching, rss, watching
 from tests.actors.sources.push.test_push import URL as PUSH

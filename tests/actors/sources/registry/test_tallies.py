@@ -7,8 +7,8 @@ from typing import Any, NamedTuple, cast
 import pytest
 import trio
 
+from actors.coverage.shifts import Shifts
 from actors.settings import Settings
-from actors.shifts import Shifts
 from actors.sources.ports import LiveSource, Ports
 from actors.sources.registry.tallies import TallySweep
 from storage.records import tally

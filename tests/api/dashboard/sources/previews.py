@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from actors.previews import (
+from actors.messages.previews import (
     DraftEvent,
     FeedPreview,
     Ignored,

@@ -6,8 +6,8 @@ import pytest
 from msgspec.structs import replace
 
 from actors.errors import Overloaded, Unprocessable, UrlRefused
+from actors.messages.previews import FilledBy, Preview, Rendering
 from actors.messages.sources import AddSource, DetectUrl
-from actors.previews import FilledBy, Preview, Rendering
 from tests.api.dashboard.browser import Browser
 from tests.api.dashboard.sources.previews import of_a_feed, of_a_page, of_a_stream
 from tests.api.dashboard.sources.test_listing import put

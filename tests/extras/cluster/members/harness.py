@@ -16,8 +16,8 @@ from actors.messages.requests import NewSource
 from actors.messages.sources import AddSource
 from actors.messages.views import AddedSource
 from actors.messages.workers import AlertsChanged
+from actors.recorder.signing import signing_keys
 from actors.settings import Settings
-from actors.signing import signing_keys
 from actors.system import System
 from storage.records.alert import Alert
 from storage.records.member import ALL

@@ -14,8 +14,8 @@ from trio.testing import MockClock, wait_all_tasks_blocked
 from actors.egress.failures import PostResult
 from actors.matcher.actor import Matcher
 from actors.messages.workers import MatcherMessage
+from actors.recorder.signing import signing_keys
 from actors.settings import Settings
-from actors.signing import signing_keys
 from actors.system import System
 from extras.cluster.members.ownership import SharedOwnership
 from extras.cluster.postgres.engine.readers import LinePool

@@ -19,10 +19,9 @@ import trio
 from jsonschema import Draft202012Validator
 from msgspec.structs import replace
 
+from actors.recorder.signing import SigningKeys
 from actors.settings import Settings
-from actors.signatures.event import jwks, new_signing_key, verify
-from actors.signatures.verdict import Cause
-from actors.signing import SigningKeys
+from actors.signatures.event import Cause, jwks, new_signing_key, verify
 from extras.migrate.whole.inventory import CARRIED, LEFT_OUT
 from extras.migrate.whole.lines import DestinationLine, as_text, schema
 from extras.migrate.whole.loading import Loaded, load, look_through

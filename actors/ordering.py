@@ -1,9 +1,11 @@
-"""Locks by name: work on one thing runs in sequence, work on different things in parallel."""
+"""The order of work on many things: in sequence for one name, in parallel for different names, hosts in turn."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager
+from itertools import zip_longest
+from typing import TypeVar
 
 import trio
 
@@ -35,3 +37,19 @@ class KeyedLocks:
 
     def __len__(self) -> int:
         return len(self._locks)
+
+
+T = TypeVar("T")
+
+
+def in_turns(items: Iterable[T], host_of: Callable[[T], str]) -> Iterator[T]:
+    """Yield the first item of each host, then the second of each: a single host is slow, many are quick.
+
+    >>> "".join(in_turns("aaabbc", str))
+    'abcaba'
+    """
+    by_host: dict[str, list[T]] = {}
+    for one in items:
+        by_host.setdefault(host_of(one), []).append(one)
+    for row in zip_longest(*by_host.values()):
+        yield from (one for one in row if one is not None)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from types import SimpleNamespace
 
-from actors.open_streams import OpenStreams, Whose
+from actors.overseer.open_streams import OpenStreams, Whose
 from storage.records.identity import Millis, Seq
 
 

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 import trio
 
+from actors.coverage.monitor import AGAIN, Heartbeat
 from actors.egress.failures import Blame, LookFailed, PostMethod, PostResult
 from actors.egress.url import Url, parse_url
-from actors.heartbeat.monitor import AGAIN, Heartbeat
 from actors.settings import Settings
 from supervision import ChildSpec, Supervisor
 from tests.support.memory_network import MemoryNetwork, a_world

@@ -13,14 +13,13 @@ from urllib.parse import urlsplit
 
 import trio
 
-from actors.errors import Busy, Conflict, DomainError, LibraryFull
-from actors.interleaving import in_turns
+from actors.errors import Busy, Conflict, DomainError, LibraryFull, UrlRefused
+from actors.messages.outline import FeedLine
 from actors.messages.requests import NewSource
 from actors.messages.sources import AddSource, RegistryMessage
 from actors.messages.views import AddedSource
 from actors.messages.workers import BeginImport, Imported, Importing, ImportMessage, ShowImport, StopImport
-from actors.outline import FeedLine
-from actors.refusals import words_of
+from actors.ordering import in_turns
 from actors.world import World
 from storage.errors import StorageError
 from supervision import Child, Mailbox, Reply, Stopping, Unanswered
@@ -125,3 +124,15 @@ class Importer:
 
 def _ended(row: Imported) -> Imported:
     return replace(row, status="failed", says=STOPPED) if row.status == "waiting" else row
+
+
+def words_of(error: Exception) -> str:
+    """Return a sentence for an error of an actor, its mailbox or storage."""
+    match error:
+        case UrlRefused():
+            return error.words
+        case DomainError():
+            return error.detail
+        case Unanswered() | Stopping():
+            return "the service is busy or stopping, and it is not known whether it was done: call again"
+    return "the storage takes nothing now: call again"

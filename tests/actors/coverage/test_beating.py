@@ -14,11 +14,11 @@ import pytest
 import trio
 import trio.testing
 
-from actors.heartbeat.beat import AGAIN, HeartbeatWriter
+from actors.coverage.heartbeat import AGAIN, HeartbeatWriter
 from actors.messages.workers import RecorderMessage
 from actors.recorder.actor import Recorder
+from actors.recorder.signing import SigningKeys
 from actors.signatures.event import new_signing_key
-from actors.signing import SigningKeys
 from storage.errors import Unavailable
 from storage.records.event import EVERYTHING
 from storage.records.identity import START, Millis

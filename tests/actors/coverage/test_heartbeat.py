@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from actors.heartbeat.beat import TAG, Last, Moment, Work, draft_of, due_in, last_of
+from actors.coverage.heartbeat import TAG, Last, Moment, Work, draft_of, due_in, last_of
 from actors.recorder.event_builder import build
 from storage.records.event import Stored, kind_of
 from storage.records.identity import SERVICE, START, Millis, Seq, id_of, millis_of, rfc3339

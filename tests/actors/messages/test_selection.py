@@ -4,9 +4,8 @@ from typing import Any
 
 import pytest
 
+from actors.messages.selection import SourceSelection, picks
 from actors.messages.views import SourceView
-from actors.selecting import picks
-from actors.selection import SourceSelection
 from storage.records.source import SourceRuntime
 from storage.records.states import BreakerState, Health
 from tests.support.build import NOW, a_source

@@ -6,10 +6,10 @@ import pytest
 import trio
 from trio.testing import wait_all_tasks_blocked
 
-from actors import importing
 from actors.errors import Busy, Conflict, LibraryFull, UrlRefused
+from actors.messages.outline import FeedLine
 from actors.messages.workers import BeginImport, Importing, ShowImport, StopImport
-from actors.outline import FeedLine
+from actors.sources import importing
 from tests.api.house import House, make_house
 
 

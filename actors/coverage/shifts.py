@@ -4,10 +4,13 @@ Each minute it compares the wall clock with elapsed time; a step ends the shift 
 sweeps report when all checks are stored; a crash loses only the later ones. At an orderly stop, when no task runs any
 more, the shift gets its end. Until storage has the start of a shift, its time counts as unknown: coverage never
 guesses.
+
+Deliveries and digests, which wait by the wall clock, learn of its steps from `ClockWatch`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Final, NamedTuple
 
 import trio
@@ -179,3 +182,38 @@ class Shifts:
         shifts = sorted((*others, *own), key=lambda shift: shift.number)
         running = [shift.number for shift in (*alive, *own[-1:])]
         return record_of(shifts, now, running), min((shift.saved for shift in alive), default=now)
+
+
+LEAST_STEP: Final = 5.0
+"""Seconds of difference that count as a step; a steered clock drifts slower."""
+
+
+class Steps:
+    """Steps of the wall clock, forward or back, or the time that the machine slept."""
+
+    __slots__ = ("_ahead", "_wall")
+
+    def __init__(self, wall: Callable[[], float]) -> None:
+        self._wall = wall
+        self._ahead = wall() - trio.current_time()
+
+    def since_last_asked(self) -> float:
+        """Return the step in seconds; 0 for a drift."""
+        before, self._ahead = self._ahead, self._wall() - trio.current_time()
+        step = self._ahead - before
+        return step if abs(step) > LEAST_STEP else 0.0
+
+
+class ClockWatch:
+    """One child of the tree. stepped: called after each step."""
+
+    def __init__(self, world: World, stepped: Callable[[], None]) -> None:
+        self._world, self._stepped = world, stepped
+
+    async def run(self, child: Child) -> None:
+        steps = Steps(self._world.wall)
+        while True:
+            await trio.sleep(EVERY)
+            if step := steps.since_last_asked():
+                self._world.log("clock.stepped", level="warning", seconds=round(step, 1))
+                self._stepped()

@@ -1,0 +1,1 @@
+"""When the service ran (`shifts.py`), and heartbeats: signed events (`heartbeat.py`), calls (`monitor.py`)."""
