@@ -16,7 +16,6 @@ import trio
 
 from actors.metrics import Metrics
 from actors.observer import NO_OBSERVER, Observer
-from storage.objects import Objects
 from storage.records.identity import Millis, Seq, id_of, seq_at
 from storage.sql.storage import Storage
 from supervision import Child
@@ -233,7 +232,7 @@ class World:
     log: Callable[..., None]
     keep_idle: float = 60.0
     certificate: Certificate | None = None
-    replica: Objects | None = None
+    replica: Any = None
     browser: Browser | None = None
     passwords: Passwords = field(default_factory=NoPasswords)
     admin_socket: Callable[[], Awaitable[Sequence[trio.abc.Listener[Any]]]] | None = None

@@ -21,6 +21,7 @@ from bench.topic import Figure, Row, Topic, size
 from extras.cluster.replica.folder import FolderObjects
 from extras.cluster.replica.parts import CURRENT, read_change
 from extras.cluster.replica.shipper import Shipper
+from extras.cluster.replica.shipping import shipping_of
 from extras.cluster.standby.following import Follower, StandbyCopy
 from storage.append import events_of
 from storage.sql.storage import Storage
@@ -32,7 +33,7 @@ SENDERS = 100
 TOPIC = Topic(
     "The replica for a standby",
     "A replica in a folder on the same disk, the worst case for the log; the limit is the log without it, in turns.",
-    ("extras/cluster/replica", "storage/objects.py", "storage/sqlite"),
+    ("extras/cluster/replica", "storage/sqlite"),
     {
         "behind": Figure("from an event's commit to the replica, 100 events a second, worst", "s", "<= 2 s"),
         "cost": Figure("harvests committed by 100 senders while it is shipped", "/s", ">= 0.85 x without"),
@@ -64,7 +65,7 @@ def rows() -> Iterator[Row]:
 @asynccontextmanager
 async def _shipped(storage: Storage, objects: FolderObjects) -> AsyncIterator[None]:
     async with trio.open_nursery() as nursery:
-        shipping = storage.shipping
+        shipping = shipping_of(storage)
         assert shipping is not None
         world = a_world(MemoryNetwork(nursery))
         shipper = Shipper(world, shipping, objects, place="bench", version="", by="bench", superseded=lambda _why: None)
@@ -119,5 +120,5 @@ async def _cost(folder: Path) -> tuple[float, float]:
             (folder / f"replica{round}").mkdir()
             async with _shipped(storage, FolderObjects(folder / f"replica{round}")):
                 beside.append(await closed_loop(sender(storage), SENDERS))
-            await storage.shipping.end()  # type: ignore[union-attr]
+            await storage.shipping.end()
     return median(without), median(beside)

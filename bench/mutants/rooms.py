@@ -42,7 +42,6 @@ ROOMS: Mapping[str, Sequence[str]] = {
     "feeds-out": ("extras/publish",),
     "replica": (
         "extras/cluster/replica",
-        "storage/objects.py",
         "storage/sqlite/engine/shipping.py",
         "storage/sqlite/engine/wal.py",
     ),

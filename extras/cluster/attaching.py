@@ -9,6 +9,7 @@ from actors.system import READY_WITHIN, System
 from extras.cluster.members.membership import Membership
 from extras.cluster.members.ownership import SharedOwnership
 from extras.cluster.replica.shipper import Shipper
+from extras.cluster.replica.shipping import shipping_of
 from storage.records.member import Says
 from supervision import ChildSpec
 
@@ -26,8 +27,9 @@ def parts_of(system: System) -> Sequence[tuple[str, ChildSpec]]:
 
 
 def _shipper(system: System) -> Shipper | None:
-    objects, shipping, settings = system.world.replica, system.storage.shipping, system.settings
-    if objects is None or shipping is None:
+    objects, settings = system.world.replica, system.settings
+    shipping = None if objects is None else shipping_of(system.storage)
+    if shipping is None:
         return None
     return Shipper(
         system.world,

@@ -9,6 +9,7 @@ from importlib.resources import files
 import trio
 
 from extras.cluster.engine import INSTALL_IT, NO_LIBRARY, PostgresEngine
+from extras.cluster.replica.folder import Objects, ObjectsAway
 from extras.cluster.replica.parts import CURRENT, OWNER, BadPart, key_that_made, read_current, read_owner
 from extras.cluster.replica.place import S3, replica_keys, replica_of
 from sanderling.data_folder import named_vault
@@ -19,7 +20,6 @@ from sanderling.operations.findings import DoctorContext, Finding
 from sanderling.operations.self_test import is_there
 from sanderling.real_world import now, wall
 from storage.errors import StorageError
-from storage.objects import Objects, ObjectsAway
 from storage.records.identity import rfc3339
 
 OLD_MS = 60_000

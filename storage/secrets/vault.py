@@ -11,7 +11,6 @@ from __future__ import annotations
 import base64
 import re
 from hashlib import blake2b
-from typing import Final
 
 from nacl.exceptions import CryptoError
 from nacl.secret import Aead
@@ -23,8 +22,6 @@ SIZE = 32
 NONCE = Aead.NONCE_SIZE
 _PERSON = b"sanderling at"  # at rest; BLAKE2b's "person" separates this use of the key from any other
 _MAC = b"sanderling mac"
-REPLICA: Final = "replica"
-"""The context of the key for a replica's MACs."""
 _FORM = b"\x01"
 """The first byte of a box: its format. There is one so far."""
 _WRITTEN = re.compile(r"smk_([A-Za-z0-9_-]{43})", re.ASCII)

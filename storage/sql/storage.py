@@ -24,7 +24,6 @@ from storage.records.identity import Seq
 from storage.records.member import ReplicaState
 from storage.secrets.sealing import Connection
 from storage.secrets.vault import Vault
-from storage.shipping import Shipping
 from storage.sql.stores.alerts import Alerts
 from storage.sql.stores.bins import Bins
 from storage.sql.stores.calls import Calls
@@ -135,13 +134,13 @@ class Places(NamedTuple):
 class Storage(ABC):
     """One opened engine. `known`: the newest position that any reader has seen.
 
-    ownership: this process's share of the work. shipping: the changes for a replica; None where the engine has its own
-    replication. replica: how far that is; None without one. members: the processes that work on the data. tail: the
+    ownership: this process's share of the work. shipping: the changes for a replica, set by the extra that keeps one.
+    replica: how far that is; None without one. members: the processes that work on the data. tail: the
     newest events, and the wake-up of waiting readers; filled by `follow`. damage: known damage to the data; callers
     that hit damage also got Corrupt. lease: of this start.
     """
 
-    shipping: Shipping | None = None
+    shipping: Any = None
     replica: ReplicaState | None = None
 
     def __init__(self, places: Places, space: Space, lease: Lease, known: Seq, vault: Vault) -> None:

@@ -20,7 +20,7 @@ from storage.records.identity import START, Seq, millis_of, rfc3339
 from storage.records.key import SigningKey
 from storage.secrets.sealing import Connection, examine_boxes
 from storage.secrets.sealing import mark as note_key
-from storage.secrets.vault import REPLICA, Vault
+from storage.secrets.vault import Vault
 from storage.sql.storage import Places, Storage
 from storage.sql.stores import scan
 from storage.sql.stores.keys import CommandKeys, all_signing, insert_signing
@@ -36,7 +36,6 @@ from storage.sqlite.engine.connection import (
 )
 from storage.sqlite.engine.folder import FolderLock, HeadMark, identity, opening, prepare
 from storage.sqlite.engine.migrations import STEPS, version_of
-from storage.sqlite.engine.shipping import SqliteShipping
 from storage.sqlite.engine.wal import Wal
 from storage.sqlite.engine.writer import WriterThread
 from storage.sqlite.master_key import OTHER, mark_of, settle, unlock
@@ -77,52 +76,54 @@ async def open_sqlite(
         undo.callback(own.close)
         wal = Wal(database, clock)
         writer = WriterThread(opened.mark, wal, clock, warn, opened.vault)
-        shipping = SqliteShipping(writer, wal.shipped, database, opened.vault.mac_key(REPLICA))
-        parts = _Parts(lock, own, ReaderPool(database), writer, shipping, database)
+        parts = _Parts(lock, own, ReaderPool(database), writer, wal, database)
         storage = SqliteStorage(parts, Lease(0, owner, opened.epoch), opened.known, opened.vault)
-        parts.writer.start(opened.connection, opened.newest)
+        writer.start(opened.connection, opened.newest)
         undo.pop_all()
     return storage
 
 
 class _Parts(NamedTuple):
-    """The parts that an engine closes, and the database's path."""
+    """The parts of an engine, and the database's path."""
 
     lock: FolderLock
     own: sqlite3.Connection
     readers: ReaderPool
     writer: WriterThread
-    shipping: SqliteShipping
+    wal: Wal
     database: Path
 
 
 class SqliteStorage(Storage):
-    """One opened engine; see Storage. `known`: the newest position that readers may have seen."""
+    """One opened engine; see Storage. `known`: the newest position that readers may have seen.
+
+    closing: what an extra has open of the database's files; called after SQLite's connections are closed.
+    """
 
     def __init__(self, parts: _Parts, lease: Lease, known: Seq, vault: Vault) -> None:
         self._parts = parts
+        self.writer, self.wal, self.database, self.vault = parts.writer, parts.wal, parts.database, vault
+        self.closing: list[Callable[[], None]] = []
         self._is = identity(parts.database)
-        self.shipping = parts.shipping
         own = OwnConnection(parts.own)
         super().__init__(Places(parts.writer, parts.writer, parts.readers, own), SPACE, lease, known, vault)
 
     def __repr__(self) -> str:
-        return f"SqliteStorage({self.lease}, {self._parts.writer}, {self._parts.readers})"
+        return f"SqliteStorage({self.lease}, {self.writer}, {self._parts.readers})"
 
     def writer_moved_at(self) -> float:
-        return self._parts.writer.moved_at()
+        return self.writer.moved_at()
 
     async def wait_ended(self) -> str:
-        return await self._parts.writer.wait_ended()
+        return await self.writer.wait_ended()
 
     def stands(self) -> bool:
         """Return whether the database is still the file at its path; SQLite itself keeps using a deleted file."""
-        return identity(self._parts.database) == self._is
+        return identity(self.database) == self._is
 
     def sizes(self) -> Mapping[str, int]:
         """Return the sizes of the database and its write-ahead log in the file system."""
-        database = self._parts.database
-        files = {"database": database, "wal": database.with_name(database.name + "-wal")}
+        files = {"database": self.database, "wal": self.wal.path}
         found = {}
         for name, path in files.items():
             with suppress(OSError):  # the file is missing, or its folder is for a moment
@@ -132,12 +133,12 @@ class SqliteStorage(Storage):
     async def aclose(self) -> None:
         """Finish pending writes, fsync, close; see Storage. Keeps the lock if the writer does not finish in time."""
         # The writer's connection closes last: only a writable connection that closes last removes the WAL.
-        lock, own, readers, writer, shipping, _ = self._parts
-        await readers.aclose()
-        own.close()
-        if await writer.aclose():
-            shipping.close()
-            lock.release()
+        await self._parts.readers.aclose()
+        self._parts.own.close()
+        if await self.writer.aclose():
+            for close in self.closing:
+                close()
+            self._parts.lock.release()
 
 
 class _Opened(NamedTuple):

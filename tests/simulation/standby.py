@@ -21,19 +21,19 @@ from unittest.mock import patch
 
 import trio
 
+from extras.cluster.replica import shipping
+from extras.cluster.replica.folder import ObjectsAway
+from extras.cluster.replica.log import put_into as put_whole
+from extras.cluster.replica.shipping import Begun, Change, Origin
 from extras.cluster.standby import following as copying
 from extras.cluster.standby.following import Follower, StandbyCopy
 from extras.cluster.standby.taking_over import TakenOver, take_over
 from sanderling.data_folder import VARIABLE
 from storage.errors import ChainBroken
-from storage.objects import ObjectsAway
 from storage.records.identity import START, Millis, Seq
 from storage.secrets.vault import REPLICA, SIZE, written
-from storage.shipping import Begun, Change, Origin
 from storage.sql.stores import scan
 from storage.sql.transaction import Job
-from storage.sqlite.engine import shipping
-from storage.sqlite.engine.frames import put_into as put_whole
 from storage.sqlite.engine.migrations import STEPS
 from tests.simulation.network import Host
 from tests.simulation.origins.texts import EPOCH
@@ -68,7 +68,7 @@ class WatchedDisk(Disk):
 
 
 class SimShipping:
-    """The engine's side of a replica; see `storage.shipping.Shipping`."""
+    """The engine's side of a replica; see `extras.cluster.replica.shipping.Shipping`."""
 
     def __init__(self, storage: InLoopStorage, seen: Callable[[bytes], None]) -> None:
         self.key = vault().mac_key(REPLICA)

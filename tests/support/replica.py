@@ -12,9 +12,10 @@ import pytest
 import trio
 
 from extras.cluster.replica import shipper as shipping
+from extras.cluster.replica.folder import NAME, ObjectsAway
 from extras.cluster.replica.place import replica_keys
 from extras.cluster.replica.shipper import Shipper
-from storage.objects import NAME, ObjectsAway
+from extras.cluster.replica.shipping import shipping_of
 from storage.sql.transaction import Transaction
 from storage.sqlite.database import SqliteStorage, open_sqlite
 from supervision import ChildSpec, Supervisor
@@ -86,6 +87,7 @@ class MemoryObjects:
 async def a_storage(folder: Path) -> AsyncIterator[SqliteStorage]:
     storage = await open_sqlite(folder, clock=lambda: 1e9, owner="a test", warn=lambda _says: None)
     assert isinstance(storage, SqliteStorage)
+    shipping_of(storage)
     try:
         yield storage
     finally:

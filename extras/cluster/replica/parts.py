@@ -23,8 +23,8 @@ from typing import Final, NamedTuple, TypeVar
 import msgspec
 from msgspec import Struct
 
+from extras.cluster.replica.shipping import Change
 from storage.records.identity import Millis
-from storage.shipping import Change
 
 T = TypeVar("T", bound=Struct)
 OWNER: Final = "owner"

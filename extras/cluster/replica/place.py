@@ -23,11 +23,10 @@ import httpx
 
 from actors.egress.sockets import public_trust, trusting
 from actors.settings import Settings
-from extras.cluster.replica.folder import FolderObjects
+from extras.cluster.replica.folder import NAME, FolderObjects, Objects, ObjectsAway
+from extras.cluster.replica.shipping import REPLICA
 from sanderling.data_folder import named_vault
 from sanderling.exits import CommandFailed, Exit
-from storage.objects import NAME, Objects, ObjectsAway
-from storage.secrets.vault import REPLICA
 from storage.sqlite.master_key import own_keys
 
 S3 = "s3://"

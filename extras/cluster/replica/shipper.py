@@ -17,6 +17,7 @@ from dataclasses import dataclass
 import trio
 
 from actors.world import World
+from extras.cluster.replica.folder import Objects, ObjectsAway
 from extras.cluster.replica.parts import (
     CHAIN,
     CURRENT,
@@ -37,11 +38,10 @@ from extras.cluster.replica.parts import (
     whole_name,
     written_record,
 )
+from extras.cluster.replica.shipping import Begun, Change, Origin, Shipping
 from storage.errors import STANDSTILL, ChainBroken
-from storage.objects import Objects, ObjectsAway
 from storage.records.identity import Millis, rfc3339
 from storage.records.member import ReplicaState
-from storage.shipping import Begun, Change, Origin, Shipping
 from supervision import Child
 
 IDLE = 4

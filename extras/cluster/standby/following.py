@@ -21,6 +21,8 @@ import trio
 from msgspec import Struct
 from msgspec.structs import replace
 
+from extras.cluster.replica.folder import Objects, ObjectsAway
+from extras.cluster.replica.log import put_into
 from extras.cluster.replica.parts import (
     CURRENT,
     PART,
@@ -40,9 +42,7 @@ from extras.cluster.replica.parts import (
 from sanderling.data_folder import STANDBY, sync
 from sanderling.exits import CommandFailed, Exit
 from storage.errors import StorageError
-from storage.objects import Objects, ObjectsAway
 from storage.records.identity import Millis
-from storage.sqlite.engine.frames import put_into
 from storage.sqlite.engine.migrations import STEPS
 from storage.sqlite.upkeep.copying import examine
 

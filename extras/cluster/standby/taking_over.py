@@ -17,21 +17,20 @@ from typing import NamedTuple
 import trio
 from msgspec import structs
 
+from extras.cluster.replica.folder import Objects, ObjectsAway
 from extras.cluster.replica.parts import OWNER, BadPart, Owner, read_owner, written_record
 from extras.cluster.replica.place import replica_keys
+from extras.cluster.replica.shipping import ID, NUMBER, REPLICA
 from extras.cluster.standby.following import Follower, StandbyCopy, Standing
 from sanderling.data_folder import FILE_VARIABLE, STANDBY, named_vault, sync, told_plainly, working_in
 from sanderling.environment import machine, typed
 from sanderling.exits import CommandFailed, Exit
 from sanderling.operations.backup.restoring import who_gets_in
 from storage.errors import Locked
-from storage.objects import Objects, ObjectsAway
 from storage.records.identity import Millis, rfc3339, seq_at
-from storage.secrets.vault import REPLICA
 from storage.sqlite.engine.connection import COMMAND, connect, translated
 from storage.sqlite.engine.folder import DATABASE, FolderLock
 from storage.sqlite.engine.migrations import check_schema
-from storage.sqlite.engine.shipping import ID, NUMBER
 from storage.sqlite.master_key import OWN
 from storage.sqlite.upkeep.copying import Content, Entrances, entrances, examine, key_of
 

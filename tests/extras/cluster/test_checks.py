@@ -11,9 +11,9 @@ from actors.settings import Settings
 from extras.cluster.checks import replica
 from extras.cluster.replica.folder import FolderObjects
 from extras.cluster.replica.parts import CURRENT, OWNER, Current, Owner, written_record
+from extras.cluster.replica.shipping import REPLICA
 from sanderling.operations.findings import DoctorContext, Finding
 from storage.records.identity import Millis
-from storage.secrets.vault import REPLICA
 from storage.sqlite.master_key import make_own
 from tests.e2e.service import a_key
 

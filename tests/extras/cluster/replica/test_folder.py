@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from extras.cluster.replica import folder as module
-from extras.cluster.replica.folder import FolderObjects
-from storage.objects import ObjectsAway
+from extras.cluster.replica.folder import FolderObjects, ObjectsAway
 
 
 async def test_what_was_put_is_there_and_lists_sorted(tmp_path: Path) -> None:

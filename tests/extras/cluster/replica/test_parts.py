@@ -26,8 +26,8 @@ from extras.cluster.replica.parts import (
     start_of,
     written_record,
 )
+from extras.cluster.replica.shipping import Change
 from storage.records.identity import Millis
-from storage.shipping import Change
 from tests.support.replica import KEY, OTHER
 
 AT = Millis(1_795_000_000_000)

@@ -8,8 +8,8 @@ from datetime import UTC, datetime
 import httpx
 import pytest
 
+from extras.cluster.replica.folder import ObjectsAway
 from extras.cluster.replica.place import Bucket, Credentials, S3Objects, signed
-from storage.objects import ObjectsAway
 
 EXAMPLE = Credentials("AKIAIOSFODNN7EXAMPLE", "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY")
 NOTHING = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"

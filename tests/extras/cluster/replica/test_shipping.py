@@ -13,10 +13,9 @@ from pathlib import Path
 import pytest
 import trio
 
+from extras.cluster.replica import log
+from extras.cluster.replica.shipping import Begun, Change, SqliteShipping
 from storage.errors import ChainBroken, Fenced
-from storage.shipping import Begun, Change
-from storage.sqlite.engine import frames, wal
-from storage.sqlite.engine.shipping import SqliteShipping
 from tests.support.replica import a_storage, write
 
 
@@ -34,7 +33,7 @@ class Copy:
 
     def put(self, change: Change) -> None:
         with self.path.open("r+b") as copy:
-            frames.put_into(copy, change.pages, change.size)
+            log.put_into(copy, change.pages, change.size)
 
 
 def facts(database: Path, *, beside: bool = False) -> list[tuple[str, int]]:
@@ -67,8 +66,8 @@ async def catch_up(shipping: SqliteShipping, copy: Copy) -> None:
 async def test_a_copy_is_what_was_committed_whatever_comes_between(
     seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(wal, "TURN_AT", 100_000)
-    monkeypatch.setattr(wal, "REST", 80_000)
+    monkeypatch.setattr(log, "TURN_AT", 100_000)
+    monkeypatch.setattr(log, "REST", 80_000)
     chance, database = random.Random(seed), tmp_path / "data" / "sanderling.db"
     async with a_storage(database.parent) as storage:
         shipping, copy = storage.shipping, Copy(tmp_path / "copy.db")
@@ -102,7 +101,7 @@ async def test_a_copy_is_what_was_committed_whatever_comes_between(
 async def test_a_shipper_that_is_too_slow_loses_its_chain_and_the_log_stays_small(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(wal, "MOST", 300_000)
+    monkeypatch.setattr(log, "MOST", 300_000)
     chance = random.Random(1)
     async with a_storage(tmp_path) as storage:
         shipping = storage.shipping
@@ -126,7 +125,7 @@ async def test_a_shipper_that_is_too_slow_loses_its_chain_and_the_log_stays_smal
 async def test_a_copy_during_which_the_chain_was_given_up_is_torn(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(wal, "MOST", 300_000)
+    monkeypatch.setattr(log, "MOST", 300_000)
     chance = random.Random(5)
     async with a_storage(tmp_path) as storage:
         shipping = storage.shipping

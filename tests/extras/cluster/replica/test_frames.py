@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from storage.sqlite.engine import frames
+from extras.cluster.replica import log as frames
 
 SEEDS = range(8)
 
@@ -56,7 +56,7 @@ def _index(folder: Path) -> frames.Index:
 def test_each_reading_gives_a_state_that_was_committed(
     seed: int, tmp_path: Path, primary: sqlite3.Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(frames, "MOST", 20_000)
+    monkeypatch.setattr(frames, "AT_ONCE", 20_000)
     chance, copy, states = random.Random(seed), tmp_path / "copy.db", [_rows(primary)]
     shutil.copy(tmp_path / "primary.db", copy)
     primary.execute("PRAGMA cache_size=2")  # so that uncommitted pages reach the log too

@@ -1,0 +1,303 @@
+"""The write-ahead log of SQLite, read by the shipper while the writer runs and before it is emptied.
+
+The formats are SQLite's. The log (sqlite.org/fileformat2.html, section 4) is a header of 32 bytes, then frames of 24
+bytes and a page. The wal-index (sqlite.org/walformat.html, section 2.1) has the number of committed frames twice, with
+a checksum. Unfinished or rolled back frames come after those and are not read.
+
+During shipping SQLite makes no checkpoints. The writer makes one when the log is large and the shipper has read nearly
+all of it: the writer reads the rest, keeps that for the shipper, and empties the log, with no commit in between. A
+shipper that is too far behind loses its chain, so that the disk does not fill up: see `MOST`.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import struct
+import sys
+from collections import deque
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from threading import Lock
+from typing import IO, NamedTuple
+
+from storage.errors import ChainBroken
+from storage.sqlite.engine.wal import emptied
+
+HEADER, FRAME = 32, 24
+INDEX = 48
+"""Size of the wal-index's header in bytes; it is stored twice."""
+AT_ONCE = 4 << 20
+"""Bytes of log after which a read ends at the next commit."""
+_VERSION = 3007000
+_INDEX = struct.Struct("=I8xB1xHI12x8s")
+_ORDER = "<" if sys.byteorder == "little" else ">"
+
+
+class Restarted(Exception):
+    """The log started over after the position: the changes in between are lost, so a new copy is needed."""
+
+
+class Index(NamedTuple):
+    """The committed log: its salt, number of frames, and page size in bytes."""
+
+    salt: bytes
+    frames: int
+    page_size: int
+
+    @property
+    def end(self) -> int:
+        """The offset after the last committed frame."""
+        return HEADER + self.frames * (FRAME + self.page_size)
+
+
+class Position(NamedTuple):
+    """The end of a committed transaction in one log: the log's salt, and the offset in bytes."""
+
+    salt: bytes
+    offset: int
+
+
+class Committed(NamedTuple):
+    """Whole transactions. pages: the newest version of each page by number (from 1). size: of the database in pages, 0
+    if there were no commits. position: after them.
+    """
+
+    pages: Mapping[int, bytes]
+    size: int
+    position: Position
+
+
+def read_index(raw: bytes) -> Index | None:
+    """Parse the start of a wal-index; None while it is being written. Raises ValueError."""
+    one, two = raw[:INDEX], raw[INDEX : 2 * INDEX]
+    if len(two) < INDEX or one != two or _sums(one[:40]) != struct.unpack("=II", one[40:]):
+        return None
+    version, ready, page_size, frames, salt = _INDEX.unpack(one[:40])
+    if version != _VERSION:
+        raise ValueError(f"this wal-index is of version {version}, not of {_VERSION}")
+    return Index(salt, frames, page_size if page_size > 1 else 1 << 16) if ready else None
+
+
+def beginning(index: Index) -> Position | None:
+    """Return the position before the first frame; None if the log is empty."""
+    return Position(index.salt, HEADER) if index.frames else None
+
+
+def committed(wal: IO[bytes], after: Position, index: Index) -> Committed:
+    """Return the whole transactions after a position, up to the end in the index. Raises Restarted."""
+    if index.salt != after.salt:
+        raise Restarted
+    step = FRAME + index.page_size
+    pages: dict[int, bytes] = {}
+    pending: dict[int, bytes] = {}
+    size, position, offset = 0, after, after.offset
+    wal.seek(offset)
+    while offset < index.end and position.offset - after.offset < AT_ONCE:
+        frame = wal.read(step)
+        number, whole, salt = struct.unpack(">II8s8x", frame[:FRAME].ljust(FRAME, b"\0"))
+        if len(frame) < step or salt != after.salt:  # overwritten during the read: the log started over
+            raise Restarted
+        offset += step
+        pending[number] = frame[FRAME:]
+        if whole:
+            pages.update(pending)
+            pending.clear()
+            size, position = whole, Position(after.salt, offset)
+    return Committed(pages, size, position)
+
+
+def put_into(database: IO[bytes], pages: Mapping[int, bytes], size: int) -> None:
+    """Apply whole transactions to a copy of the database, which then has `size` pages. Raises OSError."""
+    if not size:
+        return
+    page_size = len(next(iter(pages.values())))
+    for number, page in sorted(pages.items()):
+        database.seek((number - 1) * page_size)
+        database.write(page)
+    database.truncate(size * page_size)
+
+
+def _sums(words: bytes) -> tuple[int, int]:
+    """Return SQLite's checksum of an index's words, in this machine's byte order."""
+    one = other = 0
+    for first, second in struct.iter_unpack(f"{_ORDER}II", words):
+        one = (one + first + other) & 0xFFFFFFFF
+        other = (other + second + one) & 0xFFFFFFFF
+    return one, other
+
+
+TURN_AT = 4 << 20
+"""The writer tries to empty a log of this many bytes, like SQLite's own checkpoint."""
+REST = 512 << 10
+"""Most bytes that the writer reads itself, while the log is below LARGE."""
+LARGE = 16 * TURN_AT
+MOST = 256 << 20
+"""A log of more bytes ends the chain."""
+_AUTO = "PRAGMA wal_autocheckpoint={}"
+_PAGES = 1000
+_NOTHING = Committed({}, 0, Position(b"", 0))
+
+
+class ShippedLog:
+    """See above."""
+
+    def __init__(self, log: Path) -> None:
+        self._log = log
+        self._lock = Lock()
+        self._on = self._wanted = self._copying = self._ours = False
+        self._position: Position | None = None  # None: the log was empty, the next frame is its first
+        self._turned: Position | None = None
+        self._rest: deque[Committed | None] = deque()
+        self._index: int | None = None
+        self.broken = ""
+
+    def __repr__(self) -> str:
+        state = self.broken or ("copying" if self._copying else "on" if self._on else "off")
+        return f"<ShippedLog {self._log}: {state}>"
+
+    # --- the shipper's side, on its own thread -----------------------------------------------------------------------
+
+    def want(self) -> None:
+        """Ask for a new chain, to begin after the next commit; do nothing if one is beginning."""
+        with self._lock:
+            if self.broken:
+                self.broken = ""
+            self._wanted = None not in self._rest
+
+    def read(self) -> Committed | None:
+        """Return the next transactions; size 0 if all is read, None where a new chain begins.
+
+        Raises ChainBroken.
+        """
+        with self._lock:
+            if self.broken:
+                raise ChainBroken(self.broken)
+            if self._rest:
+                return self._rest.popleft()
+            return self._read() if self._on else _NOTHING
+
+    def copied(self) -> None:
+        """Let the log be emptied into the database again. Raises ChainBroken if that happened during the copy."""
+        with self._lock:
+            if not self._copying:
+                raise ChainBroken(self.broken or "the chain ended before its copy was whole")
+            self._copying = False
+
+    def end(self) -> None:
+        """Leave the log to SQLite, from the next commit on."""
+        with self._lock:
+            self._off()
+
+    def close(self) -> None:
+        """Close the index, after SQLite's connections are closed."""
+        if self._index is not None:
+            os.close(self._index)
+            self._index = None
+
+    def unread(self) -> int:
+        """Return approximately how many bytes of the log are unread."""
+        kept = sum(sum(map(len, found.pages.values())) for found in tuple(self._rest) if found is not None)
+        if not self._on:
+            return kept
+        position = self._position
+        return kept + max(0, self._size() - (0 if position is None else position.offset))
+
+    # --- the writer's side -------------------------------------------------------------------------------------------
+
+    def after_commit(self, connection: sqlite3.Connection, size: int) -> bool:
+        """Empty a log of this size if necessary; return False if it is left to SQLite. Raises sqlite3.Error."""
+        if not (self._on or self._wanted):
+            if self._ours:
+                connection.execute(_AUTO.format(_PAGES)).fetchone()
+                self._ours = False
+            return False
+        if not self._ours:
+            connection.execute(_AUTO.format(0)).fetchone()
+            self._ours = True
+        if self._on and size > MOST and self._lock.acquire(timeout=1):
+            with _releasing(self._lock):
+                self._give_up(f"the log grew past {MOST >> 20} MB before it could be shipped")
+            return self.after_commit(connection, 0)
+        if self._wanted or (size >= TURN_AT and not self._copying):
+            self._turn(connection, size)
+        return True
+
+    def _turn(self, connection: sqlite3.Connection, size: int) -> None:
+        if not self._lock.acquire(blocking=False):  # the shipper is reading: the next commit tries again
+            return
+        with _releasing(self._lock):
+            if self._on:
+                behind = size - (0 if self._position is None else self._position.offset)
+                if self._rest or behind > (REST if size < LARGE else LARGE):
+                    return
+                while (found := self._read()).size:
+                    self._rest.append(found)
+                self._turned = self._position
+            if not emptied(connection):
+                return
+            self._position = self._turned = None
+            if self._wanted:
+                self._on, self._copying, self._wanted = True, True, False
+                self._rest.append(None)
+
+    # --- with the lock held ------------------------------------------------------------------------------------------
+
+    def _read(self) -> Committed:
+        index = self._committed()
+        if index is None:
+            return _NOTHING
+        try:
+            with self._log.open("rb") as log:
+                return self._found(log, index)
+        except FileNotFoundError:
+            return _NOTHING
+
+    def _committed(self) -> Index | None:
+        """Return the committed index. Its file stays open: closing it would release SQLite's locks on it (POSIX)."""
+        if self._index is None:
+            try:
+                self._index = os.open(self._log.with_name(self._log.name[:-3] + "shm"), os.O_RDONLY | os.O_CLOEXEC)
+            except FileNotFoundError:
+                return None
+        return read_index(os.pread(self._index, 2 * INDEX, 0))
+
+    def _found(self, log: IO[bytes], index: Index) -> Committed:
+        position = self._position or beginning(index)
+        if position is None:
+            return _NOTHING
+        try:
+            found = committed(log, position, index)
+        except Restarted:
+            if self._position is None or self._position != self._turned:
+                self._give_up("another program emptied the log")
+                raise ChainBroken(self.broken) from None
+            self._position = self._turned = None
+            return self._found(log, index)
+        self._position = found.position
+        return found
+
+    def _give_up(self, why: str) -> None:
+        self._off()
+        self.broken = why
+
+    def _off(self) -> None:
+        self._on = self._wanted = self._copying = False
+        self._position = self._turned = None
+        self._rest.clear()
+        self.broken = ""
+
+    def _size(self) -> int:
+        try:
+            return self._log.stat().st_size
+        except OSError:
+            return 0
+
+
+@contextmanager
+def _releasing(lock: Lock) -> Iterator[None]:
+    try:
+        yield
+    finally:
+        lock.release()

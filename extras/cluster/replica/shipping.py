@@ -1,0 +1,174 @@
+"""Shipping: all commits, in order, for a copy of the whole database elsewhere. One shipper at a time.
+
+A chain begins with the database at one moment; changes follow, each a whole number of transactions. Between `Begun` and
+`copied` the database file does not change; commits in that time arrive as changes.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from functools import partial
+from pathlib import Path
+from typing import Final, NamedTuple, Protocol, TypeVar
+
+import trio
+
+from extras.cluster.replica.log import ShippedLog
+from storage.sql.storage import Storage
+from storage.sql.transaction import Transaction, Writer
+from storage.sqlite.database import SqliteStorage
+from storage.sqlite.engine.migrations import STEPS
+
+T = TypeVar("T")
+REPLICA: Final = "replica"
+"""The context of the key for a replica's MACs."""
+ID, NUMBER = "replica", "replica_number"
+_FIRST = "INSERT INTO fact VALUES(?, ?), (?, 1) ON CONFLICT DO NOTHING"
+_FACT = "SELECT value FROM fact WHERE name=?"
+_NEXT_LIFE = "UPDATE fact SET value=value+1 WHERE name='epoch'"
+
+
+class Origin(NamedTuple):
+    """The database copied. id: of the instance, across restarts. number: rises with each take-over."""
+
+    id: int
+    number: int
+
+
+class Begun(NamedTuple):
+    """The start of a chain. size: of the database in bytes. schema: its version. Earlier changes belong elsewhere."""
+
+    size: int
+    schema: int
+
+
+class Change(NamedTuple):
+    """Written pages, by number (from 1). size: of the database afterwards, in pages."""
+
+    pages: Mapping[int, bytes]
+    size: int
+
+
+class Shipping(Protocol):
+    """The source of a copy. key: 32 bytes derived from the master key, for the copy's MACs."""
+
+    key: bytes
+
+    async def origin(self, drawn: int) -> Origin:
+        """Return the database copied; `drawn` becomes its id if it has none. Raises StorageError."""
+
+    async def renew(self) -> None:
+        """Ask for a new chain; `Begun` follows among the changes once readers allow it. Repeat until it arrives.
+
+        Raises StorageError.
+        """
+
+    async def next(self) -> Begun | Change | None:
+        """Return the next change, None if there is none. Raises ChainBroken: only a new chain helps then."""
+
+    async def copy(self, offset: int, size: int) -> bytes:
+        """Read the database as of `Begun`, until `copied`. Raises OSError."""
+
+    def broken(self) -> str:
+        """Return why only a new chain can continue, "" if the chain is intact."""
+
+    async def copied(self) -> None:
+        """Allow writes to the database file. Raises ChainBroken if it was written before, so the copy is torn."""
+
+    def untold(self) -> int:
+        """Return approximately how many committed bytes are not shipped yet."""
+
+    async def end(self) -> None:
+        """Stop shipping; the database is then as without a shipper."""
+
+    async def give_way(self) -> None:
+        """Refuse every write of this start from now on: another has taken over. Raises StorageError."""
+
+
+class SqliteShipping:
+    """See Shipping. Its own thread reads the files."""
+
+    def __init__(self, writer: Writer, log: ShippedLog, database: Path, key: bytes) -> None:
+        self.key = key
+        self._writer, self._log, self._database = writer, log, database
+        self._limiter = trio.CapacityLimiter(1)
+        self._copying = trio.CapacityLimiter(1)
+        self._fd: int | None = None
+
+    async def origin(self, drawn: int) -> Origin:
+        return await self._writer.submit(partial(_origin, drawn))
+
+    async def renew(self) -> None:
+        """See Shipping. An empty commit lets the writer notice the request."""
+        await self._in_thread(self._log.want)
+        await self._writer.submit(_nothing)
+
+    async def next(self) -> Begun | Change | None:
+        found = await self._in_thread(self._log.read)
+        if found is None:
+            return Begun(self._database.stat().st_size, len(STEPS))
+        return Change(found.pages, found.size) if found.size else None
+
+    async def copy(self, offset: int, size: int) -> bytes:
+        return await trio.to_thread.run_sync(self._copy, offset, size, limiter=self._copying)
+
+    def broken(self) -> str:
+        return self._log.broken
+
+    async def copied(self) -> None:
+        await self._in_thread(self._log.copied)
+
+    def untold(self) -> int:
+        return self._log.unread()
+
+    async def end(self) -> None:
+        await self._in_thread(self._log.end)
+
+    def close(self) -> None:
+        """Close the file, after SQLite's connections: closing it earlier would release their locks (POSIX)."""
+        self._log.close()
+        if self._fd is not None:
+            os.close(self._fd)
+            self._fd = None
+
+    async def give_way(self) -> None:
+        await self._writer.submit(_give_way)
+
+    async def _in_thread(self, act: Callable[[], T]) -> T:
+        """Run a function on the log in a thread, since the writer holds the lock while it empties a large log."""
+        return await trio.to_thread.run_sync(act, limiter=self._limiter)
+
+    def _copy(self, offset: int, size: int) -> bytes:
+        if self._fd is None:
+            self._fd = os.open(self._database, os.O_RDONLY | os.O_CLOEXEC)
+        return os.pread(self._fd, size, offset)
+
+
+def _origin(drawn: int, transaction: Transaction) -> Origin:
+    transaction.execute(_FIRST, (ID, drawn, NUMBER))
+    (id,) = transaction.execute(_FACT, (ID,)).fetchone()
+    (number,) = transaction.execute(_FACT, (NUMBER,)).fetchone()
+    return Origin(id, number)
+
+
+def _nothing(_transaction: Transaction) -> None:
+    """Change nothing."""
+
+
+def _give_way(transaction: Transaction) -> None:
+    transaction.execute(_NEXT_LIFE)
+
+
+def shipping_of(storage: Storage) -> Shipping | None:
+    """Return the commits of a storage; None where the engine has its own replication.
+
+    The first call lets SQLite's writer keep its log for the shipper, once there is one.
+    """
+    if storage.shipping is None and isinstance(storage, SqliteStorage):
+        log = ShippedLog(storage.wal.path)
+        storage.shipping = SqliteShipping(storage.writer, log, storage.database, storage.vault.mac_key(REPLICA))
+        storage.closing.append(storage.shipping.close)
+        storage.wal.keeps = log.after_commit
+    found: Shipping | None = storage.shipping
+    return found
