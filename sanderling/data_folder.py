@@ -25,7 +25,7 @@ from storage.errors import Corrupt, DiskFull, Exposed, Locked, NewerSchema, NoKe
 from storage.secrets.vault import Vault, read_master
 from storage.sqlite.engine.folder import DATABASE, MARK
 from storage.sqlite.master_key import OWN, own_keys
-from storage.sqlite.ownership import as_owner, as_root, entrust_all
+from storage.sqlite.ownership import as_owner, as_root, entrust_all, sync
 from storage.sqlite.upkeep.copying import copy_database
 
 STANDBY = "standby"
@@ -214,12 +214,3 @@ def put_in_place(stage: Path, folder: Path) -> None:
     if (stage / MARK).exists():
         os.replace(stage / MARK, folder / MARK)
     sync(folder)
-
-
-def sync(path: Path) -> None:
-    """Fsync a file or folder. Raises OSError."""
-    fd = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(fd)
-    finally:
-        os.close(fd)

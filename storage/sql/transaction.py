@@ -122,6 +122,16 @@ async def first_row(readers: Readers, query: str, *given: object) -> Any:
     return next(iter(await readers.run(Query(query, given))), None)
 
 
+async def write_one(writer: Writer, statement: str, *given: object, rows: int = 1, holds: Sequence[Row] = ()) -> int:
+    """Run one statement in the next transaction; return how many rows it changed. Raises as Writer does."""
+    return await writer.submit(lambda it: it.execute(statement, given).rowcount, rows=rows, holds=holds)
+
+
+async def write_each(writer: Writer, statement: str, rows: Sequence[Sequence[Any]]) -> None:
+    """Run one statement for each row in the next transaction. Raises as Writer does."""
+    await writer.submit(lambda it: it.executemany(statement, rows), rows=len(rows))
+
+
 class Lookups(Protocol):
     """Finds the single rows that every request needs, by key and without a queue."""
 

@@ -24,7 +24,7 @@ from nacl.utils import random as drawn
 from storage.errors import NoKey
 from storage.secrets.sealing import opens_mark, read_mark
 from storage.secrets.vault import SIZE, Vault, read_master, written
-from storage.sqlite.ownership import entrust
+from storage.sqlite.ownership import entrust, sync
 
 OWN = "master.key"
 NEXT = ".master.key.next"
@@ -50,7 +50,7 @@ def make_own(folder: Path, name: str = OWN) -> Vault:
         entrust(file.fileno(), folder)
         os.fsync(file.fileno())
     partial.replace(folder / name)
-    _sync(folder)
+    sync(folder)
     return Vault(master)
 
 
@@ -61,14 +61,14 @@ def settle(folder: Path, used: Vault) -> None:
             (folder / NEXT).replace(folder / OWN)
         else:
             (folder / NEXT).unlink()
-        _sync(folder)
+        sync(folder)
 
 
 def forget_own(folder: Path, used: Vault) -> None:
     """Delete the folder's own key if it is not the one in use. Raises OSError."""
     if (folder / OWN).exists() and not _holds(folder / OWN, used):
         (folder / OWN).unlink()
-        _sync(folder)
+        sync(folder)
 
 
 def _holds(path: Path, vault: Vault) -> bool:
@@ -84,14 +84,6 @@ def _read(path: Path) -> Vault:
     if master is None:
         raise NoKey(f"{path} holds no master key: it is damaged")
     return Vault(master)
-
-
-def _sync(folder: Path) -> None:
-    fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(fd)
-    finally:
-        os.close(fd)
 
 
 _THERE = "SELECT 1 FROM sqlite_master WHERE type='table' AND name='vault'"

@@ -1,4 +1,4 @@
-"""Ownership of files that root creates in a data folder, and root's rights there: those of the folder's owner.
+"""Files in a data folder: made durable, and owned by the folder's owner also if root creates them.
 
 The owner chose a folder's contents, including links to root's own files, so root's rights must not reach through them.
 Root therefore works there as the owner (`as_owner`), and as itself only on files named on the command line (`as_root`).
@@ -16,6 +16,18 @@ from pathlib import Path
 from typing import IO
 
 ROOT = 0
+
+
+def sync(path: Path) -> None:
+    """Make a file durable, or in a folder the names: otherwise a power cut could bring back a replaced file.
+
+    Raises OSError.
+    """
+    fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        os.fsync(fd)
+    finally:
+        os.close(fd)
 
 
 @contextmanager

@@ -14,6 +14,8 @@ from typing import Final, Protocol, TypeVar
 
 import trio
 
+from storage.sqlite.ownership import sync
+
 NAME: Final = re.compile(r"[a-z0-9-]+(/[a-z0-9-]+)*")
 
 
@@ -103,7 +105,7 @@ class FolderObjects:
             file.flush()
             os.fsync(fd)
         unfinished.replace(path)
-        _sync(path.parent)
+        sync(path.parent)
 
     def _made(self, folder: Path) -> None:
         if folder == self._folder:
@@ -113,7 +115,7 @@ class FolderObjects:
         if not folder.is_dir():
             self._made(folder.parent)
             folder.mkdir(mode=0o700, exist_ok=True)
-            _sync(folder.parent)
+            sync(folder.parent)
 
     def _get(self, path: Path) -> bytes | None:
         try:
@@ -136,11 +138,3 @@ class FolderObjects:
                 parent.rmdir()
             except OSError:  # not empty
                 break
-
-
-def _sync(folder: Path) -> None:
-    fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        os.fsync(fd)
-    finally:
-        os.close(fd)

@@ -39,11 +39,12 @@ from extras.cluster.replica.parts import (
     start_of,
     whole_name,
 )
-from sanderling.data_folder import STANDBY, sync
+from sanderling.data_folder import STANDBY
 from sanderling.exits import CommandFailed, Exit
 from storage.errors import StorageError
 from storage.records.identity import Millis
 from storage.sqlite.engine.migrations import STEPS
+from storage.sqlite.ownership import sync
 from storage.sqlite.upkeep.copying import examine
 
 _STATE = "standby.json"

@@ -22,7 +22,7 @@ from extras.cluster.replica.parts import OWNER, BadPart, Owner, read_owner, writ
 from extras.cluster.replica.place import replica_keys
 from extras.cluster.replica.shipping import ID, NUMBER, REPLICA
 from extras.cluster.standby.following import Follower, StandbyCopy, Standing
-from sanderling.data_folder import FILE_VARIABLE, STANDBY, named_vault, sync, told_plainly, working_in
+from sanderling.data_folder import FILE_VARIABLE, STANDBY, named_vault, told_plainly, working_in
 from sanderling.environment import machine, typed
 from sanderling.exits import CommandFailed, Exit
 from sanderling.operations.backup.restoring import who_gets_in
@@ -32,6 +32,7 @@ from storage.sqlite.engine.connection import COMMAND, connect, translated
 from storage.sqlite.engine.folder import DATABASE, FolderLock
 from storage.sqlite.engine.migrations import check_schema
 from storage.sqlite.master_key import OWN
+from storage.sqlite.ownership import sync
 from storage.sqlite.upkeep.copying import Content, Entrances, entrances, examine, key_of
 
 EVERY = 0.5

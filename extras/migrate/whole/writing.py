@@ -51,7 +51,7 @@ from extras.migrate.whole.lines import (
 )
 from extras.migrate.whole.reading import is_export
 from sanderling import __version__
-from sanderling.data_folder import named_vault, sync, working_in
+from sanderling.data_folder import named_vault, working_in
 from sanderling.engines import engine_of
 from sanderling.environment import environ
 from sanderling.exits import CommandFailed, Exit
@@ -64,6 +64,7 @@ from storage.records.identity import START, Millis, Seq, id_of, parse_rfc3339, r
 from storage.sql.storage import Storage
 from storage.sqlite import open_sqlite
 from storage.sqlite.engine.folder import DATABASE
+from storage.sqlite.ownership import sync
 from storage.sqlite.upkeep.copying import copy_database, key_of
 
 PAGE = 100

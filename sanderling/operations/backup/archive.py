@@ -21,9 +21,9 @@ from typing import IO, Literal, NamedTuple
 import msgspec
 from msgspec import Struct, structs
 
-from sanderling.data_folder import MasterKey, sync
+from sanderling.data_folder import MasterKey
 from sanderling.exits import CommandFailed, Exit
-from storage.sqlite.ownership import as_root, named_by_hand
+from storage.sqlite.ownership import as_root, named_by_hand, sync
 from storage.sqlite.upkeep.copying import Content
 
 Standing = Literal["holds", "fails", "missing", "unchecked"]

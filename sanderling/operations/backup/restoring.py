@@ -26,7 +26,7 @@ from storage.secrets.sealing import Lost
 from storage.sqlite.engine.folder import LOCK, MARK, FolderLock
 from storage.sqlite.engine.migrations import check_schema
 from storage.sqlite.master_key import NEXT, OWN, make_own, own_keys
-from storage.sqlite.ownership import entrust_all, named_by_hand
+from storage.sqlite.ownership import entrust_all, named_by_hand, sync
 from storage.sqlite.upkeep.copying import (
     Content,
     Entrances,
@@ -247,9 +247,9 @@ def _swapped(folder: Path, stage: Path, at: Millis, staged: _Staged, *, settings
         (stage / FILE_NAME).rename(folder / FILE_NAME)
     if (stage / OWN).exists():  # before the database that it opens
         (stage / OWN).rename(folder / OWN)
-    _sync(stage / DATABASE)
+    sync(stage / DATABASE)
     os.replace(stage / DATABASE, folder / DATABASE)
-    _sync(folder)
+    sync(folder)
     kept = aside if old else None
     return Restored(
         staged.content,
@@ -271,7 +271,7 @@ def _keep_both(folder: Path, aside: Path) -> None:
         except OSError:  # exFAT and some network file systems lack hard links
             part = aside / f"{DATABASE}.part"
             shutil.copy(folder / DATABASE, part, follow_symlinks=False)
-            _sync(part)
+            sync(part)
             part.rename(aside / DATABASE)
     for name in (MARK, OWN, NEXT):  # these also stay: positions are never reused, and the key opens both databases
         if (folder / name).exists():
@@ -292,11 +292,3 @@ def _empty(stage: Path) -> Path:
         shutil.rmtree(stage)
     stage.mkdir(mode=0o700)
     return stage
-
-
-def _sync(path: Path) -> None:
-    fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
-    try:
-        os.fsync(fd)
-    finally:
-        os.close(fd)

@@ -15,7 +15,7 @@ import msgspec
 from storage.records.bin import Bin, Capture, CapturePage, StoredCapture
 from storage.records.identity import Millis
 from storage.secrets.sealing import Connection
-from storage.sql.transaction import Lookups, Readers, Row, Transaction, Writer, every_row
+from storage.sql.transaction import Lookups, Readers, Row, Transaction, Writer, every_row, write_one
 
 _decode = msgspec.msgpack.Decoder(Capture).decode
 _BIN = "SELECT id, token, created_at, expires_at FROM bin"
@@ -100,9 +100,8 @@ class Bins:
 
         return await self._readers.run(look)
 
-    async def _write(self, statement: str, *parameters: object) -> int:
-        """Run one statement in the next transaction; return how many rows it changed."""
-        return await self._writer.submit(lambda it: it.execute(statement, parameters).rowcount, holds=_HOLDS)
+    async def _write(self, statement: str, *given: object) -> int:
+        return await write_one(self._writer, statement, *given, holds=_HOLDS)
 
 
 def _make_room(transaction: Transaction, room: int) -> None:

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from storage.records.identity import Millis
 from storage.records.key import KeptCall
-from storage.sql.transaction import Transaction, Writer
+from storage.sql.transaction import Transaction, Writer, write_one
 
 _FIND = "SELECT key, fingerprint, at, id, answer, node FROM call WHERE key=?"
 _PUT = """INSERT INTO call(key, fingerprint, at, id, answer, node) VALUES(?,?,?,?,?,?) ON CONFLICT(key) DO UPDATE SET
@@ -45,15 +45,15 @@ class Calls:
 
     async def finish(self, key: str, answer: bytes) -> None:
         """Store the response of a call, unless the call was forgotten."""
-        await self._write("UPDATE call SET answer=? WHERE key=?", answer, key)
+        await write_one(self._writer, "UPDATE call SET answer=? WHERE key=?", answer, key)
 
     async def release(self, key: str) -> None:
         """Let any node run a call again under its id, because the run ended without a response."""
-        await self._write("UPDATE call SET node='' WHERE key=? AND answer IS NULL", key)
+        await write_one(self._writer, "UPDATE call SET node='' WHERE key=? AND answer IS NULL", key)
 
     async def forget(self, key: str) -> None:
         """Delete a call; the next one with its key counts as the first."""
-        await self._write("DELETE FROM call WHERE key=?", key)
+        await write_one(self._writer, "DELETE FROM call WHERE key=?", key)
 
     async def sweep(self, before: Millis, most: int, limit: int) -> int:
         """Delete up to `limit` of the oldest calls that began before `before` or are not among the newest `most`.
@@ -68,9 +68,3 @@ class Calls:
             return transaction.execute(doomed, (end, limit)).rowcount
 
         return await self._writer.submit(job, rows=limit)
-
-    async def _write(self, statement: str, *parameters: object) -> None:
-        def job(transaction: Transaction) -> None:
-            transaction.execute(statement, parameters)
-
-        await self._writer.submit(job)

@@ -13,7 +13,7 @@ from storage.records.coverage import MOST_SHIFTS, Shift, following
 from storage.records.identity import Millis, SourceId
 from storage.records.tally import Day, summed, united
 from storage.secrets.sealing import Connection
-from storage.sql.transaction import MOST_ROWS, Readers, Transaction, Writer, every_row
+from storage.sql.transaction import MOST_ROWS, Readers, Transaction, Writer, every_row, write_one
 
 _SELECT: Final = "SELECT number, node, began, saved, until, after FROM shift "
 _INSERT: Final = "INSERT INTO shift(node, began, saved, until, after) VALUES(?,?,?,?,?) RETURNING number"
@@ -62,11 +62,7 @@ class Coverage:
 
     async def save(self, shift: Shift) -> None:
         """Store up to when a shift's checks are saved, and its end. Does nothing if the shift was dropped."""
-
-        def job(transaction: Transaction) -> None:
-            transaction.execute(_SAVE, (shift.saved, shift.until, shift.number))
-
-        await self._writer.submit(job)
+        await write_one(self._writer, _SAVE, shift.saved, shift.until, shift.number)
 
     async def shifts(self) -> Sequence[Shift]:
         """Return all shifts in order of number."""

@@ -17,7 +17,7 @@ from storage.records.key import ApiKey, Password, PublicKey, PushKey, SetUpLink,
 from storage.secrets.sealing import PUSH, SEEDS, Connection, keep_public
 from storage.secrets.vault import Vault
 from storage.sql.stores.people import insert_link, read_password
-from storage.sql.transaction import Lookups, Readers, Transaction, Writer, first_row
+from storage.sql.transaction import Lookups, Readers, Transaction, Writer, first_row, write_each, write_one
 
 T = TypeVar("T")
 _decode = msgspec.json.Decoder(ApiKey).decode
@@ -61,11 +61,7 @@ class Keys:
     async def touch(self, used: Mapping[str, Millis]) -> None:
         """Record when keys were last used (lazily, in batches)."""
         rows = [(at, key_id) for key_id, at in used.items()]
-
-        def job(transaction: Transaction) -> None:
-            transaction.executemany("UPDATE api_key SET last_used_at=? WHERE id=?", rows)
-
-        await self._writer.submit(job, rows=len(rows))
+        await write_each(self._writer, "UPDATE api_key SET last_used_at=? WHERE id=?", rows)
 
     async def signing(self) -> Sequence[SigningKey]:
         """Return all signing keys, the active one first."""
@@ -99,11 +95,7 @@ class Keys:
 
     async def add_public(self, keys: Sequence[PublicKey]) -> None:
         """Store public keys permanently; an existing one stays unchanged."""
-
-        def job(transaction: Transaction) -> None:
-            transaction.executemany(_PUT_PUBLIC, [(key.key_id, key.x, key.created_at) for key in keys])
-
-        await self._writer.submit(job, rows=len(keys))
+        await write_each(self._writer, _PUT_PUBLIC, [(key.key_id, key.x, key.created_at) for key in keys])
 
     async def push(self) -> PushKey | None:
         """Return the key for push services, None before it is made."""
@@ -112,12 +104,8 @@ class Keys:
 
     async def add_first_push(self, key: PushKey) -> None:
         """Add that key unless there is one: of concurrent callers, one adds it."""
-
-        def job(transaction: Transaction) -> None:
-            sealed = self._vault.seal(PUSH.kind, key.public, key.secret)
-            transaction.execute(_FIRST_PUSH, (key.public, sealed, key.created_at))
-
-        await self._writer.submit(job)
+        sealed = self._vault.seal(PUSH.kind, key.public, key.secret)
+        await write_one(self._writer, _FIRST_PUSH, key.public, sealed, key.created_at)
 
 
 class CommandKeys:

@@ -12,7 +12,7 @@ import msgspec
 from storage.records.identity import Millis
 from storage.records.key import IDLE, LIFE, Password, SavedView, Session, SetUpLink
 from storage.secrets.sealing import Connection
-from storage.sql.transaction import Lookups, Readers, Transaction, Writer, every_row
+from storage.sql.transaction import Lookups, Readers, Transaction, Writer, every_row, write_each, write_one
 
 _COLUMNS = "id, sha256, created_at, seen_at, agent, address"
 _BY_HASH = f"SELECT {_COLUMNS} FROM session WHERE sha256=?"  # noqa: S608 - a constant
@@ -89,22 +89,16 @@ class People:
 
     async def sign_out(self, session_id: str) -> bool:
         """End a session at once; return whether there was one."""
-        end = "DELETE FROM session WHERE id=?"
-        return await self._writer.submit(lambda transaction: transaction.execute(end, (session_id,)).rowcount > 0)
+        return await write_one(self._writer, "DELETE FROM session WHERE id=?", session_id) > 0
 
     async def touch(self, seen: Mapping[str, Millis]) -> None:
         """Record when sessions were last used (lazily, in batches)."""
         rows = [(at, session_id) for session_id, at in seen.items()]
-
-        def job(transaction: Transaction) -> None:
-            transaction.executemany("UPDATE session SET seen_at=? WHERE id=?", rows)
-
-        await self._writer.submit(job, rows=len(rows))
+        await write_each(self._writer, "UPDATE session SET seen_at=? WHERE id=?", rows)
 
     async def sweep(self, now: Millis, limit: int) -> int:
         """Delete at most `limit` expired sessions; return how many."""
-        ended = (now - LIFE, now - IDLE, limit)
-        return await self._writer.submit(lambda transaction: transaction.execute(_ENDED, ended).rowcount, rows=limit)
+        return await write_one(self._writer, _ENDED, now - LIFE, now - IDLE, limit, rows=limit)
 
 
 def read_password(connection: Connection) -> Password | None:
@@ -144,16 +138,8 @@ class SavedViews:
 
     async def put(self, view: SavedView) -> None:
         """Add or replace a view."""
-
-        def job(transaction: Transaction) -> None:
-            transaction.execute(_PUT_VIEW, (view.id, view.created_at, msgspec.json.encode(view)))
-
-        await self._writer.submit(job)
+        await write_one(self._writer, _PUT_VIEW, view.id, view.created_at, msgspec.json.encode(view))
 
     async def delete(self, view_id: str) -> bool:
         """Delete a view; return whether there was one."""
-
-        def job(transaction: Transaction) -> bool:
-            return transaction.execute("DELETE FROM saved_view WHERE id=?", (view_id,)).rowcount > 0
-
-        return await self._writer.submit(job)
+        return await write_one(self._writer, "DELETE FROM saved_view WHERE id=?", view_id) > 0

@@ -14,7 +14,7 @@ from storage.records.identity import Millis, Seq
 from storage.records.publication import Progress, Publication, Retraction, Subscriber, Subscription
 from storage.secrets.sealing import ADDRESSES, SUBSCRIPTIONS
 from storage.secrets.vault import Vault
-from storage.sql.transaction import Lookups, Readers, Transaction, Writer, every_row, first_row
+from storage.sql.transaction import Lookups, Readers, Transaction, Writer, every_row, first_row, write_each, write_one
 
 _decode = msgspec.json.Decoder(Publication).decode
 _ONE = "SELECT body, sealed FROM publication WHERE id=?"
@@ -113,13 +113,9 @@ class Publications:
 
     async def forget_retractions(self, upto: Seq, limit: int) -> int:
         """Delete at most `limit` retractions of events up to a position, which have left the log; return how many."""
-
-        def job(transaction: Transaction) -> int:
-            return transaction.execute(_FORGET, (upto, limit)).rowcount
-
         # Almost always there is none, and even a commit without changes costs a sync.
         there = await first_row(self._readers, _ANY, upto)
-        return 0 if there is None else await self._writer.submit(job)
+        return 0 if there is None else await write_one(self._writer, _FORGET, upto, limit)
 
 
 def _publication(row: tuple[bytes, bytes | None], vault: Vault) -> Publication:
@@ -180,12 +176,7 @@ class Subscriptions:
 
     async def end(self, ids: Sequence[str]) -> None:
         """Delete subscriptions."""
-
-        def job(transaction: Transaction) -> None:
-            for id in sorted(ids):
-                transaction.execute("DELETE FROM subscription WHERE id=?", (id,))
-
-        await self._writer.submit(job)
+        await write_each(self._writer, "DELETE FROM subscription WHERE id=?", [(id,) for id in sorted(ids)])
 
     async def all(self) -> Sequence[Subscriber]:
         """Return all subscriptions, oldest first."""
@@ -198,12 +189,8 @@ class Subscriptions:
 
     async def advance(self, steps: Sequence[Progress]) -> None:
         """Store subscribers' progress in one transaction. Skips deleted ones."""
-
-        def job(transaction: Transaction) -> None:
-            for step in steps:
-                transaction.execute(_ADVANCE, (step.cursor, step.attempts, step.due_at, step.error, step.id))
-
-        await self._writer.submit(job)
+        rows = [(step.cursor, step.attempts, step.due_at, step.error, step.id) for step in steps]
+        await write_each(self._writer, _ADVANCE, rows)
 
 
 def _packed(subscription: Subscription, vault: Vault) -> tuple[bytes, bytes | None]:

@@ -9,7 +9,6 @@ restore this file with the old version (`sanderling restore`).
 
 from __future__ import annotations
 
-import os
 import shutil
 import sqlite3
 from collections.abc import Callable
@@ -24,6 +23,7 @@ from storage.sqlite.engine.connection import COMMAND, connect, gives_back, room_
 from storage.sqlite.engine.folder import FolderLock, opening, prepare
 from storage.sqlite.engine.migrations import STEPS, migrate, version_of
 from storage.sqlite.master_key import NEXT, forget_own, make_own, settle, unlock
+from storage.sqlite.ownership import sync
 from storage.sqlite.upkeep.copying import copy_database
 
 KEPT = 2
@@ -129,17 +129,8 @@ def rebuild(database: Path, *, at_most: int | None = None) -> bool:
         copy.unlink()
         return False
     copy.replace(database)
-    _sync(database.parent)
+    sync(database.parent)
     return True
-
-
-def _sync(folder: Path) -> None:
-    """Make a renaming durable: otherwise a power cut could bring back the old file, without later writes."""
-    fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        os.fsync(fd)
-    finally:
-        os.close(fd)
 
 
 _SCRUB = "INSERT INTO fact VALUES('scrub', 1) ON CONFLICT DO NOTHING"

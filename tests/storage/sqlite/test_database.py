@@ -22,7 +22,7 @@ from storage.sql.storage import Storage
 from storage.sqlite import open_keys, open_sqlite
 from storage.sqlite.engine.connection import READER, WRITER, connect
 from storage.sqlite.engine.folder import DATABASE, LOCK, MARK
-from storage.sqlite.engine.migrations import STEPS, migrate, version_of
+from storage.sqlite.engine.migrations import STEPS, migrate, step, version_of
 from storage.sqlite.master_key import OWN
 from tests.storage.contract.builders import (
     CountingMint,
@@ -212,10 +212,12 @@ def test_a_failing_step_leaves_nothing_and_is_tried_again(tmp_path: Path) -> Non
     database = connect(tmp_path / DATABASE, WRITER)
     broken = True
 
-    def another(db: object, vault: object) -> None:
+    def half(_connection: object, _vault: object) -> None:
         database.execute("CREATE TABLE half(x INTEGER) STRICT")
         if broken:
             raise RuntimeError("planned")
+
+    another = step("another", then=half)
 
     def tables() -> set[str]:
         return {name for (name,) in database.execute("SELECT name FROM sqlite_schema WHERE type='table'")}
