@@ -124,6 +124,7 @@ TABLE: Mapping[str, Row] = {
     "extras.picking": Row(always=True),
     "extras.publish": Row(commands=("publications",), always=True),
     "extras.receiver": Row(commands=("listen", "verify", "probe")),
+    "extras.tour": Row(commands=("try",)),
     "extras.tracing": Row(setting="otlp_endpoint"),
     "extras.webpush": Row(always=True),
 }

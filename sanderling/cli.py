@@ -298,15 +298,6 @@ def completion_script(shell: str) -> str:
     return ShellComplete.source(kind(main, {}, "sanderling", VARIABLE)).rstrip("\n") + "\n"
 
 
-@main.command("try")
-@click.option("--keep", is_flag=True, help="Keep the service running until Ctrl-C, and keep its folder.")
-def try_it(keep: bool) -> int:
-    """See one change detected, signed, explained and delivered, in under a minute, offline and without a trace."""
-    from sanderling.walkthrough.tour import tour
-
-    return tour(environ(), keep=keep)
-
-
 @main.command(cls=Tidy)
 @click.option("--json", "as_json", is_flag=True, help="As JSON.")
 @click.option("--markdown", "as_markdown", is_flag=True, help="The reference page of all settings.")

@@ -190,7 +190,7 @@ async def tried(variables: Mapping[str, str]) -> tuple[int, int, str]:
     from actors.settings import Settings
     from sanderling.program import worker_command, worker_environment
 
-    material = files("sanderling.walkthrough.material")
+    material = files("sanderling.operations.material")
     feed, page = (material.joinpath(name).read_bytes() for name in ("notes.xml", "harbour-1.html"))
     tasks = [
         Task("look_feed", DEADLINE_MS, msgspec.msgpack.encode(BodyRequest(feed, "text/xml", _URL))),

@@ -61,7 +61,7 @@ def test_every_picture_is_shown_with_words() -> None:
 
 def test_the_recording_is_of_what_the_command_prints_today() -> None:
     text = (ROOT / "docs/pictures/try.svg").read_text("utf-8")
-    tour = (ROOT / "sanderling/walkthrough/tour.py").read_text("utf-8")
+    tour = (ROOT / "extras/tour/tour.py").read_text("utf-8")
     heads = re.findall(r'class="head">\d\. ([^<]+)<', text)
     assert len(heads) >= 5
     assert [head for head in heads if head not in tour] == []

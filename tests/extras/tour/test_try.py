@@ -12,8 +12,8 @@ import pytest
 import trio
 
 from actors.signatures.event import Cause, Signer, jwks, new_signing_key, verify
+from extras.tour import tour
 from sanderling.environment import environ
-from sanderling.walkthrough import tour
 from tests.actors.signatures.events import an_event
 from tests.e2e.service import run_command
 from tests.rules.source_files import ROOT

@@ -29,7 +29,7 @@ from actors.signatures.event import verify
 from sanderling import keyring
 from sanderling.client.api import Client
 from sanderling.client.lines import Renderer
-from sanderling.environment import typed, wants_colour
+from sanderling.environment import environ, typed, wants_colour
 from sanderling.exits import CommandFailed, Exit
 from sanderling.program import service_command
 from storage.records.secrecy import plain
@@ -41,10 +41,12 @@ BETWEEN = 3.2
 """Minimum seconds between two changes of the practice page."""
 
 
-def tour(variables: Mapping[str, str], *, keep: bool) -> int:
-    """Show everything once. With `keep` the service runs until Ctrl-C, and its folder stays."""
-    with own_folder("try", keep=keep) as folder:
-        return trio.run(partial(_tour, variables, folder, keep=keep))
+@click.command("try")
+@click.option("--keep", is_flag=True, help="Keep the service running until Ctrl-C, and keep its folder.")
+def try_it(keep: bool) -> int:
+    """See one change detected, signed, explained and delivered, in under a minute, offline and without a trace."""
+    with own_folder(keep=keep) as folder:
+        return trio.run(partial(_tour, environ(), folder, keep=keep))
 
 
 async def _tour(variables: Mapping[str, str], folder: Path, *, keep: bool) -> int:
@@ -189,9 +191,9 @@ START_WITHIN, STOP_WITHIN = 30.0, 20.0
 
 
 @contextmanager
-def own_folder(name: str, *, keep: bool = False) -> Iterator[Path]:
+def own_folder(*, keep: bool) -> Iterator[Path]:
     """Make a temporary folder, and remove it at the end unless `keep`."""
-    folder = Path(tempfile.mkdtemp(prefix=f"sanderling-{name}-"))
+    folder = Path(tempfile.mkdtemp(prefix="sanderling-try-"))
     try:
         yield folder
     finally:

@@ -1,0 +1,10 @@
+"""`sanderling try` shows the service to a newcomer: `tour.py` runs one of its own, and walks through one change.
+
+No setting switches it on: its command runs when typed.
+"""
+
+from __future__ import annotations
+
+from actors.extras import Extra, members
+
+EXTRA = Extra(commands=members("extras.tour.tour", "try_it"))
